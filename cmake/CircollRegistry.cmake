@@ -1,0 +1,31 @@
+# The registry of algorithms is generated from the paths: src/algorithms/<collective>/<name>.cpp must define
+# circoll::algorithms::<collective>::<name>() by CIRCOLL_ALGORITHM(<collective>, <name>). A static list of
+# functions can not be dropped by a linker, and a new algorithm touches no other file.
+function(circoll_generate_registry directory output out_sources)
+  file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${directory} ${directory}/*/*.cpp)
+  list(SORT sources)
+  set(declarations "")
+  set(entries "")
+  set(absolute "")
+  foreach(source IN LISTS sources)
+    get_filename_component(collective ${source} DIRECTORY)
+    get_filename_component(name ${source} NAME_WE)
+    string(APPEND declarations "namespace circoll::algorithms::${collective} { const Algorithm& ${name}(); }\n")
+    string(APPEND entries "    &${collective}::${name}(),\n")
+    list(APPEND absolute ${directory}/${source})
+  endforeach()
+  file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
+// Generated from the paths below src/algorithms; do not edit.
+#include "schedule/registry_entries.hpp"
+
+@declarations@
+namespace circoll::algorithms {
+const std::vector<const Algorithm*>& entries() {
+  static const std::vector<const Algorithm*> all{
+@entries@  };
+  return all;
+}
+}  // namespace circoll::algorithms
+]])
+  set(${out_sources} ${absolute} PARENT_SCOPE)
+endfunction()

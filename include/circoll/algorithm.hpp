@@ -1,0 +1,119 @@
+// What an algorithm declares, and the registry of all algorithms.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/builder.hpp"
+#include "circoll/schedule.hpp"
+
+namespace circoll {
+
+/// Conditions under which an algorithm is correct; enforced on every path that leads to it.
+struct Needs {
+  bool commutative = false;   ///< the operator must be commutative
+  bool idempotent = false;    ///< x op x = x (MIN, MAX, LAND, LOR, BAND, BOR)
+  bool power_of_two = false;  ///< p must be a power of two
+  Rank min_size = 1;          ///< smallest p
+};
+
+/// Properties beyond the collective's definition; proven by the verifier.
+struct Guarantees {
+  bool same_bits = false;   ///< all ranks compute a result block by the same expression, up to commutativity
+  bool rank_order = false;  ///< operands are combined in the order of ranks 0, 1, ..., p-1
+};
+
+/// Closed-form cost: the maximum over ranks, in blocks (multiply by m / blocks for elements of the vector of m).
+struct Cost {
+  std::int64_t rounds = 0;    ///< communication rounds; a rank sends and receives at most one message in each
+  std::int64_t sent = 0;      ///< blocks sent by a rank
+  std::int64_t received = 0;  ///< blocks received by a rank
+  std::int64_t reduced = 0;   ///< blocks combined by a rank (three-address reductions)
+  std::int64_t copied = 0;    ///< blocks copied locally by a rank
+
+  friend bool operator==(const Cost&, const Cost&) = default;
+};
+
+/// The same as formulas in p, q = ceil(log2 p) and n = segments, for people.
+struct CostFormula {
+  std::string_view rounds;
+  std::string_view sent;
+  std::string_view reduced;
+};
+
+/// An integer parameter that may follow an id: "bcast/circulant_pipelined:segments=8".
+struct ParamDeclaration {
+  std::string_view name;
+  std::int64_t minimum = 1;
+  std::int64_t maximum = 1;
+  std::int64_t fallback = 1;  ///< used if nobody says otherwise
+  std::string_view summary;
+};
+
+/// An algorithm: a name, what it needs and promises, what it costs, and the function that writes its schedule.
+struct Algorithm {
+  /// The collectives it serves. The directory of its file is the first; a schedule that does not look at sizes
+  /// serves the regular and the irregular collective alike.
+  std::vector<Collective> collectives;
+  std::string_view name;     ///< "circulant"
+  std::string_view summary;  ///< one line
+  std::string_view source;   ///< paper and section
+  Needs needs{};
+  Guarantees guarantees{};
+  CostFormula formula{};
+  std::vector<ParamDeclaration> params{};
+  /// Not in place; shape.rank is ignored.
+  Cost (*cost)(const Shape& shape) = nullptr;
+  /// Writes the part of rank builder.rank(). O(rounds + blocks touched).
+  void (*build)(Builder& builder) = nullptr;
+
+  [[nodiscard]] bool serves(Collective collective) const;
+  /// "allreduce/circulant" for a collective that it serves.
+  [[nodiscard]] std::string id(Collective collective) const;
+};
+
+/// An algorithm serving one of its collectives, with parameters: what an id names.
+struct Selection {
+  const Algorithm* algorithm = nullptr;
+  Collective collective = Collective::barrier;
+  Params params{};
+
+  [[nodiscard]] std::string id() const;  ///< without parameters
+};
+
+/// All algorithms, in the order of their paths.
+[[nodiscard]] const std::vector<const Algorithm*>& all_algorithms();
+/// The algorithms that serve a collective, in the order of their paths.
+[[nodiscard]] std::vector<const Algorithm*> algorithms_of(Collective collective);
+/// The algorithm of this name for a collective, or nullptr.
+[[nodiscard]] const Algorithm* find_algorithm(Collective collective, std::string_view name);
+/// Reads "collective/name" or "collective/name:param=value,param=value". Numbers may end in Ki, Mi, Gi.
+/// Throws Error: parse, unknown_name (with the nearest names), invalid_argument (parameter out of range).
+[[nodiscard]] Selection parse_selection(std::string_view id);
+/// The same without the collective: "name[:params]".
+[[nodiscard]] Selection parse_selection(Collective collective, std::string_view name_and_params);
+
+/// Why an algorithm can not serve a call with this p and operator; empty if it can.
+struct OperatorTraits {
+  bool commutative = true;
+  bool idempotent = false;
+};
+[[nodiscard]] std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op);
+
+/// Builds one rank's schedule. Throws Error(unsupported) if a need that depends on p does not hold, and
+/// Error(invalid_argument) for a shape outside its ranges.
+[[nodiscard]] Schedule build_schedule(const Algorithm& algorithm, Collective collective, const Shape& shape);
+[[nodiscard]] Schedule build_schedule(std::string_view id, const Shape& shape);
+
+/// Adds a finished part of another algorithm to a builder: the way algorithms are composed.
+[[nodiscard]] Schedule build_part(const Builder& outer, std::string_view id, const Shape& shape);
+
+}  // namespace circoll
+
+/// Defines the algorithm of the file src/algorithms/<collective>/<name>.cpp; see HACKING.md.
+#define CIRCOLL_ALGORITHM(collective_name, algorithm_name)          \
+  namespace circoll::algorithms::collective_name {                  \
+  const Algorithm& algorithm_name();                                \
+  }                                                                 \
+  const circoll::Algorithm& circoll::algorithms::collective_name::algorithm_name()

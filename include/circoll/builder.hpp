@@ -1,0 +1,131 @@
+// The pen that algorithms write schedules with.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "circoll/schedule.hpp"
+
+namespace circoll {
+
+/// An ordered list of ranges: what a step reads or writes. Concatenation is `+`.
+class Region {
+ public:
+  Region() = default;
+  Region(Range range) { append(range); }  // NOLINT(google-explicit-constructor): a range is a region
+
+  void append(Range range);
+  void append(const Region& other);
+  [[nodiscard]] std::span<const Range> ranges() const { return {overflow_.empty() ? inline_ : overflow_.data(), size_}; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::int64_t count() const;
+
+  friend Region operator+(Region a, const Region& b) {
+    a.append(b);
+    return a;
+  }
+
+ private:
+  std::size_t size_ = 0;
+  Range inline_[2]{};
+  std::vector<Range> overflow_;
+};
+
+/// How a part (a schedule built on its own) is laid into a larger one.
+struct Embedding {
+  /// Rank i of the part is rank ranks[i] here; empty: the same ranks.
+  std::vector<Rank> ranks{};
+  /// Block b of the part is block first_block + b * block_stride here (modulo the number of blocks).
+  Block first_block = 0;
+  std::int64_t block_stride = 1;
+  /// Where the part's send and receive buffer lie here; as many slots as the part's. Empty if not significant.
+  Region send{};
+  Region recv{};
+};
+
+/// Writes one rank's schedule, step by step, in program order.
+///
+/// Errors: misuse (ranges out of bounds, unequal lengths, peers outside the communicator) throws
+/// Error(invalid_argument) at the call that commits it.
+class Builder {
+ public:
+  Builder(std::string id, Collective collective, const Shape& shape);
+
+  [[nodiscard]] const Shape& shape() const { return schedule_.shape; }
+  [[nodiscard]] Collective collective() const { return schedule_.collective; }
+  [[nodiscard]] Rank size() const { return schedule_.shape.size; }
+  [[nodiscard]] Rank rank() const { return schedule_.shape.rank; }
+  [[nodiscard]] Rank root() const { return schedule_.shape.root; }
+  /// Value of a parameter, or `fallback` if it was not given.
+  [[nodiscard]] std::int64_t param(std::string_view name, std::int64_t fallback) const;
+
+  /// Cuts every user block into `segments` parts. Comes before everything else, at most once. Default 1.
+  void cut(std::int64_t segments);
+  [[nodiscard]] Block blocks() const { return schedule_.blocks(); }
+  [[nodiscard]] std::int64_t segments() const { return schedule_.segments; }
+
+  /// This rank's contribution, `count` slots from slot `first`, cyclic over the contribution; all of it by default.
+  /// In place it lies in the receive buffer; the algorithm need not know.
+  [[nodiscard]] Region input(Slot first, Slot count) const;
+  [[nodiscard]] Region input() const;
+  /// This rank's result, likewise. Empty at ranks that get none.
+  [[nodiscard]] Region output(Slot first, Slot count) const;
+  [[nodiscard]] Region output() const;
+  [[nodiscard]] Slot input_slots() const { return contract_.input_count; }
+  [[nodiscard]] Slot output_slots() const { return contract_.output_count; }
+  [[nodiscard]] const CollectiveContract& contract() const { return contract_; }
+
+  /// A new scratch buffer of `slots` slots: slot i holds block (first_block + i * stride) mod blocks.
+  std::int32_t scratch(Slot slots, Block first_block, std::int64_t stride = 1);
+  /// A new scratch buffer whose slots hold the listed blocks.
+  std::int32_t scratch(std::vector<Block> blocks);
+  /// A scratch buffer for the same blocks as `like`, slot by slot; stores no list where a progression says it.
+  std::int32_t scratch_like(const Region& like);
+  /// A second view of the memory of scratch buffer `of`, with other blocks. Writing through a view ends the others:
+  /// their contents are lost. Whoever writes waits for all users of the view before (so receives are throttled).
+  std::int32_t view(std::int32_t of, Slot slots, Block first_block, std::int64_t stride = 1);
+  std::int32_t view(std::int32_t of, std::vector<Block> blocks);
+  std::int32_t view_like(std::int32_t of, const Region& like);
+  /// All slots of a buffer, or some of them, cyclic.
+  [[nodiscard]] Region region(std::int32_t buffer) const;
+  [[nodiscard]] Region region(std::int32_t buffer, Slot first, Slot count) const;
+  /// The part [first, first + count) of a region, counted in blocks.
+  [[nodiscard]] Region part(const Region& of, std::int64_t first, std::int64_t count) const;
+
+  // Steps. Those of no blocks are dropped, except messages of a barrier. A copy onto itself is dropped.
+  void send(Rank to, const Region& from);
+  void recv(Rank from, const Region& to);
+  void reduce(const Region& dst, const Region& left, const Region& right);
+  void copy(const Region& dst, const Region& src);
+  /// send and recv of one round, as MPI_Sendrecv.
+  void sendrecv(Rank to, const Region& out, Rank from, const Region& in);
+  /// The next steps belong to the next communication round. Every rank must call it equally often.
+  void next_round();
+  void next_round(std::uint32_t rounds);
+  /// `later` (a step number) waits for `earlier`, beyond what the ranges say.
+  void edge(StepIndex earlier, StepIndex later);
+  [[nodiscard]] StepIndex step_count() const { return static_cast<StepIndex>(schedule_.steps.size()); }
+  [[nodiscard]] std::uint32_t round() const { return schedule_.rounds; }
+
+  /// Appends a schedule that was built on its own, from the current round on; afterwards the current round is the
+  /// first one after the part. On a rank outside the subgroup, call next_round(part rounds) instead.
+  void embed(const Schedule& part, const Embedding& where);
+
+  /// The finished schedule; the builder is empty afterwards.
+  [[nodiscard]] Schedule finish() &&;
+
+ private:
+  Operand store(const Region& region);
+  void check_region(const Region& region) const;
+  std::int32_t add_buffer(Buffer buffer);
+  [[nodiscard]] Buffer buffer_like(const Region& like) const;
+
+  Schedule schedule_;
+  CollectiveContract contract_;
+};
+
+/// The shape of a part of `outer`: same size, rank, root and parameters unless changed afterwards; not in place.
+[[nodiscard]] Shape part_shape(const Builder& outer);
+
+}  // namespace circoll

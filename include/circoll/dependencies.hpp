@@ -1,0 +1,28 @@
+// Which steps must wait for which, derived from what they read and write.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "circoll/schedule.hpp"
+
+namespace circoll {
+
+/// A directed acyclic graph over the steps of one schedule, as adjacency lists of successors.
+struct Dependencies {
+  std::vector<std::uint32_t> offsets;    ///< steps + 1 entries
+  std::vector<StepIndex> targets;        ///< successors of step i: targets[offsets[i] .. offsets[i + 1])
+  std::vector<std::uint32_t> in_degree;  ///< number of predecessors of each step
+
+  [[nodiscard]] std::span<const StepIndex> successors(StepIndex step) const {
+    return {targets.data() + offsets[step], offsets[step + 1] - offsets[step]};
+  }
+};
+
+/// Step j waits for an earlier step i if one of them writes a slot that the other reads or writes, or if they use
+/// different views of one storage and one of them writes, or if an explicit edge says so. Edges that follow from
+/// others through the last writer of a slot are left out. O(n log n) in the number of ranges.
+[[nodiscard]] Dependencies derive_dependencies(const Schedule& schedule);
+
+}  // namespace circoll

@@ -1,0 +1,103 @@
+// A schedule bound to sizes: every step as byte offsets into three memory areas. Bound once, run many times.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "circoll/dependencies.hpp"
+#include "circoll/schedule.hpp"
+
+namespace circoll {
+
+/// Element counts of the user blocks of a schedule, and of their segments.
+class Layout {
+ public:
+  /// `count` elements in each of `user_blocks` user blocks.
+  static Layout uniform(Block user_blocks, std::int64_t segments, Count count);
+  /// counts[i] elements in user block i.
+  static Layout irregular(std::vector<Count> counts, std::int64_t segments);
+
+  [[nodiscard]] Block user_blocks() const { return user_blocks_; }
+  [[nodiscard]] std::int64_t segments() const { return segments_; }
+  [[nodiscard]] Count user_count(Block user_block) const {
+    return counts_.empty() ? uniform_count_ : counts_[static_cast<std::size_t>(user_block)];
+  }
+  /// Elements of a block: segments of a user block differ by at most one element, larger ones first.
+  [[nodiscard]] Count count(Block block) const;
+  /// First element of a block within its user block.
+  [[nodiscard]] Count segment_offset(Block block) const;
+  /// Elements in user blocks 0 .. user_block - 1.
+  [[nodiscard]] Count user_prefix(Block user_block) const {
+    return prefix_.empty() ? user_block * uniform_count_ : prefix_[static_cast<std::size_t>(user_block)];
+  }
+  /// Elements in blocks 0 .. block - 1; block may be equal to the number of blocks.
+  [[nodiscard]] Count prefix(Block block) const;
+  [[nodiscard]] Count total() const { return user_prefix(user_blocks_); }
+
+ private:
+  Block user_blocks_ = 0;
+  std::int64_t segments_ = 1;
+  Count uniform_count_ = 0;
+  std::vector<Count> counts_;
+  std::vector<Count> prefix_;
+};
+
+/// The three memory areas that a plan refers to.
+enum class Area : std::uint8_t { send, recv, scratch };
+
+/// Contiguous elements in one area.
+struct Piece {
+  Count offset_bytes = 0;
+  Count elements = 0;
+  Area area = Area::send;
+};
+
+/// Elementwise work on contiguous elements: dst = left op right, or dst = left for copies (right is unused).
+struct Run {
+  Piece dst;
+  Piece left;
+  Piece right;
+};
+
+/// A step with its bytes. Messages own `pieces`, local steps own `runs`.
+struct PlanStep {
+  StepKind kind = StepKind::copy;
+  /// No bytes to move: the step only keeps its place in the order. Never set for the messages of a barrier.
+  bool empty = false;
+  std::uint32_t tag = 0;  ///< this message is the tag-th between the two ranks in this direction
+  Rank peer = -1;
+  std::uint32_t first = 0;  ///< into Plan::pieces (messages) or Plan::runs (local steps)
+  std::uint32_t length = 0;
+  Count elements = 0;  ///< of the whole message
+};
+
+/// One rank's bound schedule.
+struct Plan {
+  std::vector<PlanStep> steps;
+  std::vector<Piece> pieces;
+  std::vector<Run> runs;
+  Dependencies dependencies;
+  Count extent_bytes = 1;   ///< bytes from one element to the next
+  Count scratch_bytes = 0;  ///< size of the scratch area
+  std::uint32_t tags = 0;   ///< number of different tags in use (largest tag + 1)
+
+  [[nodiscard]] std::span<const Piece> pieces_of(const PlanStep& s) const { return {pieces.data() + s.first, s.length}; }
+  [[nodiscard]] std::span<const Run> runs_of(const PlanStep& s) const { return {runs.data() + s.first, s.length}; }
+  /// Bytes that the plan itself occupies, for bounded caches.
+  [[nodiscard]] std::size_t memory_bytes() const;
+};
+
+/// Displacements, in elements, of the user blocks of a caller's buffer in the order of its slots; empty: packed one
+/// after another in the order of the slots.
+struct Displacements {
+  std::span<const Count> send{};
+  std::span<const Count> recv{};
+};
+
+/// Binds a schedule to sizes. `layout` must have the schedule's user blocks and segments. Adjacent pieces are merged.
+/// Throws Error(invalid_argument) if the layout does not fit the schedule or the total overflows 64 bits.
+[[nodiscard]] Plan bind(const Schedule& schedule, const Layout& layout, Count extent_bytes,
+                        const Displacements& displacements = {});
+
+}  // namespace circoll

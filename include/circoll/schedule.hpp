@@ -1,0 +1,147 @@
+// One rank's part of a collective: steps on ranges of blocks. Written by algorithms, read by everything else.
+//
+// Words. A *user block* is a part of the vector that the collective itself names: the whole vector of an allreduce,
+// the contribution of one rank in an allgather. A schedule may cut every user block into `segments` equal parts; the
+// results are the *blocks* (id = user block * segments + segment), the unit of every step. A *buffer* is a row of
+// *slots*; each slot holds one block. Sizes in bytes are unknown here: plan.hpp binds a schedule to them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "circoll/types.hpp"
+
+namespace circoll {
+
+using Slot = std::int64_t;
+using Block = std::int64_t;
+using StepIndex = std::uint32_t;
+
+/// Values of an algorithm's declared parameters by name ("segments" -> 4). Absent means default.
+using Params = std::map<std::string, std::int64_t, std::less<>>;
+
+/// Everything an algorithm may know when it writes a schedule: no sizes, no types, no addresses.
+struct Shape {
+  Rank size = 1;          ///< p >= 1
+  Rank rank = 0;          ///< 0 <= rank < size
+  Rank root = 0;          ///< 0 <= root < size; 0 where the collective has no root
+  bool in_place = false;  ///< MPI_IN_PLACE, at this rank (see CollectiveContract)
+  Params params{};
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+/// Buffer numbers 0 and 1 are the caller's; the others are scratch.
+inline constexpr std::int32_t send_buffer = 0;
+inline constexpr std::int32_t recv_buffer = 1;
+inline constexpr std::int32_t first_scratch_buffer = 2;
+
+/// A row of slots and the block that each slot holds: either an arithmetic progression modulo the number of
+/// blocks, (first_block + slot * stride) mod blocks, or an explicit list.
+struct Buffer {
+  Slot slots = 0;
+  Block first_block = 0;
+  std::int64_t stride = 1;  ///< >= 0; 0 means that every slot holds first_block
+  std::vector<Block> list{};
+  /// Scratch buffers with the same storage share memory: they are views of it, of which one is live at a time.
+  std::int32_t storage = 0;
+
+  friend bool operator==(const Buffer&, const Buffer&) = default;
+};
+
+/// `count` slots of a buffer from `first`, cyclic: past the last slot it goes on at slot 0. count <= slots.
+struct Range {
+  std::int32_t buffer = 0;
+  Slot first = 0;
+  Slot count = 0;
+
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+/// A sequence of Schedule::ranges, in order; the blocks of a message or operand one after another.
+struct Operand {
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+
+  friend bool operator==(const Operand&, const Operand&) = default;
+};
+
+enum class StepKind : std::uint8_t {
+  send,    ///< left -> peer
+  recv,    ///< peer -> dst
+  reduce,  ///< dst = left op right, block by block; dst may be left or right
+  copy,    ///< dst = left
+};
+
+/// One step. Unused operands are empty. The n-th send to a peer meets the n-th receive there from this rank.
+struct Step {
+  StepKind kind = StepKind::copy;
+  std::uint32_t round = 0;  ///< communication rounds count from 0; local steps after the last one carry `rounds`
+  Rank peer = -1;           ///< for send and recv
+  Operand dst{};
+  Operand left{};
+  Operand right{};
+
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+/// One rank's part of a collective. Steps stand in program order; which of them must wait for one another follows
+/// from the ranges that they read and write (dependencies.hpp), and from `edges`.
+struct Schedule {
+  std::string id;  ///< "allreduce/circulant"
+  Collective collective = Collective::barrier;
+  Shape shape{};
+  Block user_blocks = 1;      ///< 1, or p where the collective names one block per rank
+  std::int64_t segments = 1;  ///< parts that every user block is cut into
+  std::uint32_t rounds = 0;   ///< communication rounds, the same on all ranks
+  std::vector<Buffer> buffers{};
+  std::vector<Step> steps{};
+  std::vector<Range> ranges{};
+  std::vector<std::pair<StepIndex, StepIndex>> edges{};  ///< explicit (earlier, later), beyond the derived ones
+
+  [[nodiscard]] Block blocks() const { return user_blocks * segments; }
+  [[nodiscard]] std::span<const Range> operand(Operand o) const { return {ranges.data() + o.offset, o.length}; }
+  /// The block in a slot. Precondition: 0 <= slot < buffers[buffer].slots.
+  [[nodiscard]] Block block_of(std::int32_t buffer, Slot slot) const;
+  /// Number of blocks in an operand.
+  [[nodiscard]] std::int64_t count(Operand o) const;
+
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+/// What MPI says about the caller's buffers of one rank: which blocks they hold before and after.
+struct CollectiveContract {
+  Block user_blocks = 1;
+  bool send_significant = false;  ///< false at this rank if in place, or if only the root's is significant
+  bool recv_significant = false;
+  Buffer send{};  ///< in blocks, after cutting
+  Buffer recv{};
+  /// Where this rank's contribution lies, and where its result must end.
+  std::int32_t input_buffer = send_buffer;
+  Slot input_first = 0;
+  Slot input_count = 0;
+  std::int32_t output_buffer = recv_buffer;
+  Slot output_first = 0;
+  Slot output_count = 0;
+};
+
+/// The contract of a collective for one rank when every user block is cut into `segments`.
+///
+/// In place (shape.in_place): allreduce, allgather(v), reduce at the root: the contribution lies in the receive
+/// buffer; gather(v) at the root: its own block does; scatter(v) at the root: its own block stays in the send buffer.
+/// For reduce_scatter(_block) in place is not a matter of the schedule: the executor binds the caller's receive
+/// buffer as the send buffer, and a staging block as the receive buffer.
+[[nodiscard]] CollectiveContract contract_of(Collective collective, const Shape& shape, std::int64_t segments);
+
+/// True if in-place calls of the collective run a schedule of their own at this rank (see contract_of).
+[[nodiscard]] bool has_in_place_schedule(Collective collective, const Shape& shape);
+
+/// Throws Error(invalid_argument) unless the structure is sound: operands within ranges, ranges within slots, slots
+/// within blocks, peers within p, operand lengths of reduce and copy equal, storages consistent.
+void check_structure(const Schedule& schedule);
+
+}  // namespace circoll

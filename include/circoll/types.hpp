@@ -1,0 +1,94 @@
+// Names of MPI's collectives, element types and operators, as values that need no MPI.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace circoll {
+
+/// A rank in a communicator, or a number of ranks. 64 bits, as every count in the library.
+using Rank = std::int64_t;
+/// Number of elements or bytes; the unit is in the name of the variable.
+using Count = std::int64_t;
+
+/// The collectives, named as MPI names them (MPI_Reduce_scatter_block -> reduce_scatter_block).
+enum class Collective : std::uint8_t {
+  allreduce,
+  reduce,
+  reduce_scatter_block,
+  reduce_scatter,
+  allgather,
+  allgatherv,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  bcast,
+  barrier,
+};
+inline constexpr std::array all_collectives{
+    Collective::allreduce, Collective::reduce,     Collective::reduce_scatter_block, Collective::reduce_scatter,
+    Collective::allgather, Collective::allgatherv, Collective::gather,               Collective::gatherv,
+    Collective::scatter,   Collective::scatterv,   Collective::bcast,                Collective::barrier,
+};
+
+/// "reduce_scatter_block" and so on; the name used in ids, the environment and on the command line.
+[[nodiscard]] std::string_view to_string(Collective collective);
+/// The collective of this name, or nothing.
+[[nodiscard]] std::optional<Collective> collective_from_string(std::string_view name);
+
+/// True if the collective has a root argument.
+[[nodiscard]] bool is_rooted(Collective collective);
+/// True if the collective combines contributions with an operator.
+[[nodiscard]] bool is_reducing(Collective collective);
+/// True for the collectives whose blocks may differ in size (gatherv, scatterv, allgatherv, reduce_scatter).
+[[nodiscard]] bool is_irregular(Collective collective);
+
+/// Element types: MPI's predefined arithmetic types, by width. Pairs are MPI's value-and-index types
+/// (MPI_FLOAT_INT, ...) with the memory layout of the corresponding C struct.
+enum class Type : std::uint8_t {
+  byte,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  float32,
+  float64,
+  float_long,  ///< C long double
+  complex64,   ///< two float32
+  complex128,  ///< two float64
+  complex_long,
+  boolean,  ///< C _Bool
+  pair_float_int,
+  pair_double_int,
+  pair_long_int,
+  pair_int_int,
+  pair_short_int,
+  pair_long_double_int,
+  pair_float_float,    ///< Fortran MPI_2REAL
+  pair_double_double,  ///< Fortran MPI_2DOUBLE_PRECISION
+  logical,             ///< Fortran LOGICAL (4 bytes; zero is false, any other value true)
+};
+inline constexpr std::size_t type_count = static_cast<std::size_t>(Type::logical) + 1;
+
+/// MPI's predefined reduction operators.
+enum class Op : std::uint8_t { sum, prod, min, max, land, lor, lxor, band, bor, bxor, minloc, maxloc, replace, no_op };
+inline constexpr std::size_t op_count = static_cast<std::size_t>(Op::no_op) + 1;
+
+[[nodiscard]] std::string_view to_string(Type type);
+[[nodiscard]] std::string_view to_string(Op op);
+[[nodiscard]] std::optional<Type> type_from_string(std::string_view name);
+[[nodiscard]] std::optional<Op> op_from_string(std::string_view name);
+
+/// Bytes from one element to the next in an array of this type (C's sizeof).
+[[nodiscard]] std::size_t extent_bytes(Type type);
+
+}  // namespace circoll

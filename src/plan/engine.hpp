@@ -1,0 +1,78 @@
+// Runs a plan: steps go out as soon as everything they wait for has ended. Shared by all executors.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "circoll/error.hpp"
+#include "circoll/plan.hpp"
+
+namespace circoll {
+
+/// The progress of one execution of a plan. Reusable: start() any number of times; allocates only in the constructor.
+///
+/// The transport must have
+///   void local(StepIndex)           execute a reduce or copy, now
+///   bool post(StepIndex)            start a message; true if it has completed already
+/// and report each completed message by completed(StepIndex). Not thread-safe.
+class Engine {
+ public:
+  explicit Engine(const Plan& plan)
+      : plan_(&plan), waiting_(plan.steps.size()), ready_(plan.steps.size()), remaining_(0) {}
+
+  /// Begins an execution: every step that waits for nothing is started.
+  template <typename Transport>
+  void start(Transport& transport) {
+    const auto steps = static_cast<StepIndex>(plan_->steps.size());
+    std::copy(plan_->dependencies.in_degree.begin(), plan_->dependencies.in_degree.end(), waiting_.begin());
+    remaining_ = steps;
+    head_ = tail_ = 0;
+    for (StepIndex step = 0; step < steps; ++step) {
+      if (waiting_[step] == 0) ready_[tail_++] = step;
+    }
+    drain(transport);
+  }
+
+  /// A message has completed: starts what waited for it.
+  template <typename Transport>
+  void completed(Transport& transport, StepIndex step) {
+    finish(step);
+    drain(transport);
+  }
+
+  [[nodiscard]] bool done() const { return remaining_ == 0; }
+
+ private:
+  void finish(StepIndex step) {
+    --remaining_;
+    for (const StepIndex next : plan_->dependencies.successors(step)) {
+      if (--waiting_[next] == 0) ready_[tail_++] = next;
+    }
+  }
+
+  template <typename Transport>
+  void drain(Transport& transport) {
+    while (head_ != tail_) {
+      const StepIndex step = ready_[head_++];
+      const PlanStep& s = plan_->steps[step];
+      if (s.empty) {
+        finish(step);
+      } else if (s.kind == StepKind::reduce || s.kind == StepKind::copy) {
+        transport.local(step);
+        finish(step);
+      } else if (transport.post(step)) {
+        finish(step);
+      }
+    }
+  }
+
+  const Plan* plan_;
+  std::vector<std::uint32_t> waiting_;
+  std::vector<StepIndex> ready_;  // each step enters once, so a plain array serves as the queue
+  std::size_t head_ = 0;
+  std::size_t tail_ = 0;
+  std::size_t remaining_;
+};
+
+}  // namespace circoll

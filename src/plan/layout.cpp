@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "circoll/error.hpp"
+#include "circoll/plan.hpp"
+
+namespace circoll {
+
+Layout Layout::uniform(Block user_blocks, std::int64_t segments, Count count) {
+  require(user_blocks >= 1 && segments >= 1 && count >= 0, "layout: blocks and segments are positive, counts not negative");
+  require(count == 0 || user_blocks <= std::numeric_limits<Count>::max() / count, "layout: the vector exceeds 2^63 elements");
+  Layout layout;
+  layout.user_blocks_ = user_blocks;
+  layout.segments_ = segments;
+  layout.uniform_count_ = count;
+  return layout;
+}
+
+Layout Layout::irregular(std::vector<Count> counts, std::int64_t segments) {
+  require(!counts.empty() && segments >= 1, "layout: blocks and segments are positive");
+  Layout layout;
+  layout.user_blocks_ = static_cast<Block>(counts.size());
+  layout.segments_ = segments;
+  layout.prefix_.reserve(counts.size() + 1);
+  Count sum = 0;
+  for (const Count count : counts) {
+    require(count >= 0, "layout: counts are not negative");
+    layout.prefix_.push_back(sum);
+    require(count <= std::numeric_limits<Count>::max() - sum, "layout: the vector exceeds 2^63 elements");
+    sum += count;
+  }
+  layout.prefix_.push_back(sum);
+  layout.counts_ = std::move(counts);
+  return layout;
+}
+
+Count Layout::count(Block block) const {
+  if (segments_ == 1) return user_count(block);
+  const Count whole = user_count(block / segments_);
+  const std::int64_t segment = block % segments_;
+  return whole / segments_ + (segment < whole % segments_ ? 1 : 0);
+}
+
+Count Layout::segment_offset(Block block) const {
+  if (segments_ == 1) return 0;
+  const Count whole = user_count(block / segments_);
+  const std::int64_t segment = block % segments_;
+  return segment * (whole / segments_) + std::min(segment, whole % segments_);
+}
+
+Count Layout::prefix(Block block) const {
+  const Block user_block = block / segments_;
+  if (user_block == user_blocks_) return total();
+  return user_prefix(user_block) + segment_offset(block);
+}
+
+}  // namespace circoll
