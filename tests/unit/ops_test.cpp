@@ -421,8 +421,8 @@ TEST_P(OpsOnTarget, EveryHalfIsConverted) {
 }
 
 TEST(Ops, TargetsGiveTheSameBits) {
-  constexpr std::size_t n = 1003;
   for_each_type([](Type type, auto zero, const Ops& ops) {
+    constexpr std::size_t n = 1003;
     using T = decltype(zero);
     Random random(2);
     std::vector<T> left(n), right(n);
