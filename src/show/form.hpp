@@ -14,8 +14,8 @@ namespace circoll::show {
 inline constexpr std::string_view format_name = "circoll-schedule";
 inline constexpr std::int64_t format_version = 1;
 
-/// Largest number in either form. With it slot * stride and the sum of an operand's counts fit into 64 bits for any
-/// input, so that a schedule that was read can be checked without a thought of overflow.
+/// Largest number in either form. With it slot * stride and the sum of an operand's counts fit into 64 bits
+/// for any input, so that a schedule that was read can be checked without a thought of overflow.
 inline constexpr std::int64_t largest_number = 2147483647;
 
 /// Nonempty, and of the characters [A-Za-z0-9_./:=,+-] only: needs no quotes in either form.
@@ -29,9 +29,12 @@ inline constexpr std::int64_t largest_number = 2147483647;
 
 /// The names of StepKind, by value.
 inline constexpr std::array<std::string_view, 4> step_kind_names{"send", "recv", "reduce", "copy"};
-[[nodiscard]] inline std::string_view name_of(StepKind kind) { return step_kind_names[static_cast<std::size_t>(kind)]; }
+[[nodiscard]] inline std::string_view name_of(StepKind kind) {
+  return step_kind_names[static_cast<std::size_t>(kind)];
+}
 
-/// The normalised schedule, if every name and number in it can be written; else throws Error(invalid_argument).
+/// The normalised schedule, if every name and number in it can be written; else throws
+/// Error(invalid_argument).
 [[nodiscard]] Schedule writable(const Schedule& schedule);
 
 /// An excerpt of foreign text for an error message: short, printable, in quotes.

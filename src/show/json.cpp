@@ -20,13 +20,15 @@ namespace {
 using nlohmann::json;
 using Out = std::back_insert_iterator<std::string>;
 
-// --- writing ---------------------------------------------------------------------------------------------------------
+// --- writing
+// ---------------------------------------------------------------------------------------------------------
 
 void write_operand(Out out, const Schedule& schedule, std::string_view key, Operand operand) {
   fmt::format_to(out, ", \"{}\": [", key);
   std::string_view separator;
   for (const Range& range : schedule.operand(operand)) {
-    fmt::format_to(out, "{}[\"{}\", {}, {}]", separator, show::buffer_name(range.buffer), range.first, range.count);
+    fmt::format_to(out, "{}[\"{}\", {}, {}]", separator, show::buffer_name(range.buffer), range.first,
+                   range.count);
     separator = ", ";
   }
   fmt::format_to(out, "]");
@@ -50,7 +52,8 @@ void write_buffer(Out out, const Schedule& schedule, std::int32_t number) {
   } else {
     fmt::format_to(out, ", \"blocks\": [{}]", fmt::join(buffer.list, ", "));
   }
-  if (buffer.storage != number) fmt::format_to(out, ", \"view_of\": \"{}\"", show::buffer_name(buffer.storage));
+  if (buffer.storage != number)
+    fmt::format_to(out, ", \"view_of\": \"{}\"", show::buffer_name(buffer.storage));
   fmt::format_to(out, "}}");
 }
 
@@ -62,21 +65,25 @@ void write_lines(Out out, std::string_view key, std::size_t size, Write write) {
     fmt::format_to(out, "{}\n    ", i == 0 ? "" : ",");
     write(i);
   }
-  fmt::format_to(out, size == 0 ? "]" : "\n  ]");
+  fmt::format_to(out, "{}]", size == 0 ? "" : "\n  ");
 }
 
-// --- reading ---------------------------------------------------------------------------------------------------------
+// --- reading
+// ---------------------------------------------------------------------------------------------------------
 
 /// A value and the way to it. Nodes live on the stack, below their parents.
 class Node {
  public:
   explicit Node(const json& value) : value_(value) {}
-  Node(const json& value, const Node& parent, std::string_view key) : value_(value), parent_(&parent), key_(key) {}
-  Node(const json& value, const Node& parent, std::size_t index) : value_(value), parent_(&parent), index_(index) {}
+  Node(const json& value, const Node& parent, std::string_view key)
+      : value_(value), parent_(&parent), key_(key) {}
+  Node(const json& value, const Node& parent, std::size_t index)
+      : value_(value), parent_(&parent), index_(index) {}
 
   [[noreturn]] void fail(std::string_view what) const {
     const std::string where = path();
-    throw Error(ErrorCode::parse, fmt::format("schedule JSON, {}: {}", where.empty() ? "the whole" : where, what));
+    throw Error(ErrorCode::parse,
+                fmt::format("schedule JSON, {}: {}", where.empty() ? "the whole" : where, what));
   }
 
   /// An object's members: all of `required`, any of `optional`, no others.
@@ -84,7 +91,8 @@ class Node {
                    std::initializer_list<std::string_view> optional = {}) const {
     if (!value_.is_object()) fail_type("an object");
     for (const auto& [key, unused] : value_.items()) {
-      if (std::ranges::find(required, key) == required.end() && std::ranges::find(optional, key) == optional.end()) {
+      if (std::ranges::find(required, key) == required.end() &&
+          std::ranges::find(optional, key) == optional.end()) {
         fail(fmt::format("the key {} is unknown", show::excerpt(key)));
       }
     }
@@ -171,10 +179,18 @@ void read_step(const Node& node, Schedule& schedule) {
   if (found == show::step_kind_names.end()) node["kind"].fail("expected 'send', 'recv', 'reduce' or 'copy'");
   step.kind = static_cast<StepKind>(found - show::step_kind_names.begin());
   switch (step.kind) {
-    case StepKind::send: node.expect_keys({"kind", "round", "peer", "left"}); break;
-    case StepKind::recv: node.expect_keys({"kind", "round", "peer", "dst"}); break;
-    case StepKind::reduce: node.expect_keys({"kind", "round", "dst", "left", "right"}); break;
-    case StepKind::copy: node.expect_keys({"kind", "round", "dst", "left"}); break;
+    case StepKind::send:
+      node.expect_keys({"kind", "round", "peer", "left"});
+      break;
+    case StepKind::recv:
+      node.expect_keys({"kind", "round", "peer", "dst"});
+      break;
+    case StepKind::reduce:
+      node.expect_keys({"kind", "round", "dst", "left", "right"});
+      break;
+    case StepKind::copy:
+      node.expect_keys({"kind", "round", "dst", "left"});
+      break;
   }
   step.round = static_cast<std::uint32_t>(node["round"].number());
   if (node.has("peer")) step.peer = node["peer"].number();
@@ -212,15 +228,17 @@ void read_buffer(const Node& node, Schedule& schedule) {
 }
 
 Schedule read_schedule(const Node& node) {
-  node.expect_keys({"format", "version", "id", "collective", "size", "rank", "root", "in_place", "params", "user_blocks",
-                    "segments", "rounds", "buffers", "steps", "edges"});
-  if (node["format"].string() != show::format_name) node["format"].fail(fmt::format("expected '{}'", show::format_name));
+  node.expect_keys({"format", "version", "id", "collective", "size", "rank", "root", "in_place", "params",
+                    "user_blocks", "segments", "rounds", "buffers", "steps", "edges"});
+  if (node["format"].string() != show::format_name)
+    node["format"].fail(fmt::format("expected '{}'", show::format_name));
   if (node["version"].number() != show::format_version) {
     node["version"].fail(fmt::format("this is not version {} of the form", show::format_version));
   }
   Schedule schedule;
   schedule.id = node["id"].string();
-  if (!show::is_name(schedule.id)) node["id"].fail(fmt::format("{} is not an id", show::excerpt(schedule.id)));
+  if (!show::is_name(schedule.id))
+    node["id"].fail(fmt::format("{} is not an id", show::excerpt(schedule.id)));
   const auto collective = collective_from_string(node["collective"].string());
   if (!collective) node["collective"].fail("expected the name of a collective");
   schedule.collective = *collective;
@@ -230,8 +248,8 @@ Schedule read_schedule(const Node& node) {
   schedule.shape.in_place = node["in_place"].boolean();
   node["params"].for_each_member([&](const std::string& name, const Node& value) {
     if (!show::is_name(name)) value.fail("this is not the name of a parameter");
-    schedule.shape.params.emplace(
-        name, value.number(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
+    schedule.shape.params.emplace(name, value.number(std::numeric_limits<std::int64_t>::min(),
+                                                     std::numeric_limits<std::int64_t>::max()));
   });
   schedule.user_blocks = node["user_blocks"].number();
   schedule.segments = node["segments"].number();
@@ -240,7 +258,8 @@ Schedule read_schedule(const Node& node) {
   node["steps"].for_each([&](const Node& step) { read_step(step, schedule); });
   node["edges"].for_each([&](const Node& edge) {
     edge.expect_length(2);
-    schedule.edges.emplace_back(static_cast<StepIndex>(edge[0].number()), static_cast<StepIndex>(edge[1].number()));
+    schedule.edges.emplace_back(static_cast<StepIndex>(edge[0].number()),
+                                static_cast<StepIndex>(edge[1].number()));
   });
   check_structure(schedule);
   return schedule;
@@ -273,10 +292,12 @@ std::string to_json(const Schedule& given) {
   const Schedule schedule = show::writable(given);
   std::string text;
   const Out out = std::back_inserter(text);
-  fmt::format_to(out, "{{\n  \"format\": \"{}\", \"version\": {},\n", show::format_name, show::format_version);
-  fmt::format_to(out, "  \"id\": \"{}\", \"collective\": \"{}\",\n", schedule.id, to_string(schedule.collective));
-  fmt::format_to(out, "  \"size\": {}, \"rank\": {}, \"root\": {}, \"in_place\": {}, \"params\": {{", schedule.shape.size,
-                 schedule.shape.rank, schedule.shape.root, schedule.shape.in_place);
+  fmt::format_to(out, "{{\n  \"format\": \"{}\", \"version\": {},\n", show::format_name,
+                 show::format_version);
+  fmt::format_to(out, "  \"id\": \"{}\", \"collective\": \"{}\",\n", schedule.id,
+                 to_string(schedule.collective));
+  fmt::format_to(out, "  \"size\": {}, \"rank\": {}, \"root\": {}, \"in_place\": {}, \"params\": {{",
+                 schedule.shape.size, schedule.shape.rank, schedule.shape.root, schedule.shape.in_place);
   std::string_view separator;
   for (const auto& [name, value] : schedule.shape.params) {
     fmt::format_to(out, "{}\"{}\": {}", separator, name, value);
@@ -286,7 +307,8 @@ std::string to_json(const Schedule& given) {
                  schedule.segments, schedule.rounds);
   write_lines(out, "buffers", schedule.buffers.size(),
               [&](std::size_t i) { write_buffer(out, schedule, static_cast<std::int32_t>(i)); });
-  write_lines(out, "steps", schedule.steps.size(), [&](std::size_t i) { write_step(out, schedule, schedule.steps[i]); });
+  write_lines(out, "steps", schedule.steps.size(),
+              [&](std::size_t i) { write_step(out, schedule, schedule.steps[i]); });
   write_lines(out, "edges", schedule.edges.size(), [&](std::size_t i) {
     fmt::format_to(out, "[{}, {}]", schedule.edges[i].first, schedule.edges[i].second);
   });

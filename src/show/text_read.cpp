@@ -18,8 +18,8 @@ bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// The lines that hold something after comments are cut off, and a cursor in the current one. An empty line stands
-/// for the end of the text.
+/// The lines that hold something after comments are cut off, and a cursor in the current one. An empty line
+/// stands for the end of the text.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) { next_line(); }
@@ -44,7 +44,9 @@ class Scanner {
 
   /// Throws Error(parse): "line 3: expected 'rank', found 'root 0'".
   [[noreturn]] void fail_expecting(std::string_view what) const {
-    const std::string found = ended_ ? "the end of the text" : line_.empty() ? "the end of the line" : show::excerpt(line_);
+    const std::string found = ended_          ? "the end of the text"
+                              : line_.empty() ? "the end of the line"
+                                              : show::excerpt(line_);
     fail(fmt::format("expected {}, found {}", what, found));
   }
   [[noreturn]] void fail(std::string_view what) const {
