@@ -613,10 +613,8 @@ class Verifier {
 
   void count(Verdict& verdict) const {
     std::vector<bool> used(of(0).rounds, false);
-    bool in_place = false;
     for (Rank r = 0; r < size(); ++r) {
       const Schedule& s = of(r);
-      in_place = in_place || s.shape.in_place;
       Cost own;
       for (const Step& step : s.steps) {
         switch (step.kind) {
@@ -649,17 +647,17 @@ class Verifier {
     if (!claims_.cost) return;
     const Cost& counted = verdict.counted;
     const Cost& declared = *claims_.cost;
-    const auto compare = [](const char* name, std::int64_t said, std::int64_t found, bool bound) {
-      if (bound ? found <= said : found == said) return;
+    const auto compare = [](const char* name, std::int64_t said, std::int64_t found) {
+      if (found == said) return;
       throw Refuted{
           Claim::cost, -1, -1, -1,
           std::string(name) + ": declared " + std::to_string(said) + ", counted " + std::to_string(found)};
     };
-    compare("rounds", declared.rounds, counted.rounds, false);
-    compare("blocks sent", declared.sent, counted.sent, false);
-    compare("blocks received", declared.received, counted.received, false);
-    compare("blocks reduced", declared.reduced, counted.reduced, false);
-    compare("blocks copied", declared.copied, counted.copied, in_place);
+    compare("rounds", declared.rounds, counted.rounds);
+    compare("blocks sent", declared.sent, counted.sent);
+    compare("blocks received", declared.received, counted.received);
+    compare("blocks reduced", declared.reduced, counted.reduced);
+    compare("blocks copied", declared.copied, counted.copied);
   }
 
   std::span<const Schedule> ranks_;
