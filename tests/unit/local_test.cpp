@@ -272,11 +272,11 @@ TEST(Local, TypedRootedCalls) {
       std::vector<int> mine{static_cast<int>(r), 1};
       std::vector<int> result(at_root ? 2 : 0);
       reduce(mine, result, Op::sum, root, comm);
-      if (at_root) EXPECT_EQ(result, (std::vector<int>{10, 5}));
+      if (at_root) { EXPECT_EQ(result, (std::vector<int>{10, 5})); }
 
       std::vector<int> all(at_root ? 10 : 0);
       gather(mine, all, root, comm);
-      if (at_root) EXPECT_EQ(all, (std::vector<int>{0, 1, 1, 1, 2, 1, 3, 1, 4, 1}));
+      if (at_root) { EXPECT_EQ(all, (std::vector<int>{0, 1, 1, 1, 2, 1, 3, 1, 4, 1})); }
       std::vector<int> back(2);
       scatter(all, back, root, comm);
       EXPECT_EQ(back, mine);
@@ -289,7 +289,7 @@ TEST(Local, TypedRootedCalls) {
         return at_root ? std::span<const Count>(v) : std::span<const Count>{};
       };
       gatherv(own, gathered, at_root_only(counts), at_root_only(displs), root, comm);
-      if (at_root) EXPECT_EQ(gathered, (std::vector<int>{4, -1, 3, 3, 2, 2, 2, -1, 0}));
+      if (at_root) { EXPECT_EQ(gathered, (std::vector<int>{4, -1, 3, 3, 2, 2, 2, -1, 0})); }
       std::vector<int> own_back(own.size());
       scatterv(gathered, at_root_only(counts), at_root_only(displs), own_back, root, comm);
       EXPECT_EQ(own_back, own);
