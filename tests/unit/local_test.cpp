@@ -183,7 +183,8 @@ TEST(Local, ThousandsOfRanksTakingTurns) {
   for_each_selection([&](const Selection& selection) {
     const Rank p = 2000;
     if (!serves(selection, p) || !selection.params.empty()) return;
-    // Only schedules of logarithmic size: all ranks' are in memory at once.
+    // Only schedules of logarithmic size: all ranks' are in memory at once. p concurrent pipelines are not.
+    if (!selection.algorithm->params.empty() && !is_rooted(selection.collective)) return;
     const Shape shape{.size = p};
     if (build_schedule(*selection.algorithm, selection.collective, shape).ranges.size() > 500) return;
     const Job job = job_of(selection, p, is_rooted(selection.collective) ? 1234 : 0, 1, false, 0);
