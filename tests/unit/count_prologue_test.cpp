@@ -1,5 +1,6 @@
-// gatherv and scatterv: counts that only the root knows travel ahead of the data. Chains, in which every block passes
-// through many ranks, and with views of one memory, so that the prologue has something to get wrong.
+// gatherv and scatterv: counts that only the root knows travel ahead of the data. Chains, in which every
+// block passes through many ranks, and with views of one memory, so that the prologue has something to get
+// wrong.
 #include <gtest/gtest.h>
 
 #include "circoll/local.hpp"
@@ -83,10 +84,11 @@ const Algorithm& scatter_chain() {
 }
 
 TEST(CountPrologue, CountsReachEveryRankThatABlockPasses) {
-  for (const Selection& selection :
-       {Selection{&gather_chain(), Collective::gather, {}}, Selection{&gather_chain(), Collective::gatherv, {}},
-        Selection{&cut_gather_chain(), Collective::gatherv, {}}, Selection{&scatter_chain(), Collective::scatter, {}},
-        Selection{&scatter_chain(), Collective::scatterv, {}}}) {
+  for (const Selection& selection : {Selection{&gather_chain(), Collective::gather, {}},
+                                     Selection{&gather_chain(), Collective::gatherv, {}},
+                                     Selection{&cut_gather_chain(), Collective::gatherv, {}},
+                                     Selection{&scatter_chain(), Collective::scatter, {}},
+                                     Selection{&scatter_chain(), Collective::scatterv, {}}}) {
     for (const Rank p : {1, 2, 3, 5, 8}) {
       for (Rank root = 0; root < p; ++root) {
         for (const bool in_place : {false, true}) {
@@ -124,10 +126,12 @@ TEST(CountPrologue, RepeatedCallsWithOtherCounts) {
                                   static_cast<int>(comm.rank()));
       const bool at_root = comm.rank() == 1;
       std::vector<int> all(at_root ? static_cast<std::size_t>(total) : 0);
-      gatherv(mine, all, at_root ? std::span<const Count>(counts) : std::span<const Count>{}, {}, 1, comm, selection);
+      gatherv(mine, all, at_root ? std::span<const Count>(counts) : std::span<const Count>{}, {}, 1, comm,
+              selection);
       if (!at_root) continue;
       std::vector<int> expected;
-      for (int r = 0; r < 4; ++r) expected.insert(expected.end(), static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]), r);
+      for (int r = 0; r < 4; ++r)
+        expected.insert(expected.end(), static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]), r);
       EXPECT_EQ(all, expected);
     }
   });
@@ -137,11 +141,11 @@ TEST(CountPrologue, DisagreeingCountsAreFound) {
   const Selection selection{&gather_chain(), Collective::gatherv, {}};
   local::World world(3);
   EXPECT_THROW(world.run([&](local::Comm& comm) {
-                 const std::vector<Count> counts{1, 1, 1};
-                 const std::vector<int> mine(comm.rank() == 2 ? 2 : 1);
-                 std::vector<int> all(3);
-                 gatherv(mine, all, counts, {}, 0, comm, selection);
-               }),
+    const std::vector<Count> counts{1, 1, 1};
+    const std::vector<int> mine(comm.rank() == 2 ? 2 : 1);
+    std::vector<int> all(3);
+    gatherv(mine, all, counts, {}, 0, comm, selection);
+  }),
                Error);
 }
 
