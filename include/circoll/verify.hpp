@@ -56,7 +56,8 @@ struct Refutation {
 struct Claims {
   Needs needs{};
   Guarantees guarantees{};
-  std::optional<Cost> cost{};  ///< compared if present
+  std::optional<Cost>
+      cost{};  ///< compared if present
 };
 
 /// The outcome for one p, root and parameters.
