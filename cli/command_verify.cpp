@@ -1,6 +1,7 @@
 // circoll verify: prove algorithms over ranges of p, roots and parameters, or find the smallest
 // counterexample.
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -24,6 +25,7 @@ struct Options {
   std::string roots = "sample";
   std::vector<std::int64_t> segments;
   int jobs = 0;
+  Rank last_in_place = VerifyRange{}.last_in_place;
   bool json = false;
 };
 
@@ -126,11 +128,22 @@ std::string report(const std::vector<RangeVerdict>& verdicts, bool json) {
   return text;
 }
 
+/// Instances come and go by the thousand, each with large arrays: keep their memory instead of returning it
+/// each time.
+void keep_freed_memory() {
+#ifdef M_TRIM_THRESHOLD
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+}
+
 void run(const Options& options, Context& context) {
+  keep_freed_memory();
   VerifyRange range;
   read_sizes(options.sizes, range);
   read_roots(options.roots, range);
   range.segments = options.segments;
+  range.last_in_place = options.last_in_place;
   range.jobs =
       options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   Progress progress;
@@ -167,6 +180,9 @@ void add_verify(CLI::App& app, Context& context) {
       ->delimiter(',');
   command->add_option("--jobs", options->jobs, "threads (default: one per core)")
       ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--in-place-up-to", options->last_in_place, "verify in-place calls as well up to this p")
+      ->capture_default_str();
   command->add_flag("--json", options->json, "machine-readable output");
   command->footer(
       "Proven are: messages match, no deadlock under rendezvous, no race, no undefined read, each "

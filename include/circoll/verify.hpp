@@ -94,6 +94,8 @@ struct VerifyRange {
   std::vector<Rank> roots{};
   /// Values for the parameter "segments" where it is declared; empty means a sample around q = ceil(log2 p).
   std::vector<std::int64_t> segments{};
+  /// In-place calls are verified as instances of their own up to this p.
+  Rank last_in_place = 256;
   int jobs = 1;  ///< threads
   /// Called now and then with the number of instances done and in total, from one thread at a time.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};

@@ -144,7 +144,7 @@ class Work {
         for (const Params& params : params_for(range_, s, p)) {
           for (const Rank root : roots_for(range_, s.collective, p)) {
             instances_.push_back({&group, {.size = p, .root = root, .params = params}});
-            if (in_place_differs(s.collective)) {
+            if (p <= range_.last_in_place && in_place_differs(s.collective)) {
               instances_.push_back({&group, {.size = p, .root = root, .in_place = true, .params = params}});
             }
           }
