@@ -70,9 +70,9 @@ class ReceiveSearch {
   Rank target_;
   Rank below_;
   int head_ = skips_.q();
-  // Only the first q + 1 entries are set and used: this runs p times where all ranks' rounds are needed.
-  std::array<std::int8_t, most_rounds + 1> next_;
-  std::array<std::int8_t, most_rounds + 1> previous_;
+  // Bytes: this runs p times where the rounds of all ranks are needed.
+  std::array<std::int8_t, most_rounds + 1> next_{};
+  std::array<std::int8_t, most_rounds + 1> previous_{};
 };
 
 }  // namespace
