@@ -110,9 +110,9 @@ struct RangeVerdict {
 };
 
 /// Verifies algorithms over a family of instances, in place and not. Where one algorithm serves two
-/// collectives by the same schedules (compared, not assumed), one proof counts for both. Instances of larger
-/// p are skipped once a smaller one is refuted. An algorithm that needs a power of two is verified for powers
-/// of two, and so on.
+/// collectives by the same schedules (compared: of all ranks up to p = 256, of 16 beyond), one proof counts
+/// for both. Instances of larger p are skipped once a smaller one is refuted. An algorithm that needs a power
+/// of two is verified for powers of two, and so on.
 [[nodiscard]] std::vector<RangeVerdict> verify_range(const std::vector<Selection>& selections,
                                                      const VerifyRange& range);
 
