@@ -16,12 +16,12 @@ foreach(mpi openmpi mpich)
   endif()
 endforeach()
 
-# Headers. Those that include <mpi.h> serve the MPI libraries only.
-set(circoll_mpi_headers PATTERN mpi.hpp EXCLUDE PATTERN circoll.h EXCLUDE)
+# Headers. mpi.hpp includes <mpi.h> and serves the MPI libraries only.
+set(circoll_left_out PATTERN mpi.hpp EXCLUDE)
 if(circoll_built_mpis)
-  set(circoll_mpi_headers "")
+  set(circoll_left_out "")
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/circoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${circoll_mpi_headers})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/circoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${circoll_left_out})
 
 # Libraries: one export per MPI, so that the package works where only one of them is installed.
 function(circoll_install_library target export)

@@ -31,7 +31,7 @@ cmake -S "$here" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_C
   -DCMAKE_C_COMPILER="$cc" >"$scratch/configure.log"
 cmake --build "$scratch/build" >"$scratch/build.log"
 for program in "$scratch"/build/consumer*; do
-  [ -f "$program" ] && [ -x "$program" ] || continue
+  if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
   echo "$(basename "$program"): $(launch "$program")"
 done
 
@@ -51,10 +51,11 @@ compile() {  # compile NAME COMPILER MODULE SOURCE [FLAGS]
   echo "$name: $(launch "$scratch/$name")"
 }
 compile pkgconfig "$cxx" circoll "$here/consumer.cpp" -std=c++20
+[ ! -e "$prefix/include/circoll/circoll.h" ] || compile pkgconfig_c "$cc" circoll "$here/consumer.c"
 for mpi in openmpi mpich; do
   [ -e "$libdir/pkgconfig/circoll-$mpi.pc" ] || continue
-  [ ! -e "$prefix/include/circoll/mpi.hpp" ] || compile "pkgconfig_$mpi" "$cxx" "circoll-$mpi" "$here/consumer_mpi.cpp" -std=c++20
-  [ ! -e "$prefix/include/circoll/circoll.h" ] || compile "pkgconfig_c_$mpi" "$cc" "circoll-$mpi" "$here/consumer.c"
+  compile "pkgconfig_$mpi" "$cxx" "circoll-$mpi" "$here/consumer_mpi.cpp" -std=c++20
+  compile "pkgconfig_c_$mpi" "$cc" "circoll-$mpi" "$here/consumer_mpi.c"
 done
 
 if [ -x "$prefix/bin/circoll" ]; then
