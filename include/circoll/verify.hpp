@@ -57,7 +57,7 @@ struct Claims {
   Needs needs{};
   Guarantees guarantees{};
   std::optional<Cost>
-      cost{};  ///< compared if present; exact, or as an upper bound of copies for in-place schedules
+      cost{};  ///< compared if present
 };
 
 /// The outcome for one p, root and parameters.
