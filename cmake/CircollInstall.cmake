@@ -47,7 +47,7 @@ install(FILES ${PROJECT_BINARY_DIR}/package/circollConfig.cmake ${PROJECT_BINARY
         DESTINATION ${circoll_cmake_dir})
 
 # pkg-config. Paths are relative to the .pc file: the installed tree can be moved.
-function(circoll_install_pc name description requires libs)
+function(circoll_install_pc name description requires libs cflags)
   file(RELATIVE_PATH prefix_from_pc /prefix/${circoll_pkgconfig_dir} /prefix)
   string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY CONTENT [[
@@ -60,7 +60,7 @@ Description: @description@
 Version: @PROJECT_VERSION@
 Requires: @requires@
 Libs: @libs@
-Cflags: -I${includedir}
+Cflags: -I${includedir} @cflags@
 ]])
   install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${circoll_pkgconfig_dir})
 endfunction()
@@ -72,12 +72,13 @@ if(NOT circoll_is_shared)
   set(circoll_requires "fmt libhwy")
   string(APPEND circoll_libs " -lstdc++ -lm")
 endif()
-circoll_install_pc(circoll "${PROJECT_DESCRIPTION}" "${circoll_requires}" "${circoll_libs}")
+circoll_install_pc(circoll "${PROJECT_DESCRIPTION}" "${circoll_requires}" "${circoll_libs}" "")
 set(circoll_module_openmpi ompi-c)
 set(circoll_module_mpich mpich)
 foreach(mpi IN LISTS circoll_built_mpis)
   circoll_install_pc(circoll-${mpi} "${PROJECT_DESCRIPTION} (over ${circoll_module_${mpi}})"
-                     "circoll = ${PROJECT_VERSION}, ${circoll_module_${mpi}}" "-L\${libdir} -lcircoll_${mpi}")
+                     "circoll = ${PROJECT_VERSION}, ${circoll_module_${mpi}}" "-L\${libdir} -lcircoll_${mpi}"
+                     "-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX")  # as in src/exec/mpi: MPI's header as C
 endforeach()
 
 # The drop-ins (lib/circoll/<mpi>/libcircoll-mpi.so) and the programs are installed by their own rooms; here only
