@@ -56,7 +56,7 @@ class ReceiveSearch {
         }
         if (sum > target_ - skips_[k + 1]) return k;  // the shorter sum itself serves this round
         below_ = extended;
-        entries[index(k)] = i;
+        entries[index(k)] = static_cast<std::int8_t>(i);
         ++k;
         remove(i);
       }
@@ -77,14 +77,14 @@ class ReceiveSearch {
 }  // namespace
 
 RoundBlocks blocks_received(Rank rank, const Skips& skips) {
-  RoundBlocks entries{};
+  RoundBlocks entries;
   const int q = skips.q();
   if (q == 0) return entries;
   ReceiveSearch(rank, skips).run(entries);
   const int base = base_block(rank, skips);
   for (int k = 0; k < q; ++k) {
     auto& entry = entries[static_cast<std::size_t>(k)];
-    entry = entry == q ? base : entry - q;
+    entry = static_cast<std::int8_t>(entry == q ? base : entry - q);
   }
   return entries;
 }
@@ -94,7 +94,7 @@ RoundBlocks blocks_sent(Rank rank, const Skips& skips) {
   const int q = skips.q();
   const Rank p = skips[q];
   if (rank == 0) {
-    for (int k = 0; k < q; ++k) entries[static_cast<std::size_t>(k)] = k;
+    for (int k = 0; k < q; ++k) entries[static_cast<std::size_t>(k)] = static_cast<std::int8_t>(k);
     return entries;
   }
   // From the last round to the first the rank is located in an ever smaller range [0, end) of ranks, in the
@@ -109,20 +109,20 @@ RoundBlocks blocks_sent(Rank rank, const Skips& skips) {
     bool border = false;
     if (place < s) {
       border = !(place + s < end || end < skips[k - 1] || (k == 1 && base > 0));
-      if (!border) entries[static_cast<std::size_t>(k)] = common;
+      if (!border) entries[static_cast<std::size_t>(k)] = static_cast<std::int8_t>(common);
       if (end > s) end = s;
     } else {
       common = k - q;
       end -= s;
       border = !(place > s || place <= end || k == 1 || end < skips[k - 1]);
-      if (!border) entries[static_cast<std::size_t>(k)] = common;
+      if (!border) entries[static_cast<std::size_t>(k)] = static_cast<std::int8_t>(common);
       place -= s;
     }
     if (border)
       entries[static_cast<std::size_t>(k)] =
           blocks_received((rank + s) % p, skips)[static_cast<std::size_t>(k)];
   }
-  entries[0] = base - q;
+  entries[0] = static_cast<std::int8_t>(base - q);
   return entries;
 }
 

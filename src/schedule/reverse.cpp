@@ -1,6 +1,5 @@
 // Reversal of schedules: what came in goes out, and what went out comes back combined.
 #include <algorithm>
-#include <ranges>
 
 #include "circoll/error.hpp"
 #include "circoll/transform.hpp"
@@ -101,7 +100,9 @@ class Reverser {
   }
 
   void read_events() {
-    for (const Step& step : forward_.steps | std::views::reverse) {
+    // Not std::views::reverse: clang 14 can not compile the views of libstdc++ 12.
+    for (auto at = forward_.steps.rbegin(); at != forward_.steps.rend(); ++at) {
+      const Step& step = *at;
       check(step.kind != StepKind::reduce, "only schedules that move blocks can be reversed");
       if (step.kind == StepKind::copy) continue;
       const bool was_received = step.kind == StepKind::recv;
