@@ -15,16 +15,12 @@ if(CIRCOLL_TIDY)
 endif()
 
 add_library(circoll_flags INTERFACE)
-<<<<<<< HEAD
 target_compile_options(circoll_flags INTERFACE -Wall -Wextra -Wconversion)
 # A shared libcircoll exports its symbols. In static libraries they stay hidden, so that the drop-in, which
 # contains one, adds none to the program that it is loaded into.
 target_compile_options(circoll_flags INTERFACE $<$<NOT:$<BOOL:${BUILD_SHARED_LIBS}>>:-fvisibility=hidden>)
-=======
-target_compile_options(circoll_flags INTERFACE -Wall -Wextra -Wconversion -fvisibility=hidden)
 # g++ 12 sees overlapping copies in every `"literal" + std::string` at -O3 (GCC bug 105651).
 target_compile_options(circoll_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
->>>>>>> main
 if(CIRCOLL_WARNINGS_AS_ERRORS)
   target_compile_options(circoll_flags INTERFACE -Werror)
 endif()
