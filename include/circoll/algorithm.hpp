@@ -24,7 +24,8 @@ struct Guarantees {
   bool rank_order = false;  ///< operands are combined in the order of ranks 0, 1, ..., p-1
 };
 
-/// Closed-form cost: the maximum over ranks, in blocks (multiply by m / blocks for elements of the vector of m).
+/// Closed-form cost: the maximum over ranks, in blocks (multiply by m / blocks for elements of the vector of
+/// m).
 struct Cost {
   std::int64_t rounds = 0;    ///< communication rounds; a rank sends and receives at most one message in each
   std::int64_t sent = 0;      ///< blocks sent by a rank
@@ -51,10 +52,11 @@ struct ParamDeclaration {
   std::string_view summary;
 };
 
-/// An algorithm: a name, what it needs and promises, what it costs, and the function that writes its schedule.
+/// An algorithm: a name, what it needs and promises, what it costs, and the function that writes its
+/// schedule.
 struct Algorithm {
-  /// The collectives it serves. The directory of its file is the first; a schedule that does not look at sizes
-  /// serves the regular and the irregular collective alike.
+  /// The collectives it serves. The directory of its file is the first; a schedule that does not look at
+  /// sizes serves the regular and the irregular collective alike.
   std::vector<Collective> collectives;
   std::string_view name;     ///< "circulant"
   std::string_view summary;  ///< one line
@@ -112,8 +114,8 @@ struct OperatorTraits {
 }  // namespace circoll
 
 /// Defines the algorithm of the file src/algorithms/<collective>/<name>.cpp; see HACKING.md.
-#define CIRCOLL_ALGORITHM(collective_name, algorithm_name)          \
-  namespace circoll::algorithms::collective_name {                  \
-  const Algorithm& algorithm_name();                                \
-  }                                                                 \
+#define CIRCOLL_ALGORITHM(collective_name, algorithm_name) \
+  namespace circoll::algorithms::collective_name {         \
+  const Algorithm& algorithm_name();                       \
+  }                                                        \
   const circoll::Algorithm& circoll::algorithms::collective_name::algorithm_name()

@@ -17,7 +17,9 @@ class Region {
 
   void append(Range range);
   void append(const Region& other);
-  [[nodiscard]] std::span<const Range> ranges() const { return {overflow_.empty() ? inline_ : overflow_.data(), size_}; }
+  [[nodiscard]] std::span<const Range> ranges() const {
+    return {overflow_.empty() ? inline_ : overflow_.data(), size_};
+  }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::int64_t count() const;
 
@@ -39,7 +41,8 @@ struct Embedding {
   /// Block b of the part is block first_block + b * block_stride here (modulo the number of blocks).
   Block first_block = 0;
   std::int64_t block_stride = 1;
-  /// Where the part's send and receive buffer lie here; as many slots as the part's. Empty if not significant.
+  /// Where the part's send and receive buffer lie here; as many slots as the part's. Empty if not
+  /// significant.
   Region send{};
   Region recv{};
 };
@@ -65,8 +68,8 @@ class Builder {
   [[nodiscard]] Block blocks() const { return schedule_.blocks(); }
   [[nodiscard]] std::int64_t segments() const { return schedule_.segments; }
 
-  /// This rank's contribution, `count` slots from slot `first`, cyclic over the contribution; all of it by default.
-  /// In place it lies in the receive buffer; the algorithm need not know.
+  /// This rank's contribution, `count` slots from slot `first`, cyclic over the contribution; all of it by
+  /// default. In place it lies in the receive buffer; the algorithm need not know.
   [[nodiscard]] Region input(Slot first, Slot count) const;
   [[nodiscard]] Region input() const;
   /// This rank's result, likewise. Empty at ranks that get none.
@@ -80,10 +83,12 @@ class Builder {
   std::int32_t scratch(Slot slots, Block first_block, std::int64_t stride = 1);
   /// A new scratch buffer whose slots hold the listed blocks.
   std::int32_t scratch(std::vector<Block> blocks);
-  /// A scratch buffer for the same blocks as `like`, slot by slot; stores no list where a progression says it.
+  /// A scratch buffer for the same blocks as `like`, slot by slot; stores no list where a progression says
+  /// it.
   std::int32_t scratch_like(const Region& like);
-  /// A second view of the memory of scratch buffer `of`, with other blocks. Writing through a view ends the others:
-  /// their contents are lost. Whoever writes waits for all users of the view before (so receives are throttled).
+  /// A second view of the memory of scratch buffer `of`, with other blocks. Writing through a view ends the
+  /// others: their contents are lost. Whoever writes waits for all users of the view before (so receives are
+  /// throttled).
   std::int32_t view(std::int32_t of, Slot slots, Block first_block, std::int64_t stride = 1);
   std::int32_t view(std::int32_t of, std::vector<Block> blocks);
   std::int32_t view_like(std::int32_t of, const Region& like);
@@ -108,8 +113,8 @@ class Builder {
   [[nodiscard]] StepIndex step_count() const { return static_cast<StepIndex>(schedule_.steps.size()); }
   [[nodiscard]] std::uint32_t round() const { return schedule_.rounds; }
 
-  /// Appends a schedule that was built on its own, from the current round on; afterwards the current round is the
-  /// first one after the part. On a rank outside the subgroup, call next_round(part rounds) instead.
+  /// Appends a schedule that was built on its own, from the current round on; afterwards the current round is
+  /// the first one after the part. On a rank outside the subgroup, call next_round(part rounds) instead.
   void embed(const Schedule& part, const Embedding& where);
 
   /// The finished schedule; the builder is empty afterwards.
@@ -125,7 +130,8 @@ class Builder {
   CollectiveContract contract_;
 };
 
-/// The shape of a part of `outer`: same size, rank, root and parameters unless changed afterwards; not in place.
+/// The shape of a part of `outer`: same size, rank, root and parameters unless changed afterwards; not in
+/// place.
 [[nodiscard]] Shape part_shape(const Builder& outer);
 
 }  // namespace circoll

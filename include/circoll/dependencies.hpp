@@ -20,9 +20,9 @@ struct Dependencies {
   }
 };
 
-/// Step j waits for an earlier step i if one of them writes a slot that the other reads or writes, or if they use
-/// different views of one storage and one of them writes, or if an explicit edge says so. Edges that follow from
-/// others through the last writer of a slot are left out. O(n log n) in the number of ranges.
+/// Step j waits for an earlier step i if one of them writes a slot that the other reads or writes, or if they
+/// use different views of one storage and one of them writes, or if an explicit edge says so. Edges that
+/// follow from others through the last writer of a slot are left out. O(n log n) in the number of ranges.
 [[nodiscard]] Dependencies derive_dependencies(const Schedule& schedule);
 
 }  // namespace circoll

@@ -9,13 +9,13 @@ namespace circoll {
 /// What went wrong. The C ABI returns the same numbers (circoll.h).
 enum class ErrorCode : int {
   ok = 0,
-  invalid_argument = 1,   ///< a value outside its documented range
-  unknown_name = 2,       ///< no collective, algorithm, type or operator has this name
-  unsupported = 3,        ///< the algorithm's needs do not hold (operator, p, parameters)
-  parse = 4,              ///< text, JSON or an environment value could not be read
-  refuted = 5,            ///< a schedule failed verification
-  transport = 6,          ///< the message layer (MPI, fabric) reported an error
-  internal = 7,           ///< a broken invariant of the library itself
+  invalid_argument = 1,  ///< a value outside its documented range
+  unknown_name = 2,      ///< no collective, algorithm, type or operator has this name
+  unsupported = 3,       ///< the algorithm's needs do not hold (operator, p, parameters)
+  parse = 4,             ///< text, JSON or an environment value could not be read
+  refuted = 5,           ///< a schedule failed verification
+  transport = 6,         ///< the message layer (MPI, fabric) reported an error
+  internal = 7,          ///< a broken invariant of the library itself
 };
 
 /// Thrown by every function of the library on misuse. what() is a full sentence.

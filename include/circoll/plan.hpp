@@ -82,21 +82,26 @@ struct Plan {
   Count scratch_bytes = 0;  ///< size of the scratch area
   std::uint32_t tags = 0;   ///< number of different tags in use (largest tag + 1)
 
-  [[nodiscard]] std::span<const Piece> pieces_of(const PlanStep& s) const { return {pieces.data() + s.first, s.length}; }
-  [[nodiscard]] std::span<const Run> runs_of(const PlanStep& s) const { return {runs.data() + s.first, s.length}; }
+  [[nodiscard]] std::span<const Piece> pieces_of(const PlanStep& s) const {
+    return {pieces.data() + s.first, s.length};
+  }
+  [[nodiscard]] std::span<const Run> runs_of(const PlanStep& s) const {
+    return {runs.data() + s.first, s.length};
+  }
   /// Bytes that the plan itself occupies, for bounded caches.
   [[nodiscard]] std::size_t memory_bytes() const;
 };
 
-/// Displacements, in elements, of the user blocks of a caller's buffer in the order of its slots; empty: packed one
-/// after another in the order of the slots.
+/// Displacements, in elements, of the user blocks of a caller's buffer in the order of its slots; empty:
+/// packed one after another in the order of the slots.
 struct Displacements {
   std::span<const Count> send{};
   std::span<const Count> recv{};
 };
 
-/// Binds a schedule to sizes. `layout` must have the schedule's user blocks and segments. Adjacent pieces are merged.
-/// Throws Error(invalid_argument) if the layout does not fit the schedule or the total overflows 64 bits.
+/// Binds a schedule to sizes. `layout` must have the schedule's user blocks and segments. Adjacent pieces are
+/// merged. Throws Error(invalid_argument) if the layout does not fit the schedule or the total overflows 64
+/// bits.
 [[nodiscard]] Plan bind(const Schedule& schedule, const Layout& layout, Count extent_bytes,
                         const Displacements& displacements = {});
 

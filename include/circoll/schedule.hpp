@@ -1,9 +1,10 @@
 // One rank's part of a collective: steps on ranges of blocks. Written by algorithms, read by everything else.
 //
-// Words. A *user block* is a part of the vector that the collective itself names: the whole vector of an allreduce,
-// the contribution of one rank in an allgather. A schedule may cut every user block into `segments` equal parts; the
-// results are the *blocks* (id = user block * segments + segment), the unit of every step. A *buffer* is a row of
-// *slots*; each slot holds one block. Sizes in bytes are unknown here: plan.hpp binds a schedule to them.
+// Words. A *user block* is a part of the vector that the collective itself names: the whole vector of an
+// allreduce, the contribution of one rank in an allgather. A schedule may cut every user block into
+// `segments` equal parts; the results are the *blocks* (id = user block * segments + segment), the unit of
+// every step. A *buffer* is a row of *slots*; each slot holds one block. Sizes in bytes are unknown here:
+// plan.hpp binds a schedule to them.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ struct Buffer {
   Block first_block = 0;
   std::int64_t stride = 1;  ///< >= 0; 0 means that every slot holds first_block
   std::vector<Block> list{};
-  /// Scratch buffers with the same storage share memory: they are views of it, of which one is live at a time.
+  /// Scratch buffers with the same storage share memory: they are views of it, of which one is live at a
+  /// time.
   std::int32_t storage = 0;
 
   friend bool operator==(const Buffer&, const Buffer&) = default;
@@ -80,8 +82,9 @@ enum class StepKind : std::uint8_t {
 /// One step. Unused operands are empty. The n-th send to a peer meets the n-th receive there from this rank.
 struct Step {
   StepKind kind = StepKind::copy;
-  std::uint32_t round = 0;  ///< communication rounds count from 0; local steps after the last one carry `rounds`
-  Rank peer = -1;           ///< for send and recv
+  std::uint32_t round =
+      0;           ///< communication rounds count from 0; local steps after the last one carry `rounds`
+  Rank peer = -1;  ///< for send and recv
   Operand dst{};
   Operand left{};
   Operand right{};
@@ -89,8 +92,8 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-/// One rank's part of a collective. Steps stand in program order; which of them must wait for one another follows
-/// from the ranges that they read and write (dependencies.hpp), and from `edges`.
+/// One rank's part of a collective. Steps stand in program order; which of them must wait for one another
+/// follows from the ranges that they read and write (dependencies.hpp), and from `edges`.
 struct Schedule {
   std::string id;  ///< "allreduce/circulant"
   Collective collective = Collective::barrier;
@@ -101,10 +104,13 @@ struct Schedule {
   std::vector<Buffer> buffers{};
   std::vector<Step> steps{};
   std::vector<Range> ranges{};
-  std::vector<std::pair<StepIndex, StepIndex>> edges{};  ///< explicit (earlier, later), beyond the derived ones
+  std::vector<std::pair<StepIndex, StepIndex>>
+      edges{};  ///< explicit (earlier, later), beyond the derived ones
 
   [[nodiscard]] Block blocks() const { return user_blocks * segments; }
-  [[nodiscard]] std::span<const Range> operand(Operand o) const { return {ranges.data() + o.offset, o.length}; }
+  [[nodiscard]] std::span<const Range> operand(Operand o) const {
+    return {ranges.data() + o.offset, o.length};
+  }
   /// The block in a slot. Precondition: 0 <= slot < buffers[buffer].slots.
   [[nodiscard]] Block block_of(std::int32_t buffer, Slot slot) const;
   /// Number of blocks in an operand.
@@ -131,17 +137,18 @@ struct CollectiveContract {
 
 /// The contract of a collective for one rank when every user block is cut into `segments`.
 ///
-/// In place (shape.in_place): allreduce, allgather(v), reduce at the root: the contribution lies in the receive
-/// buffer; gather(v) at the root: its own block does; scatter(v) at the root: its own block stays in the send buffer.
-/// For reduce_scatter(_block) in place is not a matter of the schedule: the executor binds the caller's receive
-/// buffer as the send buffer, and a staging block as the receive buffer.
-[[nodiscard]] CollectiveContract contract_of(Collective collective, const Shape& shape, std::int64_t segments);
+/// In place (shape.in_place): allreduce, allgather(v), reduce at the root: the contribution lies in the
+/// receive buffer; gather(v) at the root: its own block does; scatter(v) at the root: its own block stays in
+/// the send buffer. For reduce_scatter(_block) in place is not a matter of the schedule: the executor binds
+/// the caller's receive buffer as the send buffer, and a staging block as the receive buffer.
+[[nodiscard]] CollectiveContract contract_of(Collective collective, const Shape& shape,
+                                             std::int64_t segments);
 
 /// True if in-place calls of the collective run a schedule of their own at this rank (see contract_of).
 [[nodiscard]] bool has_in_place_schedule(Collective collective, const Shape& shape);
 
-/// Throws Error(invalid_argument) unless the structure is sound: operands within ranges, ranges within slots, slots
-/// within blocks, peers within p, operand lengths of reduce and copy equal, storages consistent.
+/// Throws Error(invalid_argument) unless the structure is sound: operands within ranges, ranges within slots,
+/// slots within blocks, peers within p, operand lengths of reduce and copy equal, storages consistent.
 void check_structure(const Schedule& schedule);
 
 }  // namespace circoll

@@ -12,10 +12,10 @@ enum class Reversal : std::uint8_t {
 };
 
 /// Writes the reversal of `forward` into `builder`: rounds in opposite order, sends and receives exchanged.
-/// `forward` must move whole blocks only (sends, receives, and copies from the send buffer), each rank receiving each
-/// block at most once. The contribution to block b is the builder's input slot of block b, and the result ends in
-/// its output; blocks on the way are accumulated in scratch. `depth` receives may be in flight at once.
-/// Cost: the rounds, and the volume, of `forward` with sent and received exchanged.
+/// `forward` must move whole blocks only (sends, receives, and copies from the send buffer), each rank
+/// receiving each block at most once. The contribution to block b is the builder's input slot of block b, and
+/// the result ends in its output; blocks on the way are accumulated in scratch. `depth` receives may be in
+/// flight at once. Cost: the rounds, and the volume, of `forward` with sent and received exchanged.
 void append_reversed(Builder& builder, const Schedule& forward, Reversal kind, int depth = 2);
 
 }  // namespace circoll

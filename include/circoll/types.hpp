@@ -30,9 +30,10 @@ enum class Collective : std::uint8_t {
   barrier,
 };
 inline constexpr std::array all_collectives{
-    Collective::allreduce, Collective::reduce,     Collective::reduce_scatter_block, Collective::reduce_scatter,
-    Collective::allgather, Collective::allgatherv, Collective::gather,               Collective::gatherv,
-    Collective::scatter,   Collective::scatterv,   Collective::bcast,                Collective::barrier,
+    Collective::allreduce,      Collective::reduce,    Collective::reduce_scatter_block,
+    Collective::reduce_scatter, Collective::allgather, Collective::allgatherv,
+    Collective::gather,         Collective::gatherv,   Collective::scatter,
+    Collective::scatterv,       Collective::bcast,     Collective::barrier,
 };
 
 /// "reduce_scatter_block" and so on; the name used in ids, the environment and on the command line.
@@ -80,7 +81,22 @@ enum class Type : std::uint8_t {
 inline constexpr std::size_t type_count = static_cast<std::size_t>(Type::logical) + 1;
 
 /// MPI's predefined reduction operators.
-enum class Op : std::uint8_t { sum, prod, min, max, land, lor, lxor, band, bor, bxor, minloc, maxloc, replace, no_op };
+enum class Op : std::uint8_t {
+  sum,
+  prod,
+  min,
+  max,
+  land,
+  lor,
+  lxor,
+  band,
+  bor,
+  bxor,
+  minloc,
+  maxloc,
+  replace,
+  no_op
+};
 inline constexpr std::size_t op_count = static_cast<std::size_t>(Op::no_op) + 1;
 
 [[nodiscard]] std::string_view to_string(Type type);

@@ -10,7 +10,8 @@
 
 namespace circoll {
 
-/// The progress of one execution of a plan. Reusable: start() any number of times; allocates only in the constructor.
+/// The progress of one execution of a plan. Reusable: start() any number of times; allocates only in the
+/// constructor.
 ///
 /// The transport must have
 ///   void local(StepIndex)           execute a reduce or copy, now

@@ -8,8 +8,10 @@
 namespace circoll {
 
 Layout Layout::uniform(Block user_blocks, std::int64_t segments, Count count) {
-  require(user_blocks >= 1 && segments >= 1 && count >= 0, "layout: blocks and segments are positive, counts not negative");
-  require(count == 0 || user_blocks <= std::numeric_limits<Count>::max() / count, "layout: the vector exceeds 2^63 elements");
+  require(user_blocks >= 1 && segments >= 1 && count >= 0,
+          "layout: blocks and segments are positive, counts not negative");
+  require(count == 0 || user_blocks <= std::numeric_limits<Count>::max() / count,
+          "layout: the vector exceeds 2^63 elements");
   Layout layout;
   layout.user_blocks_ = user_blocks;
   layout.segments_ = segments;

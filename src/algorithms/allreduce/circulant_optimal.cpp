@@ -1,0 +1,45 @@
+// allreduce/circulant_optimal: reduce_scatter/circulant_optimal, then allgather/circulant_optimal, on p
+// parts.
+//
+// Idea      The vector is cut into p parts; each is combined at one rank and then spread. Every part is
+// combined
+//           once, so all ranks get the same bits.
+// Shape     any p; p blocks, empty ones included (fewer elements than ranks).
+// Cost      2q rounds, q = ceil(log2 p); 2(p-1) blocks sent and received, p - 1 combined per rank: 2(p-1)/p m
+// is the
+//           optimal volume.
+// Scratch   as reduce_scatter/circulant_optimal.
+// Order     commutative operators; same bits on all ranks.
+// Source    J. L. Traff, arXiv 2410.14234.
+#include "circoll/algorithm.hpp"
+#include "patterns/composed.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  patterns::allreduce_by_parts(b, "reduce_scatter/circulant_optimal", "allgatherv/circulant_optimal");
+}
+
+Cost cost(const Shape& shape) {
+  return patterns::cost_by_parts(shape, "reduce_scatter/circulant_optimal", "allgatherv/circulant_optimal");
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(allreduce, circulant_optimal) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::allreduce},
+      .name = "circulant_optimal",
+      .summary =
+          "reduce_scatter/circulant_optimal then allgather/circulant_optimal; optimal volume for every p",
+      .source = "Traff, arXiv 2410.14234",
+      .needs = {.commutative = true},
+      .guarantees = {.same_bits = true},
+      .formula = {.rounds = "2 ceil(log2 p)", .sent = "2(p-1)", .reduced = "p-1"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

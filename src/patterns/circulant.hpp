@@ -1,0 +1,40 @@
+// The circulant graph: index arithmetic that the circulant algorithms share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "circoll/types.hpp"
+
+namespace circoll::patterns {
+
+/// ceil(log2 p); 0 for p = 1.
+[[nodiscard]] constexpr int ceil_log2(Rank p) {
+  int q = 0;
+  while ((Rank{1} << q) < p) ++q;
+  return q;
+}
+
+/// The skips of the circulant graph on p ranks: q + 1 values, skips[0] = 1, skips[k] = ceil(skips[k + 1] /
+/// 2), skips[q] = p with q = ceil(log2 p). (Listing 1 of the paper halves p rounding down, which loses a
+/// round; this is the correct ceil halving.) For p = 1 the single value 1.
+class Skips {
+ public:
+  explicit Skips(Rank p);
+
+  [[nodiscard]] int q() const { return static_cast<int>(skips_.size()) - 1; }
+  [[nodiscard]] Rank operator[](int k) const { return skips_[static_cast<std::size_t>(k)]; }
+  /// skips[k + 1] is odd: round k must leave out one rank (the correction term epsilon_k).
+  [[nodiscard]] bool odd(int k) const { return ((*this)[k + 1] & 1) != 0; }
+  /// The distance that messages travel in round k of the paper's pattern: skips[k] - epsilon_k, which is also
+  /// the number of new contributions, skips[k + 1] - skips[k].
+  [[nodiscard]] Rank jump(int k) const { return (*this)[k + 1] - (*this)[k]; }
+
+ private:
+  std::vector<Rank> skips_;
+};
+
+/// a mod p in 0 .. p - 1, for a >= -p.
+[[nodiscard]] constexpr Rank mod(Rank a, Rank p) { return (a % p + p) % p; }
+
+}  // namespace circoll::patterns

@@ -1,0 +1,25 @@
+#include "patterns/composed.hpp"
+
+namespace circoll::patterns {
+
+void allreduce_by_parts(Builder& b, std::string_view reduce_scatter_id, std::string_view allgather_id) {
+  b.cut(b.size());
+  const Region own = b.output(b.rank(), 1);
+  b.embed(build_part(b, reduce_scatter_id, part_shape(b)), {.send = b.input(), .recv = own});
+  Shape gather = part_shape(b);
+  gather.in_place = true;
+  b.embed(build_part(b, allgather_id, gather), {.recv = b.output()});
+}
+
+Cost cost_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::string_view allgather_id) {
+  const Cost first = parse_selection(reduce_scatter_id).algorithm->cost(shape);
+  const Cost second = parse_selection(allgather_id).algorithm->cost(shape);
+  // The allgather works in place: it does not copy the own block.
+  return {.rounds = first.rounds + second.rounds,
+          .sent = first.sent + second.sent,
+          .received = first.received + second.received,
+          .reduced = first.reduced + second.reduced,
+          .copied = first.copied + second.copied - 1};
+}
+
+}  // namespace circoll::patterns

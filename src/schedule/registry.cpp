@@ -1,0 +1,183 @@
+// Finding algorithms by id, reading parameters, building schedules.
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/error.hpp"
+#include "schedule/registry_entries.hpp"
+
+namespace circoll {
+
+bool Algorithm::serves(Collective collective) const {
+  return std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
+}
+
+std::string Algorithm::id(Collective collective) const {
+  return std::string(to_string(collective)) + "/" + std::string(name);
+}
+
+std::string Selection::id() const { return algorithm == nullptr ? "" : algorithm->id(collective); }
+
+const std::vector<const Algorithm*>& all_algorithms() { return algorithms::entries(); }
+
+std::vector<const Algorithm*> algorithms_of(Collective collective) {
+  std::vector<const Algorithm*> result;
+  for (const Algorithm* a : all_algorithms()) {
+    if (a->serves(collective)) result.push_back(a);
+  }
+  return result;
+}
+
+const Algorithm* find_algorithm(Collective collective, std::string_view name) {
+  for (const Algorithm* a : all_algorithms()) {
+    if (a->name == name && a->serves(collective)) return a;
+  }
+  return nullptr;
+}
+
+namespace {
+
+/// Levenshtein distance, for suggestions.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j - 1] + 1, above + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+/// " (did you mean a, b?)", of the up to three nearest candidates.
+std::string suggestion(std::string_view name, std::vector<std::string> candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(), [&](const std::string& a, const std::string& b) {
+    return distance(name, a) < distance(name, b);
+  });
+  if (candidates.size() > 3) candidates.resize(3);
+  std::string text;
+  for (const std::string& c : candidates) text += (text.empty() ? " (did you mean " : ", ") + c;
+  return text.empty() ? text : text + "?)";
+}
+
+std::int64_t parse_number(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+  const int shift = suffix.empty() ? 0 : suffix == "Ki" ? 10 : suffix == "Mi" ? 20 : suffix == "Gi" ? 30 : -1;
+  if (error != std::errc() || shift < 0 || value > (std::numeric_limits<std::int64_t>::max() >> shift) ||
+      value < 0) {
+    throw Error(ErrorCode::parse,
+                "'" + std::string(text) + "' is not a number (digits, then Ki, Mi or Gi if wanted)");
+  }
+  return value << shift;
+}
+
+void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t value) {
+  std::vector<std::string> names;
+  for (const ParamDeclaration& p : algorithm.params) {
+    if (p.name == key) {
+      if (value >= p.minimum && value <= p.maximum) return;
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(algorithm.name) + ": " + std::string(key) + "=" + std::to_string(value) +
+                      " is outside " + std::to_string(p.minimum) + " .. " + std::to_string(p.maximum));
+    }
+    names.emplace_back(p.name);
+  }
+  throw Error(ErrorCode::unknown_name, std::string(algorithm.name) + " has no parameter '" +
+                                           std::string(key) + "'" + suggestion(key, names));
+}
+
+}  // namespace
+
+Selection parse_selection(Collective collective, std::string_view name_and_params) {
+  const std::size_t colon = name_and_params.find(':');
+  const std::string_view name = name_and_params.substr(0, colon);
+  Selection selection{.algorithm = find_algorithm(collective, name), .collective = collective};
+  if (selection.algorithm == nullptr) {
+    std::vector<std::string> names;
+    for (const Algorithm* a : algorithms_of(collective)) names.emplace_back(a->name);
+    throw Error(ErrorCode::unknown_name, std::string(to_string(collective)) + " has no algorithm '" +
+                                             std::string(name) + "'" + suggestion(name, names));
+  }
+  std::string_view rest =
+      colon == std::string_view::npos ? std::string_view{} : name_and_params.substr(colon + 1);
+  if (colon != std::string_view::npos && rest.empty())
+    throw Error(ErrorCode::parse, "no parameter follows the ':' of '" + std::string(name_and_params) + "'");
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest = item.size() == rest.size() ? std::string_view{} : rest.substr(item.size() + 1);
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos)
+      throw Error(ErrorCode::parse, "'" + std::string(item) + "' is not of the form name=number");
+    const std::string_view key = item.substr(0, equals);
+    const std::int64_t value = parse_number(item.substr(equals + 1));
+    check_param(*selection.algorithm, key, value);
+    selection.params.insert_or_assign(std::string(key), value);
+  }
+  return selection;
+}
+
+Selection parse_selection(std::string_view id) {
+  const std::size_t slash = id.find('/');
+  const std::string_view collective_name = id.substr(0, slash);
+  const auto collective = collective_from_string(collective_name);
+  if (!collective || slash == std::string_view::npos) {
+    std::vector<std::string> names;
+    for (const Collective c : all_collectives) {
+      for (const Algorithm* a : algorithms_of(c)) names.push_back(a->id(c));
+    }
+    throw Error(ErrorCode::unknown_name,
+                "'" + std::string(id) + "' is not COLLECTIVE/ALGORITHM" + suggestion(id, names));
+  }
+  return parse_selection(*collective, id.substr(slash + 1));
+}
+
+std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op) {
+  const Needs& needs = algorithm.needs;
+  if (needs.commutative && !op.commutative) return "needs a commutative operator";
+  if (needs.idempotent && !op.idempotent)
+    return "needs an idempotent operator (min, max, land, lor, band, bor)";
+  if (needs.power_of_two && (size & (size - 1)) != 0) return "needs a power of two of ranks";
+  if (size < needs.min_size) return "needs at least " + std::to_string(needs.min_size) + " ranks";
+  return {};
+}
+
+Schedule build_schedule(const Algorithm& algorithm, Collective collective, const Shape& shape) {
+  if (!algorithm.serves(collective)) {
+    throw Error(ErrorCode::unknown_name,
+                std::string(algorithm.name) + " does not serve " + std::string(to_string(collective)));
+  }
+  const std::string unmet = unmet_need(algorithm, shape.size, {.commutative = true, .idempotent = true});
+  if (!unmet.empty()) throw Error(ErrorCode::unsupported, algorithm.id(collective) + " " + unmet);
+  for (const auto& [key, value] : shape.params) check_param(algorithm, key, value);
+  Builder builder(algorithm.id(collective), collective, shape);
+  algorithm.build(builder);
+  return std::move(builder).finish();
+}
+
+Schedule build_schedule(std::string_view id, const Shape& shape) {
+  const Selection selection = parse_selection(id);
+  Shape with_params = shape;
+  for (const auto& [key, value] : selection.params) with_params.params.insert_or_assign(key, value);
+  return build_schedule(*selection.algorithm, selection.collective, with_params);
+}
+
+Schedule build_part(const Builder& outer, std::string_view id, const Shape& shape) {
+  const Selection selection = parse_selection(id);
+  Shape part = shape;
+  // A part sees the parameters of the whole that it declares itself.
+  std::erase_if(part.params, [&](const auto& entry) {
+    return std::ranges::none_of(selection.algorithm->params,
+                                [&](const ParamDeclaration& p) { return p.name == entry.first; });
+  });
+  check(outer.size() >= part.size, "a part has at most as many ranks as the whole");
+  return build_schedule(*selection.algorithm, selection.collective, part);
+}
+
+}  // namespace circoll
