@@ -34,6 +34,8 @@ class Layout {
   /// Elements in blocks 0 .. block - 1; block may be equal to the number of blocks.
   [[nodiscard]] Count prefix(Block block) const;
   [[nodiscard]] Count total() const { return user_prefix(user_blocks_); }
+  /// True if all user blocks are known to have the same count.
+  [[nodiscard]] bool is_uniform() const { return counts_.empty(); }
 
  private:
   Block user_blocks_ = 0;

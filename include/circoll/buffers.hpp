@@ -1,0 +1,86 @@
+// The caller's side of a call in C++: element types, operators, in place. Shared by the APIs of all executors.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <ranges>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/types.hpp"
+
+namespace circoll {
+
+/// Stands in for the send buffer (scatter: the receive buffer at the root), as MPI_IN_PLACE does.
+struct InPlace {};
+inline constexpr InPlace in_place{};
+
+/// The Type of a C++ element type, or nothing if MPI has none for it.
+template <typename T>
+[[nodiscard]] constexpr std::optional<Type> type_of() {
+  using U = std::remove_cv_t<T>;
+  if constexpr (std::is_same_v<U, std::byte>) return Type::byte;
+  if constexpr (std::is_same_v<U, bool>) return Type::boolean;
+  if constexpr (std::is_integral_v<U> && !std::is_same_v<U, bool>) {
+    constexpr bool is_signed = std::is_signed_v<U>;
+    if constexpr (sizeof(U) == 1) return is_signed ? Type::int8 : Type::uint8;
+    if constexpr (sizeof(U) == 2) return is_signed ? Type::int16 : Type::uint16;
+    if constexpr (sizeof(U) == 4) return is_signed ? Type::int32 : Type::uint32;
+    if constexpr (sizeof(U) == 8) return is_signed ? Type::int64 : Type::uint64;
+  }
+  if constexpr (std::is_same_v<U, float>) return Type::float32;
+  if constexpr (std::is_same_v<U, double>) return Type::float64;
+  if constexpr (std::is_same_v<U, long double>) return Type::float_long;
+  if constexpr (std::is_same_v<U, std::complex<float>>) return Type::complex64;
+  if constexpr (std::is_same_v<U, std::complex<double>>) return Type::complex128;
+  if constexpr (std::is_same_v<U, std::complex<long double>>) return Type::complex_long;
+  return std::nullopt;
+}
+
+/// A caller's operator: an associative function on arrays of elements.
+struct UserOperator {
+  /// inout[i] = left[i] op inout[i] for i < elements; the arrays do not overlap. May be called on any part of a vector.
+  std::function<void(const void* left, void* inout, Count elements)> function;
+  bool commutative = false;
+};
+
+/// A predefined or a caller's operator. Refers to the UserOperator, which must outlive the call.
+class Operator {
+ public:
+  Operator() = default;
+  Operator(Op op) : op_(op) {}                            // NOLINT(google-explicit-constructor)
+  Operator(const UserOperator& user) : user_(&user) {}    // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] const UserOperator* user() const { return user_; }
+  [[nodiscard]] Op predefined() const { return op_; }
+
+ private:
+  Op op_ = Op::sum;
+  const UserOperator* user_ = nullptr;
+};
+
+/// Which algorithm to run: "allreduce/circulant", "circulant:segments=4", a Selection, or nothing for the default.
+/// Refers to its argument, which must outlive the call. All ranks must give the same.
+class Choice {
+ public:
+  Choice() = default;
+  Choice(std::string_view text) : text_(text) {}                   // NOLINT(google-explicit-constructor)
+  Choice(const char* text) : text_(text) {}                        // NOLINT(google-explicit-constructor)
+  Choice(const std::string& text) : text_(text) {}                 // NOLINT(google-explicit-constructor)
+  Choice(const Selection& selection) : selection_(&selection) {}   // NOLINT(google-explicit-constructor)
+
+  [[nodiscard]] std::string_view text() const { return text_; }
+  [[nodiscard]] const Selection* selection() const { return selection_; }
+  [[nodiscard]] bool is_default() const { return text_.empty() && selection_ == nullptr; }
+
+ private:
+  std::string_view text_;
+  const Selection* selection_ = nullptr;
+};
+
+}  // namespace circoll

@@ -1,0 +1,76 @@
+// SUM, PROD, MIN, MAX on float32 and float64.
+#include "ops/families.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/floating.cpp"
+#include "hwy/foreach_target.h"
+// after foreach_target.h
+#include "ops/vector_kernel-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace circoll::ops::HWY_NAMESPACE {
+namespace {
+
+struct Multiply {
+  template <class Tag, class Vec>
+  HWY_INLINE Vec operator()(Tag, Vec left, Vec right) const {
+    return hn::Mul(left, right);
+  }
+};
+
+// Not hn::Min and hn::Max: their treatment of NaN and of zeros of opposite sign differs between instruction
+// sets.
+struct Min {
+  template <class Tag, class Vec>
+  HWY_INLINE Vec operator()(Tag, Vec left, Vec right) const {
+    return hn::IfThenElse(hn::Lt(right, left), right, left);
+  }
+};
+
+struct Max {
+  template <class Tag, class Vec>
+  HWY_INLINE Vec operator()(Tag, Vec left, Vec right) const {
+    return hn::IfThenElse(hn::Lt(left, right), right, left);
+  }
+};
+
+template <typename Float>
+ReduceKernel kernel_of(Op op) {
+  using Tag = hn::ScalableTag<Float>;
+  switch (op) {
+    case Op::sum:
+      return vector_kernel<Add, Tag>;
+    case Op::prod:
+      return vector_kernel<Multiply, Tag>;
+    case Op::min:
+      return vector_kernel<Min, Tag>;
+    case Op::max:
+      return vector_kernel<Max, Tag>;
+    default:
+      return nullptr;
+  }
+}
+
+ReduceKernel floating_kernel(Op op, Type type) {
+  switch (type) {
+    case Type::float32:
+      return kernel_of<float>(op);
+    case Type::float64:
+      return kernel_of<double>(op);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+}  // namespace circoll::ops::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace circoll::ops {
+
+HWY_EXPORT(floating_kernel);
+ReduceKernel floating_kernel(Op op, Type type) { return HWY_DYNAMIC_DISPATCH(floating_kernel)(op, type); }
+
+}  // namespace circoll::ops
+#endif

@@ -1,0 +1,85 @@
+// Which operator is defined on which type (MPI 4.0, section 6.9.2), and properties of operators.
+#include <cstdint>
+
+#include "circoll/ops.hpp"
+#include "hwy/highway.h"
+#include "ops/families.hpp"
+
+namespace circoll {
+namespace {
+
+bool is_integer(Type type) { return type >= Type::int8 && type <= Type::uint64; }
+
+}  // namespace
+
+ReduceKernel reduce_kernel(Op op, Type type) {
+  using namespace ops;
+  if (op == Op::replace || op == Op::no_op) return copy_kernel(op, extent_bytes(type));
+  switch (type) {
+    case Type::byte:
+      return bitwise_kernel(op, extent_bytes(type));
+    case Type::int8:
+    case Type::int16:
+    case Type::int32:
+    case Type::int64:
+    case Type::uint8:
+    case Type::uint16:
+    case Type::uint32:
+    case Type::uint64:
+      if (const ReduceKernel arithmetic = integer_kernel(op, type)) return arithmetic;
+      if (const ReduceKernel bitwise = bitwise_kernel(op, extent_bytes(type))) return bitwise;
+      return logical_kernel(op, extent_bytes(type));
+    case Type::float16:
+      return half_kernel(op);
+    case Type::float32:
+    case Type::float64:
+      return floating_kernel(op, type);
+    case Type::complex64:
+    case Type::complex128:
+      return complex_kernel(op, type);
+    case Type::float_long:
+    case Type::complex_long:
+      return long_double_kernel(op, type);
+    case Type::boolean:
+    case Type::logical:
+      return logical_kernel(op, extent_bytes(type));
+    case Type::pair_float_int:
+    case Type::pair_double_int:
+    case Type::pair_long_int:
+    case Type::pair_int_int:
+    case Type::pair_short_int:
+    case Type::pair_long_double_int:
+    case Type::pair_float_float:
+    case Type::pair_double_double:
+      return pair_kernel(op, type);
+  }
+  return nullptr;
+}
+
+bool is_exact(Op op, Type type) { return (op != Op::sum && op != Op::prod) || is_integer(type); }
+
+bool is_commutative(Op op) { return op != Op::replace && op != Op::no_op; }
+
+bool is_idempotent(Op op) {
+  switch (op) {
+    case Op::min:
+    case Op::max:
+    case Op::land:
+    case Op::lor:
+    case Op::band:
+    case Op::bor:
+    case Op::minloc:
+    case Op::maxloc:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const char* kernel_target() {
+  // A lower bit is a better target; HWY_EXPORT's tables fall back on the static target.
+  const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
+  return hwy::TargetName(usable != 0 ? usable & -usable : HWY_STATIC_TARGET);
+}
+
+}  // namespace circoll
