@@ -1,0 +1,110 @@
+// Proof that the schedules of all ranks do what their algorithm declares, for given p, root and parameters,
+// before any message is sent; or a refutation that names rank, step and block.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/dependencies.hpp"
+
+namespace circoll {
+
+/// The claims that can be refuted.
+enum class Claim : std::uint8_t {
+  structure,       ///< operands, slots and peers are within bounds; scratch is large enough
+  buildable,       ///< the algorithm writes a schedule without an error
+  matching,        ///< every send meets one receive of the same blocks, in the same round
+  no_deadlock,     ///< all steps can end even if every send blocks until it is received
+  no_race,         ///< steps that touch the same slot, one of them writing, are ordered
+  defined,         ///< no step reads a slot that holds nothing
+  right_block,     ///< every value stays in slots of its own block
+  send_untouched,  ///< the send buffer is never written
+  exactly_once,    ///< each contribution is in each result once (at least once for idempotent operators)
+  result,          ///< every result slot holds the value that the collective defines
+  rank_order,      ///< contributions are combined in the order of ranks
+  same_bits,       ///< all ranks compute a result by the same expression, up to commutativity
+  rounds,          ///< one message each way per round, which depends on none of the same round
+  cost,            ///< declared cost = counted cost
+};
+[[nodiscard]] std::string_view to_string(Claim claim);
+
+/// The smallest evidence found against an algorithm.
+struct Refutation {
+  Claim claim = Claim::structure;
+  std::string id;
+  Rank size = 0;
+  Rank root = 0;
+  bool in_place = false;
+  Params params{};
+  Rank rank = -1;          ///< -1: no single rank
+  std::int64_t step = -1;  ///< -1: no single step
+  Block block = -1;        ///< -1: no single block
+  std::string what;        ///< one sentence
+
+  /// All of it in one line.
+  [[nodiscard]] std::string to_string() const;
+};
+
+/// What is claimed of a set of schedules.
+struct Claims {
+  Needs needs{};
+  Guarantees guarantees{};
+  std::optional<Cost>
+      cost{};  ///< compared if present; exact, or as an upper bound of copies for in-place schedules
+};
+
+/// The outcome for one p, root and parameters.
+struct Verdict {
+  std::optional<Refutation> refutation{};
+  Cost counted{};               ///< maximum over ranks
+  std::int64_t messages = 0;    ///< over all ranks
+  std::int64_t reductions = 0;  ///< blocks combined, over all ranks
+
+  [[nodiscard]] bool proven() const { return !refutation.has_value(); }
+};
+
+/// Executes the schedules of all ranks symbolically and checks every claim. `ranks[i]` is the schedule of
+/// rank i. `dependencies`, if given, replaces the derived ones, one entry per rank (for testing the
+/// verifier). Memory O(slots + steps of all ranks). Throws Error(unsupported) if the vector has more than
+/// 2^31 contributions.
+[[nodiscard]] Verdict verify_schedules(std::span<const Schedule> ranks, const Claims& claims,
+                                       std::span<const Dependencies> dependencies = {});
+
+/// Builds the schedules of all ranks of one instance and verifies them. shape.rank is ignored.
+[[nodiscard]] Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape);
+
+/// A family of instances.
+struct VerifyRange {
+  Rank first = 1;  ///< smallest p
+  Rank last = 64;  ///< largest p
+  /// Roots of rooted collectives: empty means a sample (0, 1, p/2, p-1).
+  bool all_roots = false;
+  std::vector<Rank> roots{};
+  /// Values for the parameter "segments" where it is declared; empty means a sample around q = ceil(log2 p).
+  std::vector<std::int64_t> segments{};
+  int jobs = 1;  ///< threads
+  /// Called now and then with the number of instances done and in total, from one thread at a time.
+  std::function<void(std::int64_t done, std::int64_t total)> progress{};
+};
+
+/// The outcome for one algorithm over a family.
+struct RangeVerdict {
+  std::string id;
+  std::int64_t instances = 0;              ///< proven
+  std::optional<Refutation> refutation{};  ///< of the smallest p that fails
+  double seconds = 0;                      ///< of processor time
+};
+
+/// Verifies algorithms over a family of instances, in place and not. Instances of larger p are skipped once a
+/// smaller one is refuted. An algorithm that needs a power of two is verified for powers of two, and so on.
+[[nodiscard]] std::vector<RangeVerdict> verify_range(const std::vector<Selection>& selections,
+                                                     const VerifyRange& range);
+
+}  // namespace circoll

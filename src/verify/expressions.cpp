@@ -1,0 +1,47 @@
+#include "verify/expressions.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace circoll::verify {
+
+void Expressions::mark_sources(Value v, std::vector<bool>& found) {
+  std::unordered_set<Value> seen;
+  stack_.assign(1, v);
+  while (!stack_.empty()) {
+    const Value top = stack_.back();
+    stack_.pop_back();
+    if (is_leaf(top)) {
+      found[static_cast<std::size_t>(source_of(top))] = true;
+    } else if (seen.insert(top).second) {
+      stack_.push_back(nodes_[top - first_node_].left);
+      stack_.push_back(nodes_[top - first_node_].right);
+    }
+  }
+}
+
+Value Expressions::canonical(Value v) {
+  canonical_.resize(nodes_.size(), undefined);
+  stack_.assign(1, v);
+  while (!stack_.empty()) {
+    const Value top = stack_.back();
+    if (known(top) != undefined) {
+      stack_.pop_back();
+      continue;
+    }
+    const Node& node = nodes_[top - first_node_];
+    const Value left = known(node.left);
+    const Value right = known(node.right);
+    if (left == undefined || right == undefined) {
+      if (right == undefined) stack_.push_back(node.right);
+      if (left == undefined) stack_.push_back(node.left);
+      continue;
+    }
+    const std::uint64_t key = (std::uint64_t{std::min(left, right)} << 32) | std::max(left, right);
+    canonical_[top - first_node_] = pairs_.try_emplace(key, top).first->second;
+    stack_.pop_back();
+  }
+  return known(v);
+}
+
+}  // namespace circoll::verify

@@ -1,0 +1,93 @@
+// Symbolic values: which contributions are combined, in which order and association.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "circoll/error.hpp"
+#include "circoll/schedule.hpp"
+
+namespace circoll::verify {
+
+using Value = std::uint32_t;
+inline constexpr Value undefined = 0;
+
+/// An expression is a leaf (the contribution of one rank to one block) or a node, left op right. Nodes are
+/// appended, never compared while the schedules run; equal expressions are found afterwards, by hash-consing,
+/// and only where two results are not one and the same value.
+class Expressions {
+ public:
+  /// Leaves: `sources` contributions to each of `blocks` blocks.
+  Expressions(std::int64_t sources, Block blocks) : blocks_(blocks) {
+    if (blocks > std::numeric_limits<std::int32_t>::max() / sources) {
+      throw Error(ErrorCode::unsupported, "too many contributions to verify (over 2^31)");
+    }
+    first_node_ = static_cast<Value>(1 + sources * blocks);
+  }
+
+  [[nodiscard]] Value leaf(std::int64_t source, Block block) const {
+    return static_cast<Value>(1 + source * blocks_ + block);
+  }
+  [[nodiscard]] bool is_leaf(Value v) const { return v < first_node_; }
+  [[nodiscard]] std::int64_t source_of(Value leaf) const { return (leaf - 1) / blocks_; }
+
+  Value combine(Value left, Value right) {
+    if (nodes_.size() >= std::numeric_limits<Value>::max() - first_node_) {
+      throw Error(ErrorCode::unsupported, "too many combinations to verify (over 2^32)");
+    }
+    const std::uint64_t leaves = std::uint64_t{leaves_of(left)} + leaves_of(right);
+    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    nodes_.push_back({left, right, static_cast<std::uint32_t>(leaves < most ? leaves : most)});
+    return static_cast<Value>(first_node_ + nodes_.size() - 1);
+  }
+
+  /// Number of leaves, counted with repetition.
+  [[nodiscard]] std::uint32_t leaves_of(Value v) const {
+    return is_leaf(v) ? 1 : nodes_[v - first_node_].leaves;
+  }
+
+  /// Calls f(source) for the leaves from left to right; stops when f returns false, and returns false then.
+  template <typename F>
+  bool each_leaf(Value v, F&& f) {
+    stack_.clear();
+    stack_.push_back(v);
+    while (!stack_.empty()) {
+      const Value top = stack_.back();
+      stack_.pop_back();
+      if (is_leaf(top)) {
+        if (!f(source_of(top))) return false;
+        continue;
+      }
+      const Node& node = nodes_[top - first_node_];
+      stack_.push_back(node.right);
+      stack_.push_back(node.left);
+    }
+    return true;
+  }
+
+  /// The set of sources of an expression that may be a large directed acyclic graph: each node is visited
+  /// once. `found` must have one entry per source.
+  void mark_sources(Value v, std::vector<bool>& found);
+
+  /// A number that two expressions share if and only if they are equal up to exchanging operands.
+  Value canonical(Value v);
+
+ private:
+  struct Node {
+    Value left;
+    Value right;
+    std::uint32_t leaves;
+  };
+  [[nodiscard]] Value known(Value v) const { return is_leaf(v) ? v : canonical_[v - first_node_]; }
+
+  Block blocks_;
+  Value first_node_;
+  std::vector<Node> nodes_;
+  std::vector<Value> stack_;
+  std::vector<Value> canonical_;
+  std::unordered_map<std::uint64_t, Value> pairs_;  // (smaller, larger) canonical operands -> first such node
+};
+
+}  // namespace circoll::verify

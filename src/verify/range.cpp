@@ -1,0 +1,171 @@
+// Verification of algorithms over ranges of p, roots and parameters, on several threads.
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "circoll/error.hpp"
+#include "circoll/verify.hpp"
+
+namespace circoll {
+namespace {
+
+/// One instance: an index into the selections, and a shape.
+struct Instance {
+  std::size_t selection;
+  Shape shape;
+};
+
+std::vector<Rank> roots_for(const VerifyRange& range, Collective collective, Rank p) {
+  if (!is_rooted(collective)) return {0};
+  std::set<Rank> roots;
+  if (range.all_roots) {
+    for (Rank r = 0; r < p; ++r) roots.insert(r);
+  } else if (!range.roots.empty()) {
+    for (const Rank r : range.roots) {
+      if (r < p) roots.insert(r);
+    }
+  } else {
+    roots = {0, std::min<Rank>(1, p - 1), p / 2, p - 1};
+  }
+  return {roots.begin(), roots.end()};
+}
+
+/// Values of "segments": as asked, else 1, 2, and one either side of the number of rounds.
+std::vector<Params> params_for(const VerifyRange& range, const Selection& selection, Rank p) {
+  std::vector<Params> result;
+  const auto& declared = selection.algorithm->params;
+  const auto segments = std::find_if(declared.begin(), declared.end(),
+                                     [](const ParamDeclaration& d) { return d.name == "segments"; });
+  if (segments == declared.end() || selection.params.contains("segments")) return {selection.params};
+  std::set<std::int64_t> values(range.segments.begin(), range.segments.end());
+  if (values.empty()) {
+    std::int64_t q = 0;
+    while ((Rank{1} << q) < p) ++q;
+    // Large p: the blocks of all ranks times segments is what verification costs.
+    values = p <= 64 ? std::set<std::int64_t>{1, 2, 3, std::max<std::int64_t>(q, 1), q + 2}
+                     : std::set<std::int64_t>{1, 2};
+  }
+  for (const std::int64_t n : values) {
+    if (n < segments->minimum || n > segments->maximum) continue;
+    Params params = selection.params;
+    params.insert_or_assign("segments", n);
+    result.push_back(std::move(params));
+  }
+  return result;
+}
+
+bool fits(const Needs& needs, Rank p) {
+  return p >= needs.min_size && (!needs.power_of_two || (p & (p - 1)) == 0);
+}
+
+/// True if some rank has a schedule of its own in place.
+bool in_place_differs(Collective collective) { return has_in_place_schedule(collective, Shape{.size = 1}); }
+
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// The shared state of the threads.
+class Work {
+ public:
+  Work(const std::vector<Selection>& selections, const VerifyRange& range)
+      : selections_(selections), range_(range), verdicts_(selections.size()) {
+    for (std::size_t i = 0; i < selections.size(); ++i) verdicts_[i].id = selections[i].id();
+    list_instances();
+  }
+
+  std::vector<RangeVerdict> run() {
+    const int jobs = std::max(1, range_.jobs);
+    std::vector<std::jthread> threads;
+    for (int i = 1; i < jobs; ++i) threads.emplace_back([this] { loop(); });
+    loop();
+    threads.clear();
+    if (failure_) std::rethrow_exception(failure_);
+    return std::move(verdicts_);
+  }
+
+ private:
+  /// Instances in the order of p, so that the first refutation is nearly the smallest; the total is known in
+  /// advance.
+  void list_instances() {
+    for (Rank p = range_.first; p <= range_.last; ++p) {
+      for (std::size_t i = 0; i < selections_.size(); ++i) {
+        const Selection& s = selections_[i];
+        if (!fits(s.algorithm->needs, p)) continue;
+        for (const Params& params : params_for(range_, s, p)) {
+          for (const Rank root : roots_for(range_, s.collective, p)) {
+            instances_.push_back({i, {.size = p, .root = root, .params = params}});
+            if (in_place_differs(s.collective))
+              instances_.push_back({i, {.size = p, .root = root, .in_place = true, .params = params}});
+          }
+        }
+      }
+    }
+  }
+
+  void loop() {
+    std::size_t index = 0;
+    while (take(index)) {
+      const Instance& instance = instances_[index];
+      const Selection& s = selections_[instance.selection];
+      const double start = thread_seconds();
+      try {
+        Verdict verdict = verify_algorithm(*s.algorithm, s.collective, instance.shape);
+        note(instance, std::move(verdict), thread_seconds() - start);
+      } catch (...) {
+        const std::scoped_lock lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+        next_ = instances_.size();
+        return;
+      }
+    }
+  }
+
+  bool take(std::size_t& index) {
+    const std::scoped_lock lock(mutex_);
+    while (next_ < instances_.size()) {
+      index = next_++;
+      const auto& refuted = verdicts_[instances_[index].selection].refutation;
+      if (!refuted || refuted->size > instances_[index].shape.size) return true;
+      ++done_;
+    }
+    return false;
+  }
+
+  void note(const Instance& instance, Verdict verdict, double seconds) {
+    const std::scoped_lock lock(mutex_);
+    RangeVerdict& v = verdicts_[instance.selection];
+    v.seconds += seconds;
+    ++done_;
+    if (verdict.proven()) {
+      ++v.instances;
+    } else if (!v.refutation || v.refutation->size > instance.shape.size) {
+      v.refutation = std::move(verdict.refutation);
+    }
+    if (range_.progress) range_.progress(done_, static_cast<std::int64_t>(instances_.size()));
+  }
+
+  const std::vector<Selection>& selections_;
+  const VerifyRange& range_;
+  std::vector<Instance> instances_;
+  std::vector<RangeVerdict> verdicts_;
+  std::mutex mutex_;
+  std::size_t next_ = 0;
+  std::int64_t done_ = 0;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+std::vector<RangeVerdict> verify_range(const std::vector<Selection>& selections, const VerifyRange& range) {
+  require(range.first >= 1 && range.first <= range.last, "p ranges over A..B with 1 <= A <= B");
+  return Work(selections, range).run();
+}
+
+}  // namespace circoll

@@ -1,0 +1,649 @@
+// The symbolic executor: all ranks' schedules at once, on expressions instead of data.
+#include "circoll/verify.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "circoll/error.hpp"
+#include "verify/expressions.hpp"
+#include "verify/races.hpp"
+
+namespace circoll {
+
+std::string_view to_string(Claim claim) {
+  static constexpr std::array<std::string_view, 14> names{
+      "structure",      "buildable",    "matching", "no_deadlock", "no_race",   "defined", "right_block",
+      "send_untouched", "exactly_once", "result",   "rank_order",  "same_bits", "rounds",  "cost"};
+  return names[static_cast<std::size_t>(claim)];
+}
+
+std::string Refutation::to_string() const {
+  std::string text = id;
+  for (const auto& [key, value] : params) text += " " + key + "=" + std::to_string(value);
+  text += " p=" + std::to_string(size) + " root=" + std::to_string(root);
+  if (in_place) text += " in place";
+  if (rank >= 0) text += " rank=" + std::to_string(rank);
+  if (step >= 0) text += " step=" + std::to_string(step);
+  if (block >= 0) text += " block=" + std::to_string(block);
+  return text + ": " + std::string(circoll::to_string(claim)) + ": " + what;
+}
+
+namespace {
+
+using verify::Expressions;
+using verify::undefined;
+using verify::Value;
+
+/// Thrown inside the verifier, turned into a Refutation at its edge.
+struct Refuted {
+  Claim claim;
+  Rank rank;
+  std::int64_t step;
+  Block block;
+  std::string what;
+};
+
+/// The other end of a message.
+struct Partner {
+  Rank rank = -1;
+  StepIndex step = 0;
+};
+
+bool is_message(const Step& step) { return step.kind == StepKind::send || step.kind == StepKind::recv; }
+Operand message_operand(const Step& step) { return step.kind == StepKind::send ? step.left : step.dst; }
+
+/// The memory of one rank: a value per slot, views of one storage in the same place, the send buffer implied.
+class Memory {
+ public:
+  Memory(const Schedule& schedule, const CollectiveContract& contract, bool contributions_by_rank)
+      : schedule_(&schedule),
+        offset_(schedule.buffers.size(), 0),
+        live_(schedule.buffers.size(), -1),
+        by_rank_(contributions_by_rank),
+        input_buffer_(contract.input_buffer) {
+    std::vector<Slot> size(schedule.buffers.size(), 0);
+    for (std::size_t i = 1; i < schedule.buffers.size(); ++i) {
+      Slot& s = size[static_cast<std::size_t>(schedule.buffers[i].storage)];
+      s = std::max(s, schedule.buffers[i].slots);
+    }
+    std::vector<std::size_t> start(size.size(), 0);
+    std::size_t sum = 0;
+    for (std::size_t i = 1; i < size.size(); ++i) {
+      start[i] = sum;
+      sum += static_cast<std::size_t>(size[i]);
+    }
+    for (std::size_t i = 1; i < offset_.size(); ++i)
+      offset_[i] = start[static_cast<std::size_t>(schedule.buffers[i].storage)];
+    values_.assign(sum, undefined);
+  }
+
+  /// Puts the contribution where the contract says. In the send buffer it is implied.
+  void fill_input(const Expressions& expressions, const CollectiveContract& contract) {
+    if (contract.input_buffer == send_buffer) return;
+    for (Slot i = 0; i < contract.input_count; ++i) {
+      values_[offset_[1] + static_cast<std::size_t>(contract.input_first + i)] =
+          contribution(expressions, schedule_->block_of(recv_buffer, contract.input_first + i));
+    }
+  }
+
+  [[nodiscard]] Value contribution(const Expressions& expressions, Block block) const {
+    return expressions.leaf(by_rank_ ? schedule_->shape.rank : 0, block);
+  }
+
+  [[nodiscard]] Value load(const Expressions& expressions, std::int32_t buffer, Slot slot) const {
+    if (buffer == send_buffer) return contribution(expressions, schedule_->block_of(buffer, slot));
+    const auto storage =
+        static_cast<std::size_t>(schedule_->buffers[static_cast<std::size_t>(buffer)].storage);
+    if (live_[storage] >= 0 && live_[storage] != buffer) return undefined;
+    return values_[offset_[static_cast<std::size_t>(buffer)] + static_cast<std::size_t>(slot)];
+  }
+
+  /// Makes a view the live one before it is written.
+  void enter(std::int32_t buffer) {
+    const auto storage =
+        static_cast<std::size_t>(schedule_->buffers[static_cast<std::size_t>(buffer)].storage);
+    if (live_[storage] == buffer) return;
+    if (live_[storage] >= 0) {
+      const Slot old = schedule_->buffers[static_cast<std::size_t>(live_[storage])].slots;
+      const Slot now = schedule_->buffers[static_cast<std::size_t>(buffer)].slots;
+      const auto begin = values_.begin() + static_cast<std::ptrdiff_t>(offset_[storage]);
+      std::fill(begin, begin + static_cast<std::ptrdiff_t>(std::max(old, now)), undefined);
+    }
+    live_[storage] = buffer;
+  }
+  void store(std::int32_t buffer, Slot slot, Value value) {
+    values_[offset_[static_cast<std::size_t>(buffer)] + static_cast<std::size_t>(slot)] = value;
+  }
+
+ private:
+  const Schedule* schedule_;
+  std::vector<std::size_t> offset_;  // of each buffer in values_
+  std::vector<std::int32_t> live_;   // of each storage
+  std::vector<Value> values_;
+  bool by_rank_;
+  std::int32_t input_buffer_;
+};
+
+/// Walks over the slots of an operand, one after another.
+class Walker {
+ public:
+  Walker(const Schedule& schedule, Operand o) : schedule_(&schedule), ranges_(schedule.operand(o)) {
+    settle();
+  }
+
+  [[nodiscard]] bool done() const { return ranges_.empty(); }
+  [[nodiscard]] std::int32_t buffer() const { return ranges_.front().buffer; }
+  [[nodiscard]] Slot slot() const { return slot_; }
+  [[nodiscard]] Block block() const { return schedule_->block_of(buffer(), slot_); }
+  void advance() {
+    if (++taken_ == ranges_.front().count) {
+      ranges_ = ranges_.subspan(1);
+      settle();
+    } else if (++slot_ == slots_) {
+      slot_ = 0;
+    }
+  }
+
+ private:
+  void settle() {
+    taken_ = 0;
+    if (ranges_.empty()) return;
+    slot_ = ranges_.front().first;
+    slots_ = schedule_->buffers[static_cast<std::size_t>(ranges_.front().buffer)].slots;
+  }
+  const Schedule* schedule_;
+  std::span<const Range> ranges_;
+  std::int64_t taken_ = 0;
+  Slot slot_ = 0;
+  Slot slots_ = 0;
+};
+
+class Verifier {
+ public:
+  Verifier(std::span<const Schedule> ranks, const Claims& claims, std::span<const Dependencies> dependencies)
+      : ranks_(ranks), claims_(claims), given_(dependencies) {
+    check(!ranks.empty(), "at least one rank is verified");
+  }
+
+  void run(Verdict& verdict) {
+    check_structures();
+    expressions_ = std::make_unique<Expressions>(by_rank() ? size() : 1, ranks_[0].blocks());
+    match_messages();
+    prepare_ranks();
+    execute();
+    check_results();
+    count(verdict);
+  }
+
+ private:
+  [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks_.size()); }
+  /// Each rank contributes to every block: reductions, and the barrier, which is one of no bytes.
+  [[nodiscard]] bool by_rank() const {
+    return is_reducing(ranks_[0].collective) || ranks_[0].collective == Collective::barrier;
+  }
+  [[nodiscard]] bool at_least_once() const {
+    return claims_.needs.idempotent || ranks_[0].collective == Collective::barrier;
+  }
+  [[nodiscard]] const Schedule& of(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+
+  void check_structures() {
+    for (Rank r = 0; r < size(); ++r) {
+      const Schedule& s = of(r);
+      try {
+        check_structure(s);
+      } catch (const Error& error) {
+        throw Refuted{Claim::structure, r, -1, -1, error.what()};
+      }
+      if (s.shape.rank != r || s.shape.size != size() || s.shape.root != of(0).shape.root ||
+          s.collective != of(0).collective || s.blocks() != of(0).blocks() || s.segments != of(0).segments) {
+        throw Refuted{Claim::structure, r, -1, -1, "the ranks' schedules are not parts of one collective"};
+      }
+      if (s.rounds != of(0).rounds)
+        throw Refuted{Claim::rounds, r, -1, -1, "the ranks disagree on the number of rounds"};
+      const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
+      if (s.user_blocks != contract.user_blocks || s.buffers[send_buffer] != contract.send ||
+          s.buffers[recv_buffer] != contract.recv) {
+        throw Refuted{Claim::structure, r, -1, -1,
+                      "the caller's buffers are not those that the collective defines"};
+      }
+      for (StepIndex i = 0; i < s.steps.size(); ++i) {
+        for (const Range& range : s.operand(s.steps[i].dst)) {
+          if (range.buffer == send_buffer) {
+            throw Refuted{Claim::send_untouched, r, i, s.block_of(range.buffer, range.first),
+                          "the send buffer is written"};
+          }
+        }
+      }
+    }
+  }
+
+  /// The n-th send from a to b meets the n-th receive at b from a.
+  void match_messages() {
+    partners_.resize(ranks_.size());
+    std::vector<std::vector<StepIndex>> sends(ranks_.size());  // of each rank, by peer, then in program order
+    std::vector<std::vector<StepIndex>> recvs(ranks_.size());
+    for (Rank r = 0; r < size(); ++r) {
+      const Schedule& s = of(r);
+      partners_[static_cast<std::size_t>(r)].resize(s.steps.size());
+      for (StepIndex i = 0; i < s.steps.size(); ++i) {
+        if (is_message(s.steps[i]))
+          (s.steps[i].kind == StepKind::send ? sends : recvs)[static_cast<std::size_t>(r)].push_back(i);
+      }
+      const auto by_peer = [&](StepIndex a, StepIndex b) { return s.steps[a].peer < s.steps[b].peer; };
+      std::stable_sort(sends[static_cast<std::size_t>(r)].begin(), sends[static_cast<std::size_t>(r)].end(),
+                       by_peer);
+      std::stable_sort(recvs[static_cast<std::size_t>(r)].begin(), recvs[static_cast<std::size_t>(r)].end(),
+                       by_peer);
+    }
+    for (Rank r = 0; r < size(); ++r) {
+      const Schedule& s = of(r);
+      const auto& own = sends[static_cast<std::size_t>(r)];
+      for (std::size_t i = 0; i < own.size();) {
+        const Rank peer = s.steps[own[i]].peer;
+        const Schedule& t = of(peer);
+        const auto& theirs = recvs[static_cast<std::size_t>(peer)];
+        auto next = std::lower_bound(theirs.begin(), theirs.end(), r,
+                                     [&](StepIndex step, Rank rank) { return t.steps[step].peer < rank; });
+        for (; i < own.size() && s.steps[own[i]].peer == peer; ++i, ++next) {
+          if (next == theirs.end() || t.steps[*next].peer != r) {
+            throw Refuted{Claim::matching, r, own[i], first_block(s, own[i]),
+                          "no receive at rank " + std::to_string(peer) + " meets this send"};
+          }
+          pair(r, own[i], peer, *next);
+        }
+      }
+    }
+    for (Rank r = 0; r < size(); ++r) {
+      for (const StepIndex i : recvs[static_cast<std::size_t>(r)]) {
+        if (partners_[static_cast<std::size_t>(r)][i].rank >= 0) continue;
+        throw Refuted{Claim::matching, r, i, first_block(of(r), i),
+                      "no send of rank " + std::to_string(of(r).steps[i].peer) + " meets this receive"};
+      }
+    }
+  }
+
+  static Block first_block(const Schedule& s, StepIndex step) {
+    const Walker w(s, message_operand(s.steps[step]));
+    return w.done() ? -1 : w.block();
+  }
+
+  void pair(Rank from, StepIndex send, Rank to, StepIndex recv) {
+    partners_[static_cast<std::size_t>(from)][send] = {to, recv};
+    partners_[static_cast<std::size_t>(to)][recv] = {from, send};
+    const Schedule& s = of(from);
+    const Schedule& t = of(to);
+    const std::string where = "the send of rank " + std::to_string(from) + ", step " + std::to_string(send);
+    if (s.steps[send].round != t.steps[recv].round) {
+      throw Refuted{Claim::matching, to, recv, first_block(t, recv), where + ", is in another round"};
+    }
+    Walker a(s, s.steps[send].left);
+    Walker b(t, t.steps[recv].dst);
+    for (; !a.done() && !b.done(); a.advance(), b.advance()) {
+      if (a.block() != b.block()) {
+        throw Refuted{Claim::matching, to, recv, b.block(),
+                      where + ", carries block " + std::to_string(a.block()) + " in its place"};
+      }
+    }
+    if (!a.done() || !b.done())
+      throw Refuted{Claim::matching, to, recv, first_block(t, recv),
+                    where + ", has another number of blocks"};
+  }
+
+  void prepare_ranks() {
+    memories_.reserve(ranks_.size());
+    dependencies_.reserve(ranks_.size());
+    for (Rank r = 0; r < size(); ++r) {
+      const Schedule& s = of(r);
+      const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
+      memories_.emplace_back(s, contract, by_rank());
+      memories_.back().fill_input(*expressions_, contract);
+      dependencies_.push_back(given_.empty() ? derive_dependencies(s) : given_[static_cast<std::size_t>(r)]);
+      check_rounds(r);
+      if (const auto race = verify::find_race(s, dependencies_.back())) {
+        throw Refuted{Claim::no_race, r, race->later, s.block_of(race->buffer, race->slot),
+                      "it may run before step " + std::to_string(race->earlier) +
+                          " has ended, and they share slot " + std::to_string(race->slot) + " of buffer " +
+                          std::to_string(race->buffer)};
+      }
+    }
+  }
+
+  /// One message each way per round, and none that waits for another of its own round or a later one.
+  void check_rounds(Rank r) const {
+    const Schedule& s = of(r);
+    const Dependencies& d = dependencies_[static_cast<std::size_t>(r)];
+    std::array<std::int64_t, 2> last{-1, -1};
+    std::vector<std::int64_t> latest(s.steps.size(),
+                                     -1);  // round of the latest message that the step waits for
+    for (StepIndex i = 0; i < s.steps.size(); ++i) {
+      const Step& step = s.steps[i];
+      std::int64_t passed_on = latest[i];
+      if (is_message(step)) {
+        std::int64_t& busy = last[step.kind == StepKind::send ? 0 : 1];
+        if (busy == step.round)
+          throw Refuted{Claim::rounds, r, i, first_block(s, i),
+                        "a second message in the same direction in round " + std::to_string(step.round)};
+        busy = step.round;
+        if (latest[i] >= step.round)
+          throw Refuted{Claim::rounds, r, i, first_block(s, i),
+                        "the message waits for another of its own round " + std::to_string(step.round)};
+        passed_on = std::max(passed_on, std::int64_t{step.round});
+      }
+      for (const StepIndex next : d.successors(i)) latest[next] = std::max(latest[next], passed_on);
+    }
+  }
+
+  /// Runs every step once everything that it waits for has ended. A message runs when both its ends can: that
+  /// is the rendezvous rule, so an order exists if and only if the steps cannot deadlock even without any
+  /// buffering.
+  void execute() {
+    waiting_.reserve(ranks_.size());
+    posted_.resize(ranks_.size());
+    std::int64_t remaining = 0;
+    for (Rank r = 0; r < size(); ++r) {
+      waiting_.push_back(dependencies_[static_cast<std::size_t>(r)].in_degree);
+      posted_[static_cast<std::size_t>(r)].assign(of(r).steps.size(), false);
+      remaining += static_cast<std::int64_t>(of(r).steps.size());
+    }
+    for (Rank r = 0; r < size(); ++r) {
+      for (StepIndex i = 0; i < of(r).steps.size(); ++i) {
+        if (dependencies_[static_cast<std::size_t>(r)].in_degree[i] == 0) ready_.push_back({r, i});
+      }
+    }
+    while (!ready_.empty()) {
+      const Partner now = ready_.back();
+      ready_.pop_back();
+      const Step& step = of(now.rank).steps[now.step];
+      if (!is_message(step)) {
+        local(now.rank, now.step);
+        finish(now);
+        --remaining;
+        continue;
+      }
+      const Partner other = partners_[static_cast<std::size_t>(now.rank)][now.step];
+      if (!posted_[static_cast<std::size_t>(other.rank)][other.step]) {
+        posted_[static_cast<std::size_t>(now.rank)][now.step] = true;
+        continue;
+      }
+      step.kind == StepKind::send ? transfer(now, other) : transfer(other, now);
+      finish(now);
+      finish(other);
+      remaining -= 2;
+    }
+    if (remaining > 0) report_deadlock();
+  }
+
+  void finish(Partner done) {
+    auto& waiting = waiting_[static_cast<std::size_t>(done.rank)];
+    for (const StepIndex next : dependencies_[static_cast<std::size_t>(done.rank)].successors(done.step)) {
+      if (--waiting[next] == 0) ready_.push_back({done.rank, next});
+    }
+  }
+
+  [[noreturn]] void report_deadlock() const {
+    for (Rank r = 0; r < size(); ++r) {
+      for (StepIndex i = 0; i < of(r).steps.size(); ++i) {
+        const bool posted = posted_[static_cast<std::size_t>(r)][i];
+        const Partner other = partners_[static_cast<std::size_t>(r)][i];
+        if (posted && other.rank >= 0 && !posted_[static_cast<std::size_t>(other.rank)][other.step]) {
+          throw Refuted{Claim::no_deadlock, r, i, first_block(of(r), i),
+                        "it waits for ever for step " + std::to_string(other.step) + " of rank " +
+                            std::to_string(other.rank)};
+        }
+      }
+    }
+    throw Refuted{Claim::no_deadlock, -1, -1, -1, "the steps of a rank wait for one another in a cycle"};
+  }
+
+  [[nodiscard]] Value load(Rank r, StepIndex i, const Walker& w) const {
+    const Value value = memories_[static_cast<std::size_t>(r)].load(*expressions_, w.buffer(), w.slot());
+    if (value == undefined) {
+      throw Refuted{Claim::defined, r, i, w.block(),
+                    "slot " + std::to_string(w.slot()) + " of buffer " + std::to_string(w.buffer()) +
+                        " is read but holds nothing"};
+    }
+    return value;
+  }
+
+  void enter(Rank r, Operand o) {
+    for (const Range& range : of(r).operand(o)) memories_[static_cast<std::size_t>(r)].enter(range.buffer);
+  }
+
+  void transfer(Partner from, Partner to) {
+    Walker a(of(from.rank), of(from.rank).steps[from.step].left);
+    Walker b(of(to.rank), of(to.rank).steps[to.step].dst);
+    enter(to.rank, of(to.rank).steps[to.step].dst);
+    for (; !a.done(); a.advance(), b.advance()) {
+      memories_[static_cast<std::size_t>(to.rank)].store(b.buffer(), b.slot(), load(from.rank, from.step, a));
+    }
+  }
+
+  void local(Rank r, StepIndex i) {
+    const Schedule& s = of(r);
+    const Step& step = s.steps[i];
+    Walker dst(s, step.dst);
+    Walker left(s, step.left);
+    if (step.kind == StepKind::copy) {
+      std::vector<Value> moved;  // a copy may shift within a buffer
+      for (; !left.done(); left.advance(), dst.advance()) {
+        if (left.block() != dst.block()) wrong_block(r, i, dst.block(), left.block());
+        moved.push_back(load(r, i, left));
+      }
+      enter(r, step.dst);
+      Walker to(s, step.dst);
+      for (const Value value : moved) {
+        memories_[static_cast<std::size_t>(r)].store(to.buffer(), to.slot(), value);
+        to.advance();
+      }
+      return;
+    }
+    enter(r, step.dst);
+    Walker right(s, step.right);
+    for (; !dst.done(); dst.advance(), left.advance(), right.advance()) {
+      if (left.block() != dst.block()) wrong_block(r, i, dst.block(), left.block());
+      if (right.block() != dst.block()) wrong_block(r, i, dst.block(), right.block());
+      const Value value = expressions_->combine(load(r, i, left), load(r, i, right));
+      if (!at_least_once() && expressions_->leaves_of(value) > static_cast<std::uint64_t>(size())) {
+        throw Refuted{Claim::exactly_once, r, i, dst.block(), "more contributions than ranks are combined"};
+      }
+      memories_[static_cast<std::size_t>(r)].store(dst.buffer(), dst.slot(), value);
+    }
+  }
+
+  [[noreturn]] static void wrong_block(Rank r, StepIndex i, Block expected, Block found) {
+    throw Refuted{Claim::right_block, r, i, expected,
+                  "block " + std::to_string(found) + " is used in its place"};
+  }
+
+  /// The step that last wrote a slot, for reports.
+  [[nodiscard]] std::int64_t writer_of(Rank r, std::int32_t buffer, Slot slot) const {
+    const Schedule& s = of(r);
+    for (StepIndex i = static_cast<StepIndex>(s.steps.size()); i-- > 0;) {
+      for (Walker w(s, s.steps[i].dst); !w.done(); w.advance()) {
+        if (w.buffer() == buffer && w.slot() == slot) return i;
+      }
+    }
+    return -1;
+  }
+
+  void check_results() {
+    std::vector<Value> agreed(static_cast<std::size_t>(of(0).blocks()), undefined);
+    for (Rank r = 0; r < size(); ++r) {
+      const Schedule& s = of(r);
+      const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
+      for (Slot i = 0; i < contract.output_count; ++i) {
+        const Slot slot = contract.output_first + i;
+        const Block block = s.block_of(contract.output_buffer, slot);
+        const Value value =
+            memories_[static_cast<std::size_t>(r)].load(*expressions_, contract.output_buffer, slot);
+        const auto fail = [&](Claim claim, const std::string& what) {
+          throw Refuted{claim, r, writer_of(r, contract.output_buffer, slot), block, what};
+        };
+        if (value == undefined) fail(Claim::result, "the result is never written");
+        Value& other = agreed[static_cast<std::size_t>(block)];
+        if (value == other) continue;  // checked before
+        if (!by_rank()) {
+          if (value != expressions_->leaf(0, block))
+            fail(Claim::result, "the result is not the block that was sent");
+        } else {
+          check_reduction(value, fail);
+          if (other != undefined && claims_.guarantees.same_bits &&
+              expressions_->canonical(value) != expressions_->canonical(other)) {
+            fail(Claim::same_bits, "it is combined in another way than at a rank before");
+          }
+        }
+        other = value;
+      }
+    }
+  }
+
+  template <typename Fail>
+  void check_reduction(Value value, const Fail& fail) {
+    const auto p = static_cast<std::size_t>(size());
+    found_.assign(p, false);
+    std::size_t number = 0;
+    if (at_least_once()) {
+      expressions_->mark_sources(value, found_);
+    } else {
+      if (expressions_->leaves_of(value) > p) fail(Claim::exactly_once, "a contribution is counted twice");
+      const bool ordered = claims_.guarantees.rank_order || !claims_.needs.commutative;
+      std::int64_t twice = -1;
+      std::int64_t before = -1;
+      bool in_order = true;
+      expressions_->each_leaf(value, [&](std::int64_t source) {
+        if (found_[static_cast<std::size_t>(source)]) {
+          twice = source;
+          return false;
+        }
+        found_[static_cast<std::size_t>(source)] = true;
+        in_order = in_order && source == before + 1;
+        before = source;
+        ++number;
+        return true;
+      });
+      if (twice >= 0)
+        fail(Claim::exactly_once, "the contribution of rank " + std::to_string(twice) + " is counted twice");
+      if (number == p && ordered && !in_order)
+        fail(Claim::rank_order, "the contributions are not combined in the order of ranks");
+    }
+    const auto missing = std::find(found_.begin(), found_.end(), false);
+    if (missing != found_.end()) {
+      fail(Claim::exactly_once,
+           "the contribution of rank " + std::to_string(missing - found_.begin()) + " is missing");
+    }
+  }
+
+  void count(Verdict& verdict) const {
+    std::vector<bool> used(of(0).rounds, false);
+    bool in_place = false;
+    for (Rank r = 0; r < size(); ++r) {
+      const Schedule& s = of(r);
+      in_place = in_place || s.shape.in_place;
+      Cost own;
+      for (const Step& step : s.steps) {
+        switch (step.kind) {
+          case StepKind::send:
+            own.sent += s.count(step.left);
+            used[step.round] = true;
+            ++verdict.messages;
+            break;
+          case StepKind::recv:
+            own.received += s.count(step.dst);
+            break;
+          case StepKind::reduce:
+            own.reduced += s.count(step.dst);
+            break;
+          case StepKind::copy:
+            own.copied += s.count(step.dst);
+            break;
+        }
+      }
+      verdict.reductions += own.reduced;
+      Cost& most = verdict.counted;
+      most.sent = std::max(most.sent, own.sent);
+      most.received = std::max(most.received, own.received);
+      most.reduced = std::max(most.reduced, own.reduced);
+      most.copied = std::max(most.copied, own.copied);
+    }
+    verdict.counted.rounds = std::count(used.begin(), used.end(), true);
+    if (verdict.counted.rounds != of(0).rounds)
+      throw Refuted{Claim::rounds, -1, -1, -1, "there are rounds without any message"};
+    if (!claims_.cost) return;
+    const Cost& counted = verdict.counted;
+    const Cost& declared = *claims_.cost;
+    const auto compare = [](const char* name, std::int64_t said, std::int64_t found, bool bound) {
+      if (bound ? found <= said : found == said) return;
+      throw Refuted{
+          Claim::cost, -1, -1, -1,
+          std::string(name) + ": declared " + std::to_string(said) + ", counted " + std::to_string(found)};
+    };
+    compare("rounds", declared.rounds, counted.rounds, false);
+    compare("blocks sent", declared.sent, counted.sent, false);
+    compare("blocks received", declared.received, counted.received, false);
+    compare("blocks reduced", declared.reduced, counted.reduced, false);
+    compare("blocks copied", declared.copied, counted.copied, in_place);
+  }
+
+  std::span<const Schedule> ranks_;
+  const Claims& claims_;
+  std::span<const Dependencies> given_;
+  std::unique_ptr<Expressions> expressions_;
+  std::vector<std::vector<Partner>> partners_;  // of every message, by rank and step
+  std::vector<Memory> memories_;
+  std::vector<Dependencies> dependencies_;
+  std::vector<std::vector<std::uint32_t>> waiting_;
+  std::vector<std::vector<bool>> posted_;
+  std::vector<Partner> ready_;
+  std::vector<bool> found_;
+};
+
+}  // namespace
+
+Verdict verify_schedules(std::span<const Schedule> ranks, const Claims& claims,
+                         std::span<const Dependencies> dependencies) {
+  Verdict verdict;
+  try {
+    Verifier(ranks, claims, dependencies).run(verdict);
+  } catch (const Refuted& r) {
+    const Schedule& s = ranks[static_cast<std::size_t>(std::max<Rank>(r.rank, 0))];
+    verdict.refutation = Refutation{.claim = r.claim,
+                                    .id = s.id,
+                                    .size = static_cast<Rank>(ranks.size()),
+                                    .root = s.shape.root,
+                                    .in_place = s.shape.in_place,
+                                    .params = s.shape.params,
+                                    .rank = r.rank,
+                                    .step = r.step,
+                                    .block = r.block,
+                                    .what = r.what};
+  }
+  return verdict;
+}
+
+Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape) {
+  std::vector<Schedule> ranks;
+  ranks.reserve(static_cast<std::size_t>(shape.size));
+  Shape own = shape;
+  for (own.rank = 0; own.rank < shape.size; ++own.rank) {
+    try {
+      ranks.push_back(build_schedule(algorithm, collective, own));
+    } catch (const Error& error) {
+      Verdict verdict;
+      verdict.refutation = Refutation{.claim = Claim::buildable,
+                                      .id = algorithm.id(collective),
+                                      .size = shape.size,
+                                      .root = shape.root,
+                                      .in_place = shape.in_place,
+                                      .params = shape.params,
+                                      .rank = own.rank,
+                                      .what = error.what()};
+      return verdict;
+    }
+  }
+  return verify_schedules(
+      ranks, {.needs = algorithm.needs, .guarantees = algorithm.guarantees, .cost = algorithm.cost(shape)});
+}
+
+}  // namespace circoll
