@@ -55,7 +55,7 @@ BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, 
     displs_.resize(static_cast<std::size_t>(signature.size));
     for (Rank i = 0; i < signature.size; ++i) displs_[static_cast<std::size_t>(i)] = signature.displ_of(i);
   }
-  if (select(signature, tag_span)) build(signature, rank, type, info, tag_span);
+  if (select(signature, tag_span)) build(signature, rank, type, info);
   memory_bytes_ = sizeof(BoundPlan) + 128 + (counts_.size() * 3 + displs_.size()) * sizeof(Count);
   if (execution_) memory_bytes_ += plan().memory_bytes() + execution_->memory_bytes();
 }
@@ -81,9 +81,7 @@ bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
   return true;
 }
 
-void BoundPlan::build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info,
-                      std::uint32_t tag_span) {
-  (void)tag_span;
+void BoundPlan::build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info) {
   const Shape shape{.size = signature.size,
                     .rank = rank,
                     .root = is_rooted(head_.collective) ? head_.root : 0,

@@ -72,11 +72,12 @@ class BoundPlan {
   [[nodiscard]] Execution* execution() { return execution_.get(); }
   [[nodiscard]] const Plan& plan() const { return prologue_ ? prologue_->plan() : plan_; }
   [[nodiscard]] const CountPrologue& prologue() const { return *prologue_; }
+  [[nodiscard]] Count staging_bytes() const { return messages_->staging_bytes(); }
   [[nodiscard]] const Selection& selection() const { return selection_; }
   [[nodiscard]] const std::string& native_reason() const { return native_reason_; }
 
  private:
-  void build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info, std::uint32_t tag_span);
+  void build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info);
   [[nodiscard]] bool select(const Signature& signature, std::uint32_t tag_span);
 
   SignatureHead head_;
