@@ -1,4 +1,5 @@
 #include <limits>
+#include <vector>
 
 #include "exec/mpi/call.hpp"
 
@@ -85,16 +86,46 @@ int call_large(const Call& c) {
 }
 #endif
 
+/// 64-bit counts as int, for an MPI without large-count bindings; false if one does not fit.
+bool narrow(const CountArray& wide, std::vector<int>& values, Rank size) {
+  if (!wide) return true;
+  values.resize(static_cast<std::size_t>(size));
+  for (Rank i = 0; i < size; ++i) {
+    if (!fits_int(wide[i])) return false;
+    values[static_cast<std::size_t>(i)] = static_cast<int>(wide[i]);
+  }
+  return true;
+}
+
+int call_narrowed(const Call& call) {
+  int size = 0, inter = 0;
+  int rc = PMPI_Comm_test_inter(call.comm, &inter);
+  if (rc == MPI_SUCCESS) rc = inter != 0 ? PMPI_Comm_remote_size(call.comm, &size) : PMPI_Comm_size(call.comm, &size);
+  if (rc != MPI_SUCCESS) return rc;
+  std::vector<int> sendcounts, recvcounts, displs;
+  if (!fits_int(call.sendcount) || !fits_int(call.recvcount) || !narrow(call.sendcounts, sendcounts, size) ||
+      !narrow(call.recvcounts, recvcounts, size) || !narrow(call.displs, displs, size)) {
+    return MPI_ERR_COUNT;
+  }
+  Call classic = call;
+  if (call.sendcounts) classic.sendcounts = sendcounts.data();
+  if (call.recvcounts) classic.recvcounts = recvcounts.data();
+  if (call.displs) classic.displs = displs.data();
+  return call_classic(classic);
+}
+
 }  // namespace
 
 int call_native(const Call& call) {
   const bool wide = call.sendcounts.is_wide() || call.recvcounts.is_wide() || call.displs.is_wide();
   if (!wide && fits_int(call.sendcount) && fits_int(call.recvcount)) return call_classic(call);
 #if MPI_VERSION >= 4
-  return call_large(call);
-#else
-  return MPI_ERR_COUNT;
+  // The arrays of one call must have one width.
+  const bool narrow_array = (call.sendcounts && !call.sendcounts.is_wide()) ||
+                            (call.recvcounts && !call.recvcounts.is_wide()) || (call.displs && !call.displs.is_wide());
+  if (!narrow_array) return call_large(call);
 #endif
+  return call_narrowed(call);
 }
 
 }  // namespace circoll::mpi
