@@ -54,15 +54,78 @@ struct Partner {
 bool is_message(const Step& step) { return step.kind == StepKind::send || step.kind == StepKind::recv; }
 Operand message_operand(const Step& step) { return step.kind == StepKind::send ? step.left : step.dst; }
 
+/// Walks over the slots of an operand, in runs: `left()` slots from slot(), that hold the blocks block(),
+/// block() + stride(), ...; so that long ranges cost little.
+class Walker {
+ public:
+  Walker(const Schedule& schedule, Operand o) : schedule_(&schedule), ranges_(schedule.operand(o)) {
+    settle();
+  }
+
+  [[nodiscard]] bool done() const { return ranges_.empty(); }
+  [[nodiscard]] std::int32_t buffer() const { return ranges_.front().buffer; }
+  [[nodiscard]] Slot slot() const { return slot_; }
+  [[nodiscard]] Block block() const { return block_; }
+  [[nodiscard]] std::int64_t stride() const { return stride_; }
+  [[nodiscard]] std::int64_t left() const { return left_; }
+  /// Goes on by n <= left() slots.
+  void advance(std::int64_t n = 1) {
+    taken_ += n;
+    if (taken_ == ranges_.front().count) {
+      taken_ = 0;
+      ranges_ = ranges_.subspan(1);
+      settle();
+    } else if (n < left_) {
+      slot_ += n;
+      block_ += n * stride_;
+      left_ -= n;
+    } else {
+      settle();
+    }
+  }
+
+ private:
+  /// Finds the longest run from the current place: up to the end of the range, of the buffer, or of the
+  /// blocks.
+  void settle() {
+    if (ranges_.empty()) return;
+    const Range& range = ranges_.front();
+    const Buffer& buffer = schedule_->buffers[static_cast<std::size_t>(range.buffer)];
+    slot_ = range.first + taken_;
+    if (slot_ >= buffer.slots) slot_ -= buffer.slots;
+    block_ = schedule_->block_of(range.buffer, slot_);
+    stride_ = buffer.stride;
+    left_ = std::min(range.count - taken_, buffer.slots - slot_);
+    if (!buffer.list.empty()) {
+      left_ = 1;
+    } else if (stride_ > 0) {
+      left_ = std::min(left_, (schedule_->blocks() - 1 - block_) / stride_ + 1);
+    }
+  }
+  const Schedule* schedule_;
+  std::span<const Range> ranges_;
+  std::int64_t taken_ = 0;  // of the first range
+  Slot slot_ = 0;
+  Block block_ = 0;
+  std::int64_t stride_ = 1;
+  std::int64_t left_ = 0;
+};
+
+/// Slots that two walkers can do together: as many as both have left, one at a time if their blocks run
+/// differently.
+std::int64_t common(const Walker& a, const Walker& b) {
+  const std::int64_t n = std::min(a.left(), b.left());
+  return a.stride() == b.stride() ? n : std::min<std::int64_t>(n, 1);
+}
+
 /// The memory of one rank: a value per slot, views of one storage in the same place, the send buffer implied.
 class Memory {
  public:
-  Memory(const Schedule& schedule, const CollectiveContract& contract, bool contributions_by_rank)
+  Memory(const Schedule& schedule, bool contributions_by_rank)
       : schedule_(&schedule),
         offset_(schedule.buffers.size(), 0),
         live_(schedule.buffers.size(), -1),
-        by_rank_(contributions_by_rank),
-        input_buffer_(contract.input_buffer) {
+        by_rank_(contributions_by_rank) {
     std::vector<Slot> size(schedule.buffers.size(), 0);
     for (std::size_t i = 1; i < schedule.buffers.size(); ++i) {
       Slot& s = size[static_cast<std::size_t>(schedule.buffers[i].storage)];
@@ -100,6 +163,25 @@ class Memory {
     return values_[offset_[static_cast<std::size_t>(buffer)] + static_cast<std::size_t>(slot)];
   }
 
+  /// Values of the next values.size() <= w.left() slots.
+  void load(const Expressions& expressions, const Walker& w, std::span<Value> values) const {
+    if (w.buffer() == send_buffer) {
+      Block block = w.block();
+      for (Value& value : values) {
+        value = contribution(expressions, block);
+        block += w.stride();
+      }
+      return;
+    }
+    const auto storage =
+        static_cast<std::size_t>(schedule_->buffers[static_cast<std::size_t>(w.buffer())].storage);
+    if (live_[storage] >= 0 && live_[storage] != w.buffer()) {
+      std::fill(values.begin(), values.end(), undefined);
+      return;
+    }
+    std::copy_n(values_.begin() + place(w), values.size(), values.begin());
+  }
+
   /// Makes a view the live one before it is written.
   void enter(std::int32_t buffer) {
     const auto storage =
@@ -113,51 +195,20 @@ class Memory {
     }
     live_[storage] = buffer;
   }
-  void store(std::int32_t buffer, Slot slot, Value value) {
-    values_[offset_[static_cast<std::size_t>(buffer)] + static_cast<std::size_t>(slot)] = value;
+  void store(const Walker& w, std::span<const Value> values) {
+    std::copy(values.begin(), values.end(), values_.begin() + place(w));
   }
 
  private:
+  [[nodiscard]] std::ptrdiff_t place(const Walker& w) const {
+    return static_cast<std::ptrdiff_t>(offset_[static_cast<std::size_t>(w.buffer())]) + w.slot();
+  }
+
   const Schedule* schedule_;
   std::vector<std::size_t> offset_;  // of each buffer in values_
   std::vector<std::int32_t> live_;   // of each storage
   std::vector<Value> values_;
   bool by_rank_;
-  std::int32_t input_buffer_;
-};
-
-/// Walks over the slots of an operand, one after another.
-class Walker {
- public:
-  Walker(const Schedule& schedule, Operand o) : schedule_(&schedule), ranges_(schedule.operand(o)) {
-    settle();
-  }
-
-  [[nodiscard]] bool done() const { return ranges_.empty(); }
-  [[nodiscard]] std::int32_t buffer() const { return ranges_.front().buffer; }
-  [[nodiscard]] Slot slot() const { return slot_; }
-  [[nodiscard]] Block block() const { return schedule_->block_of(buffer(), slot_); }
-  void advance() {
-    if (++taken_ == ranges_.front().count) {
-      ranges_ = ranges_.subspan(1);
-      settle();
-    } else if (++slot_ == slots_) {
-      slot_ = 0;
-    }
-  }
-
- private:
-  void settle() {
-    taken_ = 0;
-    if (ranges_.empty()) return;
-    slot_ = ranges_.front().first;
-    slots_ = schedule_->buffers[static_cast<std::size_t>(ranges_.front().buffer)].slots;
-  }
-  const Schedule* schedule_;
-  std::span<const Range> ranges_;
-  std::int64_t taken_ = 0;
-  Slot slot_ = 0;
-  Slot slots_ = 0;
 };
 
 class Verifier {
@@ -280,11 +331,14 @@ class Verifier {
     }
     Walker a(s, s.steps[send].left);
     Walker b(t, t.steps[recv].dst);
-    for (; !a.done() && !b.done(); a.advance(), b.advance()) {
+    while (!a.done() && !b.done()) {
       if (a.block() != b.block()) {
         throw Refuted{Claim::matching, to, recv, b.block(),
                       where + ", carries block " + std::to_string(a.block()) + " in its place"};
       }
+      const std::int64_t n = common(a, b);
+      a.advance(n);
+      b.advance(n);
     }
     if (!a.done() || !b.done())
       throw Refuted{Claim::matching, to, recv, first_block(t, recv),
@@ -297,7 +351,7 @@ class Verifier {
     for (Rank r = 0; r < size(); ++r) {
       const Schedule& s = of(r);
       const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
-      memories_.emplace_back(s, contract, by_rank());
+      memories_.emplace_back(s, by_rank());
       memories_.back().fill_input(*expressions_, contract);
       dependencies_.push_back(given_.empty() ? derive_dependencies(s) : given_[static_cast<std::size_t>(r)]);
       check_rounds(r);
@@ -397,14 +451,19 @@ class Verifier {
     throw Refuted{Claim::no_deadlock, -1, -1, -1, "the steps of a rank wait for one another in a cycle"};
   }
 
-  [[nodiscard]] Value load(Rank r, StepIndex i, const Walker& w) const {
-    const Value value = memories_[static_cast<std::size_t>(r)].load(*expressions_, w.buffer(), w.slot());
-    if (value == undefined) {
-      throw Refuted{Claim::defined, r, i, w.block(),
-                    "slot " + std::to_string(w.slot()) + " of buffer " + std::to_string(w.buffer()) +
+  /// The values of the next n <= left() slots of a walker, in a buffer that the next call reuses.
+  std::span<const Value> load(Rank r, StepIndex i, const Walker& w, std::int64_t n,
+                              std::vector<Value>& buffer) {
+    buffer.resize(static_cast<std::size_t>(n));
+    memories_[static_cast<std::size_t>(r)].load(*expressions_, w, buffer);
+    const auto hole = std::find(buffer.begin(), buffer.end(), undefined);
+    if (hole != buffer.end()) {
+      const std::int64_t at = hole - buffer.begin();
+      throw Refuted{Claim::defined, r, i, w.block() + at * w.stride(),
+                    "slot " + std::to_string(w.slot() + at) + " of buffer " + std::to_string(w.buffer()) +
                         " is read but holds nothing"};
     }
-    return value;
+    return buffer;
   }
 
   void enter(Rank r, Operand o) {
@@ -415,8 +474,11 @@ class Verifier {
     Walker a(of(from.rank), of(from.rank).steps[from.step].left);
     Walker b(of(to.rank), of(to.rank).steps[to.step].dst);
     enter(to.rank, of(to.rank).steps[to.step].dst);
-    for (; !a.done(); a.advance(), b.advance()) {
-      memories_[static_cast<std::size_t>(to.rank)].store(b.buffer(), b.slot(), load(from.rank, from.step, a));
+    while (!a.done()) {
+      const std::int64_t n = common(a, b);
+      memories_[static_cast<std::size_t>(to.rank)].store(b, load(from.rank, from.step, a, n, left_values_));
+      a.advance(n);
+      b.advance(n);
     }
   }
 
@@ -426,29 +488,43 @@ class Verifier {
     Walker dst(s, step.dst);
     Walker left(s, step.left);
     if (step.kind == StepKind::copy) {
-      std::vector<Value> moved;  // a copy may shift within a buffer
-      for (; !left.done(); left.advance(), dst.advance()) {
+      std::vector<Value> moved;  // all of it before the first store: a copy may shift within a buffer
+      while (!left.done()) {
+        const std::int64_t n = common(left, dst);
         if (left.block() != dst.block()) wrong_block(r, i, dst.block(), left.block());
-        moved.push_back(load(r, i, left));
+        const auto values = load(r, i, left, n, left_values_);
+        moved.insert(moved.end(), values.begin(), values.end());
+        left.advance(n);
+        dst.advance(n);
       }
       enter(r, step.dst);
-      Walker to(s, step.dst);
-      for (const Value value : moved) {
-        memories_[static_cast<std::size_t>(r)].store(to.buffer(), to.slot(), value);
-        to.advance();
+      std::span<const Value> rest = moved;
+      for (Walker to(s, step.dst); !to.done(); to.advance(to.left())) {
+        memories_[static_cast<std::size_t>(r)].store(to, rest.first(static_cast<std::size_t>(to.left())));
+        rest = rest.subspan(static_cast<std::size_t>(to.left()));
       }
       return;
     }
     enter(r, step.dst);
     Walker right(s, step.right);
-    for (; !dst.done(); dst.advance(), left.advance(), right.advance()) {
+    while (!dst.done()) {
+      const std::int64_t n = std::min(common(dst, left), common(dst, right));
       if (left.block() != dst.block()) wrong_block(r, i, dst.block(), left.block());
       if (right.block() != dst.block()) wrong_block(r, i, dst.block(), right.block());
-      const Value value = expressions_->combine(load(r, i, left), load(r, i, right));
-      if (!at_least_once() && expressions_->leaves_of(value) > static_cast<std::uint64_t>(size())) {
-        throw Refuted{Claim::exactly_once, r, i, dst.block(), "more contributions than ranks are combined"};
+      load(r, i, left, n, left_values_);
+      load(r, i, right, n, right_values_);
+      for (std::size_t j = 0; j < left_values_.size(); ++j) {
+        left_values_[j] = expressions_->combine(left_values_[j], right_values_[j]);
+        if (!at_least_once() &&
+            expressions_->leaves_of(left_values_[j]) > static_cast<std::uint64_t>(size())) {
+          throw Refuted{Claim::exactly_once, r, i, dst.block() + static_cast<Block>(j) * dst.stride(),
+                        "more contributions than ranks are combined"};
+        }
       }
-      memories_[static_cast<std::size_t>(r)].store(dst.buffer(), dst.slot(), value);
+      memories_[static_cast<std::size_t>(r)].store(dst, left_values_);
+      dst.advance(n);
+      left.advance(n);
+      right.advance(n);
     }
   }
 
@@ -597,6 +673,8 @@ class Verifier {
   std::vector<std::vector<bool>> posted_;
   std::vector<Partner> ready_;
   std::vector<bool> found_;
+  std::vector<Value> left_values_;
+  std::vector<Value> right_values_;
 };
 
 }  // namespace
