@@ -1,0 +1,159 @@
+// circoll list: what algorithms there are, and what each declares.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "commands.hpp"
+
+namespace circoll::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+  std::string collective;
+  bool json = false;
+  std::vector<Rank> sizes;
+};
+
+std::string joined(const std::vector<std::string>& words, std::string_view none) {
+  return words.empty() ? std::string(none) : fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::vector<std::string> needs_of(const Algorithm& algorithm) {
+  std::vector<std::string> words;
+  const Needs& needs = algorithm.needs;
+  if (needs.commutative) words.emplace_back("commutative operator");
+  if (needs.idempotent) words.emplace_back("idempotent operator");
+  if (needs.power_of_two) words.emplace_back("p a power of two");
+  if (needs.min_size > 1) words.push_back(fmt::format("p >= {}", needs.min_size));
+  return words;
+}
+
+std::vector<std::string> guarantees_of(const Algorithm& algorithm) {
+  std::vector<std::string> words;
+  if (algorithm.guarantees.same_bits) words.emplace_back("same bits on every rank");
+  if (algorithm.guarantees.rank_order) words.emplace_back("operands in rank order");
+  return words;
+}
+
+/// The collective whose id is listed: the one asked for, or the first that the algorithm serves.
+Collective shown_collective(const Algorithm& algorithm, std::optional<Collective> wanted) {
+  return wanted.value_or(algorithm.collectives.front());
+}
+
+std::string described(const Algorithm& algorithm, Collective collective) {
+  std::vector<std::string> collectives;
+  for (const Collective c : algorithm.collectives) collectives.emplace_back(to_string(c));
+  std::string text = fmt::format("{}\n  {}\n", algorithm.id(collective), algorithm.summary);
+  const auto line = [&](std::string_view key, std::string_view value) {
+    text += fmt::format("  {:<12}{}\n", key, value);
+  };
+  line("serves", joined(collectives, "nothing"));
+  line("needs", joined(needs_of(algorithm), "nothing"));
+  line("guarantees", joined(guarantees_of(algorithm), "nothing beyond the collective's definition"));
+  for (const ParamDeclaration& p : algorithm.params) {
+    line("param", fmt::format("{}={} ({} .. {}): {}", p.name, p.fallback, p.minimum, p.maximum, p.summary));
+  }
+  line("rounds", algorithm.formula.rounds);
+  line("sent", fmt::format("{} blocks", algorithm.formula.sent));
+  line("reduced", fmt::format("{} blocks", algorithm.formula.reduced));
+  line("source", algorithm.source);
+  return text;
+}
+
+ordered_json costs_of(const Algorithm& algorithm, const std::vector<Rank>& sizes) {
+  ordered_json costs = ordered_json::array();
+  for (const Rank p : sizes) {
+    // Needs that depend on p only: any operator will do here.
+    if (algorithm.cost == nullptr ||
+        !unmet_need(algorithm, p, {.commutative = true, .idempotent = true}).empty())
+      continue;
+    const Cost cost = algorithm.cost(Shape{.size = p});
+    costs.push_back({{"p", p},
+                     {"rounds", cost.rounds},
+                     {"sent", cost.sent},
+                     {"received", cost.received},
+                     {"reduced", cost.reduced},
+                     {"copied", cost.copied}});
+  }
+  return costs;
+}
+
+ordered_json as_json(const Algorithm& algorithm, Collective collective, const std::vector<Rank>& sizes) {
+  ordered_json collectives = ordered_json::array();
+  for (const Collective c : algorithm.collectives) collectives.push_back(to_string(c));
+  ordered_json params = ordered_json::array();
+  for (const ParamDeclaration& p : algorithm.params) {
+    params.push_back({{"name", p.name},
+                      {"minimum", p.minimum},
+                      {"maximum", p.maximum},
+                      {"default", p.fallback},
+                      {"summary", p.summary}});
+  }
+  const Needs& needs = algorithm.needs;
+  return {{"id", algorithm.id(collective)},
+          {"collectives", collectives},
+          {"summary", algorithm.summary},
+          {"source", algorithm.source},
+          {"needs",
+           {{"commutative", needs.commutative},
+            {"idempotent", needs.idempotent},
+            {"power_of_two", needs.power_of_two},
+            {"min_size", needs.min_size}}},
+          {"guarantees",
+           {{"same_bits", algorithm.guarantees.same_bits}, {"rank_order", algorithm.guarantees.rank_order}}},
+          {"params", params},
+          {"formula",
+           {{"rounds", algorithm.formula.rounds},
+            {"sent", algorithm.formula.sent},
+            {"reduced", algorithm.formula.reduced}}},
+          {"cost", costs_of(algorithm, sizes)}};
+}
+
+void list(const Options& options) {
+  std::optional<Collective> wanted;
+  if (!options.collective.empty()) wanted = collective_from_string(options.collective);
+  const std::vector<const Algorithm*> algorithms = wanted ? algorithms_of(*wanted) : all_algorithms();
+  if (options.json) {
+    std::vector<Rank> sizes = options.sizes;
+    for (Rank p = 2; options.sizes.empty() && p <= 16; ++p) sizes.push_back(p);
+    ordered_json entries = ordered_json::array();
+    for (const Algorithm* a : algorithms) entries.push_back(as_json(*a, shown_collective(*a, wanted), sizes));
+    print(entries.dump(2) + "\n");
+    return;
+  }
+  std::string text;
+  for (const Algorithm* a : algorithms) {
+    if (!text.empty()) text += '\n';
+    text += described(*a, shown_collective(*a, wanted));
+  }
+  if (text.empty()) text = "no algorithms\n";
+  print(text);
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, Context& /*context*/) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("list", "List the algorithms and what they declare");
+  command->add_option("-c,--collective", options->collective, "Only those that serve this collective")
+      ->check(collective_name());
+  CLI::Option* json = command->add_flag("--json", options->json,
+                                        "As JSON, with declared costs in blocks (not in place, root 0)");
+  command->add_option("-p,--ranks", options->sizes, "Numbers of ranks to give costs for (default: 2 .. 16)")
+      ->check(CLI::Range(Rank{1}, Rank{1} << 20))
+      ->needs(json);
+  command->footer(
+      "Examples:\n"
+      "  circoll list\n"
+      "  circoll list --collective allreduce\n"
+      "  circoll list --json -p 64 -p 100 | jq '.[] | {id, cost}'");
+  command->callback([options] { list(*options); });
+}
+
+}  // namespace circoll::cli

@@ -1,0 +1,94 @@
+// circoll show: an algorithm's schedules as text, JSON or a picture.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/error.hpp"
+#include "circoll/picture.hpp"
+#include "circoll/text.hpp"
+#include "commands.hpp"
+
+namespace circoll::cli {
+namespace {
+
+struct Options {
+  std::string id;
+  Rank size = 0;
+  std::optional<Rank> rank;
+  Rank root = 0;
+  std::optional<std::int64_t> segments;
+  bool in_place = false;
+  std::string format = "text";
+};
+
+void show(const Options& options) {
+  const Selection selection = parse_selection(options.id);
+  if (options.root >= options.size || options.rank.value_or(0) >= options.size) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--root and --rank lie in 0 .. {} for -p {}", options.size - 1, options.size));
+  }
+  if (options.root != 0 && !is_rooted(selection.collective)) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} has no root", to_string(selection.collective)));
+  }
+  Shape shape{
+      .size = options.size, .root = options.root, .in_place = options.in_place, .params = selection.params};
+  if (options.segments) shape.params.insert_or_assign("segments", *options.segments);
+
+  const auto build = [&](Rank rank) {
+    shape.rank = rank;
+    return build_schedule(*selection.algorithm, selection.collective, shape);
+  };
+  if (options.format == "svg") {
+    if (options.rank)
+      throw Error(ErrorCode::invalid_argument, "--format svg draws all ranks; leave out --rank");
+    std::vector<Schedule> schedules;
+    for (Rank rank = 0; rank < options.size; ++rank) schedules.push_back(build(rank));
+    print(to_svg(schedules));
+    return;
+  }
+  const bool json = options.format == "json";
+  if (options.rank) {
+    print(json ? to_json(build(*options.rank)) : to_text(build(*options.rank)));
+    return;
+  }
+  for (Rank rank = 0; rank < options.size; ++rank) {  // rank by rank: all of them together may be large
+    const Schedule schedule = build(rank);
+    const std::string_view separator = json ? (rank == 0 ? "[\n" : ",\n") : (rank == 0 ? "" : "\n");
+    print(fmt::format("{}{}", separator, json ? to_json(schedule) : to_text(schedule)));
+  }
+  if (json) print("]\n");
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, Context& /*context*/) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("show", "Show an algorithm's schedules as text, JSON or a picture");
+  command->add_option("id", options->id, "COLLECTIVE/ALGORITHM[:param=value,...]; see 'circoll list'")
+      ->required();
+  command->add_option("-p,--ranks", options->size, "Number of ranks")
+      ->required()
+      ->check(CLI::Range(Rank{1}, Rank{1} << 31));
+  command->add_option("-r,--rank", options->rank, "Only this rank (default: all, one after another)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--root", options->root, "The root of a rooted collective")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("-n,--segments", options->segments, "The parameter 'segments'")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
+  command->add_option("-f,--format", options->format, "text, json or svg")
+      ->check(CLI::IsMember({"text", "json", "svg"}))
+      ->capture_default_str();
+  command->footer(
+      "Examples:\n"
+      "  circoll show allreduce/circulant_optimal -p 11 --rank 0\n"
+      "  circoll show allgather/circulant_optimal -p 5 --format json\n"
+      "  circoll show reduce_scatter/circulant_optimal -p 11 --format svg > picture.svg\n"
+      "The forms are described in docs/schedule-format.md.");
+  command->callback([options] { show(*options); });
+}
+
+}  // namespace circoll::cli

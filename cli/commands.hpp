@@ -1,0 +1,34 @@
+// The subcommands of circoll: one file each, command_<name>.cpp.
+//
+// A command adds itself to the application: options, a callback that does the work, a footer with examples.
+// Misuse is left to CLI11's checks and to circoll::Error; main() turns both into messages and exit codes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "circoll/schedule.hpp"
+
+namespace circoll::cli {
+
+// What the process returns.
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_failure =
+    1;  ///< the work was done and its outcome is bad, or it could not be finished
+inline constexpr int exit_misuse = 2;  ///< an option, a name or a value is wrong
+
+/// Shared by all commands of one run.
+struct Context {
+  int exit_code = exit_ok;  ///< set by callbacks whose outcome is bad
+};
+
+void add_list(CLI::App& app, Context& context);
+void add_show(CLI::App& app, Context& context);
+
+/// Writes to standard output; throws std::runtime_error if that fails (a full disk, a closed pipe).
+void print(const std::string& text);
+
+/// Accepts the name of a collective; nothing else.
+[[nodiscard]] CLI::Validator collective_name();
+
+}  // namespace circoll::cli

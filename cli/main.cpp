@@ -1,0 +1,71 @@
+// circoll: look at, prove, price and run collective algorithms without MPI.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+
+#include "circoll/error.hpp"
+#include "commands.hpp"
+
+namespace circoll::cli {
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw std::runtime_error("standard output can not be written");
+  }
+}
+
+CLI::Validator collective_name() {
+  return {[](const std::string& name) {
+            if (collective_from_string(name)) return std::string();
+            std::string names;
+            for (const Collective collective : all_collectives)
+              names += fmt::format(" {}", to_string(collective));
+            return fmt::format("'{}' is none of{}", name, names);
+          },
+          "COLLECTIVE"};
+}
+
+namespace {
+
+/// True for errors that another command line would avoid.
+bool is_misuse(ErrorCode code) {
+  return code == ErrorCode::invalid_argument || code == ErrorCode::unknown_name ||
+         code == ErrorCode::unsupported || code == ErrorCode::parse;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("circoll: collective algorithms as schedules - list them, look at them, prove them, run them");
+  app.name("circoll");
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  circoll list --collective allreduce\n"
+      "  circoll show allreduce/circulant_optimal -p 11 --rank 0\n"
+      "Exit codes: 0 ok, 1 failure, 2 misuse. 'circoll COMMAND --help' says more.");
+  Context context;
+  add_list(app, context);
+  add_show(app, context);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? exit_ok : exit_misuse;  // app.exit() prints help or the error
+  } catch (const Error& error) {
+    fmt::print(stderr, "circoll: {}\n", error.what());
+    return is_misuse(error.code()) ? exit_misuse : exit_failure;
+  }
+  return context.exit_code;
+}
+
+}  // namespace
+}  // namespace circoll::cli
+
+int main(int argc, char** argv) {
+  try {
+    return circoll::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "circoll: %s\n", error.what());
+    return circoll::cli::exit_failure;
+  }
+}

@@ -1,0 +1,42 @@
+// Stable text and JSON forms of a schedule, with readers. Both forms are described in
+// docs/schedule-format.md.
+//
+// Writing and reading again gives the same schedule, entry by entry, once it is normalised; what
+// Builder::finish() returns is normalised already. The forms say names of [A-Za-z0-9_./:=,+-] only and
+// numbers up to 2^31 - 1 (values of parameters: 64 bits); the writers refuse a schedule that exceeds this.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/schedule.hpp"
+
+namespace circoll {
+
+/// The same schedule without what no reader looks at: ranges stand in the order of the steps that use them,
+/// one entry per use; unused operands are {0, 0}, unused peers -1; a buffer with a list has no progression.
+/// Throws Error(invalid_argument) if check_structure() does.
+[[nodiscard]] Schedule normalised(const Schedule& schedule);
+
+/// The text form: one line per step, ended by "end". Texts may follow one another in a file.
+/// Throws Error(invalid_argument) if check_structure() does, or if a name or number can not be written (see
+/// above).
+[[nodiscard]] std::string to_text(const Schedule& schedule);
+/// Reads exactly one schedule. Memory is bounded by the length of the text.
+/// Throws Error(parse), naming the line, if the text is not of the form; Error(invalid_argument) if
+/// check_structure() does.
+[[nodiscard]] Schedule schedule_from_text(std::string_view text);
+/// Reads any number of schedules that follow one another. Errors as above.
+[[nodiscard]] std::vector<Schedule> schedules_from_text(std::string_view text);
+
+/// The JSON form: one object. Errors as to_text().
+[[nodiscard]] std::string to_json(const Schedule& schedule);
+/// Reads one object. Keys that are missing, unknown or given twice, wrong types and integers out of range are
+/// Error(parse) with the path of the value ("steps[3].left[0][2]"); Error(invalid_argument) if
+/// check_structure() throws it.
+[[nodiscard]] Schedule schedule_from_json(std::string_view text);
+/// Reads an array of such objects; paths then begin with "[i]". Errors as above.
+[[nodiscard]] std::vector<Schedule> schedules_from_json(std::string_view text);
+
+}  // namespace circoll

@@ -1,0 +1,190 @@
+#include <chrono>
+#include <cstring>
+#include <numeric>
+
+#include "circoll/local.hpp"
+#include "circoll/schedule.hpp"
+
+namespace circoll::local {
+namespace {
+
+bool has_block_per_rank(Collective collective) {
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::bcast:
+    case Collective::barrier:
+      return false;
+    default:
+      return true;
+  }
+}
+
+bool is_in_place(const Job& job, Rank rank) {
+  return job.in_place && (job.collective == Collective::reduce_scatter ||
+                          job.collective == Collective::reduce_scatter_block ||
+                          has_in_place_schedule(job.collective, Shape{.size = job.size, .rank = rank, .root = job.root}));
+}
+
+/// A buffer between two cache lines of known bytes.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t bytes) : bytes_(bytes), storage_(bytes + 3 * margin, guard) {
+    const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
+    begin_ = margin + (margin - address % margin) % margin;
+    std::memset(data(), 0x5A, bytes);
+  }
+  [[nodiscard]] std::byte* data() { return storage_.data() + begin_; }
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+  [[nodiscard]] bool intact() const {
+    for (std::size_t i = 0; i < storage_.size(); ++i) {
+      if ((i < begin_ || i >= begin_ + bytes_) && storage_[i] != guard) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t margin = 64;
+  static constexpr std::byte guard{0xC3};
+  std::size_t bytes_;
+  std::size_t begin_ = 0;
+  std::vector<std::byte> storage_;
+};
+
+/// One rank's buffers, call, and where its result will be.
+struct Seat {
+  Guarded send;
+  Guarded recv;
+  Call call;
+  const std::byte* output = nullptr;
+};
+
+Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, std::span<const Count> counts) {
+  const Count extent = job.element_bytes();
+  const auto bytes = [&](Count elements) { return static_cast<std::size_t>(elements * extent); };
+  const bool in_place = is_in_place(job, rank);
+  const bool scatters = job.collective == Collective::scatter || job.collective == Collective::scatterv;
+  const bool broadcasts = job.collective == Collective::bcast;
+  const bool gathers = job.collective == Collective::allgather || job.collective == Collective::allgatherv ||
+                       job.collective == Collective::gather || job.collective == Collective::gatherv;
+  const bool own_block_only = has_block_per_rank(job.collective);
+  const bool input_in_recv = (in_place && !scatters) || broadcasts;
+  const Count recv_elements =
+      in_place && scatters ? 0 : std::max(job.output_elements(rank), input_in_recv && !gathers ? job.input_elements(rank) : 0);
+
+  Seat seat{Guarded(input_in_recv ? 0 : input.size()), Guarded(bytes(recv_elements)), Call{}, nullptr};
+  Count before = 0;  // elements of the blocks of lower ranks
+  if (own_block_only) {
+    for (Rank r = 0; r < rank; ++r) before += job.count_of(r);
+  }
+  std::byte* const place = !input_in_recv ? seat.send.data() : gathers ? seat.recv.data() + bytes(before) : seat.recv.data();
+  if (!input.empty()) std::memcpy(place, input.data(), input.size());
+
+  Call& call = seat.call;
+  call.collective = job.collective;
+  call.sendbuf = seat.send.data();
+  call.recvbuf = seat.recv.data();
+  call.count = own_block_only ? job.count_of(rank) : job.total();
+  const bool counts_known = is_irregular(job.collective) && (!is_rooted(job.collective) || rank == job.root);
+  if (counts_known) call.counts = counts;
+  call.type = job.type;
+  call.record_bytes = job.record_bytes;
+  call.op = job.op;
+  call.root = job.root;
+  call.in_place = in_place;
+  seat.output = in_place && scatters ? seat.send.data() + bytes(before) : seat.recv.data();
+  return seat;
+}
+
+}  // namespace
+
+Count Job::element_bytes() const { return record_bytes > 0 ? record_bytes : static_cast<Count>(extent_bytes(type)); }
+
+Count Job::count_of(Rank rank) const { return counts.size() == 1 ? counts[0] : counts.at(static_cast<std::size_t>(rank)); }
+
+Count Job::total() const {
+  if (!has_block_per_rank(collective)) return counts.at(0);
+  return counts.size() == 1 ? counts[0] * size : std::accumulate(counts.begin(), counts.end(), Count{0});
+}
+
+Count Job::input_elements(Rank rank) const {
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+      return total();
+    case Collective::scatter:
+    case Collective::scatterv:
+    case Collective::bcast:
+      return rank == root ? total() : 0;
+    case Collective::barrier:
+      return 0;
+    default:
+      return count_of(rank);
+  }
+}
+
+Count Job::output_elements(Rank rank) const {
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::bcast:
+      return total();
+    case Collective::reduce:
+    case Collective::gather:
+    case Collective::gatherv:
+      return rank == root ? total() : 0;
+    case Collective::barrier:
+      return 0;
+    default:
+      return count_of(rank);
+  }
+}
+
+Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Options& options) {
+  require(job.size >= 1 && job.root >= 0 && job.root < job.size, "the root must be in 0 .. p-1");
+  require(job.counts.size() == 1 || (static_cast<Rank>(job.counts.size()) == job.size && is_irregular(job.collective)),
+          "one count, or p counts for a collective with blocks of different sizes, are needed");
+  std::vector<Count> counts;
+  if (is_irregular(job.collective)) {
+    for (Rank rank = 0; rank < job.size; ++rank) counts.push_back(job.count_of(rank));
+  }
+  Outcome outcome;
+  std::vector<Seat> seats;
+  seats.reserve(static_cast<std::size_t>(job.size));
+  for (Rank rank = 0; rank < job.size; ++rank) {
+    std::vector<std::byte> input(static_cast<std::size_t>(job.input_elements(rank) * job.element_bytes()));
+    if (!input.empty() && job.fill) job.fill(rank, input);
+    seats.push_back(make_seat(job, rank, input, counts));
+    outcome.inputs.push_back(std::move(input));
+  }
+
+  World world(job.size, options);
+  const auto start = std::chrono::steady_clock::now();
+  if (mode == Mode::threads) {
+    world.run([&](Comm& comm) { comm.execute(seats[static_cast<std::size_t>(comm.rank())].call, choice); });
+  } else {
+    std::vector<Call> calls;
+    calls.reserve(seats.size());
+    for (const Seat& seat : seats) calls.push_back(seat.call);
+    world.run_single_threaded(calls, choice);
+  }
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  for (std::size_t rank = 0; rank < seats.size(); ++rank) {
+    Seat& seat = seats[rank];
+    const auto bytes = static_cast<std::size_t>(job.output_elements(static_cast<Rank>(rank)) * job.element_bytes());
+    outcome.outputs.emplace_back(seat.output, seat.output + bytes);
+    if (!seat.send.intact() || !seat.recv.intact()) {
+      outcome.violation = "rank " + std::to_string(rank) + " wrote outside its buffers";
+    } else if (seat.send.size() > 0 &&
+               std::memcmp(seat.send.data(), outcome.inputs[rank].data(), seat.send.size()) != 0) {
+      outcome.violation = "the send buffer of rank " + std::to_string(rank) + " was written";
+    }
+  }
+  return outcome;
+}
+
+}  // namespace circoll::local
