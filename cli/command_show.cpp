@@ -71,7 +71,7 @@ void add_show(CLI::App& app, Context& /*context*/) {
       ->required();
   command->add_option("-p,--ranks", options->size, "Number of ranks")
       ->required()
-      ->check(CLI::Range(Rank{1}, Rank{1} << 31));
+      ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
   command->add_option("-r,--rank", options->rank, "Only this rank (default: all, one after another)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--root", options->root, "The root of a rooted collective")

@@ -62,6 +62,8 @@ class Circle {
   }
 
   [[nodiscard]] Point center() const { return center_; }
+  [[nodiscard]] Rank size() const { return size_; }
+  [[nodiscard]] double radius() const { return radius_; }
   [[nodiscard]] double node_radius() const { return node_; }
   [[nodiscard]] bool labels_inside() const { return node_ >= (size_ > 100 ? 10.5 : 8.0); }
   /// Labels stand outside the circle at every so many ranks if the nodes are too small to hold them.
@@ -100,14 +102,32 @@ Point towards(Point from, Point to, double distance) {
   return {from.x + (to.x - from.x) * distance / length, from.y + (to.y - from.y) * distance / length};
 }
 
-Curve curve(const Circle& circle, Rank from, Rank to, bool bent, double head) {
+/// How far the middle of a line between two ranks must move towards the center to be seen beside the nodes.
+double pull(const Circle& circle, Rank from, Rank to) {
+  const Point a = circle.at(from);
+  const Point b = circle.at(to);
+  const Rank around = std::abs(from - to);
+  const Rank apart = std::min(around, circle.size() - around);
+  const double length = std::hypot(b.x - a.x, b.y - a.y);
+  const double depth =
+      circle.radius() *
+      (1 - std::cos(std::numbers::pi * static_cast<double>(apart) / static_cast<double>(circle.size())));
+  const bool hidden = apart == 1 ? length < 2 * circle.node_radius() + 15 : depth < circle.node_radius() + 4;
+  const double wanted = 1.5 * circle.node_radius() + 4 + 2.5 * static_cast<double>(std::min<Rank>(apart, 8));
+  return hidden ? std::max(0.0, wanted - depth) : 0;
+}
+
+Curve curve(const Circle& circle, Rank from, Rank to, bool exchange, double head) {
   const Point a = circle.at(from);
   const Point b = circle.at(to);
   const double length = std::hypot(b.x - a.x, b.y - a.y);
-  const double bow = bent ? std::min(0.12 * length, 14.0) : 0;
-  const Point bend{(a.x + b.x) / 2 + bow * (b.y - a.y) / length,
-                   (a.y + b.y) / 2 - bow * (b.x - a.x) / length};
-  return {towards(a, bend, circle.node_radius()), bend, towards(b, bend, circle.node_radius() + head), bent};
+  const double bow = exchange ? std::min(0.12 * length, 14.0) : 0;
+  Point bend{(a.x + b.x) / 2 + bow * (b.y - a.y) / length, (a.y + b.y) / 2 - bow * (b.x - a.x) / length};
+  const double inwards = pull(circle, from, to);
+  // The middle of the curve moves half as far as the point that bends it.
+  if (inwards > 0) bend = towards(bend, circle.center(), 2 * inwards);
+  return {towards(a, bend, circle.node_radius()), bend, towards(b, bend, circle.node_radius() + head),
+          bow > 0 || inwards > 0};
 }
 
 /// One decimal, and no "-0.0".
@@ -208,6 +228,44 @@ std::string_view side_of(const Scene& scene, Rank from, Rank to) {
 
 constexpr double arrow_head = 5;
 
+/// Finds free places for labels along curves; those that find none are left out.
+class Labels {
+ public:
+  explicit Labels(const Circle& circle) : circle_(&circle) {}
+
+  /// `t` is the best place: 0 at the begin of the curve, 1 at its end.
+  void add(const Curve& along, double t, std::string_view css_class, std::string_view text) {
+    const double half_width = 3.2 * static_cast<double>(text.size());
+    for (const double shift : {0.0, -0.08, 0.08, -0.16, 0.16, -0.24, 0.24}) {
+      const Point at = along.at(t + shift);
+      if (!is_free(at, half_width)) continue;
+      taken_.emplace_back(at, half_width);
+      write_text(std::back_inserter(text_), css_class, {at.x, at.y + 4}, text);
+      return;
+    }
+  }
+  /// Goes on top of the lines.
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  [[nodiscard]] bool is_free(Point at, double half_width) const {
+    for (const auto& [other, other_half_width] : taken_) {
+      if (std::abs(at.x - other.x) < half_width + other_half_width + 2 && std::abs(at.y - other.y) < 12)
+        return false;
+    }
+    for (Rank rank = 0; rank < circle_->size(); ++rank) {
+      const Point node = circle_->at(rank);
+      if (std::hypot(at.x - node.x, at.y - node.y) < circle_->node_radius() + 5 + half_width / 2)
+        return false;
+    }
+    return true;
+  }
+
+  const Circle* circle_;
+  std::vector<std::pair<Point, double>> taken_;
+  std::string text_;
+};
+
 void write_nodes(Out out, const Scene& scene, const Circle& circle) {
   for (Rank rank = 0; rank < scene.size; ++rank) {
     const Point at = circle.at(rank);
@@ -239,20 +297,18 @@ void write_graph(Out out, const Scene& scene, Point corner, double side) {
     fmt::format_to(out, "<path class=\"link\" d=\"{}\"/>\n",
                    path(curve(circle, ends.first, ends.second, false, 0)));
   }
-  std::string labels;
+  Labels labels(circle);
   for (const auto& [ends, rounds] : focus) {
     const bool both = scene.links.contains({ends.second, ends.first});
     const Curve c = curve(circle, ends.first, ends.second, both, arrow_head);
     const std::string_view way = side_of(scene, ends.first, ends.second);
     fmt::format_to(out, "<path class=\"link {}\" d=\"{}\" marker-end=\"url(#{})\"/>\n", way, path(c), way);
-    if (focus.size() > 28) continue;
     // Near the other end the links lie farthest apart.
-    const Point at = c.at(way == "out" ? 0.68 : 0.32);
-    write_text(std::back_inserter(labels), way == "out" ? "label outtext" : "label intext", {at.x, at.y + 4},
-               round_list(*rounds));
+    const bool outwards = way == "out";
+    labels.add(c, outwards ? 0.68 : 0.32, outwards ? "label outtext" : "label intext", round_list(*rounds));
   }
   write_nodes(out, scene, circle);
-  fmt::format_to(out, "{}", labels);
+  fmt::format_to(out, "{}", labels.text());
 }
 
 void write_round(Out out, const Scene& scene, std::size_t round, Point corner, double side) {
@@ -272,7 +328,7 @@ void write_round(Out out, const Scene& scene, std::size_t round, Point corner, d
   fmt::format_to(out, "<g>\n");
   write_text(out, "caption", {circle.center().x, corner.y + 16}, fmt::format("round {}", round));
   write_text(out, "note", {circle.center().x, corner.y + 31}, note);
-  std::string labels;
+  Labels labels(circle);
   for (const Message& m : messages) {
     const Curve c = curve(circle, m.from, m.to, pairs.contains({m.to, m.from}), arrow_head);
     const std::string_view way = side_of(scene, m.from, m.to);
@@ -280,12 +336,10 @@ void write_round(Out out, const Scene& scene, std::size_t round, Point corner, d
         out,
         "<path class=\"message {}\" d=\"{}\" marker-end=\"url(#{})\"><title>{} → {}: {}</title></path>\n",
         way, path(c), way, m.from, m.to, plural(m.blocks, "block"));
-    if (least == most || messages.size() > 24) continue;
-    const Point at = c.at(0.6);
-    write_text(std::back_inserter(labels), "label", {at.x, at.y + 3}, fmt::format("{}", m.blocks));
+    if (least != most) labels.add(c, 0.6, "label", fmt::format("{}", m.blocks));
   }
   write_nodes(out, scene, circle);
-  fmt::format_to(out, "{}</g>\n", labels);
+  fmt::format_to(out, "{}</g>\n", labels.text());
 }
 
 // Colours are those of Okabe and Ito, told apart by colour-blind readers; lighter variants on dark ground.
