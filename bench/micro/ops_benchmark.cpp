@@ -4,6 +4,8 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "circoll/ops.hpp"
@@ -43,23 +45,31 @@ void run(benchmark::State& state, circoll::ReduceKernel kernel) {
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(state.iterations() * state.range(0) * 3);
-  state.SetLabel(circoll::kernel_target());
 }
 
-void sizes(benchmark::internal::Benchmark* bench) { bench->Arg(4 << 10)->Arg(64 << 10)->Arg(4 << 20); }
-
-#define CIRCOLL_COMPARE(name, T, op, type, scalar)                                          \
-  BENCHMARK_CAPTURE(run<T>, name##_kernel, circoll::reduce_kernel(op, type))->Apply(sizes); \
-  BENCHMARK_CAPTURE(run<T>, name##_scalar, (scalar_loop<T, scalar>))->Apply(sizes)
-
-CIRCOLL_COMPARE(sum_float32, float, Op::sum, Type::float32, add<float>);
-CIRCOLL_COMPARE(sum_float64, double, Op::sum, Type::float64, add<double>);
-CIRCOLL_COMPARE(sum_int32, std::int32_t, Op::sum, Type::int32, add<std::int32_t>);
-CIRCOLL_COMPARE(bor_byte, std::uint8_t, Op::bor, Type::byte, bit_or);
-CIRCOLL_COMPARE(prod_complex128, std::complex<double>, Op::prod, Type::complex128, multiply);
-
-#undef CIRCOLL_COMPARE
+template <typename T, T (*scalar)(T, T)>
+void compare(Op op, Type type) {
+  const std::string name = std::string(to_string(op)) + "_" + std::string(to_string(type));
+  for (const auto& [suffix, kernel] : {std::pair("/kernel", circoll::reduce_kernel(op, type)),
+                                       std::pair("/scalar", &scalar_loop<T, scalar>)}) {
+    benchmark::RegisterBenchmark((name + suffix).c_str(), run<T>, kernel)
+        ->Arg(4 << 10)
+        ->Arg(64 << 10)
+        ->Arg(4 << 20);
+  }
+}
 
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::AddCustomContext("kernel_target", circoll::kernel_target());
+  compare<float, add<float>>(Op::sum, Type::float32);
+  compare<double, add<double>>(Op::sum, Type::float64);
+  compare<std::int32_t, add<std::int32_t>>(Op::sum, Type::int32);
+  compare<std::uint8_t, bit_or>(Op::bor, Type::byte);
+  compare<std::complex<double>, multiply>(Op::prod, Type::complex128);
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+}

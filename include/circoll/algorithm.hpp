@@ -65,7 +65,7 @@ struct Algorithm {
   Guarantees guarantees{};
   CostFormula formula{};
   std::vector<ParamDeclaration> params{};
-  /// Not in place; shape.rank is ignored.
+  /// Honours shape.in_place; shape.rank is ignored.
   Cost (*cost)(const Shape& shape) = nullptr;
   /// Writes the part of rank builder.rank(). O(rounds + blocks touched).
   void (*build)(Builder& builder) = nullptr;

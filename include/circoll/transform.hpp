@@ -11,11 +11,18 @@ enum class Reversal : std::uint8_t {
   move,    ///< store it: gather -> scatter
 };
 
+struct ReversalOptions {
+  int depth = 2;  ///< receives that may be in flight at once
+  /// A contiguous message of which a minority was never combined here: copy these blocks to the others first, so that
+  /// the message is one piece. Sensible where blocks travel in ranges, not where they travel in lists.
+  bool gather_strays = true;
+};
+
 /// Writes the reversal of `forward` into `builder`: rounds in opposite order, sends and receives exchanged.
-/// `forward` must move whole blocks only (sends, receives, and copies from the send buffer), each rank
-/// receiving each block at most once. The contribution to block b is the builder's input slot of block b, and
-/// the result ends in its output; blocks on the way are accumulated in scratch. `depth` receives may be in
-/// flight at once. Cost: the rounds, and the volume, of `forward` with sent and received exchanged.
-void append_reversed(Builder& builder, const Schedule& forward, Reversal kind, int depth = 2);
+/// `forward` must move whole blocks only (sends, receives, and copies from the send buffer), each rank receiving each
+/// block at most once. The contribution to block b is the builder's input slot of block b, and the result ends in
+/// its output; blocks on the way are accumulated in scratch.
+/// Cost: the rounds, and the volume, of `forward` with sent and received exchanged.
+void append_reversed(Builder& builder, const Schedule& forward, Reversal kind, const ReversalOptions& options = {});
 
 }  // namespace circoll

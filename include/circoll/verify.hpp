@@ -56,8 +56,7 @@ struct Refutation {
 struct Claims {
   Needs needs{};
   Guarantees guarantees{};
-  std::optional<Cost>
-      cost{};  ///< compared if present; exact, or as an upper bound of copies for in-place schedules
+  std::optional<Cost> cost{};  ///< compared if present
 };
 
 /// The outcome for one p, root and parameters.
@@ -77,8 +76,14 @@ struct Verdict {
 [[nodiscard]] Verdict verify_schedules(std::span<const Schedule> ranks, const Claims& claims,
                                        std::span<const Dependencies> dependencies = {});
 
-/// Builds the schedules of all ranks of one instance and verifies them. shape.rank is ignored.
-[[nodiscard]] Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape);
+/// Builds the schedules of all ranks of one instance and verifies them; shape.rank is ignored. The schedules
+/// are handed out if `schedules` is given and they could be built.
+[[nodiscard]] Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape,
+                                       std::vector<Schedule>* schedules = nullptr);
+
+/// The schedules of all ranks of one instance. shape.rank is ignored.
+[[nodiscard]] std::vector<Schedule> build_all_ranks(const Algorithm& algorithm, Collective collective,
+                                                    const Shape& shape);
 
 /// A family of instances.
 struct VerifyRange {
@@ -102,8 +107,10 @@ struct RangeVerdict {
   double seconds = 0;                      ///< of processor time
 };
 
-/// Verifies algorithms over a family of instances, in place and not. Instances of larger p are skipped once a
-/// smaller one is refuted. An algorithm that needs a power of two is verified for powers of two, and so on.
+/// Verifies algorithms over a family of instances, in place and not. Where one algorithm serves two
+/// collectives by the same schedules (compared, not assumed), one proof counts for both. Instances of larger
+/// p are skipped once a smaller one is refuted. An algorithm that needs a power of two is verified for powers
+/// of two, and so on.
 [[nodiscard]] std::vector<RangeVerdict> verify_range(const std::vector<Selection>& selections,
                                                      const VerifyRange& range);
 

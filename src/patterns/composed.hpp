@@ -11,7 +11,7 @@ namespace circoll::patterns {
 /// results in place. Ids name the two algorithms.
 void allreduce_by_parts(Builder& builder, std::string_view reduce_scatter_id, std::string_view allgather_id);
 
-/// Its cost: the sum of the two, less the allgather's copy of the own block, which is in place.
+/// Its cost: the sum of the two, the second in place.
 [[nodiscard]] Cost cost_by_parts(const Shape& shape, std::string_view reduce_scatter_id,
                                  std::string_view allgather_id);
 

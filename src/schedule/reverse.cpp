@@ -1,6 +1,5 @@
 // Reversal of schedules: what came in goes out, and what went out comes back combined.
 #include <algorithm>
-#include <ranges>
 
 #include "circoll/error.hpp"
 #include "circoll/transform.hpp"
@@ -36,11 +35,12 @@ Block length(const Intervals& blocks) {
 /// the input) or accumulated (in the result for blocks of the result, else in scratch).
 class Reverser {
  public:
-  Reverser(Builder& builder, const Schedule& forward, Reversal kind, int depth)
+  Reverser(Builder& builder, const Schedule& forward, Reversal kind, const ReversalOptions& options)
       : b_(builder),
         forward_(forward),
         kind_(kind),
-        depth_(static_cast<std::size_t>(std::max(depth, 1))),
+        depth_(static_cast<std::size_t>(std::max(options.depth, 1))),
+        gather_strays_(options.gather_strays),
         dense_(forward.ranges.size() * 16 >= static_cast<std::size_t>(forward.blocks())),
         accumulated_(forward.blocks(), dense_),
         output_(forward.blocks(), false) {
@@ -100,7 +100,9 @@ class Reverser {
   }
 
   void read_events() {
-    for (const Step& step : forward_.steps | std::views::reverse) {
+    // Not std::views::reverse: clang 14 can not compile the views of libstdc++ 12.
+    for (auto at = forward_.steps.rbegin(); at != forward_.steps.rend(); ++at) {
+      const Step& step = *at;
       check(step.kind != StepKind::reduce, "only schedules that move blocks can be reversed");
       if (step.kind == StepKind::copy) continue;
       const bool was_received = step.kind == StepKind::recv;
@@ -144,13 +146,15 @@ class Reverser {
                  [&](Block first, Block end, bool, bool done) { own += done ? 0 : end - first; });
         // A contiguous message with a few untouched blocks among accumulated ones: copying these few beats
         // packing all.
-        event.gathers = own > 0 && 2 * own <= length(event.blocks) && cyclic_run(event.blocks);
+        event.gathers =
+            gather_strays_ && own > 0 && 2 * own <= length(event.blocks) && cyclic_run(event.blocks);
         if (!event.gathers) continue;
       } else if (event.sends) {
         continue;
       }
+      const bool apart = splits(event.blocks);
       each_run(event.blocks, rehearsed,
-               [&](Block first, Block end, bool out, bool) { keep(first, end, out); });
+               [&](Block first, Block end, bool out, bool) { keep(first, end, out && !apart); });
     }
     const auto runs = stored.intervals();
     if (runs.empty()) return;
@@ -166,6 +170,15 @@ class Reverser {
     }
     scratch_first_ = begin;
     scratch_ = b_.scratch(blocks - longest, begin);
+  }
+
+  /// A message that is moved, of which only a part is the result: it goes to scratch in one piece.
+  [[nodiscard]] bool splits(const Intervals& blocks) const {
+    if (kind_ != Reversal::move) return false;
+    bool result = false;
+    bool other = false;
+    each_run(blocks, accumulated_, [&](Block, Block, bool out, bool) { (out ? result : other) = true; });
+    return result && other;
   }
 
   [[nodiscard]] bool cyclic_run(const Intervals& blocks) const {
@@ -194,29 +207,42 @@ class Reverser {
   }
 
   void receive(const Event& event) {
+    kind_ == Reversal::move ? receive_moved(event) : receive_combined(event);
+    for (const Interval& i : event.blocks) accumulated_.insert(i.first, i.end);
+  }
+
+  void receive_moved(const Event& event) {
+    const bool apart = splits(event.blocks);
+    Region message;
+    each_run(event.blocks, accumulated_, [&](Block first, Block end, bool out, bool) {
+      message.append(home(first, end, out && !apart));
+    });
+    b_.recv(event.peer, message);
+    if (!apart) return;
+    each_run(event.blocks, accumulated_, [&](Block first, Block end, bool out, bool) {
+      if (out) b_.copy(home(first, end, true), home(first, end, false));
+    });
+  }
+
+  void receive_combined(const Event& event) {
     Region dst;
     Region before;
     each_run(event.blocks, accumulated_, [&](Block first, Block end, bool out, bool done) {
       dst.append(home(first, end, out));
-      before.append(done || kind_ == Reversal::move ? home(first, end, out) : own(first, end));
+      before.append(done ? home(first, end, out) : own(first, end));
     });
-    if (kind_ == Reversal::move) {
-      b_.recv(event.peer, dst);
+    // A few arrival buffers in turn: the next message can arrive while this one is combined.
+    std::int32_t& first_view = arrival_[arrivals_ % depth_];
+    std::int32_t buffer = 0;
+    if (arrivals_ < depth_) {
+      buffer = first_view = b_.scratch_like(dst);
     } else {
-      // A few receive buffers in turn: the next message can arrive while this one is combined.
-      std::int32_t& first_view = arrival_[arrivals_ % depth_];
-      std::int32_t buffer = 0;
-      if (arrivals_ < depth_) {
-        buffer = first_view = b_.scratch_like(dst);
-      } else {
-        buffer = b_.view_like(first_view, dst);
-      }
-      ++arrivals_;
-      const Region arrived = b_.region(buffer);
-      b_.recv(event.peer, arrived);
-      b_.reduce(dst, before, arrived);
+      buffer = b_.view_like(first_view, dst);
     }
-    for (const Interval& i : event.blocks) accumulated_.insert(i.first, i.end);
+    ++arrivals_;
+    const Region arrived = b_.region(buffer);
+    b_.recv(event.peer, arrived);
+    b_.reduce(dst, before, arrived);
   }
 
   /// Results that nothing was combined with: the own contribution is the result.
@@ -232,6 +258,7 @@ class Reverser {
   const Schedule& forward_;
   Reversal kind_;
   std::size_t depth_;
+  bool gather_strays_;
   bool dense_;
   BlockSet accumulated_;
   BlockSet output_;
@@ -245,8 +272,9 @@ class Reverser {
 
 }  // namespace
 
-void append_reversed(Builder& builder, const Schedule& forward, Reversal kind, int depth) {
-  Reverser(builder, forward, kind, depth).run();
+void append_reversed(Builder& builder, const Schedule& forward, Reversal kind,
+                     const ReversalOptions& options) {
+  Reverser(builder, forward, kind, options).run();
 }
 
 }  // namespace circoll

@@ -20,6 +20,23 @@ void Expressions::mark_sources(Value v, std::vector<bool>& found) {
   }
 }
 
+bool Expressions::identical(Value a, Value b) {
+  stack_.assign({a, b});
+  while (!stack_.empty()) {
+    const Value y = stack_.back();
+    stack_.pop_back();
+    const Value x = stack_.back();
+    stack_.pop_back();
+    if (x == y) continue;
+    if (is_leaf(x) || is_leaf(y)) return false;
+    const Node& m = nodes_[x - first_node_];
+    const Node& n = nodes_[y - first_node_];
+    if (m.sources.leaves != n.sources.leaves) return false;
+    stack_.insert(stack_.end(), {m.right, n.right, m.left, n.left});
+  }
+  return true;
+}
+
 Value Expressions::canonical(Value v) {
   canonical_.resize(nodes_.size(), undefined);
   stack_.assign(1, v);

@@ -20,7 +20,7 @@ inline constexpr Value undefined = 0;
 class Expressions {
  public:
   /// Leaves: `sources` contributions to each of `blocks` blocks.
-  Expressions(std::int64_t sources, Block blocks) : blocks_(blocks) {
+  Expressions(std::int64_t sources, Block blocks) : sources_(sources), blocks_(blocks) {
     if (blocks > std::numeric_limits<std::int32_t>::max() / sources) {
       throw Error(ErrorCode::unsupported, "too many contributions to verify (over 2^31)");
     }
@@ -37,16 +37,35 @@ class Expressions {
     if (nodes_.size() >= std::numeric_limits<Value>::max() - first_node_) {
       throw Error(ErrorCode::unsupported, "too many combinations to verify (over 2^32)");
     }
-    const std::uint64_t leaves = std::uint64_t{leaves_of(left)} + leaves_of(right);
+    const Sources a = sources_of(left);
+    const Sources b = sources_of(right);
+    const std::uint64_t leaves = std::uint64_t{a.leaves} + b.leaves;
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-    nodes_.push_back({left, right, static_cast<std::uint32_t>(leaves < most ? leaves : most)});
+    Sources sum{
+        .begin = 0, .leaves = static_cast<std::uint32_t>(leaves < most ? leaves : most), .order = Order::any};
+    if (leaves <= static_cast<std::uint64_t>(sources_) && a.order != Order::any && b.order != Order::any) {
+      if (end_of(a) == b.begin) {
+        sum.begin = a.begin;
+        sum.order = a.order == Order::ascending ? b.order : Order::interval;
+      } else if (end_of(b) == a.begin) {
+        sum.begin = b.begin;
+        sum.order = Order::interval;
+      }
+    }
+    nodes_.push_back({left, right, sum});
     return static_cast<Value>(first_node_ + nodes_.size() - 1);
   }
 
-  /// Number of leaves, counted with repetition.
-  [[nodiscard]] std::uint32_t leaves_of(Value v) const {
-    return is_leaf(v) ? 1 : nodes_[v - first_node_].leaves;
+  /// True if the leaves are known to be each source exactly once, without looking at them one by one;
+  /// `ascending` tells if they are known to stand in the order 0, 1, 2, ...
+  [[nodiscard]] bool is_complete(Value v, bool& ascending) const {
+    const Sources s = sources_of(v);
+    ascending = s.order == Order::ascending && s.begin == 0;
+    return s.order != Order::any && s.leaves == static_cast<std::uint64_t>(sources_);
   }
+
+  /// Number of leaves, counted with repetition.
+  [[nodiscard]] std::uint32_t leaves_of(Value v) const { return sources_of(v).leaves; }
 
   /// Calls f(source) for the leaves from left to right; stops when f returns false, and returns false then.
   template <typename F>
@@ -71,17 +90,38 @@ class Expressions {
   /// once. `found` must have one entry per source.
   void mark_sources(Value v, std::vector<bool>& found);
 
+  /// Are two expressions the same, operand by operand? Takes time linear in the leaves.
+  [[nodiscard]] bool identical(Value a, Value b);
   /// A number that two expressions share if and only if they are equal up to exchanging operands.
   Value canonical(Value v);
 
  private:
+  /// What is known of the leaves of an expression: that they are the `leaves` different sources from `begin`
+  /// on, modulo the number of sources, perhaps in that very order. Many algorithms combine neighbours only;
+  /// for the others the leaves are looked at.
+  enum class Order : std::uint8_t { any, interval, ascending };
+  struct Sources {
+    std::uint32_t begin;
+    std::uint32_t leaves;
+    Order order;
+  };
   struct Node {
     Value left;
     Value right;
-    std::uint32_t leaves;
+    Sources sources;
   };
+  [[nodiscard]] Sources sources_of(Value v) const {
+    if (!is_leaf(v)) return nodes_[v - first_node_].sources;
+    return {.begin = static_cast<std::uint32_t>(source_of(v)), .leaves = 1, .order = Order::ascending};
+  }
+  [[nodiscard]] std::uint32_t end_of(const Sources& s) const {
+    const std::uint64_t end = std::uint64_t{s.begin} + s.leaves;
+    return static_cast<std::uint32_t>(
+        end >= static_cast<std::uint64_t>(sources_) ? end - static_cast<std::uint64_t>(sources_) : end);
+  }
   [[nodiscard]] Value known(Value v) const { return is_leaf(v) ? v : canonical_[v - first_node_]; }
 
+  std::int64_t sources_;
   Block blocks_;
   Value first_node_;
   std::vector<Node> nodes_;

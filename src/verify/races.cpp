@@ -103,28 +103,37 @@ std::optional<Race> among_slots(const Schedule& schedule, const std::vector<Acce
   constexpr StepIndex nobody = std::numeric_limits<StepIndex>::max();
   struct State {
     StepIndex writer = nobody;
-    std::vector<StepIndex> readers;
+    std::uint32_t readers = nobody;  // since the last write: a list in `readers`
   };
-  std::vector<std::vector<State>> slots(schedule.buffers.size());
+  struct Reader {
+    StepIndex step;
+    std::uint32_t next;
+  };
+  std::vector<Reader> readers;
+  std::vector<State> slots;
+  std::vector<std::size_t> offset;  // of each buffer in `slots`
   std::vector<std::vector<StepIndex>> view_users(schedule.buffers.size());
   std::vector<std::vector<std::int32_t>> views(schedule.buffers.size());
   for (std::size_t i = 0; i < schedule.buffers.size(); ++i) {
-    slots[i].resize(static_cast<std::size_t>(schedule.buffers[i].slots));
+    offset.push_back(slots.size());
+    slots.resize(slots.size() + static_cast<std::size_t>(schedule.buffers[i].slots));
     views[static_cast<std::size_t>(schedule.buffers[i].storage)].push_back(static_cast<std::int32_t>(i));
   }
   const auto ordered = [&](StepIndex a, StepIndex b) { return a == nobody || a == b || order.before(a, b); };
   for (const Access& access : accesses) {
     for (Slot s = access.first; s < access.end; ++s) {
-      State& state = slots[static_cast<std::size_t>(access.buffer)][static_cast<std::size_t>(s)];
+      State& state = slots[offset[static_cast<std::size_t>(access.buffer)] + static_cast<std::size_t>(s)];
       if (!ordered(state.writer, access.step)) return Race{state.writer, access.step, access.buffer, s};
       if (!access.writes) {
-        state.readers.push_back(access.step);
+        readers.push_back({access.step, state.readers});
+        state.readers = static_cast<std::uint32_t>(readers.size() - 1);
         continue;
       }
-      for (const StepIndex reader : state.readers) {
-        if (!ordered(reader, access.step)) return Race{reader, access.step, access.buffer, s};
+      for (std::uint32_t i = state.readers; i != nobody; i = readers[i].next) {
+        if (!ordered(readers[i].step, access.step))
+          return Race{readers[i].step, access.step, access.buffer, s};
       }
-      state.readers.clear();
+      state.readers = nobody;
       state.writer = access.step;
     }
     // Other views of the memory: whoever used them before must have ended. Few users each, so all pairs.

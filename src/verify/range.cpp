@@ -13,11 +13,46 @@
 namespace circoll {
 namespace {
 
-/// One instance: an index into the selections, and a shape.
+/// One instance: the selections that share it (one algorithm, several collectives), and a shape.
 struct Instance {
-  std::size_t selection;
+  const std::vector<std::size_t>* selections;
   Shape shape;
 };
+
+/// Does a collective get the schedules from an algorithm that another one got? Then what is proven for one
+/// holds for the other: the contract of an irregular collective is that of the regular one.
+bool same_schedules(const Algorithm& algorithm, std::vector<Schedule>& ranks, Collective collective,
+                    const Shape& shape) {
+  if (ranks.empty()) return false;
+  Shape own = shape;
+  for (own.rank = 0; own.rank < shape.size; ++own.rank) {
+    const Schedule other = build_schedule(algorithm, collective, own);
+    Schedule& schedule = ranks[static_cast<std::size_t>(own.rank)];
+    schedule.id = other.id;
+    schedule.collective = other.collective;
+    if (schedule != other) return false;
+  }
+  return true;
+}
+
+/// Collectives whose contracts differ in nothing but the sizes of blocks.
+bool same_contract(Collective first, Collective second) {
+  const auto regular = [](Collective c) {
+    switch (c) {
+      case Collective::reduce_scatter:
+        return Collective::reduce_scatter_block;
+      case Collective::allgatherv:
+        return Collective::allgather;
+      case Collective::gatherv:
+        return Collective::gather;
+      case Collective::scatterv:
+        return Collective::scatter;
+      default:
+        return c;
+    }
+  };
+  return regular(first) == regular(second);
+}
 
 std::vector<Rank> roots_for(const VerifyRange& range, Collective collective, Rank p) {
   if (!is_rooted(collective)) return {0};
@@ -45,9 +80,9 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
   if (values.empty()) {
     std::int64_t q = 0;
     while ((Rank{1} << q) < p) ++q;
-    // Large p: the blocks of all ranks times segments is what verification costs.
+    // Large p: blocks of all ranks times segments is what verification costs, so the values take turns.
     values = p <= 64 ? std::set<std::int64_t>{1, 2, 3, std::max<std::int64_t>(q, 1), q + 2}
-                     : std::set<std::int64_t>{1, 2};
+                     : std::set<std::int64_t>{1 + p % 3};
   }
   for (const std::int64_t n : values) {
     if (n < segments->minimum || n > segments->maximum) continue;
@@ -94,15 +129,24 @@ class Work {
   /// Instances in the order of p, so that the first refutation is nearly the smallest; the total is known in
   /// advance.
   void list_instances() {
+    for (std::size_t i = 0; i < selections_.size(); ++i) {
+      const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const std::vector<std::size_t>& g) {
+        const Selection& first = selections_[g.front()];
+        return first.algorithm == selections_[i].algorithm && first.params == selections_[i].params &&
+               same_contract(first.collective, selections_[i].collective);
+      });
+      group == groups_.end() ? groups_.push_back({i}) : group->push_back(i);
+    }
     for (Rank p = range_.first; p <= range_.last; ++p) {
-      for (std::size_t i = 0; i < selections_.size(); ++i) {
-        const Selection& s = selections_[i];
+      for (const auto& group : groups_) {
+        const Selection& s = selections_[group.front()];
         if (!fits(s.algorithm->needs, p)) continue;
         for (const Params& params : params_for(range_, s, p)) {
           for (const Rank root : roots_for(range_, s.collective, p)) {
-            instances_.push_back({i, {.size = p, .root = root, .params = params}});
-            if (in_place_differs(s.collective))
-              instances_.push_back({i, {.size = p, .root = root, .in_place = true, .params = params}});
+            instances_.push_back({&group, {.size = p, .root = root, .params = params}});
+            if (in_place_differs(s.collective)) {
+              instances_.push_back({&group, {.size = p, .root = root, .in_place = true, .params = params}});
+            }
           }
         }
       }
@@ -112,12 +156,8 @@ class Work {
   void loop() {
     std::size_t index = 0;
     while (take(index)) {
-      const Instance& instance = instances_[index];
-      const Selection& s = selections_[instance.selection];
-      const double start = thread_seconds();
       try {
-        Verdict verdict = verify_algorithm(*s.algorithm, s.collective, instance.shape);
-        note(instance, std::move(verdict), thread_seconds() - start);
+        prove(instances_[index]);
       } catch (...) {
         const std::scoped_lock lock(mutex_);
         if (!failure_) failure_ = std::current_exception();
@@ -127,32 +167,53 @@ class Work {
     }
   }
 
+  void prove(const Instance& instance) {
+    std::vector<Schedule> proven;  // of the first collective, for comparison
+    for (const std::size_t i : *instance.selections) {
+      const Selection& s = selections_[i];
+      const double start = thread_seconds();
+      Verdict verdict;  // proven, unless something says otherwise
+      if (!same_schedules(*s.algorithm, proven, s.collective, instance.shape)) {
+        const bool compared = i != instance.selections->back();
+        verdict = verify_algorithm(*s.algorithm, s.collective, instance.shape, compared ? &proven : nullptr);
+        if (!verdict.proven()) proven.clear();
+      }
+      note(i, instance.shape.size, std::move(verdict), thread_seconds() - start);
+    }
+    const std::scoped_lock lock(mutex_);
+    ++done_;
+    if (range_.progress) range_.progress(done_, static_cast<std::int64_t>(instances_.size()));
+  }
+
+  /// The next instance that could still change a verdict.
   bool take(std::size_t& index) {
     const std::scoped_lock lock(mutex_);
     while (next_ < instances_.size()) {
       index = next_++;
-      const auto& refuted = verdicts_[instances_[index].selection].refutation;
-      if (!refuted || refuted->size > instances_[index].shape.size) return true;
+      const Instance& instance = instances_[index];
+      for (const std::size_t i : *instance.selections) {
+        const auto& refuted = verdicts_[i].refutation;
+        if (!refuted || refuted->size > instance.shape.size) return true;
+      }
       ++done_;
     }
     return false;
   }
 
-  void note(const Instance& instance, Verdict verdict, double seconds) {
+  void note(std::size_t selection, Rank size, Verdict verdict, double seconds) {
     const std::scoped_lock lock(mutex_);
-    RangeVerdict& v = verdicts_[instance.selection];
+    RangeVerdict& v = verdicts_[selection];
     v.seconds += seconds;
-    ++done_;
     if (verdict.proven()) {
       ++v.instances;
-    } else if (!v.refutation || v.refutation->size > instance.shape.size) {
+    } else if (!v.refutation || v.refutation->size > size) {
       v.refutation = std::move(verdict.refutation);
     }
-    if (range_.progress) range_.progress(done_, static_cast<std::int64_t>(instances_.size()));
   }
 
   const std::vector<Selection>& selections_;
   const VerifyRange& range_;
+  std::vector<std::vector<std::size_t>> groups_;
   std::vector<Instance> instances_;
   std::vector<RangeVerdict> verdicts_;
   std::mutex mutex_;

@@ -565,7 +565,7 @@ class Verifier {
             fail(Claim::result, "the result is not the block that was sent");
         } else {
           check_reduction(value, fail);
-          if (other != undefined && claims_.guarantees.same_bits &&
+          if (other != undefined && claims_.guarantees.same_bits && !expressions_->identical(value, other) &&
               expressions_->canonical(value) != expressions_->canonical(other)) {
             fail(Claim::same_bits, "it is combined in another way than at a rank before");
           }
@@ -583,8 +583,10 @@ class Verifier {
     if (at_least_once()) {
       expressions_->mark_sources(value, found_);
     } else {
-      if (expressions_->leaves_of(value) > p) fail(Claim::exactly_once, "a contribution is counted twice");
       const bool ordered = claims_.guarantees.rank_order || !claims_.needs.commutative;
+      bool ascending = false;
+      if (expressions_->is_complete(value, ascending) && (ascending || !ordered)) return;
+      if (expressions_->leaves_of(value) > p) fail(Claim::exactly_once, "a contribution is counted twice");
       std::int64_t twice = -1;
       std::int64_t before = -1;
       bool in_order = true;
@@ -613,10 +615,8 @@ class Verifier {
 
   void count(Verdict& verdict) const {
     std::vector<bool> used(of(0).rounds, false);
-    bool in_place = false;
     for (Rank r = 0; r < size(); ++r) {
       const Schedule& s = of(r);
-      in_place = in_place || s.shape.in_place;
       Cost own;
       for (const Step& step : s.steps) {
         switch (step.kind) {
@@ -649,17 +649,17 @@ class Verifier {
     if (!claims_.cost) return;
     const Cost& counted = verdict.counted;
     const Cost& declared = *claims_.cost;
-    const auto compare = [](const char* name, std::int64_t said, std::int64_t found, bool bound) {
-      if (bound ? found <= said : found == said) return;
+    const auto compare = [](const char* name, std::int64_t said, std::int64_t found) {
+      if (found == said) return;
       throw Refuted{
           Claim::cost, -1, -1, -1,
           std::string(name) + ": declared " + std::to_string(said) + ", counted " + std::to_string(found)};
     };
-    compare("rounds", declared.rounds, counted.rounds, false);
-    compare("blocks sent", declared.sent, counted.sent, false);
-    compare("blocks received", declared.received, counted.received, false);
-    compare("blocks reduced", declared.reduced, counted.reduced, false);
-    compare("blocks copied", declared.copied, counted.copied, in_place);
+    compare("rounds", declared.rounds, counted.rounds);
+    compare("blocks sent", declared.sent, counted.sent);
+    compare("blocks received", declared.received, counted.received);
+    compare("blocks reduced", declared.reduced, counted.reduced);
+    compare("blocks copied", declared.copied, counted.copied);
   }
 
   std::span<const Schedule> ranks_;
@@ -700,28 +700,35 @@ Verdict verify_schedules(std::span<const Schedule> ranks, const Claims& claims,
   return verdict;
 }
 
-Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape) {
+std::vector<Schedule> build_all_ranks(const Algorithm& algorithm, Collective collective, const Shape& shape) {
   std::vector<Schedule> ranks;
   ranks.reserve(static_cast<std::size_t>(shape.size));
   Shape own = shape;
-  for (own.rank = 0; own.rank < shape.size; ++own.rank) {
-    try {
-      ranks.push_back(build_schedule(algorithm, collective, own));
-    } catch (const Error& error) {
-      Verdict verdict;
-      verdict.refutation = Refutation{.claim = Claim::buildable,
-                                      .id = algorithm.id(collective),
-                                      .size = shape.size,
-                                      .root = shape.root,
-                                      .in_place = shape.in_place,
-                                      .params = shape.params,
-                                      .rank = own.rank,
-                                      .what = error.what()};
-      return verdict;
-    }
+  for (own.rank = 0; own.rank < shape.size; ++own.rank)
+    ranks.push_back(build_schedule(algorithm, collective, own));
+  return ranks;
+}
+
+Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape,
+                         std::vector<Schedule>* schedules) {
+  Verdict verdict;
+  std::vector<Schedule> ranks;
+  try {
+    ranks = build_all_ranks(algorithm, collective, shape);
+  } catch (const Error& error) {
+    verdict.refutation = Refutation{.claim = Claim::buildable,
+                                    .id = algorithm.id(collective),
+                                    .size = shape.size,
+                                    .root = shape.root,
+                                    .in_place = shape.in_place,
+                                    .params = shape.params,
+                                    .what = error.what()};
+    return verdict;
   }
-  return verify_schedules(
+  verdict = verify_schedules(
       ranks, {.needs = algorithm.needs, .guarantees = algorithm.guarantees, .cost = algorithm.cost(shape)});
+  if (schedules != nullptr) *schedules = std::move(ranks);
+  return verdict;
 }
 
 }  // namespace circoll

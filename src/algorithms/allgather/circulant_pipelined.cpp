@@ -1,0 +1,83 @@
+// allgather(v)/circulant_pipelined: p broadcasts of n blocks at once, one message each way per round.
+//
+// Idea      Every rank is the root of a circulant broadcast of its n blocks. All broadcasts use the same edge
+// in the
+//           same round, so their blocks share one message. A rank never gets a block twice, and what is sent
+//           per round stays near sum m_j / n even if one rank has nearly all the data.
+// Shape     any p; user blocks of any sizes, each cut into n = segments.
+// Cost      n - 1 + q rounds, q = ceil(log2 p); n (p - 1) blocks sent and received per rank:
+//           (n - 1 + q)(alpha + beta sum m_j / n) for any distribution of sizes. Building takes O(p (q + n)).
+// Scratch   none in the schedule; messages are lists of blocks, which the executor packs.
+// Order     no operator.
+// Source    J. L. Traff, arXiv 2407.18004, section on all-to-all broadcast.
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "patterns/broadcast_rounds.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{.name = "segments",
+                                    .minimum = 1,
+                                    .maximum = 1 << 20,
+                                    .fallback = 1,
+                                    .summary = "blocks that every rank's contribution is cut into"};
+
+void build(Builder& b) {
+  const std::int64_t n = b.param("segments", segments.fallback);
+  b.cut(n);
+  const Rank p = b.size();
+  const Rank r = b.rank();
+  const patterns::Skips skips(p);
+  std::vector<patterns::RoundBlocks> received;  // by rank relative to the root
+  received.reserve(static_cast<std::size_t>(p));
+  for (Rank v = 0; v < p; ++v) received.push_back(patterns::blocks_received(v, skips));
+
+  b.copy(b.output(r * n, n), b.input());
+  patterns::each_broadcast_round(n, skips.q(), [&](int k, std::int64_t shift) {
+    // What rank `at` receives in this round, root by root; the sender lists the same.
+    const auto blocks_for = [&](Rank at) {
+      Region region;
+      for (Rank root = 0; root < p; ++root) {
+        if (root == at) continue;
+        const auto v = static_cast<std::size_t>(at >= root ? at - root : at - root + p);
+        const std::int64_t block = received[v][static_cast<std::size_t>(k)] + shift;
+        if (block >= 0) region.append(Range{recv_buffer, root * n + std::min(block, n - 1), 1});
+      }
+      return region;
+    };
+    const Rank to = (r + skips[k]) % p;
+    b.sendrecv(to, blocks_for(to), patterns::mod(r - skips[k], p), blocks_for(r));
+    b.next_round();
+  });
+}
+
+Cost cost(const Shape& shape) {
+  const auto given = shape.params.find("segments");
+  const std::int64_t n = given == shape.params.end() ? segments.fallback : given->second;
+  const Rank p = shape.size;
+  const std::int64_t copied = shape.in_place ? 0 : n;
+  if (p == 1) return {.copied = copied};
+  return {.rounds = n - 1 + patterns::ceil_log2(p),
+          .sent = n * (p - 1),
+          .received = n * (p - 1),
+          .copied = copied};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(allgather, circulant_pipelined) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::allgather, Collective::allgatherv},
+      .name = "circulant_pipelined",
+      .summary = "p concurrent n-block broadcasts; for blocks of very uneven sizes",
+      .source = "Traff, arXiv 2407.18004",
+      .formula = {.rounds = "n-1+ceil(log2 p)", .sent = "n(p-1)", .reduced = "0"},
+      .params = {segments},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,39 @@
+// allreduce/circulant_rsag: the paper's reduce_scatter, then its allgatherv, on p parts of the vector.
+//
+// Idea      For long vectors: volume 2 (p-1)/p m or a little more, instead of q m.
+// Shape     any p; p blocks, empty ones included.
+// Cost      2q rounds, q = ceil(log2 p); 2^q - 1 + p - 1 blocks sent and received, p - 1 combined per rank.
+// Scratch   as the parts.
+// Order     commutative operators; every part is combined once: same bits on all ranks.
+// Source    Traff et al., Uniform Algorithms, III-G.
+#include "circoll/algorithm.hpp"
+#include "patterns/composed.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  patterns::allreduce_by_parts(b, "reduce_scatter/circulant", "allgatherv/circulant");
+}
+
+Cost cost(const Shape& shape) {
+  return patterns::cost_by_parts(shape, "reduce_scatter/circulant", "allgatherv/circulant");
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(allreduce, circulant_rsag) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::allreduce},
+      .name = "circulant_rsag",
+      .summary = "the paper's reduce_scatter then allgatherv",
+      .source = "Traff et al., Uniform Algorithms, III-G",
+      .needs = {.commutative = true},
+      .guarantees = {.same_bits = true},
+      .formula = {.rounds = "2 ceil(log2 p)", .sent = "2^q-1 + p-1", .reduced = "p-1"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

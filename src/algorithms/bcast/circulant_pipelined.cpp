@@ -1,0 +1,66 @@
+// bcast/circulant_pipelined: n blocks in n - 1 + ceil(log2 p) rounds, for every p.
+//
+// Idea      In round i (k = i mod q) every rank sends one block to r + skips[k] and receives a new one from
+//           r - skips[k]; the schedule, computed per rank in O(log p), never lets a rank receive a block
+//           twice.
+// Shape     any p, any root; the vector cut into n = segments blocks.
+// Cost      n - 1 + q rounds, q = ceil(log2 p): optimal. Non-roots receive each block once; the root sends in
+// every
+//           round. T = (n - 1 + q)(alpha + beta m / n), least for n = sqrt((q - 1) beta m / alpha).
+// Scratch   none.
+// Order     no operator.
+// Source    J. L. Traff, CLUSTER 2022 and arXiv 2407.18004.
+#include "circoll/algorithm.hpp"
+#include "patterns/broadcast_rounds.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{.name = "segments",
+                                    .minimum = 1,
+                                    .maximum = 1 << 20,
+                                    .fallback = 1,
+                                    .summary = "blocks that the vector is cut into"};
+
+void build(Builder& b) {
+  const std::int64_t n = b.param("segments", segments.fallback);
+  b.cut(n);
+  const Rank p = b.size();
+  const patterns::Skips skips(p);
+  const Rank v = patterns::mod(b.rank() - b.root(), p);
+  const auto received = patterns::blocks_received(v, skips);
+  const auto sent = patterns::blocks_sent(v, skips);
+  patterns::each_broadcast_round(n, skips.q(), [&](int k, std::int64_t shift) {
+    const Rank to = (b.rank() + skips[k]) % p;
+    const std::int64_t out = std::min(sent[static_cast<std::size_t>(k)] + shift, n - 1);
+    const std::int64_t in = std::min(received[static_cast<std::size_t>(k)] + shift, n - 1);
+    if (out >= 0 && to != b.root()) b.send(to, b.output(out, 1));
+    if (in >= 0 && v != 0) b.recv(patterns::mod(b.rank() - skips[k], p), b.output(in, 1));
+    b.next_round();
+  });
+}
+
+Cost cost(const Shape& shape) {
+  const auto given = shape.params.find("segments");
+  const std::int64_t n = given == shape.params.end() ? segments.fallback : given->second;
+  if (shape.size == 1) return {};
+  const std::int64_t rounds = n - 1 + patterns::ceil_log2(shape.size);
+  return {.rounds = rounds, .sent = rounds, .received = n};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(bcast, circulant_pipelined) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::bcast},
+      .name = "circulant_pipelined",
+      .summary = "n blocks in n-1+ceil(log2 p) rounds, the optimum for every p",
+      .source = "Traff, CLUSTER 2022; arXiv 2407.18004",
+      .formula = {.rounds = "n-1+ceil(log2 p)", .sent = "n-1+ceil(log2 p)", .reduced = "0"},
+      .params = {segments},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

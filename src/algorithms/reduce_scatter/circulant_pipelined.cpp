@@ -1,0 +1,55 @@
+// reduce_scatter(_block)/circulant_pipelined: the reversal of allgather(v)/circulant_pipelined.
+//
+// Idea      p concurrent pipelined reductions, one to each rank, whose partial results share one message per
+// round. Shape     any p; user blocks of any sizes, each cut into n = segments. Cost      n - 1 + q rounds, q
+// = ceil(log2 p); n (p - 1) blocks sent, received and combined per rank:
+//           (n - 1 + q)(alpha + beta sum m_j / n) even if one block is nearly the whole vector.
+// Scratch   partial results of all blocks, and two arrival buffers.
+// Order     commutative operators.
+// Source    reversal of J. L. Traff, arXiv 2407.18004.
+#include "circoll/algorithm.hpp"
+#include "circoll/transform.hpp"
+#include "patterns/circulant.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{.name = "segments",
+                                    .minimum = 1,
+                                    .maximum = 1 << 20,
+                                    .fallback = 1,
+                                    .summary = "blocks that every user block is cut into"};
+
+void build(Builder& b) {
+  b.cut(b.param("segments", segments.fallback));
+  append_reversed(b, build_part(b, "allgatherv/circulant_pipelined", part_shape(b)), Reversal::reduce,
+                  {.gather_strays = false});
+}
+
+Cost cost(const Shape& shape) {
+  const auto given = shape.params.find("segments");
+  const std::int64_t n = given == shape.params.end() ? segments.fallback : given->second;
+  const Rank p = shape.size;
+  if (p == 1) return {.copied = n};
+  const std::int64_t blocks = n * (p - 1);
+  return {.rounds = n - 1 + patterns::ceil_log2(p), .sent = blocks, .received = blocks, .reduced = blocks};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(reduce_scatter, circulant_pipelined) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
+      .name = "circulant_pipelined",
+      .summary = "p concurrent pipelined reductions; for blocks of very uneven sizes",
+      .source = "reversal of Traff, arXiv 2407.18004",
+      .needs = {.commutative = true},
+      .guarantees = {.same_bits = true},
+      .formula = {.rounds = "n-1+ceil(log2 p)", .sent = "n(p-1)", .reduced = "n(p-1)"},
+      .params = {segments},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,49 @@
+// scatter(v)/circulant: the reversal of gather(v)/circulant.
+//
+// Idea      The root sends the blocks s_k .. s_{k+1} - 1 (relative to it) to rank s_k, for k = q-1 .. 0; each
+// rank
+//           passes on what is not its own.
+// Shape     any p, any root; p blocks of any sizes. In scatterv only the root knows the sizes: the executor
+// first
+//           runs the same schedule on the counts.
+// Cost      q = ceil(log2 p) rounds; the root sends p - 1 blocks; a rank receives floor(p/2) blocks at most;
+// p - 1
+//           messages in all.
+// Scratch   the blocks that pass through a rank, floor(p/2) at most.
+// Order     no operator.
+// Source    Traff et al., Uniform Algorithms, III-F, as a reversal.
+#include "patterns/circulant.hpp"
+#include "circoll/algorithm.hpp"
+#include "circoll/transform.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  append_reversed(b, build_part(b, "gatherv/circulant", part_shape(b)), Reversal::move);
+}
+
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  const bool inner_copies = p >= 4;  // a rank other than the root passes blocks on
+  return {.rounds = patterns::ceil_log2(p),
+          .sent = p - 1,
+          .received = p / 2,
+          .copied = shape.in_place && !inner_copies ? 0 : 1};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(scatter, circulant) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::scatter, Collective::scatterv},
+      .name = "circulant",
+      .summary = "a tree of contiguous ranges in the circulant graph",
+      .source = "Traff et al., Uniform Algorithms, III-F",
+      .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

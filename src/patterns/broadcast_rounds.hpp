@@ -1,0 +1,40 @@
+// The round-optimal broadcast of n blocks on the circulant graph: which block goes where in which round.
+//
+// Source: J. L. Traff, "Fast(er) construction of round-optimal n-block broadcast schedules" (CLUSTER 2022)
+// and arXiv 2407.18004. Ranks are relative to the root. In round k of a phase of q rounds, rank r sends to r
+// + skips[k] and receives from r - skips[k]. Each entry is a block number relative to the phase: non-negative
+// ones are new, negative ones are blocks of the phase before.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "patterns/circulant.hpp"
+
+namespace circoll::patterns {
+
+inline constexpr std::size_t most_rounds = 64;  // q <= 62 for 64-bit ranks
+using RoundBlocks = std::array<std::int8_t, most_rounds>;  // entries lie in -q .. q
+
+/// Block received in each of the q rounds of a phase. O(q) time, no allocation.
+[[nodiscard]] RoundBlocks blocks_received(Rank rank, const Skips& skips);
+/// Block sent in each of the q rounds of a phase. O(q) time but for a few rounds that ask for the receiver's
+/// blocks.
+[[nodiscard]] RoundBlocks blocks_sent(Rank rank, const Skips& skips);
+
+/// The rounds of a broadcast of n blocks: n - 1 + q of them, beginning in the middle of a phase such that the
+/// last one ends a phase. Calls f(k, shift) per round: block numbers are entry + shift, at most n - 1; below
+/// zero: none.
+template <typename F>
+void each_broadcast_round(std::int64_t n, int q, F&& f) {
+  if (q == 0) return;
+  const std::int64_t skipped = (q - (n - 1) % q) % q;
+  std::int64_t shift = -skipped;
+  for (std::int64_t i = skipped; i < skipped + n - 1 + q; ++i) {
+    const auto k = static_cast<int>(i % q);
+    f(k, shift);
+    if (k == q - 1) shift += q;
+  }
+}
+
+}  // namespace circoll::patterns

@@ -1,0 +1,23 @@
+#include "patterns/relative_blocks.hpp"
+
+namespace circoll::patterns {
+namespace {
+
+void append(Rank distance, int from, const Skips& skips, std::vector<Rank>& blocks) {
+  for (int k = from; k < skips.q(); ++k) {
+    const Rank reached = distance + skips.jump(k);
+    blocks.push_back(reached);
+    append(reached, k + 1, skips, blocks);
+  }
+}
+
+}  // namespace
+
+std::vector<Rank> relative_blocks(const Skips& skips) {
+  std::vector<Rank> blocks;
+  blocks.reserve((std::size_t{1} << skips.q()) - 1);
+  append(0, 0, skips, blocks);
+  return blocks;
+}
+
+}  // namespace circoll::patterns
