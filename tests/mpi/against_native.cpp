@@ -45,6 +45,9 @@ class Comparison {
 
   void run() {
     mpi::Call native = call(native_), ours = call(ours_);
+    // MPICH 4.0.2 crashes in MPI_Reduce in place at a root other than 0 (p = 3, 8000 bytes): no oracle.
+    Memory input = native_.recv;
+    if (c_.collective == Collective::reduce && native.sendbuf == MPI_IN_PLACE) native.sendbuf = input.address();
     const std::vector<char> send_before = ours_.send.bytes();
     const int rc = mpi::call_native(native);
     expect(rc == MPI_SUCCESS, c_.name() + ": native failed");
@@ -53,7 +56,7 @@ class Comparison {
         mpi::perform(ours, *mpi::intern(c_.collective, choice), mpi::Otherwise::refuse);
     expect(outcome.error == MPI_SUCCESS, c_.name() + ": error code " + std::to_string(outcome.error));
     expect(outcome.served != nullptr, c_.name() + ": not served: " + std::string(outcome.reason));
-    expect(result(ours_).packed() == result(native_).packed(), c_.name() + ": results differ");
+    expect(result_of(ours_) == result_of(native_), c_.name() + ": results differ");
     if (c_.type.base == MPI_INT || is_reducing(c_.collective)) check_gaps();
     expect(ours_.recv.guards_intact() && ours_.send.guards_intact(), c_.name() + ": wrote outside of a buffer");
     if (!scatter_in_place()) expect(ours_.send.bytes() == send_before, c_.name() + ": wrote the send buffer");
@@ -147,8 +150,16 @@ class Comparison {
     return call;
   }
 
-  /// Where the result is; in place reduce_scatters leave the rest of the buffer undefined.
-  [[nodiscard]] const Memory& result(const Run& run) const { return scatter_in_place() ? run.send : run.recv; }
+  /// The result, packed. In place reduce_scatters leave the rest of the buffer undefined.
+  [[nodiscard]] std::vector<char> result_of(const Run& run) const {
+    std::vector<char> result = scatter_in_place() ? run.send.packed() : run.recv.packed();
+    if (is(Collective::reduce_scatter, Collective::reduce_scatter_block) && in_place_here()) {
+      int size = 0;
+      PMPI_Type_size(c_.type.type, &size);
+      result.resize(static_cast<std::size_t>(own_count() * size));
+    }
+    return result;
+  }
 
   void check_gaps() const {
     const bool undefined = is(Collective::reduce_scatter, Collective::reduce_scatter_block) && in_place_here();

@@ -185,7 +185,8 @@ Count chunk_elements(const TypeInfo& info) {
   return std::max<Count>(1, pack_chunk_bytes / std::max<Count>(1, info.size_bytes));
 }
 
-/// The way for elements beyond 1 GiB, which MPI_Pack can not address: a message to ourselves.
+/// The way for elements beyond 1 GiB, which MPI_Pack can not address, and for absolute addresses, which MPICH's
+/// MPI_Pack takes for a null pointer: a message to ourselves.
 int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_type, Count from_extent, void* to,
                        Count to_count, MPI_Datatype to_type, Count to_extent) {
   MPI_Datatype out = MPI_DATATYPE_NULL, in = MPI_DATATYPE_NULL;
@@ -228,7 +229,7 @@ int pack(const void* from, Count count, MPI_Datatype type, const TypeInfo& info,
     return MPI_SUCCESS;
   }
   const Count step = chunk_elements(info);
-  if (step == 0) {
+  if (step == 0 || from == MPI_BOTTOM) {
     return exchange_with_self(from, count, type, info.extent_bytes, to, info.size_bytes * count, MPI_BYTE, 1);
   }
   for (Count done = 0; done < count; done += step) {
@@ -249,7 +250,7 @@ int unpack(const void* from, void* to, Count count, MPI_Datatype type, const Typ
     return MPI_SUCCESS;
   }
   const Count step = chunk_elements(info);
-  if (step == 0) {
+  if (step == 0 || to == MPI_BOTTOM) {
     return exchange_with_self(from, info.size_bytes * count, MPI_BYTE, 1, to, count, type, info.extent_bytes);
   }
   for (Count done = 0; done < count; done += step) {

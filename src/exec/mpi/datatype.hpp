@@ -24,14 +24,13 @@ struct TypeInfo {
 };
 
 /// Describes a datatype. Predefined types come from a table, derived ones are described once and remember it in an
-/// attribute, so that a repeated call costs a lookup. Thread-safe. Never calls the user's error handler.
+/// attribute, so that a repeated call costs a lookup. Thread-safe.
 [[nodiscard]] TypeInfo describe(MPI_Datatype type);
 
 /// Bytes that `pack` writes.
 [[nodiscard]] inline Count packed_bytes(const TypeInfo& info, Count count) { return info.size_bytes * count; }
 
-/// Elements of `from`, packed without gaps into `to`. `self` is a communicator whose rank `self_rank` is this process.
-/// Returns an MPI error code.
+/// Elements of `from`, packed without gaps into `to`. Returns an MPI error code.
 [[nodiscard]] int pack(const void* from, Count count, MPI_Datatype type, const TypeInfo& info, void* to);
 /// The inverse: packed bytes into `count` elements at `to`; gaps are not touched.
 [[nodiscard]] int unpack(const void* from, void* to, Count count, MPI_Datatype type, const TypeInfo& info);
