@@ -61,6 +61,7 @@ class Sampler {
     } else if (unmet_need(algorithm, size_, {}).empty()) {
       const auto& specs = move_specs();
       c.type = specs[next_move_++ % specs.size()];
+      if (!has_oracle(collective, c.type)) c.type = specs[next_move_++ % specs.size()];
       check_against_native(c);
     }
     ++number_;
@@ -102,7 +103,7 @@ TEST_MPI(every_type_and_operator) {
         } else if (unmet_need(*algorithm, world_size(), {}).empty()) {
           for (const TypeSpec& type : move_specs()) {
             c.type = type;
-            check_against_native(c);
+            if (has_oracle(collective, type)) check_against_native(c);
           }
         }
       }
