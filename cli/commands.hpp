@@ -23,6 +23,7 @@ struct Context {
 };
 
 void add_list(CLI::App& app, Context& context);
+void add_run(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 
 /// Writes to standard output; throws std::runtime_error if that fails (a full disk, a closed pipe).

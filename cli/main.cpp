@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   Context context;
   add_list(app, context);
   add_show(app, context);
+  add_run(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
