@@ -15,8 +15,8 @@ struct Options {
   Type type = Type::byte;
   Op op = Op::bor;
   int root = 0;
-  int reps = 1000;      ///< at most, per cell
-  double seconds = 1;   ///< at most, per cell and algorithm
+  int reps = 1000;     ///< at most, per cell
+  double seconds = 1;  ///< at most, per cell and algorithm
   bool check = false;
   std::string csv;
   std::string json;

@@ -6,8 +6,8 @@
 
 namespace circoll::cli {
 
-/// "openmpi" or "mpich" if the ELF file, or a library that it needs, is linked to libmpi.so or libmpich.so; nothing
-/// for other files (scripts, interpreters, programs without MPI). Asks ldd.
+/// "openmpi" or "mpich" if the ELF file, or a library that it needs, is linked to libmpi.so or libmpich.so;
+/// nothing for other files (scripts, interpreters, programs without MPI). Asks ldd.
 [[nodiscard]] std::optional<std::string> linked_mpi(const std::string& path);
 
 }  // namespace circoll::cli

@@ -2,18 +2,20 @@
 //
 //   std::vector<double> mine(1000, 1.0), sum(1000);
 //   circoll::allreduce(mine, sum, circoll::Op::sum, MPI_COMM_WORLD);                     // typed: circoll::
-//   circoll::mpi::allreduce(a, b, 1000, MPI_DOUBLE, MPI_SUM, comm, "circulant_optimal");  // as MPI: circoll::mpi::
+//   circoll::mpi::allreduce(a, b, 1000, MPI_DOUBLE, MPI_SUM, comm, "circulant_optimal");  // as MPI:
+//   circoll::mpi::
 //
-// Calls are collective: all ranks of the communicator make the same ones in the same order, with matching arguments
-// and the same choice. Messages go through a private communicator that the first call on a communicator makes and
-// MPI_Comm_free (or MPI_Finalize) frees. Choices: "auto" (default), "native", "name" or "name:parameter=value" of an
-// algorithm of the collective, or a Selection.
+// Calls are collective: all ranks of the communicator make the same ones in the same order, with matching
+// arguments and the same choice. Messages go through a private communicator that the first call on a
+// communicator makes and MPI_Comm_free (or MPI_Finalize) frees. Choices: "auto" (default), "native", "name"
+// or "name:parameter=value" of an algorithm of the collective, or a Selection.
 //
-// Errors: MpiError with MPI's error code if MPI reports one; Error(unsupported) if the chosen algorithm can not serve
-// the call; Error(unknown_name, parse, invalid_argument) for a bad choice or buffer sizes. The communicator's error
-// handler is called only by the native collective, where it serves the call.
+// Errors: MpiError with MPI's error code if MPI reports one; Error(unsupported) if the chosen algorithm can
+// not serve the call; Error(unknown_name, parse, invalid_argument) for a bad choice or buffer sizes. The
+// communicator's error handler is called only by the native collective, where it serves the call.
 //
-// A communicator may be used by one thread at a time; different ones by different threads (MPI_THREAD_MULTIPLE).
+// A communicator may be used by one thread at a time; different ones by different threads
+// (MPI_THREAD_MULTIPLE).
 #pragma once
 
 #include <mpi.h>
@@ -49,9 +51,9 @@ namespace circoll::mpi {
 class Counts {
  public:
   Counts() = default;
-  Counts(const int* data) : data_(data) {}                             // NOLINT(google-explicit-constructor)
-  Counts(const Count* data) : data_(data), wide_(true) {}              // NOLINT(google-explicit-constructor)
-  Counts(std::span<const Count> data) : Counts(data.data()) {}         // NOLINT(google-explicit-constructor)
+  Counts(const int* data) : data_(data) {}                      // NOLINT(google-explicit-constructor)
+  Counts(const Count* data) : data_(data), wide_(true) {}       // NOLINT(google-explicit-constructor)
+  Counts(std::span<const Count> data) : Counts(data.data()) {}  // NOLINT(google-explicit-constructor)
   /// 64-bit integers of any type: MPI_Count, MPI_Aint.
   static Counts wide(const void* data) {
     Counts counts;
@@ -76,27 +78,31 @@ class Counts {
 };
 
 // The arguments of MPI's own calls, in their order, with 64-bit counts; then what shall serve the call.
-void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-               const Choice& choice = {});
-void reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
-            const Choice& choice = {});
-void reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype datatype, MPI_Op op,
-                          MPI_Comm comm, const Choice& choice = {});
-void reduce_scatter(const void* sendbuf, void* recvbuf, const Counts& recvcounts, MPI_Datatype datatype, MPI_Op op,
-                    MPI_Comm comm, const Choice& choice = {});
+void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm, const Choice& choice = {});
+void reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, int root,
+            MPI_Comm comm, const Choice& choice = {});
+void reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype datatype,
+                          MPI_Op op, MPI_Comm comm, const Choice& choice = {});
+void reduce_scatter(const void* sendbuf, void* recvbuf, const Counts& recvcounts, MPI_Datatype datatype,
+                    MPI_Op op, MPI_Comm comm, const Choice& choice = {});
 void allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
                MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice = {});
-void allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, const Counts& recvcounts,
-                const Counts& displs, MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice = {});
+void allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                const Counts& recvcounts, const Counts& displs, MPI_Datatype recvtype, MPI_Comm comm,
+                const Choice& choice = {});
 void gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
             MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice = {});
-void gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, const Counts& recvcounts,
-             const Counts& displs, MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice = {});
+void gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             const Counts& recvcounts, const Counts& displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
+             const Choice& choice = {});
 void scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
              MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice = {});
-void scatterv(const void* sendbuf, const Counts& sendcounts, const Counts& displs, MPI_Datatype sendtype, void* recvbuf,
-              Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice = {});
-void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm comm, const Choice& choice = {});
+void scatterv(const void* sendbuf, const Counts& sendcounts, const Counts& displs, MPI_Datatype sendtype,
+              void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+              const Choice& choice = {});
+void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+           const Choice& choice = {});
 void barrier(MPI_Comm comm, const Choice& choice = {});
 
 /// MPI's datatype for an element type. Throws Error(unsupported) if this MPI has none (float16).
@@ -107,8 +113,8 @@ void barrier(MPI_Comm comm, const Choice& choice = {});
 /// A predefined operator by our name or MPI's, or a user's operator made by MPI_Op_create.
 class AnyOp {
  public:
-  AnyOp(Op op) : op_(op_of(op)) {}    // NOLINT(google-explicit-constructor)
-  AnyOp(MPI_Op op) : op_(op) {}       // NOLINT(google-explicit-constructor)
+  AnyOp(Op op) : op_(op_of(op)) {}  // NOLINT(google-explicit-constructor)
+  AnyOp(MPI_Op op) : op_(op) {}     // NOLINT(google-explicit-constructor)
   [[nodiscard]] MPI_Op get() const { return op_; }
 
  private:
@@ -119,7 +125,7 @@ namespace detail {
 
 template <typename Buffer>
 concept Elements = std::ranges::contiguous_range<Buffer> && std::ranges::sized_range<Buffer> &&
-                   std::is_trivially_copyable_v<std::ranges::range_value_t<Buffer>>;
+    std::is_trivially_copyable_v<std::ranges::range_value_t<Buffer>>;
 
 /// A range of elements as (address, count, datatype); other trivially copyable types travel as bytes.
 struct Typed {
@@ -145,8 +151,8 @@ Typed typed(const Buffer& buffer) {
 }
 
 template <typename Send, typename Recv>
-inline constexpr bool same_element =
-    std::is_same_v<std::remove_cv_t<std::ranges::range_value_t<Send>>, std::remove_cv_t<std::ranges::range_value_t<Recv>>>;
+inline constexpr bool same_element = std::is_same_v<std::remove_cv_t<std::ranges::range_value_t<Send>>,
+                                                    std::remove_cv_t<std::ranges::range_value_t<Recv>>>;
 
 /// Address of a send range, or MPI_IN_PLACE; checks its size (in elements of the receive side's datatype).
 template <typename Recv, typename Send>
@@ -174,18 +180,19 @@ void require_reducible() {
 }  // namespace detail
 }  // namespace circoll::mpi
 
-// The typed API: contiguous ranges (vector, span, array) of trivially copyable elements; sendbuf may be in_place where
-// MPI allows MPI_IN_PLACE. Sizes are checked; MPI's counts follow from them. Rooted collectives ignore the buffers that
-// are not significant at a rank.
+// The typed API: contiguous ranges (vector, span, array) of trivially copyable elements; sendbuf may be
+// in_place where MPI allows MPI_IN_PLACE. Sizes are checked; MPI's counts follow from them. Rooted
+// collectives ignore the buffers that are not significant at a rank.
 namespace circoll {
 
 /// recvbuf = contributions of all ranks, combined; count = size of recvbuf.
 template <typename Send, mpi::detail::Elements Recv>
-void allreduce(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm, const Choice& choice = {}) {
+void allreduce(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm,
+               const Choice& choice = {}) {
   mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
   const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  mpi::allreduce(mpi::detail::send_address<Recv>(sendbuf, recv.count), recv.data, recv.count, recv.type, op.get(), comm,
-                 choice);
+  mpi::allreduce(mpi::detail::send_address<Recv>(sendbuf, recv.count), recv.data, recv.count, recv.type,
+                 op.get(), comm, choice);
 }
 
 /// recvbuf at the root = contributions of all ranks, combined; count = size of sendbuf, in place: of recvbuf.
@@ -199,12 +206,12 @@ void reduce(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, int root,
     count = mpi::detail::typed(sendbuf).count;
     require(mpi::detail::rank_of(comm) != root || recv.count >= count, "the receive buffer is too small");
   }
-  mpi::reduce(mpi::detail::send_address<Recv>(sendbuf, count), recv.data, count, recv.type, op.get(), root, comm,
-              choice);
+  mpi::reduce(mpi::detail::send_address<Recv>(sendbuf, count), recv.data, count, recv.type, op.get(), root,
+              comm, choice);
 }
 
-/// recvbuf = block `rank` of the combined vectors of p blocks. In place: recvbuf holds the vector of p blocks before,
-/// and the block at its begin afterwards.
+/// recvbuf = block `rank` of the combined vectors of p blocks. In place: recvbuf holds the vector of p blocks
+/// before, and the block at its begin afterwards.
 template <typename Send, mpi::detail::Elements Recv>
 void reduce_scatter_block(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm,
                           const Choice& choice = {}) {
@@ -216,8 +223,8 @@ void reduce_scatter_block(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp&
     require(count % size == 0, "the vector is not p blocks of equal size");
     count /= size;
   }
-  mpi::reduce_scatter_block(mpi::detail::send_address<Recv>(sendbuf, count * size), recv.data, count, recv.type,
-                            op.get(), comm, choice);
+  mpi::reduce_scatter_block(mpi::detail::send_address<Recv>(sendbuf, count * size), recv.data, count,
+                            recv.type, op.get(), comm, choice);
 }
 
 /// The same with counts[i] elements in block i.
@@ -228,9 +235,10 @@ void reduce_scatter(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> 
   const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
   const Count total = mpi::detail::end_of(counts, {}, mpi::detail::size_of(comm));
   const auto rank = static_cast<std::size_t>(mpi::detail::rank_of(comm));
-  require(recv.count >= (std::is_same_v<Send, InPlace> ? total : counts[rank]), "the receive buffer is too small");
-  mpi::reduce_scatter(mpi::detail::send_address<Recv>(sendbuf, total), recv.data, counts, recv.type, op.get(), comm,
-                      choice);
+  require(recv.count >= (std::is_same_v<Send, InPlace> ? total : counts[rank]),
+          "the receive buffer is too small");
+  mpi::reduce_scatter(mpi::detail::send_address<Recv>(sendbuf, total), recv.data, counts, recv.type, op.get(),
+                      comm, choice);
 }
 
 /// recvbuf = the p contributions in the order of ranks; block = size of recvbuf / p.
@@ -240,39 +248,41 @@ void allgather(const Send& sendbuf, Recv&& recvbuf, MPI_Comm comm, const Choice&
   const Rank size = mpi::detail::size_of(comm);
   require(recv.count % size == 0, "the vector is not p blocks of equal size");
   const Count block = recv.count / size;
-  mpi::allgather(mpi::detail::send_address<Recv>(sendbuf, block), block, recv.type, recv.data, block, recv.type, comm,
-                 choice);
+  mpi::allgather(mpi::detail::send_address<Recv>(sendbuf, block), block, recv.type, recv.data, block,
+                 recv.type, comm, choice);
 }
 
 /// The same with counts[i] elements from rank i, at displs[i]. Element types that MPI predefines.
 template <typename Send, mpi::detail::Elements Recv>
-void allgatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
-                MPI_Comm comm, const Choice& choice = {}) {
+void allgatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
+                std::span<const Count> displs, MPI_Comm comm, const Choice& choice = {}) {
   mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
   const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
   require(recv.count >= mpi::detail::end_of(counts, displs, mpi::detail::size_of(comm)),
           "the receive buffer is too small");
   const Count own = counts[static_cast<std::size_t>(mpi::detail::rank_of(comm))];
-  mpi::allgatherv(mpi::detail::send_address<Recv>(sendbuf, own), own, recv.type, recv.data, counts, displs, recv.type,
-                  comm, choice);
+  mpi::allgatherv(mpi::detail::send_address<Recv>(sendbuf, own), own, recv.type, recv.data, counts, displs,
+                  recv.type, comm, choice);
 }
 
-/// recvbuf at the root = the p contributions in the order of ranks; block = size of sendbuf, in place: of recvbuf / p.
+/// recvbuf at the root = the p contributions in the order of ranks; block = size of sendbuf, in place: of
+/// recvbuf / p.
 template <typename Send, mpi::detail::Elements Recv>
 void gather(const Send& sendbuf, Recv&& recvbuf, int root, MPI_Comm comm, const Choice& choice = {}) {
   const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
   const Rank size = mpi::detail::size_of(comm);
   Count block = recv.count / size;
   if constexpr (!std::is_same_v<Send, InPlace>) block = mpi::detail::typed(sendbuf).count;
-  require(mpi::detail::rank_of(comm) != root || recv.count >= block * size, "the receive buffer is too small");
-  mpi::gather(mpi::detail::send_address<Recv>(sendbuf, block), block, recv.type, recv.data, block, recv.type, root, comm,
-              choice);
+  require(mpi::detail::rank_of(comm) != root || recv.count >= block * size,
+          "the receive buffer is too small");
+  mpi::gather(mpi::detail::send_address<Recv>(sendbuf, block), block, recv.type, recv.data, block, recv.type,
+              root, comm, choice);
 }
 
 /// The same with counts[i] elements from rank i, at displs[i]; both are needed at the root only.
 template <typename Send, mpi::detail::Elements Recv>
-void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs, int root,
-             MPI_Comm comm, const Choice& choice = {}) {
+void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
+             std::span<const Count> displs, int root, MPI_Comm comm, const Choice& choice = {}) {
   mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
   const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
   Count own = 0;
@@ -281,11 +291,12 @@ void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
     require(recv.count >= mpi::detail::end_of(counts, displs, mpi::detail::size_of(comm)),
             "the receive buffer is too small");
   }
-  mpi::gatherv(mpi::detail::send_address<Recv>(sendbuf, own), own, recv.type, recv.data, counts, displs, recv.type, root,
-               comm, choice);
+  mpi::gatherv(mpi::detail::send_address<Recv>(sendbuf, own), own, recv.type, recv.data, counts, displs,
+               recv.type, root, comm, choice);
 }
 
-/// recvbuf = block `rank` of the root's sendbuf of p blocks; block = size of recvbuf, in place: of sendbuf / p.
+/// recvbuf = block `rank` of the root's sendbuf of p blocks; block = size of recvbuf, in place: of sendbuf /
+/// p.
 template <mpi::detail::Elements Send, typename Recv>
 void scatter(const Send& sendbuf, Recv&& recvbuf, int root, MPI_Comm comm, const Choice& choice = {}) {
   const mpi::detail::Typed send = mpi::detail::typed(sendbuf);
@@ -293,7 +304,8 @@ void scatter(const Send& sendbuf, Recv&& recvbuf, int root, MPI_Comm comm, const
   void* recv = MPI_IN_PLACE;
   Count block = send.count / size;
   if constexpr (!std::is_same_v<std::remove_cvref_t<Recv>, InPlace>) {
-    static_assert(mpi::detail::same_element<Send, Recv>, "send and receive buffers have different element types");
+    static_assert(mpi::detail::same_element<Send, Recv>,
+                  "send and receive buffers have different element types");
     block = mpi::detail::typed(recvbuf).count;
     recv = mpi::detail::typed(recvbuf).data;
   }
@@ -303,8 +315,8 @@ void scatter(const Send& sendbuf, Recv&& recvbuf, int root, MPI_Comm comm, const
 
 /// The same with counts[i] elements for rank i, at displs[i]; both are needed at the root only.
 template <mpi::detail::Elements Send, typename Recv>
-void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<const Count> displs, Recv&& recvbuf, int root,
-              MPI_Comm comm, const Choice& choice = {}) {
+void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<const Count> displs,
+              Recv&& recvbuf, int root, MPI_Comm comm, const Choice& choice = {}) {
   mpi::detail::require_reducible<std::ranges::range_value_t<Send>>();
   const mpi::detail::Typed send = mpi::detail::typed(sendbuf);
   if (mpi::detail::rank_of(comm) == root) {
@@ -314,7 +326,8 @@ void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<cons
   void* recv = MPI_IN_PLACE;
   Count own = 0;
   if constexpr (!std::is_same_v<std::remove_cvref_t<Recv>, InPlace>) {
-    static_assert(mpi::detail::same_element<Send, Recv>, "send and receive buffers have different element types");
+    static_assert(mpi::detail::same_element<Send, Recv>,
+                  "send and receive buffers have different element types");
     own = mpi::detail::typed(recvbuf).count;
     recv = mpi::detail::typed(recvbuf).data;
   }

@@ -45,15 +45,24 @@ const char* circoll_version(void) { return CIRCOLL_VERSION_STRING; }
 
 const char* circoll_error_string(int error) {
   switch (error) {
-    case CIRCOLL_OK: return "no error";
-    case CIRCOLL_INVALID_ARGUMENT: return "a value outside its documented range";
-    case CIRCOLL_UNKNOWN_NAME: return "no collective, algorithm, type or operator has this name";
-    case CIRCOLL_UNSUPPORTED: return "the algorithm's needs do not hold";
-    case CIRCOLL_PARSE: return "text could not be read";
-    case CIRCOLL_REFUTED: return "a schedule failed verification";
-    case CIRCOLL_TRANSPORT: return "MPI reported an error";
-    case CIRCOLL_INTERNAL: return "a broken invariant of the library";
-    default: return "not an error code of circoll";
+    case CIRCOLL_OK:
+      return "no error";
+    case CIRCOLL_INVALID_ARGUMENT:
+      return "a value outside its documented range";
+    case CIRCOLL_UNKNOWN_NAME:
+      return "no collective, algorithm, type or operator has this name";
+    case CIRCOLL_UNSUPPORTED:
+      return "the algorithm's needs do not hold";
+    case CIRCOLL_PARSE:
+      return "text could not be read";
+    case CIRCOLL_REFUTED:
+      return "a schedule failed verification";
+    case CIRCOLL_TRANSPORT:
+      return "MPI reported an error";
+    case CIRCOLL_INTERNAL:
+      return "a broken invariant of the library";
+    default:
+      return "not an error code of circoll";
   }
 }
 

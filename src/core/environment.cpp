@@ -7,7 +7,8 @@
 
 #include "circoll/error.hpp"
 
-extern "C" char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves the declaration to the program
+extern "C" char**
+    environ;  // NOLINT(readability-redundant-declaration): POSIX leaves the declaration to the program
 
 namespace circoll {
 namespace {
@@ -17,7 +18,8 @@ constexpr std::string_view choice = "auto | native | ALGORITHM[:PARAM=VALUE,...]
 constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_ALLREDUCE", choice, "auto", "Drop-in: what serves MPI_Allreduce."},
     EnvironmentVariable{"CIRCOLL_REDUCE", choice, "auto", "Drop-in: what serves MPI_Reduce."},
-    EnvironmentVariable{"CIRCOLL_REDUCE_SCATTER_BLOCK", choice, "auto", "Drop-in: what serves MPI_Reduce_scatter_block."},
+    EnvironmentVariable{"CIRCOLL_REDUCE_SCATTER_BLOCK", choice, "auto",
+                        "Drop-in: what serves MPI_Reduce_scatter_block."},
     EnvironmentVariable{"CIRCOLL_REDUCE_SCATTER", choice, "auto", "Drop-in: what serves MPI_Reduce_scatter."},
     EnvironmentVariable{"CIRCOLL_ALLGATHER", choice, "auto", "Drop-in: what serves MPI_Allgather."},
     EnvironmentVariable{"CIRCOLL_ALLGATHERV", choice, "auto", "Drop-in: what serves MPI_Allgatherv."},
@@ -27,8 +29,9 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_SCATTERV", choice, "auto", "Drop-in: what serves MPI_Scatterv."},
     EnvironmentVariable{"CIRCOLL_BCAST", choice, "auto", "Drop-in: what serves MPI_Bcast."},
     EnvironmentVariable{"CIRCOLL_BARRIER", choice, "auto", "Drop-in: what serves MPI_Barrier."},
-    EnvironmentVariable{"CIRCOLL_REPORT", "0 | 1 | FILE", "0",
-                        "Drop-in: at MPI_Finalize rank 0 writes what served which calls, to stderr (1) or to FILE."},
+    EnvironmentVariable{
+        "CIRCOLL_REPORT", "0 | 1 | FILE", "0",
+        "Drop-in: at MPI_Finalize rank 0 writes what served which calls, to stderr (1) or to FILE."},
     EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (Ki, Mi, Gi)", "64Mi",
                         "Bound plans kept per communicator, in bytes; the least recently used go first."},
     EnvironmentVariable{"CIRCOLL_DROPIN_PATH", "FILE", "the installed drop-in",
@@ -42,7 +45,8 @@ std::span<const EnvironmentVariable> environment_variables() { return variables;
 std::optional<std::string> environment(std::string_view name) {
   for (const EnvironmentVariable& variable : variables) {
     if (variable.name != name) continue;
-    const char* value = std::getenv(variable.name.data());  // the registry holds literals, so data() ends in NUL
+    const char* value =
+        std::getenv(variable.name.data());  // the registry holds literals, so data() ends in NUL
     if (value == nullptr || *value == '\0') return std::nullopt;
     return std::string(value);
   }
@@ -68,10 +72,14 @@ std::optional<std::size_t> parse_bytes(std::string_view text) {
   if (error != std::errc{}) return std::nullopt;
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   unsigned shift = 0;
-  if (unit == "Ki") shift = 10;
-  else if (unit == "Mi") shift = 20;
-  else if (unit == "Gi") shift = 30;
-  else if (!unit.empty()) return std::nullopt;
+  if (unit == "Ki")
+    shift = 10;
+  else if (unit == "Mi")
+    shift = 20;
+  else if (unit == "Gi")
+    shift = 30;
+  else if (!unit.empty())
+    return std::nullopt;
   if (value > std::numeric_limits<std::size_t>::max() >> shift) return std::nullopt;
   return value << shift;
 }

@@ -20,8 +20,8 @@ struct EnvironmentVariable {
 /// All variables that any part of the project reads.
 [[nodiscard]] std::span<const EnvironmentVariable> environment_variables();
 
-/// The value of a registered variable; nothing if it is unset or empty. Throws Error(internal) for a name that is
-/// not in the registry: no variable may be read that the table does not show.
+/// The value of a registered variable; nothing if it is unset or empty. Throws Error(internal) for a name
+/// that is not in the registry: no variable may be read that the table does not show.
 [[nodiscard]] std::optional<std::string> environment(std::string_view name);
 
 /// Variables of the process that start with CIRCOLL_ and are not in the registry: most likely misspelt.

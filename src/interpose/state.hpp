@@ -25,8 +25,8 @@ struct Row {
 
 class State {
  public:
-  /// The state, made at the first use after MPI_Init; nullptr while MPI is not initialised or is finalised. Reads the
-  /// environment; on rank 0 of MPI_COMM_WORLD, warns about what it does not understand.
+  /// The state, made at the first use after MPI_Init; nullptr while MPI is not initialised or is finalised.
+  /// Reads the environment; on rank 0 of MPI_COMM_WORLD, warns about what it does not understand.
   [[nodiscard]] static State* get();
 
   [[nodiscard]] const mpi::Interned& choice(Collective collective) const {

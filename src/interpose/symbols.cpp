@@ -11,8 +11,8 @@ using circoll::Collective;
 using circoll::interpose::State;
 using circoll::mpi::Call;
 
-/// Serves a call as the environment says. An error goes through the communicator's error handler, unless the native
-/// collective has done that.
+/// Serves a call as the environment says. An error goes through the communicator's error handler, unless the
+/// native collective has done that.
 int serve(const Call& call) noexcept {
   int error = MPI_ERR_INTERN;
   try {
@@ -36,7 +36,8 @@ int serve(const Call& call) noexcept {
 
 extern "C" {
 
-// Init is intercepted only to warn about the environment at once; everything works without (Fortran under Open MPI).
+// Init is intercepted only to warn about the environment at once; everything works without (Fortran under
+// Open MPI).
 CIRCOLL_EXPORT int MPI_Init(int* argc, char*** argv) {
   const int rc = PMPI_Init(argc, argv);
   try {
@@ -57,8 +58,8 @@ CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* p
   return rc;
 }
 
-CIRCOLL_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                                 MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                                 MPI_Op op, MPI_Comm comm) {
   return serve({.collective = Collective::allreduce,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -68,8 +69,8 @@ CIRCOLL_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, 
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
-                              MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                              int root, MPI_Comm comm) {
   return serve({.collective = Collective::reduce,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -80,8 +81,8 @@ CIRCOLL_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
-                                            MPI_Op op, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return serve({.collective = Collective::reduce_scatter_block,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -91,8 +92,8 @@ CIRCOLL_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, 
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
-                                      MPI_Op op, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return serve({.collective = Collective::reduce_scatter,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -102,8 +103,8 @@ CIRCOLL_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const 
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                                 MPI_Datatype recvtype, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   return serve({.collective = Collective::allgather,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -115,7 +116,8 @@ CIRCOLL_EXPORT int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatyp
 }
 
 CIRCOLL_EXPORT int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+                                  const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                                  MPI_Comm comm) {
   return serve({.collective = Collective::allgatherv,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -127,8 +129,8 @@ CIRCOLL_EXPORT int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Dataty
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                              MPI_Datatype recvtype, int root, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return serve({.collective = Collective::gather,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -155,8 +157,8 @@ CIRCOLL_EXPORT int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype 
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                               MPI_Datatype recvtype, int root, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return serve({.collective = Collective::scatter,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -168,8 +170,9 @@ CIRCOLL_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
-                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                                MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                int root, MPI_Comm comm) {
   return serve({.collective = Collective::scatterv,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -191,6 +194,8 @@ CIRCOLL_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Barrier(MPI_Comm comm) { return serve({.collective = Collective::barrier, .comm = comm}); }
+CIRCOLL_EXPORT int MPI_Barrier(MPI_Comm comm) {
+  return serve({.collective = Collective::barrier, .comm = comm});
+}
 
 }  // extern "C"

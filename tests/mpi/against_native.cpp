@@ -13,7 +13,8 @@ struct Irregular {
   std::vector<int> counts, displs;
   Count span = 0;
 
-  Irregular(int size, Count count, bool packed) : counts(static_cast<std::size_t>(size)), displs(counts.size()) {
+  Irregular(int size, Count count, bool packed)
+      : counts(static_cast<std::size_t>(size)), displs(counts.size()) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       counts[i] = i % 3 == 1 ? 0 : static_cast<int>((count * static_cast<Count>(i % 4 + 1)) / 4);
     }
@@ -45,8 +46,8 @@ class Comparison {
 
   void run() {
     mpi::Call native = call(native_), ours = call(ours_);
-    // Natively in place MPICH 4.0.2 crashes in MPI_Reduce (p = 3, 8000 bytes, root 2) and aborts in MPI_Reduce_scatter
-    // (blocks that overlap their place in the vector): no oracle.
+    // Natively in place MPICH 4.0.2 crashes in MPI_Reduce (p = 3, 8000 bytes, root 2) and aborts in
+    // MPI_Reduce_scatter (blocks that overlap their place in the vector): no oracle.
     Memory input = native_.recv;
     if (is_reducing(c_.collective) && native.sendbuf == MPI_IN_PLACE) native.sendbuf = input.address();
     const std::vector<char> send_before = ours_.send.bytes();
@@ -59,13 +60,14 @@ class Comparison {
     expect(outcome.served != nullptr, c_.name() + ": not served: " + std::string(outcome.reason));
     expect(result_of(ours_) == result_of(native_), c_.name() + ": results differ");
     if (c_.type.base == MPI_INT || is_reducing(c_.collective)) check_gaps();
-    expect(ours_.recv.guards_intact() && ours_.send.guards_intact(), c_.name() + ": wrote outside of a buffer");
+    expect(ours_.recv.guards_intact() && ours_.send.guards_intact(),
+           c_.name() + ": wrote outside of a buffer");
     if (!scatter_in_place()) expect(ours_.send.bytes() == send_before, c_.name() + ": wrote the send buffer");
   }
 
  private:
-  /// The native collective; for reduce_scatters of operators that do not commute, MPI_Reduce and MPI_Scatterv:
-  /// MPICH 4.0.2 crashes in MPI_Reduce_scatter_block then (p = 8, datatypes with gaps).
+  /// The native collective; for reduce_scatters of operators that do not commute, MPI_Reduce and
+  /// MPI_Scatterv: MPICH 4.0.2 crashes in MPI_Reduce_scatter_block then (p = 8, datatypes with gaps).
   [[nodiscard]] int oracle(const mpi::Call& call) const {
     if (!is(Collective::reduce_scatter, Collective::reduce_scatter_block) || c_.op.commutative) {
       return mpi::call_native(call);
@@ -74,10 +76,11 @@ class Comparison {
     std::vector<int> counts = irregular_.counts, displs(counts.size());
     if (c_.collective == Collective::reduce_scatter_block) counts.assign(counts.size(), own_count());
     for (std::size_t i = 1; i < counts.size(); ++i) displs[i] = displs[i - 1] + counts[i - 1];
-    int rc = PMPI_Reduce(call.sendbuf, whole.address(), static_cast<int>(all_count()), c_.type.type, c_.op.op, 0, c_.comm);
+    int rc = PMPI_Reduce(call.sendbuf, whole.address(), static_cast<int>(all_count()), c_.type.type, c_.op.op,
+                         0, c_.comm);
     if (rc != MPI_SUCCESS) return rc;
-    return PMPI_Scatterv(whole.address(), counts.data(), displs.data(), c_.type.type, call.recvbuf, own_count(),
-                         c_.type.type, 0, c_.comm);
+    return PMPI_Scatterv(whole.address(), counts.data(), displs.data(), c_.type.type, call.recvbuf,
+                         own_count(), c_.type.type, 0, c_.comm);
   }
 
   static int rank_in(MPI_Comm comm) {
@@ -98,33 +101,46 @@ class Comparison {
   [[nodiscard]] bool in_place_here() const { return c_.in_place && (!is_rooted(c_.collective) || at_root()); }
   [[nodiscard]] bool scatter_in_place() const { return scatters() && in_place_here(); }
   [[nodiscard]] int own_count() const {
-    return is_irregular(c_.collective) ? irregular_.counts[static_cast<std::size_t>(rank_)] : static_cast<int>(c_.count);
+    return is_irregular(c_.collective) ? irregular_.counts[static_cast<std::size_t>(rank_)]
+                                       : static_cast<int>(c_.count);
   }
   /// Elements of the buffer that holds all blocks.
-  [[nodiscard]] Count all_count() const { return is_irregular(c_.collective) ? irregular_.span : c_.count * size_; }
+  [[nodiscard]] Count all_count() const {
+    return is_irregular(c_.collective) ? irregular_.span : c_.count * size_;
+  }
 
   [[nodiscard]] Count send_count() const {
     switch (c_.collective) {
       case Collective::reduce_scatter:
-      case Collective::reduce_scatter_block: return all_count();
+      case Collective::reduce_scatter_block:
+        return all_count();
       case Collective::scatter:
-      case Collective::scatterv: return at_root() ? all_count() : 0;
+      case Collective::scatterv:
+        return at_root() ? all_count() : 0;
       case Collective::bcast:
-      case Collective::barrier: return 0;
-      default: return own_count();
+      case Collective::barrier:
+        return 0;
+      default:
+        return own_count();
     }
   }
   [[nodiscard]] Count recv_count() const {
     switch (c_.collective) {
-      case Collective::reduce: return c_.count;
+      case Collective::reduce:
+        return c_.count;
       case Collective::reduce_scatter:
-      case Collective::reduce_scatter_block: return in_place_here() ? all_count() : own_count();
+      case Collective::reduce_scatter_block:
+        return in_place_here() ? all_count() : own_count();
       case Collective::allgather:
-      case Collective::allgatherv: return all_count();
+      case Collective::allgatherv:
+        return all_count();
       case Collective::gather:
-      case Collective::gatherv: return at_root() ? all_count() : 0;
-      case Collective::barrier: return 0;
-      default: return own_count();
+      case Collective::gatherv:
+        return at_root() ? all_count() : 0;
+      case Collective::barrier:
+        return 0;
+      default:
+        return own_count();
     }
   }
 
@@ -179,9 +195,10 @@ class Comparison {
   }
 
   void check_gaps() const {
-    const bool undefined = is(Collective::reduce_scatter, Collective::reduce_scatter_block) && in_place_here();
-    if (undefined || c_.type.base_type == Type::pair_double_int || c_.type.base_type == Type::pair_short_int ||
-        c_.type.base_type == Type::float_long) {
+    const bool undefined =
+        is(Collective::reduce_scatter, Collective::reduce_scatter_block) && in_place_here();
+    if (undefined || c_.type.base_type == Type::pair_double_int ||
+        c_.type.base_type == Type::pair_short_int || c_.type.base_type == Type::float_long) {
       return;  // MPI leaves padding within predefined types open
     }
     expect(ours_.recv.bytes() == native_.recv.bytes(), c_.name() + ": bytes between elements differ");
@@ -199,8 +216,9 @@ class Comparison {
 std::string Case::name() const {
   int size = 0;
   PMPI_Comm_size(comm, &size);
-  return algorithm->id(collective) + params + " p=" + std::to_string(size) + " count=" + std::to_string(count) + " " +
-         type.name + " " + op.name + " root=" + std::to_string(root) + (in_place ? " in place" : "");
+  return algorithm->id(collective) + params + " p=" + std::to_string(size) +
+         " count=" + std::to_string(count) + " " + type.name + " " + op.name +
+         " root=" + std::to_string(root) + (in_place ? " in place" : "");
 }
 
 bool has_in_place(Collective collective) {
@@ -208,7 +226,8 @@ bool has_in_place(Collective collective) {
 }
 
 bool has_oracle(Collective collective, const TypeSpec& type) {
-  return type.type != MPI_DOUBLE_INT || (collective != Collective::gather && collective != Collective::scatter);
+  return type.type != MPI_DOUBLE_INT ||
+         (collective != Collective::gather && collective != Collective::scatter);
 }
 
 void check_against_native(const Case& c) { Comparison(c).run(); }

@@ -38,7 +38,8 @@ TEST_MPI(typed_api) {
   for (std::size_t i = 0; i < n; ++i) counts[i] = static_cast<Count>(i % 3);
   std::exclusive_scan(counts.begin(), counts.end(), displs.begin(), Count{0});
   const Count sum = std::accumulate(counts.begin(), counts.end(), Count{0});
-  std::vector<int> vector(static_cast<std::size_t>(sum), 1), part(static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]));
+  std::vector<int> vector(static_cast<std::size_t>(sum), 1),
+      part(static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]));
   reduce_scatter(vector, part, counts, Op::sum, MPI_COMM_WORLD);
   expect(part == std::vector<int>(part.size(), p), "reduce_scatter");
 
@@ -49,7 +50,8 @@ TEST_MPI(typed_api) {
   std::vector<Record> records(n);
   const std::array<Record, 1> own{Record{"abc", static_cast<short>(r)}};
   allgather(own, records, MPI_COMM_WORLD);
-  for (std::size_t i = 0; i < n; ++i) expect(records[i].value == static_cast<short>(i), "allgather of records");
+  for (std::size_t i = 0; i < n; ++i)
+    expect(records[i].value == static_cast<short>(i), "allgather of records");
   std::vector<int> contribution(part.size(), r), everything(vector.size(), -1);
   allgatherv(contribution, everything, counts, displs, MPI_COMM_WORLD);
   for (std::size_t i = 0; i < n; ++i) {
@@ -84,8 +86,10 @@ TEST_MPI(api_errors) {
     }
     return ErrorCode::ok;
   };
-  expect(code_of([&] { allreduce(a, b, Op::sum, MPI_COMM_WORLD, "no_such"); }) == ErrorCode::unknown_name, "name");
-  expect(code_of([&] { allreduce(std::vector<int>(3), b, Op::sum, MPI_COMM_WORLD); }) == ErrorCode::invalid_argument,
+  expect(code_of([&] { allreduce(a, b, Op::sum, MPI_COMM_WORLD, "no_such"); }) == ErrorCode::unknown_name,
+         "name");
+  expect(code_of([&] { allreduce(std::vector<int>(3), b, Op::sum, MPI_COMM_WORLD); }) ==
+             ErrorCode::invalid_argument,
          "size");
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -12,8 +12,8 @@ namespace {
 constexpr std::ptrdiff_t guard_bytes = 64;
 constexpr char guard_value = '\x5a';
 
-/// Affine maps x -> a x + b modulo 2^32, composed: associative and not commutative. An element is (a, b) as two
-/// 32-bit words, adjacent (extent 8) or eight bytes apart (extent 16 or more).
+/// Affine maps x -> a x + b modulo 2^32, composed: associative and not commutative. An element is (a, b) as
+/// two 32-bit words, adjacent (extent 8) or eight bytes apart (extent 16 or more).
 void compose(void* in, void* inout, int* count, MPI_Datatype* type) {
   MPI_Aint lb = 0, extent = 0;
   PMPI_Type_get_extent(*type, &lb, &extent);
@@ -143,25 +143,41 @@ void store_value(Type type, char* at, unsigned random) {
   switch (type) {
     case Type::byte:
     case Type::int8:
-    case Type::uint8: return store(at, static_cast<std::uint8_t>(random % 256));
+    case Type::uint8:
+      return store(at, static_cast<std::uint8_t>(random % 256));
     case Type::int16:
-    case Type::uint16: return store(at, static_cast<std::uint16_t>(random % 1000));
+    case Type::uint16:
+      return store(at, static_cast<std::uint16_t>(random % 1000));
     case Type::int32:
-    case Type::uint32: return store(at, static_cast<std::uint32_t>(random % 100000));
+    case Type::uint32:
+      return store(at, static_cast<std::uint32_t>(random % 100000));
     case Type::int64:
-    case Type::uint64: return store(at, static_cast<std::uint64_t>(random) * 0x100000001ULL);
-    case Type::float32: return store(at, static_cast<float>(v));
-    case Type::float64: return store(at, static_cast<double>(random % 4096));
-    case Type::float_long: return store(at, static_cast<long double>(random % 4096));
-    case Type::complex64: return store(at, std::complex<float>(static_cast<float>(v), 1));
-    case Type::complex128: return store(at, std::complex<double>(v, random % 16));
-    case Type::complex_long: return store(at, std::complex<long double>(v, 1));
-    case Type::boolean: return store(at, random % 8 != 0);
-    case Type::logical: return store(at, static_cast<std::int32_t>(random % 8 != 0));
-    case Type::pair_double_int: return store_pair<double>(at, random % 4, static_cast<int>(random % 64));
-    case Type::pair_int_int: return store_pair<int>(at, random % 4, static_cast<int>(random % 64));
-    case Type::pair_short_int: return store_pair<short>(at, random % 4, static_cast<int>(random % 64));
-    default: break;
+    case Type::uint64:
+      return store(at, static_cast<std::uint64_t>(random) * 0x100000001ULL);
+    case Type::float32:
+      return store(at, static_cast<float>(v));
+    case Type::float64:
+      return store(at, static_cast<double>(random % 4096));
+    case Type::float_long:
+      return store(at, static_cast<long double>(random % 4096));
+    case Type::complex64:
+      return store(at, std::complex<float>(static_cast<float>(v), 1));
+    case Type::complex128:
+      return store(at, std::complex<double>(v, random % 16));
+    case Type::complex_long:
+      return store(at, std::complex<long double>(v, 1));
+    case Type::boolean:
+      return store(at, random % 8 != 0);
+    case Type::logical:
+      return store(at, static_cast<std::int32_t>(random % 8 != 0));
+    case Type::pair_double_int:
+      return store_pair<double>(at, random % 4, static_cast<int>(random % 64));
+    case Type::pair_int_int:
+      return store_pair<int>(at, random % 4, static_cast<int>(random % 64));
+    case Type::pair_short_int:
+      return store_pair<short>(at, random % 4, static_cast<int>(random % 64));
+    default:
+      break;
   }
 }
 
@@ -170,7 +186,8 @@ void pack_all(const char* from, Count count, MPI_Datatype type, std::vector<char
   PMPI_Type_size(type, &size);
   to.resize(static_cast<std::size_t>(count * size));
   if (to.empty()) return;
-  PMPI_Pack(from, static_cast<int>(count), type, to.data(), static_cast<int>(to.size()), &position, MPI_COMM_SELF);
+  PMPI_Pack(from, static_cast<int>(count), type, to.data(), static_cast<int>(to.size()), &position,
+            MPI_COMM_SELF);
 }
 
 }  // namespace
@@ -226,7 +243,8 @@ std::vector<char> Memory::packed() const {
   pack_all(bytes_.data() + offset_, count_, spec_.type, out);
   // x87 numbers have ten bytes; what is in the six after them is nobody's business.
   constexpr std::size_t used = 10;
-  for (std::size_t i = 0; spec_.base_type == Type::float_long && sizeof(long double) == 16 && i < out.size(); ++i) {
+  for (std::size_t i = 0; spec_.base_type == Type::float_long && sizeof(long double) == 16 && i < out.size();
+       ++i) {
     if (i % sizeof(long double) >= used) out[i] = 0;
   }
   return out;

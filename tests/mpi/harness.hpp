@@ -23,7 +23,7 @@ inline void expect(bool holds, const std::string& what) {
 }  // namespace circoll::test
 
 /// Defines a test that all ranks of MPI_COMM_WORLD run.
-#define TEST_MPI(name)                                                                   \
-  static void test_##name();                                                             \
-  static const bool added_##name = circoll::test::add_test(#name, test_##name);          \
+#define TEST_MPI(name)                                                          \
+  static void test_##name();                                                    \
+  static const bool added_##name = circoll::test::add_test(#name, test_##name); \
   static void test_##name()

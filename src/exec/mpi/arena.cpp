@@ -22,7 +22,7 @@ ArenaPool::Block ArenaPool::acquire(std::size_t bytes) {
   // Powers of two up to 1 MiB, then whole MiB: sizes that vary from call to call meet the same blocks.
   constexpr std::size_t mebi = std::size_t{1} << 20;
   const std::size_t rounded = bytes <= mebi ? std::bit_ceil(bytes) : (bytes + mebi - 1) / mebi * mebi;
-  void* data = ::operator new(rounded, std::align_val_t{alignment});
+  void* data = ::operator new (rounded, std::align_val_t{alignment});
   return {static_cast<std::byte*>(data), rounded};
 }
 
@@ -37,7 +37,7 @@ void ArenaPool::release(Block block) noexcept {
       return;
     }
   }
-  ::operator delete(block.data, std::align_val_t{alignment});
+  ::operator delete (block.data, std::align_val_t{alignment});
 }
 
 }  // namespace circoll::mpi

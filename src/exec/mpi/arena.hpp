@@ -7,8 +7,8 @@
 
 namespace circoll::mpi {
 
-/// Blocks of scratch memory, shared by all communicators: what is kept is bounded by the executions that were under
-/// way at the same time, not by the number of communicators. Thread-safe.
+/// Blocks of scratch memory, shared by all communicators: what is kept is bounded by the executions that were
+/// under way at the same time, not by the number of communicators. Thread-safe.
 class ArenaPool {
  public:
   /// Free blocks of more bytes than this together are given back to the system.
@@ -20,7 +20,8 @@ class ArenaPool {
     std::size_t bytes = 0;
   };
 
-  /// A block of at least `bytes` bytes, aligned to `alignment`; no block if bytes is 0. Throws std::bad_alloc.
+  /// A block of at least `bytes` bytes, aligned to `alignment`; no block if bytes is 0. Throws
+  /// std::bad_alloc.
   [[nodiscard]] Block acquire(std::size_t bytes);
   void release(Block block) noexcept;
 

@@ -36,7 +36,8 @@ std::uint64_t Signature::hash() const {
 }
 
 Count Signature::total_bytes() const {
-  // gatherv and scatterv: a rank knows the counts of the blocks that pass through it only, so none may matter.
+  // gatherv and scatterv: a rank knows the counts of the blocks that pass through it only, so none may
+  // matter.
   if (head.collective == Collective::gatherv || head.collective == Collective::scatterv) return 0;
   if (!head.has_counts) return head.count * head.extent_bytes * blocks_of(head.collective, size);
   Count total = 0;
@@ -44,8 +45,8 @@ Count Signature::total_bytes() const {
   return total * head.extent_bytes;
 }
 
-BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type, const TypeInfo& info,
-                     std::uint32_t tag_span)
+BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type,
+                     const TypeInfo& info, std::uint32_t tag_span)
     : head_(signature.head), hash_(hash) {
   if (head_.has_counts) {
     counts_.resize(static_cast<std::size_t>(signature.size));
@@ -62,7 +63,8 @@ BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, 
 
 bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
   try {
-    const Choice choice = head_.choice->kind == Interned::Kind::algorithm ? Choice(head_.choice->selection) : Choice();
+    const Choice choice =
+        head_.choice->kind == Interned::Kind::algorithm ? Choice(head_.choice->selection) : Choice();
     selection_ = resolve(choice, head_.collective, signature.size, signature.total_bytes(), head_.exact,
                          OperatorTraits{.commutative = head_.commutative, .idempotent = head_.idempotent});
   } catch (const Error& e) {
@@ -70,7 +72,8 @@ bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
     native_reason_ = e.what();
     return false;
   }
-  // Steps of one pair of ranks carry tags modulo the span. A schedule sends a small number of messages per segment.
+  // Steps of one pair of ranks carry tags modulo the span. A schedule sends a small number of messages per
+  // segment.
   constexpr std::int64_t messages_per_segment = 4;
   for (const auto& [name, value] : selection_.params) {
     if (name == "segments" && value * messages_per_segment > static_cast<std::int64_t>(tag_span)) {
@@ -98,8 +101,9 @@ void BoundPlan::build(const Signature& signature, Rank rank, MPI_Datatype type, 
   if (head_.prologue) {
     prologue_ = std::make_unique<CountPrologue>(schedule);
   } else {
-    const Layout layout = head_.has_counts ? Layout::irregular(counts_, schedule.segments)
-                                           : Layout::uniform(schedule.user_blocks, schedule.segments, head_.count);
+    const Layout layout = head_.has_counts
+                              ? Layout::irregular(counts_, schedule.segments)
+                              : Layout::uniform(schedule.user_blocks, schedule.segments, head_.count);
     Displacements displacements;
     if (head_.has_send_displs) displacements.send = displs_;
     if (head_.has_recv_displs) displacements.recv = displs_;

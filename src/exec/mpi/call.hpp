@@ -7,9 +7,9 @@ namespace circoll::mpi {
 
 using CountArray = Counts;
 
-/// Arguments that a collective does not have keep their defaults. Reductions use sendtype for their datatype, and
-/// sendcount (allreduce, reduce), recvcount (reduce_scatter_block) or recvcounts. bcast uses recvbuf, recvcount and
-/// recvtype on every rank.
+/// Arguments that a collective does not have keep their defaults. Reductions use sendtype for their datatype,
+/// and sendcount (allreduce, reduce), recvcount (reduce_scatter_block) or recvcounts. bcast uses recvbuf,
+/// recvcount and recvtype on every rank.
 struct Call {
   Collective collective = Collective::barrier;
   const void* sendbuf = nullptr;
@@ -26,8 +26,8 @@ struct Call {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// Calls the MPI library's own collective through PMPI_. Counts beyond int need an MPI with large-count bindings;
-/// without them MPI_ERR_COUNT is returned.
+/// Calls the MPI library's own collective through PMPI_. Counts beyond int need an MPI with large-count
+/// bindings; without them MPI_ERR_COUNT is returned.
 [[nodiscard]] int call_native(const Call& call);
 
 }  // namespace circoll::mpi

@@ -17,8 +17,8 @@ struct Interned {
   Selection selection{};  ///< of an algorithm
 };
 
-/// The interned form of a choice for a collective. Empty text or "auto" is automatic. Throws what parse_selection
-/// throws. A repeated choice costs a comparison and allocates nothing. Thread-safe.
+/// The interned form of a choice for a collective. Empty text or "auto" is automatic. Throws what
+/// parse_selection throws. A repeated choice costs a comparison and allocates nothing. Thread-safe.
 [[nodiscard]] const Interned* intern(Collective collective, const Choice& choice);
 
 }  // namespace circoll::mpi

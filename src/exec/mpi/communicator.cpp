@@ -120,7 +120,8 @@ int CommState::create_keyvals() {
   Globals& global = globals();
   if (global.comm_keyval != MPI_KEYVAL_INVALID) return MPI_SUCCESS;
   int rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &global.comm_keyval, nullptr);
-  if (rc == MPI_SUCCESS) rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &global.finalize_keyval, nullptr);
+  if (rc == MPI_SUCCESS)
+    rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &global.finalize_keyval, nullptr);
   if (rc == MPI_SUCCESS) rc = PMPI_Comm_set_attr(MPI_COMM_SELF, global.finalize_keyval, &global);
   return rc;
 }
@@ -128,7 +129,8 @@ int CommState::create_keyvals() {
 CommState* CommState::of(MPI_Comm comm, int* error) {
   *error = MPI_SUCCESS;
   Globals& global = globals();
-  if (memo.state != nullptr && memo.comm == comm && memo.generation == global.generation.load()) return memo.state;
+  if (memo.state != nullptr && memo.comm == comm && memo.generation == global.generation.load())
+    return memo.state;
   if (global.finalizing) return nullptr;
   CommState* state = nullptr;
   {
@@ -142,7 +144,8 @@ CommState* CommState::of(MPI_Comm comm, int* error) {
   if (*error != MPI_SUCCESS) return nullptr;
   state = static_cast<CommState*>(known);
   if (found == 0) {
-    // Not under the mutex: open() communicates, and another thread may be at the same point with another communicator.
+    // Not under the mutex: open() communicates, and another thread may be at the same point with another
+    // communicator.
     std::unique_ptr<CommState> made(new CommState);
     *error = made->open(comm);
     if (*error != MPI_SUCCESS) return nullptr;

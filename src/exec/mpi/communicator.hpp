@@ -14,8 +14,8 @@
 
 namespace circoll::mpi {
 
-/// Attached to the user's communicator as an attribute at its first served call, which is collective on all ranks;
-/// freed with it, or at MPI_Finalize. Like the communicator it is used by one thread at a time.
+/// Attached to the user's communicator as an attribute at its first served call, which is collective on all
+/// ranks; freed with it, or at MPI_Finalize. Like the communicator it is used by one thread at a time.
 class CommState {
  public:
   /// The state of a communicator; made now if there is none. nullptr and an MPI error code if that failed.
@@ -32,8 +32,8 @@ class CommState {
   /// The private communicator of our messages: same ranks, no attributes, no topology; errors are returned.
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
 
-  /// The tags of the next execution: `base` + step tag modulo `span`. Executions are numbered in the order in which
-  /// they start, which is the same on all ranks, so that those under way at the same time never meet.
+  /// The tags of the next execution: `base` + step tag modulo `span`. Executions are numbered in the order in
+  /// which they start, which is the same on all ranks, so that those under way at the same time never meet.
   struct Tags {
     int base = 0;
     std::uint32_t span = 1;

@@ -11,20 +11,21 @@
 namespace circoll::mpi {
 
 struct TypeInfo {
-  std::uint64_t id = 0;  ///< of this datatype object: never used again, unlike MPI's handles after MPI_Type_free
+  std::uint64_t id =
+      0;  ///< of this datatype object: never used again, unlike MPI's handles after MPI_Type_free
   Count size_bytes = 0;
   Count lb_bytes = 0;
   Count extent_bytes = 0;
   Count true_lb_bytes = 0;
   Count true_extent_bytes = 0;
-  bool valid = false;  ///< false if MPI could not describe it (not committed, MPI_DATATYPE_NULL)
-  bool dense = false;  ///< an array in memory is byte for byte its packed form
-  bool named = false;  ///< predefined by MPI
+  bool valid = false;             ///< false if MPI could not describe it (not committed, MPI_DATATYPE_NULL)
+  bool dense = false;             ///< an array in memory is byte for byte its packed form
+  bool named = false;             ///< predefined by MPI
   std::optional<Type> element{};  ///< the type of our kernels, where there is one
 };
 
-/// Describes a datatype. Predefined types come from a table, derived ones are described once and remember it in an
-/// attribute, so that a repeated call costs a lookup. Thread-safe.
+/// Describes a datatype. Predefined types come from a table, derived ones are described once and remember it
+/// in an attribute, so that a repeated call costs a lookup. Thread-safe.
 [[nodiscard]] TypeInfo describe(MPI_Datatype type);
 
 /// Bytes that `pack` writes.

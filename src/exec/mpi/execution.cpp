@@ -119,7 +119,8 @@ void Execution::stage_out(const PlanStep& step, const Message& message) {
   for (const Piece& piece : plan_->pieces_of(step)) {
     const char* const from = address(piece.area, piece.offset_bytes);
     if (elements.typed) {
-      if (const int rc = pack(from, piece.elements, elements.type, elements.info, to); rc != MPI_SUCCESS) fail(rc);
+      if (const int rc = pack(from, piece.elements, elements.type, elements.info, to); rc != MPI_SUCCESS)
+        fail(rc);
       to += packed_bytes(elements.info, piece.elements);
     } else {
       const Count bytes = piece.elements * plan_->extent_bytes;
@@ -135,7 +136,8 @@ void Execution::stage_in(const PlanStep& step, const Message& message) {
   for (const Piece& piece : plan_->pieces_of(step)) {
     char* const to = address(piece.area, piece.offset_bytes);
     if (elements.typed) {
-      if (const int rc = unpack(from, to, piece.elements, elements.type, elements.info); rc != MPI_SUCCESS) fail(rc);
+      if (const int rc = unpack(from, to, piece.elements, elements.type, elements.info); rc != MPI_SUCCESS)
+        fail(rc);
       from += packed_bytes(elements.info, piece.elements);
     } else {
       const Count bytes = piece.elements * plan_->extent_bytes;
@@ -150,7 +152,8 @@ void Execution::fail(int error) {
 }
 
 void Execution::abandon() {
-  // The buffers go out of use: receives must not be left behind, sends may still be read by MPI until they end.
+  // The buffers go out of use: receives must not be left behind, sends may still be read by MPI until they
+  // end.
   for (int i = 0; i < active_; ++i) {
     MPI_Request& request = requests_[static_cast<std::size_t>(i)];
     if (request == MPI_REQUEST_NULL) continue;

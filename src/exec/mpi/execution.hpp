@@ -19,8 +19,9 @@ struct Message {
   int count = 0;
   bool owned = false;  ///< `type` was made for this plan
   Area area = Area::send;
-  Count offset_bytes = 0;    ///< in `area`
-  Count staging_bytes = -1;  ///< if not negative: the pieces are gathered at this offset of the staging memory
+  Count offset_bytes = 0;  ///< in `area`
+  Count staging_bytes =
+      -1;  ///< if not negative: the pieces are gathered at this offset of the staging memory
 };
 
 /// The messages of a plan, step by step. One MPI message per step:
@@ -70,20 +71,21 @@ struct Binding {
   Elements elements{};
 };
 
-/// One execution of a plan, from start() until progress() says that it is done; then it may be started again. Several
-/// executions of one plan may be under way, each with its own object and memory. Allocates in the constructor only.
+/// One execution of a plan, from start() until progress() says that it is done; then it may be started again.
+/// Several executions of one plan may be under way, each with its own object and memory. Allocates in the
+/// constructor only.
 class Execution {
  public:
-  /// Polls without news before the core is offered to other processes by sched_yield. Ranks that outnumber the cores
-  /// wait for one another; with a core each, some ten polls cost about as much as one yield.
+  /// Polls without news before the core is offered to other processes by sched_yield. Ranks that outnumber
+  /// the cores wait for one another; with a core each, some ten polls cost about as much as one yield.
   static constexpr int polls_before_yield = 16;
 
   Execution(const Plan& plan, const MessageTable& messages);
 
   /// Posts everything that waits for nothing.
   void start(const Binding& binding);
-  /// Asks MPI once for completed messages and goes on with what waited for them. True if the execution is over:
-  /// everything done, or an error.
+  /// Asks MPI once for completed messages and goes on with what waited for them. True if the execution is
+  /// over: everything done, or an error.
   bool progress();
   /// progress() until it is over. Returns an MPI error code.
   int wait();

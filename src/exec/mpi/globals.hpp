@@ -1,9 +1,10 @@
-// All mutable state of the executor that outlives a call, in one place. (The drop-in's own is interpose/state.hpp.)
+// All mutable state of the executor that outlives a call, in one place. (The drop-in's own is
+// interpose/state.hpp.)
 //
-//   per process        Globals below: keyvals, the private self communicator, counters, scratch memory, interned choices
-//   per communicator   CommState (communicator.hpp), an attribute of the user's communicator
-//   per thread         the last communicator state and the last choice, as a memo (communicator.cpp, choices.cpp)
-//   per datatype       TypeInfo (datatype.hpp), an attribute of the user's derived datatype
+//   per process        Globals below: keyvals, the private self communicator, counters, scratch memory,
+//   interned choices per communicator   CommState (communicator.hpp), an attribute of the user's communicator
+//   per thread         the last communicator state and the last choice, as a memo (communicator.cpp,
+//   choices.cpp) per datatype       TypeInfo (datatype.hpp), an attribute of the user's derived datatype
 #pragma once
 
 #include <mpi.h>
@@ -26,8 +27,8 @@ struct Globals {
   /// 0 stands for bytes in signatures, so that ids begin at 1.
   std::atomic<std::uint64_t> next_type_id{1};
 
-  /// Serialises creation and deletion of communicator states. Recursive: MPI may call the delete callback of an
-  /// attribute from within a call that we make while we hold it.
+  /// Serialises creation and deletion of communicator states. Recursive: MPI may call the delete callback of
+  /// an attribute from within a call that we make while we hold it.
   std::recursive_mutex comm_mutex;
   int comm_keyval = MPI_KEYVAL_INVALID;
   int finalize_keyval = MPI_KEYVAL_INVALID;

@@ -44,7 +44,8 @@ void MessageTable::add(const Plan& plan, const PlanStep& step, Message& message)
   }
   if (pieces.size() == 1) return add_single(pieces[0], message);
   const Count bytes = step.elements * unit_bytes_;
-  const bool one_area = std::all_of(pieces.begin(), pieces.end(), [&](const Piece& p) { return p.area == pieces[0].area; });
+  const bool one_area =
+      std::all_of(pieces.begin(), pieces.end(), [&](const Piece& p) { return p.area == pieces[0].area; });
   if (one_area && bytes > pack_limit_bytes) return add_indexed(pieces, message);
   constexpr Count alignment = 64;
   message.staging_bytes = staging_bytes_;
@@ -53,7 +54,8 @@ void MessageTable::add(const Plan& plan, const PlanStep& step, Message& message)
     message.type = MPI_BYTE;
     message.count = static_cast<int>(bytes);
   } else {
-    require_mpi(make_contiguous(bytes, MPI_BYTE, 1, &message.type), "a datatype for a large message could not be made");
+    require_mpi(make_contiguous(bytes, MPI_BYTE, 1, &message.type),
+                "a datatype for a large message could not be made");
     message.count = 1;
     message.owned = true;
   }
@@ -100,9 +102,10 @@ void MessageTable::add_indexed(std::span<const Piece> pieces, Message& message) 
     types.push_back(chunked);
   }
   const int n = static_cast<int>(pieces.size());
-  int rc = all_plain
-               ? PMPI_Type_create_hindexed(n, lengths.data(), displacements.data(), type_, &message.type)
-               : PMPI_Type_create_struct(n, lengths.data(), displacements.data(), types.data(), &message.type);
+  int rc =
+      all_plain
+          ? PMPI_Type_create_hindexed(n, lengths.data(), displacements.data(), type_, &message.type)
+          : PMPI_Type_create_struct(n, lengths.data(), displacements.data(), types.data(), &message.type);
   for (MPI_Datatype& part : made) PMPI_Type_free(&part);
   if (rc == MPI_SUCCESS) rc = PMPI_Type_commit(&message.type);
   require_mpi(rc, "an indexed datatype could not be made");

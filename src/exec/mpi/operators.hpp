@@ -13,8 +13,8 @@ namespace circoll::mpi {
 /// The predefined operator of this handle, or nothing for a user's.
 [[nodiscard]] std::optional<Op> predefined_op(MPI_Op op);
 
-/// Works on elements in memory. With a kernel, and for bytes, elements are contiguous; otherwise a user operator works
-/// on whole elements of `type`, whose gaps are never written.
+/// Works on elements in memory. With a kernel, and for bytes, elements are contiguous; otherwise a user
+/// operator works on whole elements of `type`, whose gaps are never written.
 struct Elements {
   Count extent_bytes = 1;
   ReduceKernel kernel = nullptr;

@@ -16,7 +16,8 @@ Outcome native(const Call& call, std::string_view reason, Count bytes = 0) {
   return outcome;
 }
 
-Outcome not_served(const Call& call, const Interned& choice, Otherwise otherwise, std::string_view reason, Count bytes) {
+Outcome not_served(const Call& call, const Interned& choice, Otherwise otherwise, std::string_view reason,
+                   Count bytes) {
   if (otherwise == Otherwise::refuse && choice.kind == Interned::Kind::algorithm) {
     throw Error(ErrorCode::unsupported, std::string(reason));
   }
@@ -44,7 +45,9 @@ constexpr Count aligned(Count bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-std::span<Count> counts_at(std::byte* data, std::size_t count) { return {reinterpret_cast<Count*>(data), count}; }
+std::span<Count> counts_at(std::byte* data, std::size_t count) {
+  return {reinterpret_cast<Count*>(data), count};
+}
 
 /// gatherv and scatterv: the counts, in packed bytes, of all blocks that will pass through this rank, into
 /// state.counts().
@@ -73,8 +76,8 @@ int exchange_counts(CommState& state, BoundPlan& plan, const UserBuffers& user) 
   return user.admits(counts) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
-/// Memory of one execution, in one block: scratch, staged messages, a temporary of user operators, and the packed
-/// forms of the caller's buffers where those have gaps.
+/// Memory of one execution, in one block: scratch, staged messages, a temporary of user operators, and the
+/// packed forms of the caller's buffers where those have gaps.
 int run(CommState& state, BoundPlan& plan, const UserBuffers& user) {
   const Elements& described = user.elements();
   const bool user_operator = is_reducing(user.call().collective) && described.kernel == nullptr;

@@ -14,8 +14,8 @@ class PlanCache {
  public:
   explicit PlanCache(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  /// The plan of a signature; make(hash) if there is none. A hit allocates nothing; the plan that served the last
-  /// call is found by one comparison. The reference is valid until the next call of find.
+  /// The plan of a signature; make(hash) if there is none. A hit allocates nothing; the plan that served the
+  /// last call is found by one comparison. The reference is valid until the next call of find.
   template <typename Make>
   BoundPlan& find(const Signature& signature, Make&& make) {
     if (!plans_.empty() && plans_.front().matches(signature)) return plans_.front();

@@ -14,11 +14,13 @@ namespace circoll::mpi {
 
 /// One call at one rank. Two kinds:
 ///
-/// Collectives that only move data work on packed bytes, so that ranks may describe the same data by different
-/// (count, type). A buffer of a dense type is its own packed form; one with gaps goes through staging memory.
+/// Collectives that only move data work on packed bytes, so that ranks may describe the same data by
+/// different (count, type). A buffer of a dense type is its own packed form; one with gaps goes through
+/// staging memory.
 ///
-/// Reductions work on elements in the caller's buffers: with our kernels where operator and type are predefined, else
-/// with the user's function through MPI_Reduce_local, on elements spaced by the datatype's extent.
+/// Reductions work on elements in the caller's buffers: with our kernels where operator and type are
+/// predefined, else with the user's function through MPI_Reduce_local, on elements spaced by the datatype's
+/// extent.
 class UserBuffers {
  public:
   UserBuffers(const Call& call, Rank rank, Rank size);
@@ -55,13 +57,14 @@ class UserBuffers {
   [[nodiscard]] int after(const std::byte* recv_staging, const Elements& elements) const;
 
  private:
-  /// A caller's buffer that takes part at this rank: equal blocks one after another, or blocks at displacements.
+  /// A caller's buffer that takes part at this rank: equal blocks one after another, or blocks at
+  /// displacements.
   struct Side {
     bool significant = false;
     char* buffer = nullptr;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     TypeInfo info{};
-    Count count = 0;      ///< elements of each block, or of the only one
+    Count count = 0;  ///< elements of each block, or of the only one
     Rank blocks = 1;
     CountArray counts{};  ///< instead of `count`
     CountArray displs{};

@@ -33,7 +33,7 @@ for n in (1, 100, 20000):
     b = zeros(); comm.Allreduce([a, n, INT], [b, n, INT], op=MPI.SUM); report("Allreduce", b)
     comm.Allreduce([x, n, MPI.DOUBLE], [y, n, MPI.DOUBLE], op=MPI.MAX); report("Allreduce max", y)
     b = zeros(); comm.Reduce([a, n, INT], [b, n, INT], op=MPI.SUM, root=size - 1); report("Reduce", b)
-    b = zeros(); comm.Reduce_scatter_block([a, n * size, INT], [b, n, INT], op=MPI.SUM); report("Reduce_scatter_block", b)
+    b = array("q", bytes(8 * n)); comm.Reduce_scatter_block([a, INT], [b, INT], op=MPI.SUM); report("Reduce_scatter_block", b)
     b = zeros(); comm.Reduce_scatter([a, sum(counts), INT], [b, mine, INT], recvcounts=counts, op=MPI.MIN); report("Reduce_scatter", b)
     b = zeros(); comm.Allgather([a, n, INT], [b, n, INT]); report("Allgather", b)
     b = zeros(); comm.Allgatherv([a, mine, INT], [b, counts, displs, INT]); report("Allgatherv", b)
