@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/verify.hpp"
 #include "commands.hpp"
 
 namespace circoll::cli {
@@ -41,9 +42,20 @@ std::vector<std::string> guarantees_of(const Algorithm& algorithm) {
   return words;
 }
 
-/// The collective whose id is listed: the one asked for, or the first that the algorithm serves.
-Collective shown_collective(const Algorithm& algorithm, std::optional<Collective> wanted) {
-  return wanted.value_or(algorithm.collectives.front());
+/// An algorithm under one of the ids that it has.
+struct Entry {
+  const Algorithm* algorithm;
+  Collective collective;
+};
+
+/// One entry per id, in the order of collectives.
+std::vector<Entry> entries_of(std::optional<Collective> wanted) {
+  std::vector<Entry> entries;
+  for (const Collective collective : all_collectives) {
+    if (wanted && collective != *wanted) continue;
+    for (const Algorithm* a : algorithms_of(collective)) entries.push_back({a, collective});
+  }
+  return entries;
 }
 
 std::string described(const Algorithm& algorithm, Collective collective) {
@@ -66,20 +78,26 @@ std::string described(const Algorithm& algorithm, Collective collective) {
   return text;
 }
 
-ordered_json costs_of(const Algorithm& algorithm, const std::vector<Rank>& sizes) {
+ordered_json as_json(const Cost& cost) {
+  return {{"rounds", cost.rounds},
+          {"sent", cost.sent},
+          {"received", cost.received},
+          {"reduced", cost.reduced},
+          {"copied", cost.copied}};
+}
+
+/// Counting executes all ranks symbolically: up to this p.
+constexpr Rank most_counted = 128;
+
+ordered_json costs_of(const Algorithm& algorithm, Collective collective, const std::vector<Rank>& sizes) {
   ordered_json costs = ordered_json::array();
   for (const Rank p : sizes) {
     // Needs that depend on p only: any operator will do here.
-    if (algorithm.cost == nullptr ||
-        !unmet_need(algorithm, p, {.commutative = true, .idempotent = true}).empty())
-      continue;
-    const Cost cost = algorithm.cost(Shape{.size = p});
-    costs.push_back({{"p", p},
-                     {"rounds", cost.rounds},
-                     {"sent", cost.sent},
-                     {"received", cost.received},
-                     {"reduced", cost.reduced},
-                     {"copied", cost.copied}});
+    if (!unmet_need(algorithm, p, {.commutative = true, .idempotent = true}).empty()) continue;
+    ordered_json row{{"p", p}, {"declared", as_json(algorithm.cost(Shape{.size = p}))}};
+    if (p <= most_counted)
+      row["counted"] = as_json(verify_algorithm(algorithm, collective, Shape{.size = p}).counted);
+    costs.push_back(std::move(row));
   }
   return costs;
 }
@@ -112,27 +130,26 @@ ordered_json as_json(const Algorithm& algorithm, Collective collective, const st
            {{"rounds", algorithm.formula.rounds},
             {"sent", algorithm.formula.sent},
             {"reduced", algorithm.formula.reduced}}},
-          {"cost", costs_of(algorithm, sizes)}};
+          {"cost", costs_of(algorithm, collective, sizes)}};
 }
 
 void list(const Options& options) {
   std::optional<Collective> wanted;
   if (!options.collective.empty()) wanted = collective_from_string(options.collective);
-  const std::vector<const Algorithm*> algorithms = wanted ? algorithms_of(*wanted) : all_algorithms();
+  const std::vector<Entry> entries = entries_of(wanted);
   if (options.json) {
     std::vector<Rank> sizes = options.sizes;
     for (Rank p = 2; options.sizes.empty() && p <= 16; ++p) sizes.push_back(p);
-    ordered_json entries = ordered_json::array();
-    for (const Algorithm* a : algorithms) entries.push_back(as_json(*a, shown_collective(*a, wanted), sizes));
-    print(entries.dump(2) + "\n");
+    ordered_json rows = ordered_json::array();
+    for (const Entry& e : entries) rows.push_back(as_json(*e.algorithm, e.collective, sizes));
+    print(rows.dump(2) + "\n");
     return;
   }
   std::string text;
-  for (const Algorithm* a : algorithms) {
+  for (const Entry& e : entries) {
     if (!text.empty()) text += '\n';
-    text += described(*a, shown_collective(*a, wanted));
+    text += described(*e.algorithm, e.collective);
   }
-  if (text.empty()) text = "no algorithms\n";
   print(text);
 }
 
@@ -143,8 +160,9 @@ void add_list(CLI::App& app, Context& /*context*/) {
   CLI::App* command = app.add_subcommand("list", "List the algorithms and what they declare");
   command->add_option("-c,--collective", options->collective, "Only those that serve this collective")
       ->check(collective_name());
-  CLI::Option* json = command->add_flag("--json", options->json,
-                                        "As JSON, with declared costs in blocks (not in place, root 0)");
+  CLI::Option* json = command->add_flag(
+      "--json", options->json,
+      "As JSON, with declared and (up to p = 128) counted costs in blocks, not in place, root 0");
   command->add_option("-p,--ranks", options->sizes, "Numbers of ranks to give costs for (default: 2 .. 16)")
       ->check(CLI::Range(Rank{1}, Rank{1} << 20))
       ->needs(json);

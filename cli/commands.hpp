@@ -23,8 +23,13 @@ struct Context {
 };
 
 void add_list(CLI::App& app, Context& context);
+<<<<<<< HEAD
 void add_run(CLI::App& app, Context& context);
+=======
+void add_local(CLI::App& app, Context& context);
+>>>>>>> main
 void add_show(CLI::App& app, Context& context);
+void add_verify(CLI::App& app, Context& context);
 
 /// Writes to standard output; throws std::runtime_error if that fails (a full disk, a closed pipe).
 void print(const std::string& text);

@@ -46,8 +46,10 @@ int run(int argc, char** argv) {
       "Exit codes: 0 ok, 1 failure, 2 misuse. 'circoll COMMAND --help' says more.");
   Context context;
   add_list(app, context);
+  add_local(app, context);
   add_show(app, context);
   add_run(app, context);
+  add_verify(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -57,10 +57,10 @@ struct ParamDeclaration {
 struct Algorithm {
   /// The collectives it serves. The directory of its file is the first; a schedule that does not look at
   /// sizes serves the regular and the irregular collective alike.
-  std::vector<Collective> collectives;
-  std::string_view name;     ///< "circulant"
-  std::string_view summary;  ///< one line
-  std::string_view source;   ///< paper and section
+  std::vector<Collective> collectives{};
+  std::string_view name{};     ///< "circulant"
+  std::string_view summary{};  ///< one line
+  std::string_view source{};   ///< paper and section
   Needs needs{};
   Guarantees guarantees{};
   CostFormula formula{};

@@ -1,4 +1,5 @@
-// The caller's side of a call in C++: element types, operators, in place. Shared by the APIs of all executors.
+// The caller's side of a call in C++: element types, operators, in place. Shared by the APIs of all
+// executors.
 #pragma once
 
 #include <complex>
@@ -44,7 +45,8 @@ template <typename T>
 
 /// A caller's operator: an associative function on arrays of elements.
 struct UserOperator {
-  /// inout[i] = left[i] op inout[i] for i < elements; the arrays do not overlap. May be called on any part of a vector.
+  /// inout[i] = left[i] op inout[i] for i < elements; the arrays do not overlap. May be called on any part of
+  /// a vector.
   std::function<void(const void* left, void* inout, Count elements)> function;
   bool commutative = false;
 };
@@ -53,8 +55,8 @@ struct UserOperator {
 class Operator {
  public:
   Operator() = default;
-  Operator(Op op) : op_(op) {}                            // NOLINT(google-explicit-constructor)
-  Operator(const UserOperator& user) : user_(&user) {}    // NOLINT(google-explicit-constructor)
+  Operator(Op op) : op_(op) {}                          // NOLINT(google-explicit-constructor)
+  Operator(const UserOperator& user) : user_(&user) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] const UserOperator* user() const { return user_; }
   [[nodiscard]] Op predefined() const { return op_; }
@@ -64,15 +66,15 @@ class Operator {
   const UserOperator* user_ = nullptr;
 };
 
-/// Which algorithm to run: "allreduce/circulant", "circulant:segments=4", a Selection, or nothing for the default.
-/// Refers to its argument, which must outlive the call. All ranks must give the same.
+/// Which algorithm to run: "allreduce/circulant", "circulant:segments=4", a Selection, or nothing for the
+/// default. Refers to its argument, which must outlive the call. All ranks must give the same.
 class Choice {
  public:
   Choice() = default;
-  Choice(std::string_view text) : text_(text) {}                   // NOLINT(google-explicit-constructor)
-  Choice(const char* text) : text_(text) {}                        // NOLINT(google-explicit-constructor)
-  Choice(const std::string& text) : text_(text) {}                 // NOLINT(google-explicit-constructor)
-  Choice(const Selection& selection) : selection_(&selection) {}   // NOLINT(google-explicit-constructor)
+  Choice(std::string_view text) : text_(text) {}                  // NOLINT(google-explicit-constructor)
+  Choice(const char* text) : text_(text) {}                       // NOLINT(google-explicit-constructor)
+  Choice(const std::string& text) : text_(text) {}                // NOLINT(google-explicit-constructor)
+  Choice(const Selection& selection) : selection_(&selection) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] std::string_view text() const { return text_; }
   [[nodiscard]] const Selection* selection() const { return selection_; }

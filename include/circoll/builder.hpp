@@ -122,7 +122,6 @@ class Builder {
 
  private:
   Operand store(const Region& region);
-  void check_region(const Region& region) const;
   std::int32_t add_buffer(Buffer buffer);
   [[nodiscard]] Buffer buffer_like(const Region& like) const;
 

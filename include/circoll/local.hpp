@@ -6,8 +6,8 @@
 //     circoll::allreduce(mine, sum, circoll::Op::sum, comm);
 //   });
 //
-// A message is one copy from the sender's memory to the receiver's. Waiting ranks sleep. Schedules and plans are cached
-// per rank by call signature: a repeated call builds nothing and allocates nothing.
+// A message is one copy from the sender's memory to the receiver's. Waiting ranks sleep. Schedules and plans
+// are cached per rank by call signature: a repeated call builds nothing and allocates nothing.
 #pragma once
 
 #include <concepts>
@@ -31,27 +31,29 @@ struct Call {
   const void* sendbuf = nullptr;
   /// bcast: the buffer of all ranks, the root's is the source.
   void* recvbuf = nullptr;
-  /// Elements: of the vector (allreduce, reduce, bcast); of each rank's block (reduce_scatter_block, allgather, gather,
-  /// scatter); of this rank's own block (gatherv: what it sends, scatterv: what it receives).
+  /// Elements: of the vector (allreduce, reduce, bcast); of each rank's block (reduce_scatter_block,
+  /// allgather, gather, scatter); of this rank's own block (gatherv: what it sends, scatterv: what it
+  /// receives).
   Count count = 0;
-  /// Elements of each rank's block, p entries: reduce_scatter and allgatherv on all ranks, gatherv and scatterv at the
-  /// root.
+  /// Elements of each rank's block, p entries: reduce_scatter and allgatherv on all ranks, gatherv and
+  /// scatterv at the root.
   std::span<const Count> counts{};
-  /// Where the blocks lie in the buffer that holds all of them: allgatherv on all ranks, gatherv and scatterv at the
-  /// root. Empty: one after another.
+  /// Where the blocks lie in the buffer that holds all of them: allgatherv on all ranks, gatherv and scatterv
+  /// at the root. Empty: one after another.
   std::span<const Count> displs{};
   Type type = Type::byte;
   /// If positive: elements are records of this many bytes and `type` is ignored. For user operators, or none.
   Count record_bytes = 0;
   Operator op{};
   Rank root = 0;
-  /// MPI_IN_PLACE: sendbuf is ignored (scatter, scatterv at the root: recvbuf). Where MPI knows it at the root only,
-  /// the others' must be false. Said explicitly, because the data() of an empty vector is null as well.
+  /// MPI_IN_PLACE: sendbuf is ignored (scatter, scatterv at the root: recvbuf). Where MPI knows it at the
+  /// root only, the others' must be false. Said explicitly, because the data() of an empty vector is null as
+  /// well.
   bool in_place = false;
 };
 
 struct Options {
-  std::size_t stack_bytes = std::size_t{512} << 10;        ///< of each rank's thread
+  std::size_t stack_bytes = std::size_t{512} << 10;      ///< of each rank's thread
   std::size_t plan_cache_bytes = std::size_t{64} << 20;  ///< per rank; the least recently used plans go first
 };
 
@@ -93,12 +95,13 @@ class World {
   /// Rank's communicator, for run_single_threaded; plans stay cached in it between runs.
   [[nodiscard]] Comm& comm(Rank rank);
 
-  /// Runs `body` once per rank, each in a thread of its own, and waits for all. The first exception that left a rank is
-  /// thrown again here; the other ranks' collectives fail with Error(transport). A world that failed stays unusable.
+  /// Runs `body` once per rank, each in a thread of its own, and waits for all. The first exception that left
+  /// a rank is thrown again here; the other ranks' collectives fail with Error(transport). A world that
+  /// failed stays unusable.
   void run(const std::function<void(Comm&)>& body);
 
-  /// Executes one collective, calls[r] for rank r, with all ranks taking turns in this thread: no threads, and a fixed
-  /// order of events. Throws Error(internal) if the ranks wait for one another for ever.
+  /// Executes one collective, calls[r] for rank r, with all ranks taking turns in this thread: no threads,
+  /// and a fixed order of events. Throws Error(internal) if the ranks wait for one another for ever.
   void run_single_threaded(std::span<const Call> calls, const Choice& choice = {});
 
  private:
@@ -114,8 +117,8 @@ struct Job {
   Collective collective = Collective::barrier;
   Rank size = 1;
   Rank root = 0;
-  /// Elements of each user block, p entries, or one entry for all: the vector (allreduce, reduce, bcast), or the block
-  /// of each rank.
+  /// Elements of each user block, p entries, or one entry for all: the vector (allreduce, reduce, bcast), or
+  /// the block of each rank.
   std::vector<Count> counts{0};
   Type type = Type::byte;
   Count record_bytes = 0;
@@ -126,7 +129,8 @@ struct Job {
 
   [[nodiscard]] Count element_bytes() const;
   [[nodiscard]] Count count_of(Rank rank) const;
-  [[nodiscard]] Count total() const;  ///< elements of all user blocks: of the vector for allreduce, reduce, bcast
+  [[nodiscard]] Count total()
+      const;  ///< elements of all user blocks: of the vector for allreduce, reduce, bcast
   [[nodiscard]] Count input_elements(Rank rank) const;   ///< of the rank's contribution
   [[nodiscard]] Count output_elements(Rank rank) const;  ///< of the rank's result
 };
@@ -150,7 +154,7 @@ namespace circoll::local::detail {
 
 template <typename Buffer>
 concept Elements = std::ranges::contiguous_range<Buffer> && std::ranges::sized_range<Buffer> &&
-                   std::is_trivially_copyable_v<std::ranges::range_value_t<Buffer>>;
+    std::is_trivially_copyable_v<std::ranges::range_value_t<Buffer>>;
 
 template <typename Buffer>
 using Element = std::ranges::range_value_t<Buffer>;
@@ -203,14 +207,15 @@ inline Count end_of(std::span<const Count> counts, std::span<const Count> displs
 
 }  // namespace circoll::local::detail
 
-// The typed API: contiguous ranges (vector, span, array) of trivially copyable elements; `sendbuf` may be in_place where
-// MPI allows MPI_IN_PLACE. Sizes are checked; MPI's counts follow from them. Rooted collectives ignore the buffers that
-// are not significant at a rank. Errors: as Comm::execute.
+// The typed API: contiguous ranges (vector, span, array) of trivially copyable elements; `sendbuf` may be
+// in_place where MPI allows MPI_IN_PLACE. Sizes are checked; MPI's counts follow from them. Rooted
+// collectives ignore the buffers that are not significant at a rank. Errors: as Comm::execute.
 namespace circoll {
 
 /// recvbuf = contributions of all ranks, combined; count = size of recvbuf.
 template <typename Send, local::detail::Elements Recv>
-void allreduce(const Send& sendbuf, Recv&& recvbuf, const Operator& op, local::Comm& comm, const Choice& choice = {}) {
+void allreduce(const Send& sendbuf, Recv&& recvbuf, const Operator& op, local::Comm& comm,
+               const Choice& choice = {}) {
   using T = local::detail::Element<Recv>;
   local::Call call = local::detail::call_of<T>(Collective::allreduce);
   call.count = local::detail::size_of(recvbuf);
@@ -221,7 +226,8 @@ void allreduce(const Send& sendbuf, Recv&& recvbuf, const Operator& op, local::C
   comm.execute(call, choice);
 }
 
-/// recvbuf at the root = contributions of all ranks, combined. In place at the root: the contribution is in recvbuf.
+/// recvbuf at the root = contributions of all ranks, combined. In place at the root: the contribution is in
+/// recvbuf.
 template <typename Send, local::detail::Elements Recv>
 void reduce(const Send& sendbuf, Recv&& recvbuf, const Operator& op, Rank root, local::Comm& comm,
             const Choice& choice = {}) {
@@ -231,7 +237,8 @@ void reduce(const Send& sendbuf, Recv&& recvbuf, const Operator& op, Rank root, 
     call.count = local::detail::size_of(recvbuf);
   } else {
     call.count = local::detail::size_of(sendbuf);
-    require(comm.rank() != root || local::detail::size_of(recvbuf) >= call.count, "the receive buffer is too small");
+    require(comm.rank() != root || local::detail::size_of(recvbuf) >= call.count,
+            "the receive buffer is too small");
   }
   local::detail::require_send<T>(sendbuf, call.count);
   local::detail::set_send(call, sendbuf);
@@ -241,8 +248,8 @@ void reduce(const Send& sendbuf, Recv&& recvbuf, const Operator& op, Rank root, 
   comm.execute(call, choice);
 }
 
-/// recvbuf = block `rank` of the combined vectors of p blocks. In place: recvbuf holds the vector before, and the block
-/// at its begin afterwards.
+/// recvbuf = block `rank` of the combined vectors of p blocks. In place: recvbuf holds the vector before, and
+/// the block at its begin afterwards.
 template <typename Send, local::detail::Elements Recv>
 void reduce_scatter_block(const Send& sendbuf, Recv&& recvbuf, const Operator& op, local::Comm& comm,
                           const Choice& choice = {}) {
@@ -269,7 +276,8 @@ void reduce_scatter(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> 
   require(static_cast<Rank>(counts.size()) == comm.size(), "p counts are needed");
   const Count total = local::detail::end_of(counts, {});
   local::detail::require_send<T>(sendbuf, total);
-  const Count received = std::is_same_v<Send, InPlace> ? total : counts[static_cast<std::size_t>(comm.rank())];
+  const Count received =
+      std::is_same_v<Send, InPlace> ? total : counts[static_cast<std::size_t>(comm.rank())];
   require(local::detail::size_of(recvbuf) >= received, "the receive buffer is too small");
   local::detail::set_send(call, sendbuf);
   call.recvbuf = std::ranges::data(recvbuf);
@@ -293,14 +301,16 @@ void allgather(const Send& sendbuf, Recv&& recvbuf, local::Comm& comm, const Cho
 
 /// The same with counts[i] elements from rank i, at displs[i] (packed if empty).
 template <typename Send, local::detail::Elements Recv>
-void allgatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
-                local::Comm& comm, const Choice& choice = {}) {
+void allgatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
+                std::span<const Count> displs, local::Comm& comm, const Choice& choice = {}) {
   using T = local::detail::Element<Recv>;
   local::Call call = local::detail::call_of<T>(Collective::allgatherv);
-  require(static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
-          "p counts, and p displacements or none, are needed");
+  require(
+      static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
+      "p counts, and p displacements or none, are needed");
   local::detail::require_send<T>(sendbuf, counts[static_cast<std::size_t>(comm.rank())]);
-  require(local::detail::size_of(recvbuf) >= local::detail::end_of(counts, displs), "the receive buffer is too small");
+  require(local::detail::size_of(recvbuf) >= local::detail::end_of(counts, displs),
+          "the receive buffer is too small");
   local::detail::set_send(call, sendbuf);
   call.recvbuf = std::ranges::data(recvbuf);
   call.counts = counts;
@@ -308,7 +318,8 @@ void allgatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> coun
   comm.execute(call, choice);
 }
 
-/// recvbuf at the root = the p contributions in the order of ranks. In place at the root: its own is already there.
+/// recvbuf at the root = the p contributions in the order of ranks. In place at the root: its own is already
+/// there.
 template <typename Send, local::detail::Elements Recv>
 void gather(const Send& sendbuf, Recv&& recvbuf, Rank root, local::Comm& comm, const Choice& choice = {}) {
   using T = local::detail::Element<Recv>;
@@ -327,15 +338,17 @@ void gather(const Send& sendbuf, Recv&& recvbuf, Rank root, local::Comm& comm, c
   comm.execute(call, choice);
 }
 
-/// The same with counts[i] elements from rank i, at displs[i] (packed if empty); counts and displs matter at the root.
+/// The same with counts[i] elements from rank i, at displs[i] (packed if empty); counts and displs matter at
+/// the root.
 template <typename Send, local::detail::Elements Recv>
-void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
-             Rank root, local::Comm& comm, const Choice& choice = {}) {
+void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
+             std::span<const Count> displs, Rank root, local::Comm& comm, const Choice& choice = {}) {
   using T = local::detail::Element<Recv>;
   local::Call call = local::detail::call_of<T>(Collective::gatherv);
   if (comm.rank() == root) {
-    require(static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
-            "p counts, and p displacements or none, are needed at the root");
+    require(
+        static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
+        "p counts, and p displacements or none, are needed at the root");
     require(local::detail::size_of(recvbuf) >= local::detail::end_of(counts, displs),
             "the receive buffer is too small");
     call.counts = counts;
@@ -349,7 +362,8 @@ void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
   comm.execute(call, choice);
 }
 
-/// recvbuf = block `rank` of the root's p blocks. recvbuf may be in_place at the root: its own block stays in sendbuf.
+/// recvbuf = block `rank` of the root's p blocks. recvbuf may be in_place at the root: its own block stays in
+/// sendbuf.
 template <local::detail::Elements Send, typename Recv>
 void scatter(const Send& sendbuf, Recv&& recvbuf, Rank root, local::Comm& comm, const Choice& choice = {}) {
   using T = local::detail::Element<Send>;
@@ -369,16 +383,19 @@ void scatter(const Send& sendbuf, Recv&& recvbuf, Rank root, local::Comm& comm, 
   comm.execute(call, choice);
 }
 
-/// The same with counts[i] elements to rank i, from displs[i] (packed if empty); counts and displs matter at the root.
+/// The same with counts[i] elements to rank i, from displs[i] (packed if empty); counts and displs matter at
+/// the root.
 template <local::detail::Elements Send, typename Recv>
-void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<const Count> displs, Recv&& recvbuf,
-              Rank root, local::Comm& comm, const Choice& choice = {}) {
+void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<const Count> displs,
+              Recv&& recvbuf, Rank root, local::Comm& comm, const Choice& choice = {}) {
   using T = local::detail::Element<Send>;
   local::Call call = local::detail::call_of<T>(Collective::scatterv);
   if (comm.rank() == root) {
-    require(static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
-            "p counts, and p displacements or none, are needed at the root");
-    require(local::detail::size_of(sendbuf) >= local::detail::end_of(counts, displs), "the send buffer is too small");
+    require(
+        static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
+        "p counts, and p displacements or none, are needed at the root");
+    require(local::detail::size_of(sendbuf) >= local::detail::end_of(counts, displs),
+            "the send buffer is too small");
     call.counts = counts;
     call.displs = displs;
   }

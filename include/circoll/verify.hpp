@@ -94,6 +94,8 @@ struct VerifyRange {
   std::vector<Rank> roots{};
   /// Values for the parameter "segments" where it is declared; empty means a sample around q = ceil(log2 p).
   std::vector<std::int64_t> segments{};
+  /// In-place calls are verified as instances of their own up to this p.
+  Rank last_in_place = 256;
   int jobs = 1;  ///< threads
   /// Called now and then with the number of instances done and in total, from one thread at a time.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};
@@ -108,9 +110,9 @@ struct RangeVerdict {
 };
 
 /// Verifies algorithms over a family of instances, in place and not. Where one algorithm serves two
-/// collectives by the same schedules (compared, not assumed), one proof counts for both. Instances of larger
-/// p are skipped once a smaller one is refuted. An algorithm that needs a power of two is verified for powers
-/// of two, and so on.
+/// collectives by the same schedules (compared: of all ranks up to p = 256, of 16 beyond), one proof counts
+/// for both. Instances of larger p are skipped once a smaller one is refuted. An algorithm that needs a power
+/// of two is verified for powers of two, and so on.
 [[nodiscard]] std::vector<RangeVerdict> verify_range(const std::vector<Selection>& selections,
                                                      const VerifyRange& range);
 

@@ -22,8 +22,8 @@ class ReceiveSearch {
  public:
   ReceiveSearch(Rank rank, const Skips& skips)
       : skips_(skips), q_(skips.q()), target_(rank + skips[skips.q()]), below_(2 * skips[skips.q()]) {
-    for (int i = 0; i <= q_; ++i) next_[index(i)] = i - 1;
-    for (int i = 0; i <= q_; ++i) previous_[index(i)] = i + 1;
+    for (int i = 0; i <= q_; ++i) next_[index(i)] = static_cast<std::int8_t>(i - 1);
+    for (int i = 0; i <= q_; ++i) previous_[index(i)] = static_cast<std::int8_t>(i + 1);
     remove(base_block(rank, skips));
   }
 
@@ -34,8 +34,8 @@ class ReceiveSearch {
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   void remove(int i) {
-    const int before = previous_[index(i)];
-    const int after = next_[index(i)];
+    const std::int8_t before = previous_[index(i)];
+    const std::int8_t after = next_[index(i)];
     if (i == head_) {
       head_ = after;
     } else {
@@ -70,8 +70,9 @@ class ReceiveSearch {
   Rank target_;
   Rank below_;
   int head_ = skips_.q();
-  std::array<int, most_rounds + 1> next_{};
-  std::array<int, most_rounds + 1> previous_{};
+  // Bytes: this runs p times where the rounds of all ranks are needed.
+  std::array<std::int8_t, most_rounds + 1> next_{};
+  std::array<std::int8_t, most_rounds + 1> previous_{};
 };
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace circoll {
 /// elements * extent_bytes; throws Error(invalid_argument) if it exceeds 2^63.
 [[nodiscard]] Count checked_bytes(Count elements, Count extent_bytes);
 
-/// Maps slots to bytes. Construction costs O(buffers), plus O(slots) for buffers with an explicit list or a stride above
-/// 1 under an uneven layout; every query is O(1). Refers to its arguments: they must outlive it.
+/// Maps slots to bytes. Construction costs O(buffers), plus O(slots) for buffers with an explicit list or a
+/// stride above 1 under an uneven layout; every query is O(1). Refers to its arguments: they must outlive it.
 class Addresses {
  public:
   Addresses(const Schedule& schedule, const Layout& layout, Count extent_bytes,
@@ -39,9 +39,10 @@ class Addresses {
   struct Row {
     /// How the sizes of the slots follow one another.
     enum class Kind : std::uint8_t { constant, cyclic, table } kind = Kind::constant;
-    Count slot_elements = 0;     ///< constant: elements of every slot
-    Count base_bytes = 0;        ///< scratch: where the storage begins
-    std::vector<Count> sums{};   ///< table: elements before slot i, for one period; the last entry is the period's sum
+    Count slot_elements = 0;  ///< constant: elements of every slot
+    Count base_bytes = 0;     ///< scratch: where the storage begins
+    std::vector<Count>
+        sums{};  ///< table: elements before slot i, for one period; the last entry is the period's sum
   };
 
   static std::size_t index(std::int32_t buffer) { return static_cast<std::size_t>(buffer); }
@@ -59,7 +60,8 @@ class Addresses {
     const std::span<const Count> displacements = displacements_of(buffer);
     if (displacements.empty()) {
       const Count before = prefix(buffer, first);
-      emit(Piece{rows_[index(buffer)].base_bytes + before * extent_bytes_, prefix(buffer, end) - before, area});
+      emit(Piece{rows_[index(buffer)].base_bytes + before * extent_bytes_, prefix(buffer, end) - before,
+                 area});
       return;
     }
     // The caller's buffer, user block by user block; the segments of one are adjacent.

@@ -1,7 +1,8 @@
 // How the ranks learn the counts of gatherv and scatterv, which MPI tells the root only.
 //
-// The schedule of the collective itself is run once with one 64-bit count per user block in place of the data. After it
-// every rank has seen the count of every block that will pass through it, and can bind the data. Shared by all executors.
+// The schedule of the collective itself is run once with one 64-bit count per user block in place of the
+// data. After it every rank has seen the count of every block that will pass through it, and can bind the
+// data. Shared by all executors.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ namespace circoll {
 
 /// A rank's prologue: a plan, the sizes of the memory it runs in, and where to find the counts afterwards.
 ///
-/// Use: allocate three arrays of int64 of send_counts(), recv_counts() and scratch_counts() entries, aligned to 64 bytes;
-/// fill(); execute plan() on them as on any other plan; collect().
+/// Use: allocate three arrays of int64 of send_counts(), recv_counts() and scratch_counts() entries, aligned
+/// to 64 bytes; fill(); execute plan() on them as on any other plan; collect().
 class CountPrologue {
  public:
   /// `schedule` is one rank's schedule of gatherv or scatterv. O(slots of its buffers).
@@ -28,12 +29,13 @@ class CountPrologue {
     return static_cast<std::size_t>(plan_.scratch_bytes) / sizeof(Count);
   }
 
-  /// Clears the three arrays and writes what this rank knows: its own count (gatherv), or all counts (scatterv at the
-  /// root). `own_count` is ignored at the root, `counts` (p entries) elsewhere.
+  /// Clears the three arrays and writes what this rank knows: its own count (gatherv), or all counts
+  /// (scatterv at the root). `own_count` is ignored at the root, `counts` (p entries) elsewhere.
   void fill(Count own_count, std::span<const Count> counts, std::span<Count> send, std::span<Count> recv,
             std::span<Count> scratch) const;
 
-  /// After execution: counts[b] of every user block b that touches this rank; 0 for the others. `counts` has p entries.
+  /// After execution: counts[b] of every user block b that touches this rank; 0 for the others. `counts` has
+  /// p entries.
   void collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
                std::span<Count> counts) const;
 

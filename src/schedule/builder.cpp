@@ -193,21 +193,17 @@ Region Builder::part(const Region& of, std::int64_t first, std::int64_t count) c
   return result;
 }
 
-void Builder::check_region(const Region& region) const {
-  for (const Range& range : region.ranges()) {
-    require(range.buffer >= 0 && static_cast<std::size_t>(range.buffer) < schedule_.buffers.size(),
-            "no such buffer");
-    const Slot slots = schedule_.buffers[static_cast<std::size_t>(range.buffer)].slots;
-    require(range.first >= 0 && range.first < slots && range.count <= slots, "a range is outside its buffer");
-  }
-}
-
 Operand Builder::store(const Region& region) {
-  check_region(region);
-  const Operand operand{static_cast<std::uint32_t>(schedule_.ranges.size()),
-                        static_cast<std::uint32_t>(region.ranges().size())};
-  schedule_.ranges.insert(schedule_.ranges.end(), region.ranges().begin(), region.ranges().end());
-  return operand;
+  const auto offset = static_cast<std::uint32_t>(schedule_.ranges.size());
+  for (Range range : region.ranges()) {
+    require(range.buffer >= 0 && static_cast<std::size_t>(range.buffer) < schedule_.buffers.size(), "no such buffer");
+    const Slot slots = schedule_.buffers[static_cast<std::size_t>(range.buffer)].slots;
+    require(range.first >= 0 && range.first < slots, "a range is outside its buffer");
+    // Adjacent ranges that were merged may go round the buffer more than once.
+    for (; range.count > slots; range.count -= slots) schedule_.ranges.push_back({range.buffer, range.first, slots});
+    schedule_.ranges.push_back(range);
+  }
+  return {offset, static_cast<std::uint32_t>(schedule_.ranges.size()) - offset};
 }
 
 void Builder::send(Rank to, const Region& from) {

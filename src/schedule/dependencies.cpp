@@ -111,11 +111,11 @@ class Deriver {
     edges_.emplace_back(earlier, later);
   }
 
-  Storage& use(StepIndex step, std::int32_t buffer, bool writes) {
+  Storage& use(StepIndex step, std::int32_t buffer) {
     Storage& storage =
         storages_[static_cast<std::size_t>(schedule_.buffers[static_cast<std::size_t>(buffer)].storage)];
     if (!shared_[static_cast<std::size_t>(buffer)]) return storage;
-    if (storage.live != buffer && (writes || storage.live < 0)) {
+    if (storage.live != buffer) {
       storage.live = buffer;
       ++storage.epoch;
       storage.ancestors.swap(storage.users);
@@ -125,12 +125,19 @@ class Deriver {
     return storage;
   }
 
+  /// After the last writer of the interval or, if this view has not written it, after all users of the view before.
+  void follow(const IntervalTable::Interval& interval, const Storage& storage, StepIndex step) {
+    edge(interval.writer, step);
+    if (interval.writer != nobody) return;
+    for (const StepIndex ancestor : storage.ancestors) edge(ancestor, step);
+  }
+
   void read(StepIndex step, Operand o) {
     each(o, [&](std::int32_t buffer, Slot first, Slot end) {
-      const Storage& storage = use(step, buffer, false);
+      const Storage& storage = use(step, buffer);
       for (auto& interval : tables_[static_cast<std::size_t>(buffer)].at(first, end)) {
         if (interval.epoch != storage.epoch) interval = {.epoch = storage.epoch};
-        edge(interval.writer, step);
+        follow(interval, storage, step);
         readers_.push_back({step, interval.readers});
         interval.readers = static_cast<std::uint32_t>(readers_.size() - 1);
       }
@@ -139,14 +146,11 @@ class Deriver {
 
   void write(StepIndex step, Operand o) {
     each(o, [&](std::int32_t buffer, Slot first, Slot end) {
-      const Storage& storage = use(step, buffer, true);
+      const Storage& storage = use(step, buffer);
       for (auto& interval : tables_[static_cast<std::size_t>(buffer)].at(first, end)) {
         if (interval.epoch != storage.epoch) interval = {.epoch = storage.epoch};
-        if (interval.writer == nobody) {
-          for (const StepIndex ancestor : storage.ancestors) edge(ancestor, step);
-        }
         // Readers have waited for the writer, so it need not be named beside them.
-        if (interval.readers == IntervalTable::no_list) edge(interval.writer, step);
+        if (interval.readers == IntervalTable::no_list) follow(interval, storage, step);
         for (std::uint32_t r = interval.readers; r != IntervalTable::no_list; r = readers_[r].next)
           edge(readers_[r].step, step);
         interval.readers = IntervalTable::no_list;

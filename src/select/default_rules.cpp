@@ -44,7 +44,8 @@ Selection allreduce(const Situation& s, double bytes, const LinkCost& link) {
   const auto p = static_cast<double>(s.p);
   const double alpha = link.alpha_s;
   const double transfer = link.beta_s_per_byte * bytes;
-  // q rounds: of the whole vector, or gathering all p vectors (any operator, same bits); 2q rounds: two vectors in all.
+  // q rounds: of the whole vector, or gathering all p vectors (any operator, same bits); 2q rounds: two
+  // vectors in all.
   const double whole = q * (alpha + transfer);
   const double gathered = q * alpha + (p - 1) * transfer;
   const double halves = 2 * q * alpha + 2 * (p - 1) / p * transfer;
@@ -60,7 +61,8 @@ Selection allreduce(const Situation& s, double bytes, const LinkCost& link) {
 
 std::int64_t optimal_segments(Rank p, Count bytes, const LinkCost& link) {
   const double latency_rounds = std::max(0, rounds_of(p) - 1);
-  const double n = std::sqrt(latency_rounds * link.beta_s_per_byte * static_cast<double>(bytes) / link.alpha_s);
+  const double n =
+      std::sqrt(latency_rounds * link.beta_s_per_byte * static_cast<double>(bytes) / link.alpha_s);
   return static_cast<std::int64_t>(std::lround(std::clamp(n, 1.0, 1024.0)));
 }
 
@@ -68,7 +70,8 @@ Selection default_selection(Collective collective, Rank p, Count bytes, bool exa
   const LinkCost link;
   // Only an allreduce computes one result on several ranks, so only there can ranks differ.
   const bool same_bits = collective == Collective::allreduce && !exact_op;
-  const Situation s{collective, p, same_bits, OperatorTraits{.commutative = commutative, .idempotent = false}};
+  const Situation s{collective, p, same_bits,
+                    OperatorTraits{.commutative = commutative, .idempotent = false}};
   switch (collective) {
     case Collective::allreduce:
       return allreduce(s, static_cast<double>(bytes), link);
@@ -109,7 +112,8 @@ Selection resolve(const Choice& choice, Collective collective, Rank p, Count byt
   } else {
     selection = parse_selection(collective, choice.text());
   }
-  require(selection.algorithm != nullptr && selection.collective == collective && selection.algorithm->serves(collective),
+  require(selection.algorithm != nullptr && selection.collective == collective &&
+              selection.algorithm->serves(collective),
           "the chosen algorithm is one of another collective");
   const std::string unmet = unmet_need(*selection.algorithm, p, op);
   if (!unmet.empty()) throw Error(ErrorCode::unsupported, selection.id() + ": " + unmet);

@@ -24,8 +24,11 @@ struct Instance {
 bool same_schedules(const Algorithm& algorithm, std::vector<Schedule>& ranks, Collective collective,
                     const Shape& shape) {
   if (ranks.empty()) return false;
+  // Schedules depend on the collective everywhere or nowhere, so at large p a sample of ranks tells.
+  constexpr Rank most_compared = 256;
+  const Rank stride = shape.size <= most_compared ? 1 : shape.size / 16;
   Shape own = shape;
-  for (own.rank = 0; own.rank < shape.size; ++own.rank) {
+  for (own.rank = 0; own.rank < shape.size; own.rank += stride) {
     const Schedule other = build_schedule(algorithm, collective, own);
     Schedule& schedule = ranks[static_cast<std::size_t>(own.rank)];
     schedule.id = other.id;
@@ -82,7 +85,7 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
     while ((Rank{1} << q) < p) ++q;
     // Large p: blocks of all ranks times segments is what verification costs, so the values take turns.
     values = p <= 64 ? std::set<std::int64_t>{1, 2, 3, std::max<std::int64_t>(q, 1), q + 2}
-                     : std::set<std::int64_t>{1 + p % 3};
+                     : std::set<std::int64_t>{1 + p % 2};
   }
   for (const std::int64_t n : values) {
     if (n < segments->minimum || n > segments->maximum) continue;
@@ -144,7 +147,7 @@ class Work {
         for (const Params& params : params_for(range_, s, p)) {
           for (const Rank root : roots_for(range_, s.collective, p)) {
             instances_.push_back({&group, {.size = p, .root = root, .params = params}});
-            if (in_place_differs(s.collective)) {
+            if (p <= range_.last_in_place && in_place_differs(s.collective)) {
               instances_.push_back({&group, {.size = p, .root = root, .in_place = true, .params = params}});
             }
           }

@@ -26,7 +26,8 @@ std::uint64_t scramble(std::uint64_t x) {  // splitmix64
 long double from_float16(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 31;
   const long double fraction = static_cast<long double>(bits & 1023) / 1024;
-  const long double magnitude = exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1 + fraction, exponent - 15);
+  const long double magnitude =
+      exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1 + fraction, exponent - 15);
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
@@ -66,23 +67,57 @@ void put_element(Type type, std::span<std::byte> bytes, std::size_t at, std::uin
     case Type::float16:  // +-0.5 .. 1.5: exponent 14 or 15
       put(bytes, at, static_cast<std::uint16_t>(((random & 1) << 15) | 0x3800 | ((random >> 8) & 0x3FF)));
       break;
-    case Type::float32: put(bytes, at, static_cast<float>(real)); break;
-    case Type::float64: put(bytes, at, static_cast<double>(real)); break;
-    case Type::float_long: put(bytes, at, real); break;
-    case Type::complex64: put(bytes, at, std::complex<float>(static_cast<float>(real), static_cast<float>(imaginary))); break;
-    case Type::complex128: put(bytes, at, std::complex<double>(static_cast<double>(real), static_cast<double>(imaginary))); break;
-    case Type::complex_long: put(bytes, at, Wide(real, imaginary)); break;
-    case Type::boolean: put(bytes, at, (random & 1) != 0); break;
-    case Type::logical: put(bytes, at, static_cast<std::int32_t>(random % 3 == 0 ? 0 : random % 3)); break;
-    case Type::pair_float_int: put_pair(bytes, at, static_cast<float>(small), index); break;
-    case Type::pair_double_int: put_pair(bytes, at, static_cast<double>(small), index); break;
-    case Type::pair_long_int: put_pair(bytes, at, static_cast<long>(small), index); break;
-    case Type::pair_int_int: put_pair(bytes, at, small, index); break;
-    case Type::pair_short_int: put_pair(bytes, at, static_cast<short>(small), index); break;
-    case Type::pair_long_double_int: put_pair(bytes, at, static_cast<long double>(small), index); break;
-    case Type::pair_float_float: put_pair(bytes, at, static_cast<float>(small), static_cast<float>(index)); break;
-    case Type::pair_double_double: put_pair(bytes, at, static_cast<double>(small), static_cast<double>(index)); break;
-    default: std::memcpy(bytes.data() + at, &random, extent_bytes(type)); break;
+    case Type::float32:
+      put(bytes, at, static_cast<float>(real));
+      break;
+    case Type::float64:
+      put(bytes, at, static_cast<double>(real));
+      break;
+    case Type::float_long:
+      put(bytes, at, real);
+      break;
+    case Type::complex64:
+      put(bytes, at, std::complex<float>(static_cast<float>(real), static_cast<float>(imaginary)));
+      break;
+    case Type::complex128:
+      put(bytes, at, std::complex<double>(static_cast<double>(real), static_cast<double>(imaginary)));
+      break;
+    case Type::complex_long:
+      put(bytes, at, Wide(real, imaginary));
+      break;
+    case Type::boolean:
+      put(bytes, at, (random & 1) != 0);
+      break;
+    case Type::logical:
+      put(bytes, at, static_cast<std::int32_t>(random % 3 == 0 ? 0 : random % 3));
+      break;
+    case Type::pair_float_int:
+      put_pair(bytes, at, static_cast<float>(small), index);
+      break;
+    case Type::pair_double_int:
+      put_pair(bytes, at, static_cast<double>(small), index);
+      break;
+    case Type::pair_long_int:
+      put_pair(bytes, at, static_cast<long>(small), index);
+      break;
+    case Type::pair_int_int:
+      put_pair(bytes, at, small, index);
+      break;
+    case Type::pair_short_int:
+      put_pair(bytes, at, static_cast<short>(small), index);
+      break;
+    case Type::pair_long_double_int:
+      put_pair(bytes, at, static_cast<long double>(small), index);
+      break;
+    case Type::pair_float_float:
+      put_pair(bytes, at, static_cast<float>(small), static_cast<float>(index));
+      break;
+    case Type::pair_double_double:
+      put_pair(bytes, at, static_cast<double>(small), static_cast<double>(index));
+      break;
+    default:
+      std::memcpy(bytes.data() + at, &random, extent_bytes(type));
+      break;
   }
 }
 
@@ -90,21 +125,28 @@ void put_element(Type type, std::span<std::byte> bytes, std::size_t at, std::uin
 std::vector<std::pair<std::size_t, std::size_t>> value_bytes(const local::Job& job) {
   const auto all = static_cast<std::size_t>(job.element_bytes());
   if (job.record_bytes > 0) return {{0, all}};
-  constexpr std::size_t long_double_bytes = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
+  constexpr std::size_t long_double_bytes =
+      std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
   switch (job.type) {
-    case Type::float_long: return {{0, long_double_bytes}};
+    case Type::float_long:
+      return {{0, long_double_bytes}};
     case Type::complex_long:
       return {{0, long_double_bytes}, {sizeof(long double), sizeof(long double) + long_double_bytes}};
     case Type::pair_double_int:
-    case Type::pair_long_int: return {{0, 8}, {8, 12}};
-    case Type::pair_short_int: return {{0, 2}, {4, 8}};
-    case Type::pair_long_double_int: return {{0, long_double_bytes}, {sizeof(long double), sizeof(long double) + 4}};
-    default: return {{0, all}};
+    case Type::pair_long_int:
+      return {{0, 8}, {8, 12}};
+    case Type::pair_short_int:
+      return {{0, 2}, {4, 8}};
+    case Type::pair_long_double_int:
+      return {{0, long_double_bytes}, {sizeof(long double), sizeof(long double) + 4}};
+    default:
+      return {{0, all}};
   }
 }
 
 /// The first element in which two arrays differ, or -1.
-std::ptrdiff_t first_difference(const local::Job& job, std::span<const std::byte> a, std::span<const std::byte> b) {
+std::ptrdiff_t first_difference(const local::Job& job, std::span<const std::byte> a,
+                                std::span<const std::byte> b) {
   if (a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0)) return -1;
   const auto extent = static_cast<std::size_t>(job.element_bytes());
   const auto values = value_bytes(job);
@@ -129,7 +171,8 @@ constexpr Real real_of() {
 }
 template <typename T>
 constexpr Real complex_of() {
-  return {[](const std::byte* at) { return Wide(get<std::complex<T>>(at)); }, std::numeric_limits<T>::epsilon()};
+  return {[](const std::byte* at) { return Wide(get<std::complex<T>>(at)); },
+          std::numeric_limits<T>::epsilon()};
 }
 
 /// How to read a floating-point type; nothing for the others.
@@ -137,13 +180,20 @@ std::optional<Real> floating(Type type) {
   switch (type) {
     case Type::float16:
       return Real{[](const std::byte* at) { return Wide(from_float16(get<std::uint16_t>(at))); }, 0x1p-10L};
-    case Type::float32: return real_of<float>();
-    case Type::float64: return real_of<double>();
-    case Type::float_long: return real_of<long double>();
-    case Type::complex64: return complex_of<float>();
-    case Type::complex128: return complex_of<double>();
-    case Type::complex_long: return complex_of<long double>();
-    default: return std::nullopt;
+    case Type::float32:
+      return real_of<float>();
+    case Type::float64:
+      return real_of<double>();
+    case Type::float_long:
+      return real_of<long double>();
+    case Type::complex64:
+      return complex_of<float>();
+    case Type::complex128:
+      return complex_of<double>();
+    case Type::complex_long:
+      return complex_of<long double>();
+    default:
+      return std::nullopt;
   }
 }
 
@@ -163,7 +213,8 @@ std::ptrdiff_t first_beyond_bound(const local::Job& job, const std::vector<Bytes
       magnitude = sums ? magnitude + std::abs(x) : magnitude * std::abs(x);
     }
     const long double bound = (sums ? 1 : 4) * p * real.epsilon * magnitude;
-    if (!(std::abs(real.get(got.data() + at) - value) <= bound)) return static_cast<std::ptrdiff_t>(at / extent);
+    if (!(std::abs(real.get(got.data() + at) - value) <= bound))
+      return static_cast<std::ptrdiff_t>(at / extent);
   }
   return -1;
 }
@@ -173,7 +224,8 @@ std::string report(Rank rank, std::ptrdiff_t element, const std::string& what) {
 }
 
 std::string check_reduction(const local::Job& job, const local::Outcome& outcome, bool same_bits) {
-  const bool bounded = job.op.user() == nullptr && !is_exact(job.op.predefined(), job.type) && floating(job.type);
+  const bool bounded =
+      job.op.user() == nullptr && !is_exact(job.op.predefined(), job.type) && floating(job.type);
   const Bytes expected = bounded ? Bytes{} : combine(job, outcome.inputs);
   const bool scatters = job.collective != Collective::allreduce && job.collective != Collective::reduce;
   std::size_t offset = 0;
@@ -227,7 +279,8 @@ std::string check(const local::Job& job, const local::Outcome& outcome, bool sam
   if (!outcome.violation.empty()) return outcome.violation;
   for (Rank rank = 0; rank < job.size; ++rank) {
     const auto bytes = static_cast<std::size_t>(job.output_elements(rank) * job.element_bytes());
-    if (outcome.outputs[static_cast<std::size_t>(rank)].size() != bytes) return report(rank, 0, "a result of wrong size");
+    if (outcome.outputs[static_cast<std::size_t>(rank)].size() != bytes)
+      return report(rank, 0, "a result of wrong size");
   }
   if (is_reducing(job.collective)) return check_reduction(job, outcome, same_bits);
 

@@ -1,5 +1,5 @@
-// The in-process executor against the oracle: every algorithm of the registry, crossed over p, counts, in place, roots,
-// types, operators and segments; and the executor's own behaviour.
+// The in-process executor against the oracle: every algorithm of the registry, crossed over p, counts, in
+// place, roots, types, operators and segments; and the executor's own behaviour.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,14 +52,25 @@ struct Operation {
 
 /// Predefined operations in turn; the sequence covers all kinds of types and operators in a few steps.
 Operation sample_operation(const Needs& needs, std::size_t turn) {
-  static const std::vector<Operation> any{
-      {Type::int32, Op::sum},      {Type::float64, Op::sum},        {Type::uint8, Op::bxor},
-      {Type::float32, Op::sum},    {Type::pair_double_int, Op::maxloc}, {Type::int16, Op::prod},
-      {Type::complex64, Op::sum},  {Type::boolean, Op::land},       {Type::float_long, Op::sum},
-      {Type::uint64, Op::max},     {Type::float16, Op::sum},        {Type::complex128, Op::prod},
-      {Type::logical, Op::lor},    {Type::pair_short_int, Op::minloc}, {Type::float64, Op::min}};
-  static const std::vector<Operation> idempotent{
-      {Type::int32, Op::max}, {Type::float64, Op::min}, {Type::uint8, Op::band}, {Type::pair_float_int, Op::minloc}};
+  static const std::vector<Operation> any{{Type::int32, Op::sum},
+                                          {Type::float64, Op::sum},
+                                          {Type::uint8, Op::bxor},
+                                          {Type::float32, Op::sum},
+                                          {Type::pair_double_int, Op::maxloc},
+                                          {Type::int16, Op::prod},
+                                          {Type::complex64, Op::sum},
+                                          {Type::boolean, Op::land},
+                                          {Type::float_long, Op::sum},
+                                          {Type::uint64, Op::max},
+                                          {Type::float16, Op::sum},
+                                          {Type::complex128, Op::prod},
+                                          {Type::logical, Op::lor},
+                                          {Type::pair_short_int, Op::minloc},
+                                          {Type::float64, Op::min}};
+  static const std::vector<Operation> idempotent{{Type::int32, Op::max},
+                                                 {Type::float64, Op::min},
+                                                 {Type::uint8, Op::band},
+                                                 {Type::pair_float_int, Op::minloc}};
   const auto& list = needs.idempotent ? idempotent : any;
   return list[turn % list.size()];
 }
@@ -132,7 +143,8 @@ void sweep(const std::vector<Rank>& sizes, Mode mode) {
     for (const Rank p : sizes) {
       if (!serves(selection, p)) continue;
       const std::set<Count> counts{0, 1, p - 1, p, p + 1, 1000};
-      const std::set<Rank> roots = is_rooted(selection.collective) ? std::set<Rank>{0, p / 2, p - 1} : std::set<Rank>{0};
+      const std::set<Rank> roots =
+          is_rooted(selection.collective) ? std::set<Rank>{0, p / 2, p - 1} : std::set<Rank>{0};
       for (const Rank root : roots) {
         for (const Count count : counts) {
           if (count == 1000 && root != *roots.rbegin()) continue;
@@ -151,7 +163,9 @@ void sweep(const std::vector<Rank>& sizes, Mode mode) {
   });
 }
 
-TEST(Local, EveryAlgorithmTakingTurns) { sweep({1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33}, Mode::single_thread); }
+TEST(Local, EveryAlgorithmTakingTurns) {
+  sweep({1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33}, Mode::single_thread);
+}
 
 TEST(Local, EveryAlgorithmInThreads) { sweep({1, 2, 3, 4, 7}, Mode::threads); }
 
@@ -162,7 +176,8 @@ TEST(Local, CallersOperators) {
     if (!is_reducing(selection.collective) || selection.algorithm->needs.idempotent) return;
     for (const Rank p : {1, 2, 3, 4, 5, 7, 8, 13, 16, 22}) {
       if (!serves(selection, p)) continue;
-      for (const Rank root : is_rooted(selection.collective) ? std::vector<Rank>{0, p - 1} : std::vector<Rank>{0}) {
+      for (const Rank root :
+           is_rooted(selection.collective) ? std::vector<Rank>{0, p - 1} : std::vector<Rank>{0}) {
         for (const bool in_place : {false, true}) {
           Job job = job_of(selection, p, root, 29, in_place, 0);
           job.type = Type::uint64;
@@ -183,7 +198,8 @@ TEST(Local, ThousandsOfRanksTakingTurns) {
   for_each_selection([&](const Selection& selection) {
     const Rank p = 2000;
     if (!serves(selection, p) || !selection.params.empty()) return;
-    // Only schedules of logarithmic size: all ranks' are in memory at once.
+    // Only schedules of logarithmic size: all ranks' are in memory at once. p concurrent pipelines are not.
+    if (!selection.algorithm->params.empty() && !is_rooted(selection.collective)) return;
     const Shape shape{.size = p};
     if (build_schedule(*selection.algorithm, selection.collective, shape).ranges.size() > 500) return;
     const Job job = job_of(selection, p, is_rooted(selection.collective) ? 1234 : 0, 1, false, 0);
@@ -192,7 +208,8 @@ TEST(Local, ThousandsOfRanksTakingTurns) {
 }
 
 TEST(Local, AThousandThreads) {
-  for (const Collective collective : {Collective::allreduce, Collective::allgather, Collective::bcast, Collective::barrier}) {
+  for (const Collective collective :
+       {Collective::allreduce, Collective::allgather, Collective::bcast, Collective::barrier}) {
     if (algorithms_of(collective).empty()) continue;
     World world(1000);
     world.run([&](Comm& comm) {
@@ -260,8 +277,9 @@ TEST(Local, TypedCallsInARow) {
 }
 
 TEST(Local, TypedRootedCalls) {
-  for (const Collective needed : {Collective::reduce, Collective::gather, Collective::gatherv, Collective::scatter,
-                                  Collective::scatterv, Collective::bcast, Collective::barrier}) {
+  for (const Collective needed :
+       {Collective::reduce, Collective::gather, Collective::gatherv, Collective::scatter,
+        Collective::scatterv, Collective::bcast, Collective::barrier}) {
     if (algorithms_of(needed).empty()) GTEST_SKIP() << "no algorithm of " << to_string(needed);
   }
   World world(5);
@@ -272,24 +290,31 @@ TEST(Local, TypedRootedCalls) {
       std::vector<int> mine{static_cast<int>(r), 1};
       std::vector<int> result(at_root ? 2 : 0);
       reduce(mine, result, Op::sum, root, comm);
-      if (at_root) { EXPECT_EQ(result, (std::vector<int>{10, 5})); }
+      if (at_root) {
+        EXPECT_EQ(result, (std::vector<int>{10, 5}));
+      }
 
       std::vector<int> all(at_root ? 10 : 0);
       gather(mine, all, root, comm);
-      if (at_root) { EXPECT_EQ(all, (std::vector<int>{0, 1, 1, 1, 2, 1, 3, 1, 4, 1})); }
+      if (at_root) {
+        EXPECT_EQ(all, (std::vector<int>{0, 1, 1, 1, 2, 1, 3, 1, 4, 1}));
+      }
       std::vector<int> back(2);
       scatter(all, back, root, comm);
       EXPECT_EQ(back, mine);
 
       const std::vector<Count> counts{1, 0, 3, 2, 1};
       const std::vector<Count> displs{8, 0, 4, 2, 0};
-      const std::vector<int> own(static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]), static_cast<int>(r));
+      const std::vector<int> own(static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]),
+                                 static_cast<int>(r));
       std::vector<int> gathered(at_root ? 9 : 0, -1);
       const auto at_root_only = [&](const std::vector<Count>& v) {
         return at_root ? std::span<const Count>(v) : std::span<const Count>{};
       };
       gatherv(own, gathered, at_root_only(counts), at_root_only(displs), root, comm);
-      if (at_root) { EXPECT_EQ(gathered, (std::vector<int>{4, -1, 3, 3, 2, 2, 2, -1, 0})); }
+      if (at_root) {
+        EXPECT_EQ(gathered, (std::vector<int>{4, -1, 3, 3, 2, 2, 2, -1, 0}));
+      }
       std::vector<int> own_back(own.size());
       scatterv(gathered, at_root_only(counts), at_root_only(displs), own_back, root, comm);
       EXPECT_EQ(own_back, own);
@@ -318,22 +343,23 @@ TEST(Local, AFailingRankEndsTheOthers) {
 }
 
 TEST(Local, AFailingOperatorEndsTheOthers) {
-  const UserOperator failing{[](const void*, void*, Count) { throw std::runtime_error("the operator"); }, true};
+  const UserOperator failing{[](const void*, void*, Count) { throw std::runtime_error("the operator"); },
+                             true};
   World world(8);
   EXPECT_THROW(world.run([&](Comm& comm) {
-                 std::vector<int> x(10'000);
-                 std::vector<int> y(10'000);
-                 allreduce(x, y, failing, comm, "circulant_optimal");
-               }),
+    std::vector<int> x(10'000);
+    std::vector<int> y(10'000);
+    allreduce(x, y, failing, comm, "circulant_optimal");
+  }),
                std::runtime_error);
 }
 
 TEST(Local, DisagreeingRanksAreFound) {
   World world(3);
   EXPECT_THROW(world.run([](Comm& comm) {
-                 std::vector<int> x(comm.rank() == 1 ? 9U : 12U);
-                 allreduce(in_place, x, Op::sum, comm, "circulant_optimal");
-               }),
+    std::vector<int> x(comm.rank() == 1 ? 9U : 12U);
+    allreduce(in_place, x, Op::sum, comm, "circulant_optimal");
+  }),
                Error);
 }
 
@@ -347,7 +373,8 @@ TEST(Local, MisuseIsRefused) {
     EXPECT_THROW(allreduce(x, y, Op::sum, comm, "no_such_algorithm"), Error);
     EXPECT_THROW(allreduce(x, y, Op::sum, comm, "allgather/circulant_optimal"), Error);
     const UserOperator affine = composition();
-    EXPECT_THROW(allreduce(x, y, affine, comm, "allreduce/circulant_optimal"), Error);  // needs a commutative one
+    EXPECT_THROW(allreduce(x, y, affine, comm, "allreduce/circulant_optimal"),
+                 Error);             // needs a commutative one
     allreduce(x, y, Op::sum, comm);  // the communicator stays usable
   });
 }
@@ -368,7 +395,8 @@ TEST(Local, PlansAreEvictedNotLost) {
 TEST(Select, FloatingPointSumsGetTheSameBitsEverywhere) {
   for (const Rank p : {1, 2, 3, 8, 100, 1000}) {
     for (const Count bytes : {0, 8, 1000, 100'000, 100'000'000}) {
-      EXPECT_TRUE(default_selection(Collective::allreduce, p, bytes, false, true).algorithm->guarantees.same_bits);
+      EXPECT_TRUE(
+          default_selection(Collective::allreduce, p, bytes, false, true).algorithm->guarantees.same_bits);
     }
   }
 }

@@ -27,11 +27,12 @@ class AlignedBytes {
   std::size_t size_ = 0;
 };
 
-/// A call is begun, polled until it has ended, and may be waited for in between. Exceptions leave the world failed
-/// once a message has been sent.
+/// A call is begun, polled until it has ended, and may be waited for in between. Exceptions leave the world
+/// failed once a message has been sent.
 class Comm::Impl {
  public:
-  Impl(Hub& hub, Rank rank, const Options& options) : endpoint_(hub, rank), cache_(options.plan_cache_bytes) {}
+  Impl(Hub& hub, Rank rank, const Options& options)
+      : endpoint_(hub, rank), cache_(options.plan_cache_bytes) {}
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
 

@@ -1,8 +1,9 @@
 // One rank's end of the message passing: its inbox, and the execution that it is in the middle of.
 //
-// Rendezvous with one copy: a send puts an event into the receiver's inbox that names the sender and its step. When the
-// receive has been started as well, the receiver copies straight from the sender's memory, which rests until then, and
-// answers with an event that completes the send. Executions are numbered: an event of a later one waits for it.
+// Rendezvous with one copy: a send puts an event into the receiver's inbox that names the sender and its
+// step. When the receive has been started as well, the receiver copies straight from the sender's memory,
+// which rests until then, and answers with an event that completes the send. Executions are numbered: an
+// event of a later one waits for it.
 #pragma once
 
 #include <array>
@@ -58,12 +59,13 @@ class Endpoint {
 
   /// Begins an execution. All ranks begin the same ones in the same order.
   void start(Execution& execution, const Memory& memory);
-  /// Handles the events that have come in; true if the execution has ended. Throws Error(transport) if the world failed.
+  /// Handles the events that have come in; true if the execution has ended. Throws Error(transport) if the
+  /// world failed.
   bool poll();
   /// Sleeps until there is an event. Throws Error(transport) if the world failed.
   void wait();
-  /// To be called when an exception leaves a collective: the world fails, and no rank reads this one's memory any more
-  /// once it returns.
+  /// To be called when an exception leaves a collective: the world fails, and no rank reads this one's memory
+  /// any more once it returns.
   void abandon() noexcept;
   void wake();
   /// Single-threaded mode: whether it stands in Hub::runnable.

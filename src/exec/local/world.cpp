@@ -71,7 +71,8 @@ void World::Impl::run(const std::function<void(Comm&)>& body) {
   for (Seat& seat : seats) {
     pthread_t thread{};
     if (pthread_create(&thread, &attributes, thread_main, &seat) != 0) {
-      note_failure(std::make_exception_ptr(Error(ErrorCode::transport, "the system grants no more threads")), false);
+      note_failure(std::make_exception_ptr(Error(ErrorCode::transport, "the system grants no more threads")),
+                   false);
       break;
     }
     threads.push_back(thread);

@@ -1,0 +1,201 @@
+#include "local_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "circoll/local.hpp"
+#include "circoll/ops.hpp"
+#include "circoll/select.hpp"
+#include "commands.hpp"
+#include "support/oracle.hpp"
+
+namespace circoll::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Buffers = std::vector<std::vector<std::byte>>;
+
+constexpr Type type = Type::float32;
+constexpr Op op = Op::sum;
+
+struct Row {
+  std::string collective;
+  std::string algorithm;
+  Count bytes = 0;
+  double median_us = 0;
+  double reference_us = 0;
+  std::string error;  // empty if correct
+};
+
+double microseconds(Clock::duration d) { return std::chrono::duration<double, std::micro>(d).count(); }
+
+/// Times per repetition and rank.
+class Times {
+ public:
+  Times(std::size_t repetitions, std::size_t ranks) : ranks_(ranks), us_(repetitions * ranks) {}
+  double& at(std::size_t repetition, std::size_t rank) { return us_[repetition * ranks_ + rank]; }
+  /// Median over repetitions of the maximum over ranks.
+  [[nodiscard]] double median() const {
+    std::vector<double> slowest;
+    for (auto from = us_.begin(); from != us_.end(); from += static_cast<std::ptrdiff_t>(ranks_)) {
+      slowest.push_back(*std::max_element(from, from + static_cast<std::ptrdiff_t>(ranks_)));
+    }
+    const auto middle = slowest.begin() + static_cast<std::ptrdiff_t>(slowest.size() / 2);
+    std::nth_element(slowest.begin(), middle, slowest.end());
+    return *middle;
+  }
+
+ private:
+  std::size_t ranks_;
+  std::vector<double> us_;
+};
+
+/// One rank's result straight from all inputs: the definition, in one loop over memory.
+void compute_directly(const local::Job& job, const Buffers& inputs, std::size_t rank,
+                      std::vector<std::byte>& output) {
+  if (output.empty()) return;
+  const bool per_rank = job.collective != Collective::allreduce && job.collective != Collective::reduce;
+  if (is_reducing(job.collective)) {
+    const std::size_t offset = per_rank ? rank * output.size() : 0;
+    const std::size_t elements = output.size() / extent_bytes(type);
+    std::memcpy(output.data(), inputs[0].data() + offset, output.size());
+    for (std::size_t r = 1; r < inputs.size(); ++r) {
+      reduce_kernel(op, type)(output.data(), output.data(), inputs[r].data() + offset, elements);
+    }
+  } else if (job.collective == Collective::scatter || job.collective == Collective::scatterv) {
+    std::memcpy(output.data(), inputs[0].data() + rank * output.size(), output.size());
+  } else {  // bcast, gather, allgather: all inputs one after another
+    std::size_t offset = 0;
+    for (const auto& input : inputs) {
+      std::memcpy(output.data() + offset, input.data(), input.size());
+      offset += input.size();
+    }
+  }
+}
+
+local::Call call_of(const local::Job& job, const local::Outcome& outcome, Buffers& outputs, std::size_t rank,
+                    const std::vector<Count>& counts) {
+  local::Call call;
+  call.collective = job.collective;
+  call.sendbuf = outcome.inputs[rank].data();
+  call.recvbuf = outputs[rank].data();
+  call.count = job.counts[0];
+  if (is_irregular(job.collective)) call.counts = counts;
+  call.type = job.type;
+  call.op = job.op;
+  return call;
+}
+
+Row measure(Collective collective, Rank ranks, Count bytes) {
+  const auto p = static_cast<std::size_t>(ranks);
+  local::Job job;
+  job.collective = collective;
+  job.size = ranks;
+  job.type = type;
+  job.op = op;
+  const bool is_vector = collective == Collective::allreduce || collective == Collective::reduce ||
+                         collective == Collective::bcast || collective == Collective::barrier;
+  const Count elements = bytes / static_cast<Count>(extent_bytes(type));
+  job.counts = {is_vector ? elements : std::max(Count{bytes > 0 ? 1 : 0}, elements / ranks)};
+  const std::vector<Count> counts(p, job.counts[0]);
+
+  local::Outcome outcome;
+  Buffers direct(p);
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    outcome.inputs.emplace_back(static_cast<std::size_t>(job.input_elements(rank) * job.element_bytes()));
+    oracle::fill(type, rank, outcome.inputs.back());
+    outcome.outputs.emplace_back(static_cast<std::size_t>(job.output_elements(rank) * job.element_bytes()));
+    direct[static_cast<std::size_t>(rank)].resize(outcome.outputs.back().size());
+  }
+  if (collective == Collective::bcast) outcome.outputs[0] = outcome.inputs[0];
+
+  const std::size_t warm_up = 10;
+  const std::size_t repetitions = bytes <= 1 << 12 ? 400 : bytes <= 1 << 17 ? 200 : 40;
+  Times ours(repetitions, p);
+  Times reference(repetitions, p);
+  std::barrier line_up(static_cast<std::ptrdiff_t>(p));
+  local::World world(ranks);
+  world.run([&](local::Comm& comm) {
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    const local::Call call = call_of(job, outcome, outcome.outputs, rank, counts);
+    for (std::size_t repetition = 0; repetition < warm_up + repetitions; ++repetition) {
+      line_up.arrive_and_wait();
+      const auto start = Clock::now();
+      comm.execute(call);
+      const auto middle = Clock::now();
+      line_up.arrive_and_wait();
+      const auto reference_start = Clock::now();
+      line_up.arrive_and_wait();
+      compute_directly(job, outcome.inputs, rank, direct[rank]);
+      line_up.arrive_and_wait();
+      const auto end = Clock::now();
+      if (repetition < warm_up) continue;
+      ours.at(repetition - warm_up, rank) = microseconds(middle - start);
+      reference.at(repetition - warm_up, rank) = microseconds(end - reference_start);
+    }
+  });
+
+  const bool reduces = is_reducing(collective);
+  const bool told = collective != Collective::gatherv && collective != Collective::scatterv;
+  const Selection selection =
+      resolve({}, collective, ranks, told ? job.total() * job.element_bytes() : 0,
+              !reduces || is_exact(op, type), {.commutative = true, .idempotent = false});
+  std::string name(selection.algorithm->name);
+  for (const auto& [key, value] : selection.params) name += fmt::format(":{}={}", key, value);
+  return Row{std::string(to_string(collective)),
+             name,
+             job.total() * job.element_bytes(),
+             ours.median(),
+             reference.median(),
+             oracle::check(job, outcome, selection.algorithm->guarantees.same_bits)};
+}
+
+}  // namespace
+
+bool print_local_table(Rank ranks, bool json) {
+  // A thread per rank and timing loops: beyond this the table says nothing about algorithms.
+  require(ranks <= 256, "the table is for at most 256 ranks");
+  if (!json) {
+    print(fmt::format(
+        "{} ranks as threads of this process, float32 sums; reference: shared memory and two barriers\n\n"
+        "{:<22}{:<34}{:>9}{:>12}{:>14}{:>8}  {}\n",
+        ranks, "collective", "algorithm", "bytes", "median_us", "reference_us", "ratio", "correct"));
+  }
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  bool all_correct = true;
+  for (const Collective collective : all_collectives) {
+    if (algorithms_of(collective).empty()) continue;
+    const std::vector<Count> sizes =
+        collective == Collective::barrier ? std::vector<Count>{0} : std::vector<Count>{64, 16 << 10, 1 << 20};
+    for (const Count bytes : sizes) {
+      const Row row = measure(collective, ranks, bytes);
+      all_correct = all_correct && row.error.empty();
+      const double ratio = row.median_us / row.reference_us;
+      if (json) {
+        rows.push_back({{"collective", row.collective},
+                        {"algorithm", row.algorithm},
+                        {"p", ranks},
+                        {"bytes", row.bytes},
+                        {"median_us", row.median_us},
+                        {"reference_us", row.reference_us},
+                        {"ratio", ratio},
+                        {"correct", row.error.empty()},
+                        {"error", row.error}});
+      } else {
+        print(fmt::format("{:<22}{:<34}{:>9}{:>12.1f}{:>14.1f}{:>8.2f}  {}\n", row.collective, row.algorithm,
+                          row.bytes, row.median_us, row.reference_us, ratio,
+                          row.error.empty() ? "yes" : "NO: " + row.error));
+      }
+    }
+  }
+  if (json) print(rows.dump(2) + "\n");
+  return all_correct;
+}
+
+}  // namespace circoll::cli

@@ -1,0 +1,96 @@
+# Install rules, the package files for find_package(circoll), and the .pc files for pkg-config.
+# Optional parts (the executors over MPI, the drop-ins, the programs) are installed if they were built.
+include(CMakePackageConfigHelpers)
+
+get_target_property(circoll_library_type circoll TYPE)
+set(circoll_is_shared OFF)
+if(circoll_library_type STREQUAL "SHARED_LIBRARY")
+  set(circoll_is_shared ON)
+endif()
+set(circoll_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/circoll)
+set(circoll_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(circoll_built_mpis "")
+foreach(mpi openmpi mpich)
+  if(TARGET circoll_${mpi})
+    list(APPEND circoll_built_mpis ${mpi})
+  endif()
+endforeach()
+
+# Headers. mpi.hpp includes <mpi.h> and serves the MPI libraries only.
+set(circoll_left_out PATTERN mpi.hpp EXCLUDE)
+if(circoll_built_mpis)
+  set(circoll_left_out "")
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/circoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${circoll_left_out})
+
+# Libraries: one export per MPI, so that the package works where only one of them is installed.
+function(circoll_install_library target export)
+  install(TARGETS ${target} EXPORT ${export}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(EXPORT ${export} NAMESPACE circoll:: DESTINATION ${circoll_cmake_dir} FILE ${export}.cmake)
+endfunction()
+
+circoll_install_library(circoll circoll-targets)
+foreach(mpi IN LISTS circoll_built_mpis)
+  set_target_properties(circoll_${mpi} PROPERTIES EXPORT_NAME ${mpi} INSTALL_RPATH "$ORIGIN")
+  circoll_install_library(circoll_${mpi} circoll-${mpi}-targets)
+endforeach()
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/circollConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/package/circollConfig.cmake
+                              INSTALL_DESTINATION ${circoll_cmake_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/circollConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/package/circollConfig.cmake ${PROJECT_BINARY_DIR}/package/circollConfigVersion.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/CircollHighway.cmake
+        DESTINATION ${circoll_cmake_dir})
+
+# pkg-config. Paths are relative to the .pc file: the installed tree can be moved.
+function(circoll_install_pc name description requires libs cflags)
+  file(RELATIVE_PATH prefix_from_pc /prefix/${circoll_pkgconfig_dir} /prefix)
+  string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/${name}.pc @ONLY CONTENT [[
+prefix=${pcfiledir}/@prefix_from_pc@
+libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
+includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+
+Name: @name@
+Description: @description@
+Version: @PROJECT_VERSION@
+Requires: @requires@
+Libs: @libs@
+Cflags: -I${includedir} @cflags@
+]])
+  install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${circoll_pkgconfig_dir})
+endfunction()
+
+# A static library brings its private libraries along, and the C++ run-time for programs that are linked as C.
+set(circoll_requires "")
+set(circoll_libs "-L\${libdir} -lcircoll -pthread")
+if(NOT circoll_is_shared)
+  set(circoll_requires "fmt libhwy")
+  string(APPEND circoll_libs " -lstdc++ -lm")
+endif()
+circoll_install_pc(circoll "${PROJECT_DESCRIPTION}" "${circoll_requires}" "${circoll_libs}" "")
+set(circoll_module_openmpi ompi-c)
+set(circoll_module_mpich mpich)
+foreach(mpi IN LISTS circoll_built_mpis)
+  circoll_install_pc(circoll-${mpi} "${PROJECT_DESCRIPTION} (over ${circoll_module_${mpi}})"
+                     "circoll = ${PROJECT_VERSION}, ${circoll_module_${mpi}}" "-L\${libdir} -lcircoll_${mpi}"
+                     "-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX")  # as in src/exec/mpi: MPI's header as C
+endforeach()
+
+# The drop-ins (lib/circoll/<mpi>/libcircoll-mpi.so) and the programs are installed by their own rooms; here only
+# where they find a shared libcircoll.
+file(RELATIVE_PATH circoll_lib_from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+foreach(program circoll_cli circoll_bench_openmpi circoll_bench_mpich)
+  if(TARGET ${program})
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${circoll_lib_from_bin}")
+  endif()
+endforeach()
+foreach(mpi IN LISTS circoll_built_mpis)
+  if(TARGET circoll_dropin_${mpi})
+    set_target_properties(circoll_dropin_${mpi} PROPERTIES INSTALL_RPATH "$ORIGIN/../..")
+  endif()
+endforeach()

@@ -1,0 +1,65 @@
+#!/bin/sh
+# Installs a build tree to a scratch prefix, moves it, and builds and runs the programs of this directory against it:
+# through find_package(circoll), and through pkg-config with no build system at all.
+# usage: run.sh BUILD_DIR SCRATCH_DIR [CXX [CC]]
+set -eu
+
+build=$1
+scratch=$2
+cxx=${3:-c++}
+cc=${4:-cc}
+here=$(cd "$(dirname "$0")" && pwd)
+
+rm -rf "$scratch"
+mkdir -p "$scratch"
+cmake --install "$build" --prefix "$scratch/first" >"$scratch/install.log"
+mv "$scratch/first" "$scratch/prefix"  # nothing in the tree may name the place that it was installed to
+prefix=$scratch/prefix
+libdir=$(dirname "$(find "$prefix" -name 'libcircoll.*' | head -n 1)")
+
+# Programs run where their MPI's launcher is; one process without a launcher is an MPI program too.
+launch() {
+  case $1 in
+    *openmpi*) OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe -np 2 "$1" ;;
+    *mpich*) mpirun.mpich -np 2 "$1" ;;
+    *) "$1" ;;
+  esac
+}
+
+echo "-- find_package"
+cmake -S "$here" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$cxx" \
+  -DCMAKE_C_COMPILER="$cc" >"$scratch/configure.log"
+cmake --build "$scratch/build" >"$scratch/build.log"
+for program in "$scratch"/build/consumer*; do
+  if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
+  echo "$(basename "$program"): $(launch "$program")"
+done
+
+echo "-- pkg-config"
+PKG_CONFIG_PATH=$libdir/pkgconfig
+export PKG_CONFIG_PATH
+if [ -e "$libdir/libcircoll.so" ]; then
+  LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export LD_LIBRARY_PATH
+fi
+compile() {  # compile NAME COMPILER MODULE SOURCE [FLAGS]
+  name=$1 compiler=$2 module=$3 source=$4
+  shift 4
+  flags=$(pkg-config --cflags --libs "$module")
+  # shellcheck disable=SC2086  # flags are words
+  "$compiler" "$@" "$source" -o "$scratch/$name" $flags
+  echo "$name: $(launch "$scratch/$name")"
+}
+compile pkgconfig "$cxx" circoll "$here/consumer.cpp" -std=c++20
+[ ! -e "$prefix/include/circoll/circoll.h" ] || compile pkgconfig_c "$cc" circoll "$here/consumer.c"
+for mpi in openmpi mpich; do
+  [ -e "$libdir/pkgconfig/circoll-$mpi.pc" ] || continue
+  compile "pkgconfig_$mpi" "$cxx" "circoll-$mpi" "$here/consumer_mpi.cpp" -std=c++20
+  compile "pkgconfig_c_$mpi" "$cc" "circoll-$mpi" "$here/consumer_mpi.c"
+done
+
+if [ -x "$prefix/bin/circoll" ]; then
+  echo "-- installed circoll"
+  "$prefix/bin/circoll" list >/dev/null
+fi
+echo "-- ok"

@@ -1,0 +1,488 @@
+// The verifier is tested by mutation: a correct set of schedules is damaged in one place, and must be
+// refuted.
+#include "circoll/verify.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+#include "circoll/error.hpp"
+
+namespace circoll {
+namespace {
+
+struct Subject {
+  const char* id;
+  Params params{};
+};
+
+const std::vector<Subject>& subjects() {
+  static const std::vector<Subject> all{
+      {"allreduce/circulant"},
+      {"allreduce/circulant_optimal"},
+      {"allreduce/allgather_reduce"},
+      {"reduce/circulant_tree"},
+      {"reduce/circulant_pipelined", {{"segments", 3}}},
+      {"reduce_scatter/circulant"},
+      {"reduce_scatter/circulant_optimal"},
+      {"reduce_scatter/circulant_ordered"},
+      {"allgather/circulant"},
+      {"allgather/circulant_optimal"},
+      {"gather/circulant"},
+      {"scatter/circulant"},
+      {"bcast/circulant_pipelined", {{"segments", 4}}},
+  };
+  return all;
+}
+
+/// Everything that is verified: schedules, dependencies, claims. A mutation changes it and says if it could.
+struct Case {
+  std::vector<Schedule> ranks;
+  std::vector<Dependencies> dependencies;  // empty: derived
+  Claims claims;
+
+  [[nodiscard]] Verdict verify() const { return verify_schedules(ranks, claims, dependencies); }
+};
+
+Case make_case(const Subject& subject, Rank p, Rank root) {
+  const Selection s = parse_selection(subject.id);
+  const Shape shape{.size = p, .root = is_rooted(s.collective) ? root : 0, .params = subject.params};
+  return {build_all_ranks(*s.algorithm, s.collective, shape),
+          {},
+          {s.algorithm->needs, s.algorithm->guarantees, s.algorithm->cost(shape)}};
+}
+
+using Mutation = std::function<bool(Case&, std::mt19937&)>;
+
+std::size_t pick(std::mt19937& random, std::size_t count) {
+  return std::uniform_int_distribution<std::size_t>(0, count - 1)(random);
+}
+
+/// A random step of a kind at a random rank, or nothing.
+struct Place {
+  std::size_t rank;
+  std::size_t step;
+};
+std::optional<Place> find(const Case& c, std::mt19937& random,
+                          const std::function<bool(const Schedule&, const Step&)>& fits) {
+  std::vector<Place> places;
+  for (std::size_t r = 0; r < c.ranks.size(); ++r) {
+    for (std::size_t i = 0; i < c.ranks[r].steps.size(); ++i) {
+      if (fits(c.ranks[r], c.ranks[r].steps[i])) places.push_back({r, i});
+    }
+  }
+  if (places.empty()) return std::nullopt;
+  return places[pick(random, places.size())];
+}
+std::optional<Place> find(const Case& c, std::mt19937& random, StepKind kind) {
+  return find(c, random, [kind](const Schedule&, const Step& s) { return s.kind == kind; });
+}
+void erase(Case& c, Place at) {
+  auto& steps = c.ranks[at.rank].steps;
+  steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(at.step));
+}
+Step& step_at(Case& c, Place at) { return c.ranks[at.rank].steps[at.step]; }
+
+/// Replaces an operand by one range.
+void set_operand(Schedule& s, Operand& o, Range range) {
+  o = {static_cast<std::uint32_t>(s.ranges.size()), 1};
+  s.ranges.push_back(range);
+}
+
+bool drop_send(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, StepKind::send);
+  if (at) erase(c, *at);
+  return at.has_value();
+}
+bool drop_recv(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, StepKind::recv);
+  if (at) erase(c, *at);
+  return at.has_value();
+}
+bool drop_message(Case& c, std::mt19937& random) {
+  // Both ends: the messages still match, but something is missing. Only where a rank has one message from
+  // this peer.
+  const auto at = find(c, random, [](const Schedule& s, const Step& step) {
+    return step.kind == StepKind::recv &&
+           std::count_if(s.steps.begin(), s.steps.end(), [&](const Step& other) {
+             return other.kind == StepKind::recv && other.peer == step.peer;
+           }) == 1;
+  });
+  if (!at) return false;
+  const auto peer = static_cast<std::size_t>(step_at(c, *at).peer);
+  erase(c, *at);
+  auto& steps = c.ranks[peer].steps;
+  std::erase_if(steps, [&](const Step& s) {
+    return s.kind == StepKind::send && s.peer == static_cast<Rank>(at->rank);
+  });
+  return true;
+}
+bool wrong_peer(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, StepKind::send);
+  if (!at || c.ranks.size() < 3) return false;
+  Step& step = step_at(c, *at);
+  const auto p = static_cast<Rank>(c.ranks.size());
+  do {
+    step.peer = (step.peer + 1) % p;
+  } while (step.peer == static_cast<Rank>(at->rank));
+  return true;
+}
+bool peer_outside(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, StepKind::recv);
+  if (at) step_at(c, *at).peer = static_cast<Rank>(c.ranks.size());
+  return at.has_value();
+}
+bool swap_operands(Case& c, std::mt19937& random) {
+  // A fault only where order is promised.
+  if (!c.claims.guarantees.rank_order) return false;
+  const auto at = find(c, random, StepKind::reduce);
+  if (at) std::swap(step_at(c, *at).left, step_at(c, *at).right);
+  return at.has_value();
+}
+bool count_twice(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, StepKind::reduce);
+  if (!at) return false;
+  Schedule& s = c.ranks[at->rank];
+  Step again = s.steps[at->step];
+  again.left = again.dst;
+  s.steps.insert(s.steps.begin() + static_cast<std::ptrdiff_t>(at->step) + 1, again);
+  return true;
+}
+bool forget_reduction(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, StepKind::reduce);
+  if (at) erase(c, *at);
+  return at.has_value();
+}
+bool copy_instead_of_reduction(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, StepKind::reduce);
+  if (!at) return false;
+  step_at(c, *at).kind = StepKind::copy;
+  step_at(c, *at).right = {};
+  return true;
+}
+bool write_send_buffer(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, [](const Schedule& s, const Step& step) {
+    return step.kind == StepKind::recv && s.count(step.dst) <= s.buffers[send_buffer].slots;
+  });
+  if (!at) return false;
+  Step& step = step_at(c, *at);
+  Schedule& s = c.ranks[at->rank];
+  set_operand(s, step.dst, {send_buffer, 0, s.count(step.dst)});
+  return true;
+}
+bool shift_blocks(Case& c, std::mt19937& random) {
+  // A receive into the neighbouring slots: the right number of blocks, the wrong ones.
+  const auto at = find(c, random, [](const Schedule& s, const Step& step) {
+    if (step.kind != StepKind::recv || step.dst.length != 1) return false;
+    const Range range = s.operand(step.dst)[0];
+    const Slot slots = s.buffers[static_cast<std::size_t>(range.buffer)].slots;
+    return range.count < slots &&
+           s.block_of(range.buffer, range.first) != s.block_of(range.buffer, (range.first + 1) % slots);
+  });
+  if (!at) return false;
+  Schedule& s = c.ranks[at->rank];
+  Range range = s.operand(step_at(c, *at).dst)[0];
+  range.first = (range.first + 1) % s.buffers[static_cast<std::size_t>(range.buffer)].slots;
+  set_operand(s, step_at(c, *at).dst, range);
+  return true;
+}
+bool shorten_message(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, [](const Schedule& s, const Step& step) {
+    return step.kind == StepKind::send && s.count(step.left) > 1;
+  });
+  if (!at) return false;
+  Schedule& s = c.ranks[at->rank];
+  Step& step = step_at(c, *at);
+  const Range first = s.operand(step.left)[0];
+  set_operand(s, step.left, {first.buffer, first.first, 1});
+  return true;
+}
+bool too_small_scratch(Case& c, std::mt19937& random) {
+  std::vector<Place> used;  // rank and buffer
+  for (std::size_t r = 0; r < c.ranks.size(); ++r) {
+    for (const Range& range : c.ranks[r].ranges) {
+      const Buffer& b = c.ranks[r].buffers[static_cast<std::size_t>(range.buffer)];
+      if (range.buffer >= first_scratch_buffer && range.first + range.count == b.slots)
+        used.push_back({r, static_cast<std::size_t>(range.buffer)});
+    }
+  }
+  if (used.empty()) return false;
+  const Place at = used[pick(random, used.size())];
+  Buffer& b = c.ranks[at.rank].buffers[at.step];
+  --b.slots;
+  if (!b.list.empty()) b.list.pop_back();
+  return true;
+}
+bool bigger_user_buffer(Case& c, std::mt19937& random) {
+  Schedule& s = c.ranks[pick(random, c.ranks.size())];
+  ++s.buffers[recv_buffer].slots;
+  return true;
+}
+bool cyclic_wait(Case& c, std::mt19937& random) {
+  // Two ranks that exchange in one round: each sends only after it has received.
+  const auto at = find(c, random, [](const Schedule& s, const Step& step) {
+    return step.kind == StepKind::send && std::any_of(s.steps.begin(), s.steps.end(), [&](const Step& other) {
+             return other.kind == StepKind::recv && other.round == step.round;
+           });
+  });
+  if (!at) return false;
+  const std::uint32_t round = step_at(c, *at).round;
+  for (Schedule& s : c.ranks) {
+    const auto in_round = [&](StepKind kind) {
+      return std::find_if(s.steps.begin(), s.steps.end(),
+                          [&](const Step& x) { return x.kind == kind && x.round == round; });
+    };
+    const auto send = in_round(StepKind::send);
+    const auto recv = in_round(StepKind::recv);
+    if (send == s.steps.end() || recv == s.steps.end()) return false;
+    if (send < recv) std::iter_swap(send, recv);
+    const auto first = static_cast<StepIndex>(std::min(send, recv) - s.steps.begin());
+    s.edges.emplace_back(first, static_cast<StepIndex>(std::max(send, recv) - s.steps.begin()));
+  }
+  return true;
+}
+bool forget_dependency(Case& c, std::mt19937& random) {
+  // A reduction or send that does not wait for the receive it reads from.
+  for (const Schedule& s : c.ranks) c.dependencies.push_back(derive_dependencies(s));
+  std::vector<Place> places;
+  for (std::size_t r = 0; r < c.ranks.size(); ++r) {
+    for (StepIndex i = 0; i < c.ranks[r].steps.size(); ++i) {
+      if (c.ranks[r].steps[i].kind == StepKind::recv && !c.dependencies[r].successors(i).empty())
+        places.push_back({r, i});
+    }
+  }
+  if (places.empty()) return false;
+  const Place at = places[pick(random, places.size())];
+  Dependencies& d = c.dependencies[at.rank];
+  const std::uint32_t gone = d.offsets[at.step];
+  --d.in_degree[d.targets[gone]];
+  d.targets.erase(d.targets.begin() + gone);
+  for (std::size_t i = at.step + 1; i < d.offsets.size(); ++i) --d.offsets[i];
+  return true;
+}
+bool other_round(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, [](const Schedule& s, const Step& step) {
+    return step.kind == StepKind::send && step.round + 1 < s.rounds;
+  });
+  if (!at) return false;
+  Schedule& s = c.ranks[at->rank];
+  for (std::size_t i = at->step; i < s.steps.size(); ++i)
+    s.steps[i].round = std::max(s.steps[i].round, s.steps[at->step].round + 1);
+  return true;
+}
+bool hidden_round(Case& c, std::mt19937& /*random*/) {
+  // All messages of rounds 0 and 1 claim to be in round 0.
+  if (c.ranks[0].rounds < 2) return false;
+  for (Schedule& s : c.ranks) {
+    for (Step& step : s.steps) step.round -= step.round > 0 ? 1 : 0;
+    --s.rounds;
+  }
+  c.claims.cost->rounds -= 1;
+  return true;
+}
+bool fewer_rounds_declared(Case& c, std::mt19937& /*random*/) {
+  --c.claims.cost->rounds;
+  return true;
+}
+bool wrong_volume_declared(Case& c, std::mt19937& /*random*/) {
+  ++c.claims.cost->sent;
+  return true;
+}
+bool wrong_reductions_declared(Case& c, std::mt19937& /*random*/) {
+  ++c.claims.cost->reduced;
+  return true;
+}
+bool false_commutativity(Case& c, std::mt19937& /*random*/) {
+  // "It needs no commutative operator."
+  if (!c.claims.needs.commutative) return false;
+  c.claims.needs.commutative = false;
+  return true;
+}
+bool false_same_bits(Case& c, std::mt19937& /*random*/) {
+  // Only allreduce/circulant lets ranks associate differently, and only where more than two terms are
+  // combined.
+  if (c.ranks[0].id != "allreduce/circulant" || c.ranks.size() < 3) return false;
+  c.claims.guarantees.same_bits = true;
+  return true;
+}
+bool never_written(Case& c, std::mt19937& random) {
+  const auto at = find(c, random, StepKind::copy);
+  if (at) erase(c, *at);
+  return at.has_value();
+}
+bool reused_arrival_buffer(Case& c, std::mt19937& random) {
+  // An arrival buffer becomes a view of another buffer that is still in use.
+  Schedule& s = c.ranks[pick(random, c.ranks.size())];
+  if (s.buffers.size() < 4) return false;
+  const std::size_t later = s.buffers.size() - 1;
+  if (s.buffers[later].storage != static_cast<std::int32_t>(later) || s.buffers[2].storage != 2) return false;
+  // A fault only if something is read from buffer 2 after the other one has been written over it.
+  const auto touches = [&](Operand o, std::size_t buffer) {
+    const auto ranges = s.operand(o);
+    return std::any_of(ranges.begin(), ranges.end(),
+                       [&](const Range& r) { return static_cast<std::size_t>(r.buffer) == buffer; });
+  };
+  bool overwritten = false;
+  bool fault = false;
+  for (const Step& step : s.steps) {
+    fault = fault || (overwritten && (touches(step.left, 2) || touches(step.right, 2)));
+    if (touches(step.dst, later)) overwritten = true;
+    if (touches(step.dst, 2)) overwritten = false;
+  }
+  if (!fault) return false;
+  s.buffers[later].storage = 2;
+  return true;
+}
+
+struct Named {
+  const char* name;
+  Mutation mutate;
+  int least_refuted;  // of all subjects and sizes: the mutation must apply somewhere
+};
+
+const std::vector<Named>& mutations() {
+  static const std::vector<Named> all{
+      {"drop_send", drop_send, 30},
+      {"drop_recv", drop_recv, 30},
+      {"drop_message", drop_message, 30},
+      {"wrong_peer", wrong_peer, 30},
+      {"peer_outside", peer_outside, 30},
+      {"swap_operands", swap_operands, 6},
+      {"count_twice", count_twice, 20},
+      {"forget_reduction", forget_reduction, 20},
+      {"copy_instead_of_reduction", copy_instead_of_reduction, 20},
+      {"write_send_buffer", write_send_buffer, 20},
+      {"shift_blocks", shift_blocks, 15},
+      {"shorten_message", shorten_message, 15},
+      {"too_small_scratch", too_small_scratch, 20},
+      {"bigger_user_buffer", bigger_user_buffer, 30},
+      {"cyclic_wait", cyclic_wait, 10},
+      {"forget_dependency", forget_dependency, 20},
+      {"other_round", other_round, 20},
+      {"hidden_round", hidden_round, 20},
+      {"fewer_rounds_declared", fewer_rounds_declared, 30},
+      {"wrong_volume_declared", wrong_volume_declared, 30},
+      {"wrong_reductions_declared", wrong_reductions_declared, 30},
+      {"false_commutativity", false_commutativity, 15},
+      {"false_same_bits", false_same_bits, 3},
+      {"never_written", never_written, 10},
+      {"reused_arrival_buffer", reused_arrival_buffer, 3},
+  };
+  return all;
+}
+
+class Mutations : public testing::TestWithParam<Named> {};
+
+TEST_P(Mutations, AreRefuted) {
+  std::mt19937 random(20261121);
+  int refuted = 0;
+  for (const Subject& subject : subjects()) {
+    for (const Rank p : {3, 4, 5, 7, 8, 9, 11, 16}) {
+      Case c = make_case(subject, p, p / 2);
+      const Verdict sound = c.verify();
+      ASSERT_TRUE(sound.proven()) << sound.refutation->to_string();
+      if (!GetParam().mutate(c, random)) continue;
+      const Verdict verdict = c.verify();
+      EXPECT_FALSE(verdict.proven()) << GetParam().name << " goes unnoticed in " << subject.id << " p=" << p;
+      if (!verdict.refutation) continue;
+      ++refuted;
+      EXPECT_EQ(verdict.refutation->id, parse_selection(subject.id).id());
+      EXPECT_EQ(verdict.refutation->size, p);
+      EXPECT_FALSE(verdict.refutation->what.empty());
+    }
+  }
+  EXPECT_GE(refuted, GetParam().least_refuted);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Mutations, testing::ValuesIn(mutations()),
+                         [](const auto& param) { return std::string(param.param.name); });
+
+/// What a refutation says of a fault whose place is known.
+TEST(Refutations, NameRankStepAndBlock) {
+  Case c = make_case({"allgather/circulant_optimal"}, 5, 0);
+  Schedule& s = c.ranks[3];
+  const auto recv = std::find_if(s.steps.begin(), s.steps.end(),
+                                 [](const Step& step) { return step.kind == StepKind::recv; });
+  const auto index = static_cast<StepIndex>(recv - s.steps.begin());
+  set_operand(s, recv->dst, {recv_buffer, 0, 1});
+  const Verdict verdict = c.verify();
+  ASSERT_FALSE(verdict.proven());
+  EXPECT_EQ(verdict.refutation->claim, Claim::matching);
+  EXPECT_EQ(verdict.refutation->rank, 3);
+  EXPECT_EQ(verdict.refutation->step, index);
+  EXPECT_EQ(verdict.refutation->block, 0);
+  EXPECT_EQ(verdict.refutation->to_string(),
+            "allgather/circulant_optimal p=5 root=0 rank=3 step=" + std::to_string(index) +
+                " block=0: matching: the send of rank 4, step 1, carries block 4 in its place");
+}
+
+TEST(Refutations, AreOfTheSmallestSize) {
+  // An allreduce that forgets rank 5 is right for p <= 5.
+  static const Algorithm broken{
+      .collectives = {Collective::bcast},
+      .name = "broken",
+      .cost =
+          [](const Shape& shape) {
+            return Cost{.rounds = shape.size - 1, .sent = shape.size - 1, .received = shape.size > 1 ? 1 : 0};
+          },
+      .build =
+          [](Builder& b) {
+            for (Rank r = 1; r < b.size(); ++r) {
+              if (b.rank() == 0 && r != 5) b.send(r, b.output());
+              if (b.rank() == r && r != 5) b.recv(0, b.output());
+              b.next_round();
+            }
+          },
+  };
+  const auto verdicts =
+      verify_range({{&broken, Collective::bcast, {}}}, {.first = 1, .last = 40, .roots = {0}, .jobs = 3});
+  ASSERT_TRUE(verdicts[0].refutation.has_value());
+  EXPECT_EQ(verdicts[0].refutation->size, 6);
+  EXPECT_EQ(verdicts[0].refutation->rank, 5);
+  EXPECT_EQ(verdicts[0].refutation->claim, Claim::result);
+  EXPECT_EQ(verdicts[0].instances, 5);
+}
+
+TEST(Family, IsProven) {
+  std::vector<Selection> all;
+  for (const Collective c : all_collectives) {
+    for (const Algorithm* a : algorithms_of(c)) all.push_back({a, c, {}});
+  }
+  EXPECT_EQ(all.size(), 28U);
+  for (const RangeVerdict& v : verify_range(all, {.first = 1, .last = 24, .all_roots = true, .jobs = 2})) {
+    EXPECT_FALSE(v.refutation.has_value()) << v.refutation->to_string();
+    EXPECT_GE(v.instances, 24) << v.id;
+  }
+}
+
+TEST(Family, CountsWhatThePapersSay) {
+  for (Rank p = 2; p <= 70; ++p) {
+    std::int64_t q = 0;
+    while ((Rank{1} << q) < p) ++q;
+    const auto counted = [&](const char* id, Params params = {}) {
+      const Selection s = parse_selection(id);
+      const Verdict v =
+          verify_algorithm(*s.algorithm, s.collective, {.size = p, .params = std::move(params)});
+      EXPECT_TRUE(v.proven()) << v.refutation->to_string();
+      return v;
+    };
+    EXPECT_EQ(counted("reduce_scatter_block/circulant").counted.sent, (1 << q) - 1);
+    EXPECT_EQ(counted("reduce_scatter_block/circulant").counted.reduced, p - 1);
+    EXPECT_EQ(counted("reduce_scatter_block/circulant_optimal").counted.sent, p - 1);
+    EXPECT_EQ(counted("reduce_scatter_block/circulant_optimal").counted.rounds, q);
+    EXPECT_EQ(counted("allgather/circulant_optimal").messages, p * q);
+    EXPECT_EQ(counted("allreduce/circulant_optimal").counted.sent, 2 * (p - 1));
+    EXPECT_EQ(counted("reduce/circulant_tree").messages, p - 1);
+    EXPECT_EQ(counted("gather/circulant").messages, p - 1);
+    for (const std::int64_t n : {1, 5, 17}) {
+      EXPECT_EQ(counted("bcast/circulant_pipelined", {{"segments", n}}).counted.rounds, n - 1 + q);
+      EXPECT_EQ(counted("bcast/circulant_pipelined", {{"segments", n}}).messages, n * (p - 1));
+      EXPECT_EQ(counted("reduce/circulant_pipelined", {{"segments", n}}).reductions, n * (p - 1));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace circoll
