@@ -23,6 +23,7 @@ struct Context {
 };
 
 void add_list(CLI::App& app, Context& context);
+void add_run(CLI::App& app, Context& context);
 void add_local(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);

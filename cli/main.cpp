@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
   add_list(app, context);
   add_local(app, context);
   add_show(app, context);
+  add_run(app, context);
   add_verify(app, context);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,55 @@
+// circoll-bench: collectives of this MPI, native against Circoll, in one run.
+#include <mpi.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "circoll/error.hpp"
+#include "table.hpp"
+
+namespace circoll::bench {
+namespace {
+
+int run(const Options& options, int rank, int size) {
+  if (options.root < 0 || options.root >= size)
+    throw Error(ErrorCode::invalid_argument, "--root is not a rank");
+  std::vector<Cell> cells;
+  bool correct = true;
+  if (rank == 0) std::fputs(table_header().c_str(), stdout);
+  for (const Collective collective : options.collectives) {
+    // A barrier has no size.
+    const std::vector<Count> sizes =
+        collective == Collective::barrier ? std::vector<Count>{0} : options.bytes;
+    for (const Count bytes : sizes) {
+      cells.push_back(measure(options, collective, bytes));
+      for (const Series& series : cells.back().series) correct = correct && series.correct != "NO";
+      if (rank != 0) continue;
+      std::fputs(table_rows(cells.back(), size).c_str(), stdout);
+      std::fflush(stdout);
+    }
+  }
+  if (rank == 0 && !options.csv.empty()) write_csv(options.csv, cells, size);
+  if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options);
+  return correct ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace circoll::bench
+
+int main(int argc, char** argv) {
+  PMPI_Init(&argc, &argv);
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  int code = 1;
+  try {
+    circoll::bench::Options options;
+    code = circoll::bench::read_options(argc, argv, rank == 0, options);
+    if (code < 0) code = circoll::bench::run(options, rank, size);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "circoll-bench: rank %d: %s\n", rank, error.what());
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  PMPI_Finalize();
+  return code;
+}

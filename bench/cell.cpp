@@ -1,0 +1,205 @@
+#include "cell.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/mpi.hpp"
+#include "circoll/ops.hpp"
+#include "exec/mpi/perform.hpp"
+
+namespace circoll::bench {
+namespace {
+
+/// The buffers of one collective and size, and its call.
+class Workload {
+ public:
+  Workload(const Options& options, Collective collective, Count bytes)
+      : collective_(collective), type_(options.type) {
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size_);
+    const auto extent = static_cast<Count>(extent_bytes(type_));
+    const Count count = std::max<Count>(bytes / extent, bytes > 0 ? 1 : 0);
+    const bool one_block = collective == Collective::allreduce || collective == Collective::reduce ||
+                           collective == Collective::bcast || collective == Collective::barrier;
+    const Count blocks = one_block ? 1 : size_;
+    send_.resize(static_cast<std::size_t>(count * blocks * extent));
+    recv_.resize(send_.size());
+    counts_.assign(static_cast<std::size_t>(size_), count);
+    displs_.resize(counts_.size());
+    for (std::size_t i = 0; i < displs_.size(); ++i) displs_[i] = static_cast<Count>(i) * count;
+    fill();
+    call_ = {.collective = collective,
+             .sendbuf = send_.data(),
+             .recvbuf = recv_.data(),
+             .sendcount = count,
+             .recvcount = count,
+             .sendtype = mpi::datatype_of(type_),
+             .recvtype = mpi::datatype_of(type_),
+             .op = mpi::op_of(options.op),
+             .root = options.root,
+             .comm = MPI_COMM_WORLD};
+    if (is_irregular(collective)) {
+      (collective == Collective::scatterv ? call_.sendcounts : call_.recvcounts) =
+          mpi::CountArray(counts_.data());
+      if (collective != Collective::reduce_scatter) call_.displs = mpi::CountArray(displs_.data());
+    }
+  }
+
+  [[nodiscard]] const mpi::Call& call() const { return call_; }
+
+  /// The result of the call made by `run`, from equal inputs.
+  template <typename Run>
+  [[nodiscard]] std::vector<char> result(Run&& run) {
+    fill();
+    std::fill(recv_.begin(), recv_.end(), '\0');
+    if (collective_ == Collective::bcast && rank_ == call_.root)
+      std::copy(send_.begin(), send_.end(), recv_.begin());
+    run(call_);
+    return recv_;
+  }
+
+  /// Equal bytes; sums and products of floating-point numbers may differ in rounding.
+  [[nodiscard]] bool equal(const std::vector<char>& a, const std::vector<char>& b, bool exact) const {
+    if (exact || a == b) return a == b;
+    if (type_ == Type::float32 || type_ == Type::complex64) return close<float>(a, b);
+    if (type_ == Type::float64 || type_ == Type::complex128) return close<double>(a, b);
+    return false;
+  }
+
+ private:
+  /// Element values 1 .. 4 in every type of integers and floating-point numbers (other types: bytes of them).
+  void fill() {
+    const std::size_t extent = extent_bytes(type_);
+    for (std::size_t i = 0; i * extent < send_.size(); ++i) {
+      const auto value = static_cast<int>(1 + (i + static_cast<std::size_t>(rank_)) % 4);
+      char* const at = send_.data() + i * extent;
+      std::memset(at, 0, extent);
+      if (type_ == Type::float32 || type_ == Type::complex64) {
+        const auto v = static_cast<float>(value);
+        std::memcpy(at, &v, sizeof v);
+      } else if (type_ == Type::float64 || type_ == Type::complex128) {
+        const auto v = static_cast<double>(value);
+        std::memcpy(at, &v, sizeof v);
+      } else if (type_ == Type::float_long || type_ == Type::complex_long) {
+        const auto v = static_cast<long double>(value);
+        std::memcpy(at, &v, 10);
+      } else {
+        at[0] = static_cast<char>(type_ == Type::boolean ? value % 2 : value);
+      }
+    }
+  }
+
+  template <typename T>
+  [[nodiscard]] bool close(const std::vector<char>& a, const std::vector<char>& b) const {
+    const T tolerance = static_cast<T>(size_) * std::numeric_limits<T>::epsilon();
+    for (std::size_t i = 0; i + sizeof(T) <= a.size(); i += sizeof(T)) {
+      T x{}, y{};
+      std::memcpy(&x, a.data() + i, sizeof x);
+      std::memcpy(&y, b.data() + i, sizeof y);
+      if (!(std::abs(x - y) <= tolerance * std::max(std::abs(x), std::abs(y)))) return false;
+    }
+    return true;
+  }
+
+  Collective collective_;
+  Type type_;
+  int rank_ = 0, size_ = 1;
+  std::vector<char> send_, recv_;
+  std::vector<Count> counts_, displs_;
+  mpi::Call call_{};
+};
+
+/// How one algorithm executes a call.
+struct Runner {
+  const mpi::Interned* choice;  ///< nullptr: native
+
+  std::string operator()(const mpi::Call& call) const {
+    if (choice == nullptr) {
+      if (const int rc = mpi::call_native(call); rc != MPI_SUCCESS) throw MpiError(rc);
+      return "native";
+    }
+    const mpi::Outcome outcome = mpi::perform(call, *choice, mpi::Otherwise::refuse);
+    if (outcome.error != MPI_SUCCESS) throw MpiError(outcome.error);
+    return outcome.served == nullptr ? "native" : std::string(outcome.served->algorithm->name);
+  }
+};
+
+/// Seconds of one repetition: the maximum over the ranks, which start together.
+double one_repetition(const Runner& run, const mpi::Call& call) {
+  PMPI_Barrier(MPI_COMM_WORLD);
+  const double begin = PMPI_Wtime();
+  run(call);
+  const double own = PMPI_Wtime() - begin;
+  double longest = 0;
+  PMPI_Allreduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return longest;
+}
+
+std::string check(Workload& work, const Runner& run, bool exact) {
+  const std::vector<char> native = work.result([](const mpi::Call& call) { Runner{nullptr}(call); });
+  const std::vector<char> ours = work.result([&](const mpi::Call& call) { run(call); });
+  int good = work.equal(native, ours, exact) ? 1 : 0, all_good = 0;
+  PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return all_good == 1 ? "yes" : "NO";
+}
+
+}  // namespace
+
+std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  const OperatorTraits traits{.commutative = is_commutative(options.op),
+                              .idempotent = is_idempotent(options.op)};
+  std::istringstream in(options.algorithms);
+  for (std::string word; std::getline(in, word, ',');) {
+    if (word == "all") {
+      add("native");
+      for (const Algorithm* algorithm : algorithms_of(collective)) {
+        if (unmet_need(*algorithm, size, traits).empty()) add(std::string(algorithm->name));
+      }
+    } else if (word == "native" || word == "auto") {
+      add(word);
+    } else if (const Algorithm* algorithm = find_algorithm(collective, word.substr(0, word.find(':')))) {
+      if (unmet_need(*algorithm, size, traits).empty())
+        add(word);  // a name of another collective is passed over
+    }
+  }
+  return names;
+}
+
+Cell measure(const Options& options, Collective collective, Count bytes) {
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  Workload work(options, collective, bytes);
+  Cell cell{.collective = collective, .bytes = bytes};
+  std::vector<Runner> runners;
+  const bool exact = !is_reducing(collective) || is_exact(options.op, options.type);
+  for (const std::string& name : algorithms_for(options, collective, size)) {
+    runners.push_back(Runner{name == "native" ? nullptr : mpi::intern(collective, name)});
+    Series series{.algorithm = name, .served_by = runners.back()(work.call())};  // warms up, too
+    if (options.check) series.correct = check(work, runners.back(), exact);
+    cell.series.push_back(std::move(series));
+  }
+  // Interleaved: what disturbs the machine disturbs all algorithms alike.
+  const double begin = PMPI_Wtime();
+  const double limit = options.seconds * static_cast<double>(runners.size());
+  constexpr int least = 3;
+  for (int rep = 0; rep < options.reps; ++rep) {
+    for (std::size_t i = 0; i < runners.size(); ++i) {
+      cell.series[i].seconds.push_back(one_repetition(runners[i], work.call()));
+    }
+    int stop = rep + 1 >= least && PMPI_Wtime() - begin > limit ? 1 : 0;
+    PMPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (stop != 0) break;
+  }
+  return cell;
+}
+
+}  // namespace circoll::bench

@@ -1,0 +1,82 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+
+#include "core/environment.hpp"
+
+namespace circoll::bench {
+namespace {
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+void read_lists(const std::string& collectives, const std::string& bytes, const std::string& type,
+                const std::string& op, Options& options) {
+  if (collectives == "all") {
+    options.collectives.assign(all_collectives.begin(), all_collectives.end());
+  } else {
+    for (const std::string& name : split(collectives)) {
+      const auto collective = collective_from_string(name);
+      if (!collective) throw CLI::ValidationError("--collective", "no collective is named '" + name + "'");
+      options.collectives.push_back(*collective);
+    }
+  }
+  for (const std::string& word : split(bytes)) {
+    const auto value = parse_bytes(word);
+    if (!value) throw CLI::ValidationError("--bytes", "'" + word + "' is not a number of bytes");
+    options.bytes.push_back(static_cast<Count>(*value));
+  }
+  const auto known_type = type_from_string(type);
+  if (!known_type) throw CLI::ValidationError("--type", "no type is named '" + type + "'");
+  options.type = *known_type;
+  const auto known_op = op_from_string(op);
+  if (!known_op) throw CLI::ValidationError("--op", "no operator is named '" + op + "'");
+  options.op = *known_op;
+}
+
+}  // namespace
+
+int read_options(int argc, char** argv, bool talk, Options& options) {
+  CLI::App app("circoll-bench: collectives of this MPI, native against Circoll");
+  app.name("circoll-bench");
+  std::string collectives = "all", bytes = "8,1Ki,64Ki", type = "byte", op = "bor";
+  app.add_option("--collective", collectives, "Names separated by commas, or all")->capture_default_str();
+  app.add_option("--algorithm", options.algorithms,
+                 "native, auto, all, or names with parameters (name:segments=4)")
+      ->capture_default_str();
+  app.add_option("--bytes", bytes,
+                 "Sizes (Ki, Mi, Gi): of a rank's block, or of the vector; see docs/measuring.md")
+      ->capture_default_str();
+  app.add_option("--type", type, "Element type")->capture_default_str();
+  app.add_option("--op", op, "Operator of reductions")->capture_default_str();
+  app.add_option("--root", options.root, "Root of rooted collectives")->capture_default_str();
+  app.add_option("--reps", options.reps, "Repetitions at most")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seconds", options.seconds, "Time at most, per algorithm and size")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--check", options.check, "Compare every result with the native one, element by element");
+  app.add_option("--csv", options.csv, "Write one row per repetition to this file");
+  app.add_option("--json", options.json, "Write the table to this file");
+  app.footer(
+      "Example:\n  mpirun -np 4 circoll-bench --collective allreduce,bcast --algorithm native,auto --bytes "
+      "8,1Mi --check");
+  try {
+    app.parse(argc, argv);
+    read_lists(collectives, bytes, type, op, options);
+  } catch (const CLI::ParseError& error) {
+    const int code = talk ? app.exit(error) : error.get_exit_code();
+    return code == 0 ? 0 : 2;
+  }
+  return -1;
+}
+
+}  // namespace circoll::bench

@@ -1,0 +1,28 @@
+// What circoll-bench measures.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "circoll/types.hpp"
+
+namespace circoll::bench {
+
+struct Options {
+  std::vector<Collective> collectives;
+  std::string algorithms = "native,auto";  ///< names, "native", "auto" or "all", separated by commas
+  std::vector<Count> bytes;
+  Type type = Type::byte;
+  Op op = Op::bor;
+  int root = 0;
+  int reps = 1000;     ///< at most, per cell
+  double seconds = 1;  ///< at most, per cell and algorithm
+  bool check = false;
+  std::string csv;
+  std::string json;
+};
+
+/// Reads the command line. Returns -1 to go on, else the exit code. Prints (help, errors) only if `talk`.
+[[nodiscard]] int read_options(int argc, char** argv, bool talk, Options& options);
+
+}  // namespace circoll::bench

@@ -1,0 +1,19 @@
+// What circoll-bench prints and writes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cell.hpp"
+
+namespace circoll::bench {
+
+[[nodiscard]] std::string table_header();
+/// The rows of one cell, one per algorithm.
+[[nodiscard]] std::string table_rows(const Cell& cell, int size);
+/// One row per repetition.
+void write_csv(const std::string& path, const std::vector<Cell>& cells, int size);
+/// The table, and what was asked.
+void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options);
+
+}  // namespace circoll::bench

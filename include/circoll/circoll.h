@@ -1,0 +1,78 @@
+/* The C ABI of Circoll. C99.
+ *
+ * Functions return CIRCOLL_OK or another circoll_error; circoll_last_error() then says in words what went wrong.
+ * Include <mpi.h> before this header to get the collectives (circoll_mpi_*), and link circoll::openmpi or
+ * circoll::mpich; all else needs circoll::circoll only.
+ */
+#ifndef CIRCOLL_CIRCOLL_H
+#define CIRCOLL_CIRCOLL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The numbers of circoll::ErrorCode. */
+typedef enum circoll_error {
+  CIRCOLL_OK = 0,
+  CIRCOLL_INVALID_ARGUMENT = 1, /* a value outside its documented range */
+  CIRCOLL_UNKNOWN_NAME = 2,     /* no collective, algorithm, type or operator has this name */
+  CIRCOLL_UNSUPPORTED = 3,      /* the algorithm's needs do not hold (operator, p, parameters) */
+  CIRCOLL_PARSE = 4,            /* text could not be read */
+  CIRCOLL_REFUTED = 5,          /* a schedule failed verification */
+  CIRCOLL_TRANSPORT = 6,        /* MPI reported an error; see circoll_last_mpi_error() */
+  CIRCOLL_INTERNAL = 7          /* a broken invariant of the library, or memory ran out */
+} circoll_error;
+
+/* "0.1.0" */
+const char* circoll_version(void);
+/* One line for an error code. */
+const char* circoll_error_string(int error);
+/* What the last failed call of this thread said; "" if none failed. Valid until the thread's next failed call. */
+const char* circoll_last_error(void);
+/* MPI's error code of the last CIRCOLL_TRANSPORT of this thread; 0 if there was none. */
+int circoll_last_mpi_error(void);
+
+/* Number of algorithm ids ("allreduce/circulant"), and one of them by index; NULL if there is no such index. */
+size_t circoll_algorithm_count(void);
+const char* circoll_algorithm_id(size_t index);
+/* CIRCOLL_OK if the text names an algorithm, "collective/name[:param=value,...]". */
+int circoll_check_id(const char* id);
+
+#ifdef MPI_VERSION
+/* The collectives: MPI's arguments with 64-bit counts, then what shall serve the call: NULL or "auto", "native", or
+ * "name[:param=value,...]" of an algorithm. Counts and displacements of the irregular ones are arrays of int64_t. */
+int circoll_mpi_allreduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                          MPI_Comm comm, const char* choice);
+int circoll_mpi_reduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,
+                       MPI_Comm comm, const char* choice);
+int circoll_mpi_reduce_scatter_block(const void* sendbuf, void* recvbuf, int64_t recvcount, MPI_Datatype datatype,
+                                     MPI_Op op, MPI_Comm comm, const char* choice);
+int circoll_mpi_reduce_scatter(const void* sendbuf, void* recvbuf, const int64_t* recvcounts, MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm, const char* choice);
+int circoll_mpi_allgather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice);
+int circoll_mpi_allgatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, MPI_Comm comm,
+                           const char* choice);
+int circoll_mpi_gather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
+                       MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice);
+int circoll_mpi_gatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                        const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                        const char* choice);
+int circoll_mpi_scatter(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
+                        MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice);
+int circoll_mpi_scatterv(const void* sendbuf, const int64_t* sendcounts, const int64_t* displs, MPI_Datatype sendtype,
+                         void* recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                         const char* choice);
+int circoll_mpi_bcast(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, const char* choice);
+int circoll_mpi_barrier(MPI_Comm comm, const char* choice);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,87 @@
+#include "core/environment.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+
+#include "circoll/error.hpp"
+
+extern "C" char**
+    environ;  // NOLINT(readability-redundant-declaration): POSIX leaves the declaration to the program
+
+namespace circoll {
+namespace {
+
+constexpr std::string_view choice = "auto | native | ALGORITHM[:PARAM=VALUE,...]";
+
+constexpr std::array variables{
+    EnvironmentVariable{"CIRCOLL_ALLREDUCE", choice, "auto", "Drop-in: what serves MPI_Allreduce."},
+    EnvironmentVariable{"CIRCOLL_REDUCE", choice, "auto", "Drop-in: what serves MPI_Reduce."},
+    EnvironmentVariable{"CIRCOLL_REDUCE_SCATTER_BLOCK", choice, "auto",
+                        "Drop-in: what serves MPI_Reduce_scatter_block."},
+    EnvironmentVariable{"CIRCOLL_REDUCE_SCATTER", choice, "auto", "Drop-in: what serves MPI_Reduce_scatter."},
+    EnvironmentVariable{"CIRCOLL_ALLGATHER", choice, "auto", "Drop-in: what serves MPI_Allgather."},
+    EnvironmentVariable{"CIRCOLL_ALLGATHERV", choice, "auto", "Drop-in: what serves MPI_Allgatherv."},
+    EnvironmentVariable{"CIRCOLL_GATHER", choice, "auto", "Drop-in: what serves MPI_Gather."},
+    EnvironmentVariable{"CIRCOLL_GATHERV", choice, "auto", "Drop-in: what serves MPI_Gatherv."},
+    EnvironmentVariable{"CIRCOLL_SCATTER", choice, "auto", "Drop-in: what serves MPI_Scatter."},
+    EnvironmentVariable{"CIRCOLL_SCATTERV", choice, "auto", "Drop-in: what serves MPI_Scatterv."},
+    EnvironmentVariable{"CIRCOLL_BCAST", choice, "auto", "Drop-in: what serves MPI_Bcast."},
+    EnvironmentVariable{"CIRCOLL_BARRIER", choice, "auto", "Drop-in: what serves MPI_Barrier."},
+    EnvironmentVariable{
+        "CIRCOLL_REPORT", "0 | 1 | FILE", "0",
+        "Drop-in: at MPI_Finalize rank 0 writes what served which calls, to stderr (1) or to FILE."},
+    EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (Ki, Mi, Gi)", "64Mi",
+                        "Bound plans kept per communicator, in bytes; the least recently used go first."},
+    EnvironmentVariable{"CIRCOLL_DROPIN_PATH", "FILE", "the installed drop-in",
+                        "circoll run: the drop-in to preload, whichever MPI the program uses."},
+};
+
+}  // namespace
+
+std::span<const EnvironmentVariable> environment_variables() { return variables; }
+
+std::optional<std::string> environment(std::string_view name) {
+  for (const EnvironmentVariable& variable : variables) {
+    if (variable.name != name) continue;
+    const char* value =
+        std::getenv(variable.name.data());  // the registry holds literals, so data() ends in NUL
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    return std::string(value);
+  }
+  throw Error(ErrorCode::internal, "an environment variable is read that is not in the registry");
+}
+
+std::vector<std::string> unknown_environment_variables() {
+  std::vector<std::string> unknown;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (!text.starts_with("CIRCOLL_")) continue;
+    const std::string_view name = text.substr(0, text.find('='));
+    bool known = false;
+    for (const EnvironmentVariable& variable : variables) known = known || variable.name == name;
+    if (!known) unknown.emplace_back(name);
+  }
+  return unknown;
+}
+
+std::optional<std::size_t> parse_bytes(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  unsigned shift = 0;
+  if (unit == "Ki")
+    shift = 10;
+  else if (unit == "Mi")
+    shift = 20;
+  else if (unit == "Gi")
+    shift = 30;
+  else if (!unit.empty())
+    return std::nullopt;
+  if (value > std::numeric_limits<std::size_t>::max() >> shift) return std::nullopt;
+  return value << shift;
+}
+
+}  // namespace circoll

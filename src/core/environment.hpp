@@ -1,0 +1,33 @@
+// The one registry of environment variables. docs/environment.md is the same table for people.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace circoll {
+
+/// One variable: its name, the values it takes, what holds if it is not set, and what it does.
+struct EnvironmentVariable {
+  std::string_view name;
+  std::string_view values;
+  std::string_view fallback;
+  std::string_view summary;
+};
+
+/// All variables that any part of the project reads.
+[[nodiscard]] std::span<const EnvironmentVariable> environment_variables();
+
+/// The value of a registered variable; nothing if it is unset or empty. Throws Error(internal) for a name
+/// that is not in the registry: no variable may be read that the table does not show.
+[[nodiscard]] std::optional<std::string> environment(std::string_view name);
+
+/// Variables of the process that start with CIRCOLL_ and are not in the registry: most likely misspelt.
+[[nodiscard]] std::vector<std::string> unknown_environment_variables();
+
+/// Reads "64Mi", "4096", "1Gi" as a number of bytes; nothing if it is not one.
+[[nodiscard]] std::optional<std::size_t> parse_bytes(std::string_view text);
+
+}  // namespace circoll

@@ -1,0 +1,48 @@
+// Scratch memory that is reused from call to call.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace circoll::mpi {
+
+/// Blocks of scratch memory, shared by all communicators: what is kept is bounded by the executions that were
+/// under way at the same time, not by the number of communicators. Thread-safe.
+class ArenaPool {
+ public:
+  /// Free blocks of more bytes than this together are given back to the system.
+  static constexpr std::size_t kept_bytes = std::size_t{256} << 20;
+  static constexpr std::size_t alignment = 64;
+
+  struct Block {
+    std::byte* data = nullptr;
+    std::size_t bytes = 0;
+  };
+
+  /// A block of at least `bytes` bytes, aligned to `alignment`; no block if bytes is 0. Throws
+  /// std::bad_alloc.
+  [[nodiscard]] Block acquire(std::size_t bytes);
+  void release(Block block) noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::vector<Block> free_;  // few: at most one per concurrent execution
+  std::size_t free_bytes_ = 0;
+};
+
+/// A block for the duration of a scope.
+class Arena {
+ public:
+  Arena(ArenaPool& pool, std::size_t bytes) : pool_(&pool), block_(pool.acquire(bytes)) {}
+  ~Arena() { pool_->release(block_); }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  [[nodiscard]] std::byte* data() const { return block_.data; }
+
+ private:
+  ArenaPool* pool_;
+  ArenaPool::Block block_;
+};
+
+}  // namespace circoll::mpi

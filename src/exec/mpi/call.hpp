@@ -1,0 +1,33 @@
+// One call of an MPI collective: what MPI's own function takes, in one struct for all collectives.
+#pragma once
+
+#include "circoll/mpi.hpp"
+
+namespace circoll::mpi {
+
+using CountArray = Counts;
+
+/// Arguments that a collective does not have keep their defaults. Reductions use sendtype for their datatype,
+/// and sendcount (allreduce, reduce), recvcount (reduce_scatter_block) or recvcounts. bcast uses recvbuf,
+/// recvcount and recvtype on every rank.
+struct Call {
+  Collective collective = Collective::barrier;
+  const void* sendbuf = nullptr;
+  void* recvbuf = nullptr;
+  Count sendcount = 0;
+  Count recvcount = 0;
+  CountArray sendcounts{};  ///< scatterv
+  CountArray recvcounts{};  ///< allgatherv, gatherv, reduce_scatter
+  CountArray displs{};      ///< of the irregular side
+  MPI_Datatype sendtype = MPI_DATATYPE_NULL;
+  MPI_Datatype recvtype = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;
+  int root = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+/// Calls the MPI library's own collective through PMPI_. Counts beyond int need an MPI with large-count
+/// bindings; without them MPI_ERR_COUNT is returned.
+[[nodiscard]] int call_native(const Call& call);
+
+}  // namespace circoll::mpi

@@ -1,0 +1,87 @@
+#include "exec/mpi/choices.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "circoll/error.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+struct Key {
+  Collective collective;
+  std::string text;
+  auto operator<=>(const Key&) const = default;
+};
+
+/// Part of the executor's global state (globals.hpp); only ever grows, by distinct choices.
+struct Registry {
+  std::mutex mutex;
+  std::map<Key, std::unique_ptr<const Interned>> all;
+};
+
+Registry& registry() {
+  static auto* const instance = new Registry;
+  return *instance;
+}
+
+std::string text_of(const Selection& selection) {
+  std::string text(selection.algorithm->name);
+  char separator = ':';
+  for (const auto& [name, value] : selection.params) {
+    text += separator + name + "=" + std::to_string(value);
+    separator = ',';
+  }
+  return text;
+}
+
+Interned read(Collective collective, std::string_view text) {
+  Interned interned{.collective = collective, .text = std::string(text)};
+  if (text.empty() || text == "auto") {
+    interned.text = "auto";
+  } else if (text == "native") {
+    interned.kind = Interned::Kind::native;
+  } else {
+    interned.kind = Interned::Kind::algorithm;
+    interned.selection =
+        text.find('/') == std::string_view::npos ? parse_selection(collective, text) : parse_selection(text);
+    require(interned.selection.collective == collective, "the chosen algorithm is one of another collective");
+  }
+  return interned;
+}
+
+/// Whether a memo of an earlier choice answers this one.
+bool same(const Interned& known, Collective collective, const Choice& choice, std::string_view spelling) {
+  if (known.collective != collective) return false;
+  const Selection* selection = choice.selection();
+  if (selection == nullptr) return choice.text() == spelling;
+  return known.kind == Interned::Kind::algorithm && known.selection.algorithm == selection->algorithm &&
+         known.selection.params == selection->params;
+}
+
+}  // namespace
+
+const Interned* intern(Collective collective, const Choice& choice) {
+  thread_local const Interned* last = nullptr;
+  thread_local std::string spelling;
+  if (last != nullptr && same(*last, collective, choice, spelling)) return last;
+  const Selection* selection = choice.selection();
+  require(selection == nullptr || selection->algorithm != nullptr, "the selection names no algorithm");
+  const std::string text = selection != nullptr ? text_of(*selection) : std::string(choice.text());
+  Registry& known = registry();
+  const std::lock_guard lock(known.mutex);
+  auto& entry = known.all[Key{collective, text}];
+  try {
+    if (entry == nullptr) entry = std::make_unique<const Interned>(read(collective, text));
+  } catch (...) {
+    known.all.erase(Key{collective, text});
+    throw;
+  }
+  spelling = text;
+  last = entry.get();
+  return last;
+}
+
+}  // namespace circoll::mpi

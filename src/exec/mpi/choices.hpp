@@ -1,0 +1,24 @@
+// What shall serve a call, read once: "auto", "native", or an algorithm with parameters.
+#pragma once
+
+#include <string>
+
+#include "circoll/buffers.hpp"
+#include "circoll/types.hpp"
+
+namespace circoll::mpi {
+
+/// A choice that lives as long as the process, so that its address names it in plan caches.
+struct Interned {
+  enum class Kind { automatic, native, algorithm };
+  Kind kind = Kind::automatic;
+  Collective collective = Collective::barrier;
+  std::string text;
+  Selection selection{};  ///< of an algorithm
+};
+
+/// The interned form of a choice for a collective. Empty text or "auto" is automatic. Throws what
+/// parse_selection throws. A repeated choice costs a comparison and allocates nothing. Thread-safe.
+[[nodiscard]] const Interned* intern(Collective collective, const Choice& choice);
+
+}  // namespace circoll::mpi

@@ -1,0 +1,165 @@
+#include "exec/mpi/communicator.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+
+#include "core/environment.hpp"
+#include "exec/mpi/globals.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+constexpr std::size_t default_cache_bytes = std::size_t{64} << 20;
+/// Executions whose tags differ, at least: more may be outstanding only where MPI offers more tags.
+constexpr std::uint32_t min_epochs = 32;
+constexpr std::uint32_t max_tag_span = 1U << 16;
+
+std::size_t cache_limit() {
+  const auto text = environment("CIRCOLL_CACHE_BYTES");
+  return text ? parse_bytes(*text).value_or(default_cache_bytes) : default_cache_bytes;
+}
+
+/// Same group, no attributes or topology copied: MPI_Comm_dup would run the user's copy callbacks.
+int private_duplicate(MPI_Comm comm, MPI_Comm* made) {
+  MPI_Group group = MPI_GROUP_NULL;
+  int rc = PMPI_Comm_group(comm, &group);
+  if (rc != MPI_SUCCESS) return rc;
+  rc = PMPI_Comm_create(comm, group, made);
+  PMPI_Group_free(&group);
+  if (rc != MPI_SUCCESS) return rc;
+  PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
+  return PMPI_Comm_set_name(*made, "circoll");
+}
+
+struct Memo {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::uint64_t generation = 0;
+  CommState* state = nullptr;
+};
+thread_local Memo memo;
+
+}  // namespace
+
+Globals& globals() {
+  static auto* const instance = new Globals;
+  return *instance;
+}
+
+MPI_Comm self_communicator() {
+  Globals& global = globals();
+  const std::lock_guard lock(global.comm_mutex);
+  if (global.self == MPI_COMM_NULL) private_duplicate(MPI_COMM_SELF, &global.self);
+  return global.self;
+}
+
+CommState::CommState() : plans_(cache_limit()) {}
+
+CommState::~CommState() { close(); }
+
+int CommState::open(MPI_Comm comm) {
+  int inter = 0, size = 1, rank = 0;
+  int rc = PMPI_Comm_test_inter(comm, &inter);
+  if (rc == MPI_SUCCESS) rc = PMPI_Comm_size(comm, &size);
+  if (rc == MPI_SUCCESS) rc = PMPI_Comm_rank(comm, &rank);
+  if (rc != MPI_SUCCESS) return rc;
+  size_ = size;
+  rank_ = rank;
+  usable_ = inter == 0;
+  if (!usable_) return MPI_SUCCESS;
+  if (size > 1) {
+    rc = private_duplicate(comm, &comm_);
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  void* value = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
+  const auto largest = static_cast<std::uint32_t>(found != 0 ? *static_cast<int*>(value) : 32767);
+  tag_span_ = std::min(max_tag_span, (largest + 1) / min_epochs);
+  tag_epochs_ = (largest + 1) / tag_span_;
+  return MPI_SUCCESS;
+}
+
+CommState::Tags CommState::next_tags() {
+  const auto base = static_cast<int>(epoch_ * tag_span_);
+  epoch_ = epoch_ + 1 == tag_epochs_ ? 0 : epoch_ + 1;
+  return {base, tag_span_};
+}
+
+void CommState::close() {
+  usable_ = false;
+  plans_.clear();
+  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+  comm_ = MPI_COMM_NULL;
+}
+
+int CommState::forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) {
+  Globals& global = globals();
+  auto* const state = static_cast<CommState*>(value);
+  {
+    const std::lock_guard lock(global.comm_mutex);
+    ++global.generation;
+    global.states.erase(state->position_);
+  }
+  delete state;  // frees the private communicator: collective, as is the call that brought us here
+  return MPI_SUCCESS;
+}
+
+int CommState::finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
+  // MPI deletes the attributes of MPI_COMM_SELF first in MPI_Finalize, while everything still works.
+  Globals& global = globals();
+  const std::lock_guard lock(global.comm_mutex);
+  global.finalizing = true;
+  ++global.generation;
+  for (CommState* state : global.states) state->close();
+  if (global.self != MPI_COMM_NULL) PMPI_Comm_free(&global.self);
+  return MPI_SUCCESS;
+}
+
+int CommState::create_keyvals() {
+  Globals& global = globals();
+  if (global.comm_keyval != MPI_KEYVAL_INVALID) return MPI_SUCCESS;
+  int rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &global.comm_keyval, nullptr);
+  if (rc == MPI_SUCCESS)
+    rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &global.finalize_keyval, nullptr);
+  if (rc == MPI_SUCCESS) rc = PMPI_Comm_set_attr(MPI_COMM_SELF, global.finalize_keyval, &global);
+  return rc;
+}
+
+CommState* CommState::of(MPI_Comm comm, int* error) {
+  *error = MPI_SUCCESS;
+  Globals& global = globals();
+  if (memo.state != nullptr && memo.comm == comm && memo.generation == global.generation.load())
+    return memo.state;
+  if (global.finalizing) return nullptr;
+  CommState* state = nullptr;
+  {
+    const std::lock_guard lock(global.comm_mutex);
+    *error = create_keyvals();
+    if (*error != MPI_SUCCESS) return nullptr;
+  }
+  void* known = nullptr;
+  int found = 0;
+  *error = PMPI_Comm_get_attr(comm, global.comm_keyval, &known, &found);
+  if (*error != MPI_SUCCESS) return nullptr;
+  state = static_cast<CommState*>(known);
+  if (found == 0) {
+    // Not under the mutex: open() communicates, and another thread may be at the same point with another
+    // communicator.
+    std::unique_ptr<CommState> made(new CommState);
+    *error = made->open(comm);
+    if (*error != MPI_SUCCESS) return nullptr;
+    const std::lock_guard lock(global.comm_mutex);
+    made->position_ = global.states.insert(global.states.end(), made.get());
+    *error = PMPI_Comm_set_attr(comm, global.comm_keyval, made.get());
+    if (*error != MPI_SUCCESS) {
+      global.states.erase(made->position_);
+      return nullptr;
+    }
+    state = made.release();
+  }
+  memo = Memo{comm, global.generation.load(), state};
+  return state;
+}
+
+}  // namespace circoll::mpi

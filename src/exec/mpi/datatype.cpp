@@ -1,0 +1,301 @@
+#include "exec/mpi/datatype.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "exec/mpi/globals.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+/// MPI_Pack takes int; larger buffers are packed in pieces of at most this many bytes.
+constexpr Count pack_chunk_bytes = Count{1} << 30;
+
+Type signed_type(std::size_t bytes) {
+  return bytes == 1 ? Type::int8 : bytes == 2 ? Type::int16 : bytes == 4 ? Type::int32 : Type::int64;
+}
+Type unsigned_type(std::size_t bytes) {
+  return bytes == 1 ? Type::uint8 : bytes == 2 ? Type::uint16 : bytes == 4 ? Type::uint32 : Type::uint64;
+}
+
+struct Row {
+  MPI_Datatype type;
+  std::optional<Type> element;
+};
+
+/// The predefined types. Those without an element type (characters, MPI_PACKED, quadruple precision) are
+/// moved by us, but reduced by the MPI library, which knows which operators it allows on them.
+std::vector<Row> predefined_rows() {
+  std::vector<Row> rows{
+      {MPI_BYTE, Type::byte},
+      {MPI_PACKED, std::nullopt},
+      {MPI_CHAR, std::nullopt},
+      {MPI_WCHAR, std::nullopt},
+      {MPI_CHARACTER, std::nullopt},
+      {MPI_SIGNED_CHAR, Type::int8},
+      {MPI_UNSIGNED_CHAR, Type::uint8},
+      {MPI_SHORT, signed_type(sizeof(short))},
+      {MPI_UNSIGNED_SHORT, unsigned_type(sizeof(short))},
+      {MPI_INT, signed_type(sizeof(int))},
+      {MPI_UNSIGNED, unsigned_type(sizeof(int))},
+      {MPI_LONG, signed_type(sizeof(long))},
+      {MPI_UNSIGNED_LONG, unsigned_type(sizeof(long))},
+      {MPI_LONG_LONG, signed_type(sizeof(long long))},
+      {MPI_UNSIGNED_LONG_LONG, unsigned_type(sizeof(long long))},
+      {MPI_INT8_T, Type::int8},
+      {MPI_INT16_T, Type::int16},
+      {MPI_INT32_T, Type::int32},
+      {MPI_INT64_T, Type::int64},
+      {MPI_UINT8_T, Type::uint8},
+      {MPI_UINT16_T, Type::uint16},
+      {MPI_UINT32_T, Type::uint32},
+      {MPI_UINT64_T, Type::uint64},
+      {MPI_AINT, signed_type(sizeof(MPI_Aint))},
+      {MPI_OFFSET, signed_type(sizeof(MPI_Offset))},
+      {MPI_COUNT, signed_type(sizeof(MPI_Count))},
+      {MPI_FLOAT, Type::float32},
+      {MPI_DOUBLE, Type::float64},
+      {MPI_LONG_DOUBLE, Type::float_long},
+      {MPI_C_BOOL, Type::boolean},
+      {MPI_C_FLOAT_COMPLEX, Type::complex64},
+      {MPI_C_DOUBLE_COMPLEX, Type::complex128},
+      {MPI_C_LONG_DOUBLE_COMPLEX, Type::complex_long},
+      {MPI_FLOAT_INT, Type::pair_float_int},
+      {MPI_DOUBLE_INT, Type::pair_double_int},
+      {MPI_LONG_INT, Type::pair_long_int},
+      {MPI_2INT, Type::pair_int_int},
+      {MPI_SHORT_INT, Type::pair_short_int},
+      {MPI_LONG_DOUBLE_INT, Type::pair_long_double_int},
+      {MPI_INTEGER, Type::int32},
+      {MPI_REAL, Type::float32},
+      {MPI_DOUBLE_PRECISION, Type::float64},
+      {MPI_COMPLEX, Type::complex64},
+      {MPI_DOUBLE_COMPLEX, Type::complex128},
+      {MPI_LOGICAL, Type::logical},
+      {MPI_2INTEGER, Type::pair_int_int},
+      {MPI_2REAL, Type::pair_float_float},
+      {MPI_2DOUBLE_PRECISION, Type::pair_double_double},
+      {MPI_INTEGER1, Type::int8},
+      {MPI_INTEGER2, Type::int16},
+      {MPI_INTEGER4, Type::int32},
+      {MPI_INTEGER8, Type::int64},
+      {MPI_REAL4, Type::float32},
+      {MPI_REAL8, Type::float64},
+      {MPI_REAL16, std::nullopt},
+      {MPI_COMPLEX8, Type::complex64},
+      {MPI_COMPLEX16, Type::complex128},
+      {MPI_COMPLEX32, std::nullopt},
+#ifdef MPI_CXX_BOOL
+      {MPI_CXX_BOOL, Type::boolean},
+      {MPI_CXX_FLOAT_COMPLEX, Type::complex64},
+      {MPI_CXX_DOUBLE_COMPLEX, Type::complex128},
+      {MPI_CXX_LONG_DOUBLE_COMPLEX, Type::complex_long},
+#endif
+#ifdef MPI_LOGICAL4
+      {MPI_LOGICAL4, Type::logical},
+#endif
+#ifdef MPIX_C_FLOAT16
+      {MPIX_C_FLOAT16, Type::float16},
+#endif
+  };
+  return rows;
+}
+
+/// True if an array of the datatype is byte for byte its packed form. Conservative: unusual constructors are
+/// packed.
+bool is_dense(MPI_Datatype type, int depth = 0);
+
+/// The constructors with one inner type whose elements follow one another without gaps.
+bool is_dense_derived(MPI_Datatype type, int combiner, int integers, int addresses, int types, int depth) {
+  if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS) return false;
+  if (types != 1 || integers > 1 || addresses != 0 || depth > 8) return false;
+  int count = 0;
+  MPI_Aint no_address = 0;
+  MPI_Datatype inner = MPI_DATATYPE_NULL;
+  if (PMPI_Type_get_contents(type, integers, addresses, types, &count, &no_address, &inner) != MPI_SUCCESS)
+    return false;
+  const bool dense = is_dense(inner, depth + 1);
+  int i = 0, a = 0, t = 0, inner_combiner = MPI_COMBINER_NAMED;
+  PMPI_Type_get_envelope(inner, &i, &a, &t, &inner_combiner);
+  if (inner_combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&inner);
+  return dense;
+}
+
+bool is_dense(MPI_Datatype type, int depth) {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  MPI_Count size = 0, lb = 0, extent = 0;
+  PMPI_Type_size_x(type, &size);
+  PMPI_Type_get_extent_x(type, &lb, &extent);
+  if (size != extent || lb != 0) return false;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  if (combiner == MPI_COMBINER_NAMED) return true;
+  return is_dense_derived(type, combiner, integers, addresses, types, depth);
+}
+
+TypeInfo measure(MPI_Datatype type, std::uint64_t id) {
+  MPI_Count size = 0, lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS ||
+      PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
+      PMPI_Type_get_true_extent_x(type, &true_lb, &true_extent) != MPI_SUCCESS) {
+    return {};
+  }
+  TypeInfo info;
+  info.id = id;
+  info.size_bytes = size;
+  info.lb_bytes = lb;
+  info.extent_bytes = extent;
+  info.true_lb_bytes = true_lb;
+  info.true_extent_bytes = true_extent;
+  info.valid = size >= 0;
+  info.dense = is_dense(type);
+  return info;
+}
+
+using Table = std::unordered_map<MPI_Datatype, TypeInfo>;
+
+Table make_table() {
+  Table table;
+  for (const Row& row : predefined_rows()) {
+    // Fortran types may be missing, as MPI_DATATYPE_NULL or as a type of size zero.
+    if (row.type == MPI_DATATYPE_NULL) continue;
+    TypeInfo info = measure(row.type, globals().next_type_id++);
+    if (!info.valid || info.size_bytes == 0) continue;
+    info.named = true;
+    if (row.element && info.extent_bytes == static_cast<Count>(extent_bytes(*row.element)))
+      info.element = row.element;
+    table.emplace(row.type, info);
+  }
+  return table;
+}
+
+const Table& predefined() {
+  static const Table table = make_table();
+  return table;
+}
+
+int forget_type(MPI_Datatype /*type*/, int /*keyval*/, void* value, void* /*extra*/) {
+  delete static_cast<TypeInfo*>(value);
+  return MPI_SUCCESS;
+}
+
+/// Elements that MPI_Pack may handle at once; 0 if not even one fits.
+Count chunk_elements(const TypeInfo& info) {
+  if (info.size_bytes > pack_chunk_bytes) return 0;
+  return std::max<Count>(1, pack_chunk_bytes / std::max<Count>(1, info.size_bytes));
+}
+
+/// The way for elements beyond 1 GiB, which MPI_Pack can not address, and for absolute addresses, which
+/// MPICH's MPI_Pack takes for a null pointer: a message to ourselves.
+int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_type, Count from_extent,
+                       void* to, Count to_count, MPI_Datatype to_type, Count to_extent) {
+  MPI_Datatype out = MPI_DATATYPE_NULL, in = MPI_DATATYPE_NULL;
+  if (const int rc = make_contiguous(from_count, from_type, from_extent, &out); rc != MPI_SUCCESS) return rc;
+  if (const int rc = make_contiguous(to_count, to_type, to_extent, &in); rc != MPI_SUCCESS) {
+    PMPI_Type_free(&out);
+    return rc;
+  }
+  const int rc = PMPI_Sendrecv(from, 1, out, 0, 0, to, 1, in, 0, 0, self_communicator(), MPI_STATUS_IGNORE);
+  PMPI_Type_free(&out);
+  PMPI_Type_free(&in);
+  return rc;
+}
+
+}  // namespace
+
+TypeInfo describe(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return {};
+  const Table& table = predefined();
+  if (const auto found = table.find(type); found != table.end()) return found->second;
+  Globals& global = globals();
+  const std::lock_guard lock(global.type_mutex);
+  if (global.type_keyval == MPI_KEYVAL_INVALID &&
+      PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &global.type_keyval, nullptr) !=
+          MPI_SUCCESS) {
+    return {};
+  }
+  void* known = nullptr;
+  int found = 0;
+  PMPI_Type_get_attr(type, global.type_keyval, &known, &found);
+  if (found != 0) return *static_cast<TypeInfo*>(known);
+  const TypeInfo info = measure(type, global.next_type_id++);
+  if (info.valid) PMPI_Type_set_attr(type, global.type_keyval, new TypeInfo(info));
+  return info;
+}
+
+int pack(const void* from, Count count, MPI_Datatype type, const TypeInfo& info, void* to) {
+  if (count == 0 || info.size_bytes == 0) return MPI_SUCCESS;
+  if (info.dense) {
+    std::memcpy(to, from, static_cast<std::size_t>(info.size_bytes * count));
+    return MPI_SUCCESS;
+  }
+  const Count step = chunk_elements(info);
+  if (step == 0 || from == MPI_BOTTOM) {
+    return exchange_with_self(from, count, type, info.extent_bytes, to, info.size_bytes * count, MPI_BYTE, 1);
+  }
+  for (Count done = 0; done < count; done += step) {
+    const Count elements = std::min(step, count - done);
+    int position = 0;
+    const int rc =
+        PMPI_Pack(static_cast<const char*>(from) + done * info.extent_bytes, static_cast<int>(elements), type,
+                  static_cast<char*>(to) + done * info.size_bytes,
+                  static_cast<int>(elements * info.size_bytes), &position, self_communicator());
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+int unpack(const void* from, void* to, Count count, MPI_Datatype type, const TypeInfo& info) {
+  if (count == 0 || info.size_bytes == 0) return MPI_SUCCESS;
+  if (info.dense) {
+    std::memcpy(to, from, static_cast<std::size_t>(info.size_bytes * count));
+    return MPI_SUCCESS;
+  }
+  const Count step = chunk_elements(info);
+  if (step == 0 || to == MPI_BOTTOM) {
+    return exchange_with_self(from, info.size_bytes * count, MPI_BYTE, 1, to, count, type, info.extent_bytes);
+  }
+  for (Count done = 0; done < count; done += step) {
+    const Count elements = std::min(step, count - done);
+    int position = 0;
+    const int rc = PMPI_Unpack(static_cast<const char*>(from) + done * info.size_bytes,
+                               static_cast<int>(elements * info.size_bytes), &position,
+                               static_cast<char*>(to) + done * info.extent_bytes, static_cast<int>(elements),
+                               type, self_communicator());
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+int make_contiguous(Count count, MPI_Datatype type, Count extent_bytes, MPI_Datatype* made) {
+  // Chunks of 2^30 elements and a remainder; an array of chunks has the elements' own spacing.
+  constexpr Count chunk = Count{1} << 30;
+  const auto chunks = static_cast<int>(count / chunk);
+  const auto rest = static_cast<int>(count % chunk);
+  int rc = MPI_SUCCESS;
+  if (chunks == 0) {
+    rc = PMPI_Type_contiguous(rest, type, made);
+  } else {
+    MPI_Datatype one = MPI_DATATYPE_NULL, many = MPI_DATATYPE_NULL, tail = MPI_DATATYPE_NULL;
+    rc = PMPI_Type_contiguous(static_cast<int>(chunk), type, &one);
+    if (rc == MPI_SUCCESS) rc = PMPI_Type_contiguous(chunks, one, &many);
+    if (rc == MPI_SUCCESS) rc = PMPI_Type_contiguous(rest, type, &tail);
+    if (rc == MPI_SUCCESS) {
+      const std::array<int, 2> lengths{1, 1};
+      const std::array<MPI_Aint, 2> displs{0, static_cast<MPI_Aint>(chunks * chunk * extent_bytes)};
+      const std::array<MPI_Datatype, 2> types{many, tail};
+      rc = PMPI_Type_create_struct(rest == 0 ? 1 : 2, lengths.data(), displs.data(), types.data(), made);
+    }
+    for (MPI_Datatype* t : {&one, &many, &tail}) {
+      if (*t != MPI_DATATYPE_NULL) PMPI_Type_free(t);
+    }
+  }
+  if (rc == MPI_SUCCESS) rc = PMPI_Type_commit(made);
+  return rc;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,51 @@
+// All mutable state of the executor that outlives a call, in one place. (The drop-in's own is
+// interpose/state.hpp.)
+//
+//   per process        Globals below: keyvals, the private self communicator, counters, scratch memory,
+//   interned choices per communicator   CommState (communicator.hpp), an attribute of the user's communicator
+//   per thread         the last communicator state and the last choice, as a memo (communicator.cpp,
+//   choices.cpp) per datatype       TypeInfo (datatype.hpp), an attribute of the user's derived datatype
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <mutex>
+
+#include "exec/mpi/arena.hpp"
+
+namespace circoll::mpi {
+
+class CommState;
+
+struct Globals {
+  /// Serialises what creates datatype attributes.
+  std::mutex type_mutex;
+  int type_keyval = MPI_KEYVAL_INVALID;
+  /// 0 stands for bytes in signatures, so that ids begin at 1.
+  std::atomic<std::uint64_t> next_type_id{1};
+
+  /// Serialises creation and deletion of communicator states. Recursive: MPI may call the delete callback of
+  /// an attribute from within a call that we make while we hold it.
+  std::recursive_mutex comm_mutex;
+  int comm_keyval = MPI_KEYVAL_INVALID;
+  int finalize_keyval = MPI_KEYVAL_INVALID;
+  MPI_Comm self = MPI_COMM_NULL;
+  std::list<CommState*> states;
+  /// Set once the clean-up at MPI_Finalize has begun: from then on every call is native.
+  std::atomic<bool> finalizing{false};
+  /// Grows whenever a communicator state goes, so that memos of it are not trusted.
+  std::atomic<std::uint64_t> generation{0};
+
+  ArenaPool arenas;
+};
+
+/// Never destroyed: threads and destructors of the application may still call us at exit.
+[[nodiscard]] Globals& globals();
+
+/// A private duplicate of MPI_COMM_SELF that returns errors, for packing. Freed at MPI_Finalize.
+[[nodiscard]] MPI_Comm self_communicator();
+
+}  // namespace circoll::mpi

@@ -1,0 +1,63 @@
+// The bound plans of one communicator: least recently used go first when they exceed a number of bytes.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+#include <utility>
+
+#include "exec/mpi/bound_plan.hpp"
+
+namespace circoll::mpi {
+
+class PlanCache {
+ public:
+  explicit PlanCache(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  /// The plan of a signature; make(hash) if there is none. A hit allocates nothing; the plan that served the
+  /// last call is found by one comparison. The reference is valid until the next call of find.
+  template <typename Make>
+  BoundPlan& find(const Signature& signature, Make&& make) {
+    if (!plans_.empty() && plans_.front().matches(signature)) return plans_.front();
+    const std::uint64_t hash = signature.hash();
+    const auto [begin, end] = index_.equal_range(hash);
+    for (auto it = begin; it != end; ++it) {
+      if (!it->second->matches(signature)) continue;
+      plans_.splice(plans_.begin(), plans_, it->second);
+      return plans_.front();
+    }
+    make(plans_, hash);  // emplaces at the front
+    index_.emplace(hash, plans_.begin());
+    bytes_ += plans_.front().memory_bytes();
+    while (bytes_ > limit_bytes_ && plans_.size() > 1) evict();
+    return plans_.front();
+  }
+
+  void clear() {
+    index_.clear();
+    plans_.clear();
+    bytes_ = 0;
+  }
+  [[nodiscard]] std::size_t size() const { return plans_.size(); }
+
+ private:
+  void evict() {
+    const BoundPlan& last = plans_.back();
+    const auto [begin, end] = index_.equal_range(last.hash());
+    for (auto it = begin; it != end; ++it) {
+      if (&*it->second == &last) {
+        index_.erase(it);
+        break;
+      }
+    }
+    bytes_ -= last.memory_bytes();
+    plans_.pop_back();
+  }
+
+  std::size_t limit_bytes_;
+  std::size_t bytes_ = 0;
+  std::list<BoundPlan> plans_;  // most recently used first
+  std::unordered_multimap<std::uint64_t, std::list<BoundPlan>::iterator> index_;
+};
+
+}  // namespace circoll::mpi

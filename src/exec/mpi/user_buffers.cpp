@@ -1,0 +1,296 @@
+#include "exec/mpi/user_buffers.hpp"
+
+#include "circoll/schedule.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+bool is_scatter(Collective c) { return c == Collective::scatter || c == Collective::scatterv; }
+bool is_gather(Collective c) { return c == Collective::gather || c == Collective::gatherv; }
+bool is_reduce_scatter(Collective c) {
+  return c == Collective::reduce_scatter || c == Collective::reduce_scatter_block;
+}
+
+/// MPI's buffers of no elements may be any pointer; MPI_BOTTOM is an address to add to.
+char* as_base(const void* buffer) { return static_cast<char*>(const_cast<void*>(buffer)); }
+
+}  // namespace
+
+UserBuffers::UserBuffers(const Call& call, Rank rank, Rank size) : call_(call), rank_(rank), size_(size) {
+  if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
+    erroneous_ = true;
+    return;
+  }
+  if (call.collective == Collective::barrier) return;
+  if (is_reducing(call.collective)) {
+    read_reduction();
+  } else {
+    read_movement();
+  }
+}
+
+void UserBuffers::check_counts(const CountArray& counts, bool significant) {
+  if (!significant) return;
+  if (!counts) {
+    erroneous_ = true;
+    return;
+  }
+  for (Rank i = 0; i < size_; ++i) erroneous_ = erroneous_ || counts[i] < 0;
+}
+
+// ---- reductions
+
+void UserBuffers::read_reduction() {
+  const Collective c = call_.collective;
+  const TypeInfo info = describe(call_.sendtype);
+  const Count count = c == Collective::reduce_scatter_block ? call_.recvcount : call_.sendcount;
+  in_place_ = call_.sendbuf == MPI_IN_PLACE;
+  erroneous_ = !info.valid || call_.op == MPI_OP_NULL || count < 0 || call_.recvbuf == MPI_IN_PLACE;
+  if (c == Collective::reduce) erroneous_ = erroneous_ || (in_place_ && !at_root());
+  if (c == Collective::reduce_scatter) check_counts(call_.recvcounts, true);
+  if (erroneous_) return;
+  elements_.type = call_.sendtype;
+  elements_.op = call_.op;
+  elements_.extent_bytes = info.extent_bytes;
+  elements_.info = info;
+  read_operator(info);
+  block_ = count;
+  Count own = count;
+  if (c == Collective::reduce_scatter_block) own = count * size_;
+  if (c == Collective::reduce_scatter) {
+    own = 0;
+    for (Rank i = 0; i < size_; ++i) own += call_.recvcounts[i];
+  }
+  own_bytes_ = own * info.size_bytes;
+}
+
+void UserBuffers::read_operator(const TypeInfo& info) {
+  if (const auto op = predefined_op(call_.op)) {
+    if (info.element && *op != Op::replace && *op != Op::no_op) {
+      elements_.kernel = reduce_kernel(*op, *info.element);
+    }
+    if (elements_.kernel == nullptr) {
+      // Either MPI does not define it, and native says so, or the MPI library knows a type that we do not.
+      unsupported_ = "a predefined operator on this datatype has no kernel";
+      return;
+    }
+    elements_.commutative = is_commutative(*op);
+    idempotent_ = is_idempotent(*op);
+    exact_ = is_exact(*op, *info.element);
+    elements_.info.true_lb_bytes = 0;  // kernels and messages treat elements as plain memory
+    return;
+  }
+  int commutative = 0;
+  if (PMPI_Op_commutative(call_.op, &commutative) != MPI_SUCCESS) commutative = 0;
+  elements_.commutative = commutative != 0;
+  exact_ = false;  // nothing is known about the user's function
+  elements_.typed = !info.dense;
+  if (info.size_bytes == 0 || info.extent_bytes <= 0 || info.true_extent_bytes > info.extent_bytes) {
+    unsupported_ = "a user operator on a datatype whose elements overlap or are empty";
+  }
+}
+
+// ---- collectives that only move data
+
+void UserBuffers::read_send(const void* buffer, Count count, MPI_Datatype type) {
+  send_.significant = true;
+  send_.buffer = as_base(buffer);
+  send_.type = type;
+  send_.info = describe(type);
+  send_.count = count;
+  erroneous_ = erroneous_ || !send_.info.valid || count < 0;
+}
+
+void UserBuffers::read_recv(void* buffer, Count count, MPI_Datatype type) {
+  recv_.significant = true;
+  recv_.buffer = as_base(buffer);
+  recv_.type = type;
+  recv_.info = describe(type);
+  recv_.count = count;
+  erroneous_ = erroneous_ || !recv_.info.valid || count < 0;
+}
+
+void UserBuffers::read_movement() {
+  const Collective c = call_.collective;
+  if (c == Collective::bcast) {
+    read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+    block_ = own_bytes_ = recv_.total_bytes();
+    return;
+  }
+  const bool holds_all = is_scatter(c) || is_gather(c) ? at_root() : true;
+  const bool sends = !is_scatter(c) || at_root();
+  const bool receives = !is_gather(c) || at_root();
+  const void* const replaceable = is_scatter(c) ? call_.recvbuf : call_.sendbuf;
+  in_place_ = replaceable == MPI_IN_PLACE;
+  if (in_place_ && !holds_all) {
+    erroneous_ = true;
+    return;
+  }
+  if (sends && !(in_place_ && !is_scatter(c))) read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
+  if (receives && !(in_place_ && is_scatter(c))) read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+  // The side with p blocks, and the side with one.
+  Side& all = is_scatter(c) ? send_ : recv_;
+  Side& one = is_scatter(c) ? recv_ : send_;
+  if (holds_all) {
+    all.blocks = size_;
+    if (is_irregular(c)) {
+      all.counts = is_scatter(c) ? call_.sendcounts : call_.recvcounts;
+      all.displs = call_.displs;
+      check_counts(all.counts, true);
+      erroneous_ = erroneous_ || !all.displs;
+    }
+  }
+  if (erroneous_) return;
+  const Count own_in_all = holds_all ? all.elements_of(rank_) * all.info.size_bytes : 0;
+  own_bytes_ = one.significant ? one.count * one.info.size_bytes : own_in_all;
+  // MPI wants both sides to agree; reading or writing beyond the smaller one is not the way to report it.
+  erroneous_ = one.significant && holds_all && own_in_all != own_bytes_;
+  block_ = own_bytes_;
+}
+
+Count UserBuffers::Side::total_bytes() const {
+  if (!counts) return blocks * count * info.size_bytes;
+  Count elements = 0;
+  for (Rank i = 0; i < blocks; ++i) elements += counts[i];
+  return elements * info.size_bytes;
+}
+
+// ---- signatures
+
+Signature UserBuffers::signature(const Interned& choice) const {
+  const Collective c = call_.collective;
+  Signature s;
+  s.size = size_;
+  s.head.choice = &choice;
+  s.head.collective = c;
+  s.head.root = is_rooted(c) ? call_.root : 0;
+  s.head.in_place =
+      in_place_ && has_in_place_schedule(c, Shape{.size = size_, .rank = rank_, .root = s.head.root});
+  if (c == Collective::barrier) return s;
+  s.head.has_counts = is_irregular(c);
+  s.head.count = s.head.has_counts ? 0 : block_;
+  if (is_reducing(c)) {
+    s.head.extent_bytes = elements_.extent_bytes;
+    s.head.type_id = elements_.typed ? elements_.info.id : 0;
+    s.head.commutative = elements_.commutative;
+    s.head.idempotent = idempotent_;
+    s.head.exact = exact_;
+    s.counts = call_.recvcounts;
+    return s;
+  }
+  const Side& all = is_scatter(c) ? send_ : recv_;
+  s.counts = all.counts;
+  s.counts_unit = all.info.size_bytes;
+  if (all.significant && all.displs && !all.staged()) {
+    s.displs = all.displs;
+    s.displs_unit = all.info.extent_bytes;
+    (is_scatter(c) ? s.head.has_send_displs : s.head.has_recv_displs) = true;
+  }
+  return s;
+}
+
+Signature UserBuffers::prologue_signature(const Interned& choice) const {
+  Signature s = signature(choice);
+  s.head.prologue = true;
+  s.head.has_counts = s.head.has_send_displs = s.head.has_recv_displs = false;
+  return s;
+}
+
+void UserBuffers::known_counts(std::span<Count> counts) const {
+  if (!at_root()) return;
+  const Side& all = is_scatter(call_.collective) ? send_ : recv_;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    counts[i] = all.counts[static_cast<Rank>(i)] * all.info.size_bytes;
+}
+
+bool UserBuffers::admits(std::span<const Count> counts) const {
+  if (is_scatter(call_.collective)) {
+    return !recv_.significant || counts[static_cast<std::size_t>(rank_)] <= own_bytes_;
+  }
+  for (std::size_t i = 0; recv_.significant && i < counts.size(); ++i) {
+    if (counts[i] > recv_.counts[static_cast<Rank>(i)] * recv_.info.size_bytes) return false;
+  }
+  return true;
+}
+
+// ---- the caller's memory
+
+Count UserBuffers::send_staging_bytes() const { return send_.staged() ? send_.total_bytes() : 0; }
+
+Count UserBuffers::recv_staging_bytes() const {
+  if (is_reduce_scatter(call_.collective) && in_place_) {
+    const Count own =
+        call_.collective == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
+    return own * elements_.extent_bytes;
+  }
+  return recv_.staged() ? recv_.total_bytes() : 0;
+}
+
+char* UserBuffers::send_base(std::byte* staging) const {
+  if (is_reducing(call_.collective)) {
+    if (!in_place_) return as_base(call_.sendbuf);
+    return is_reduce_scatter(call_.collective) ? as_base(call_.recvbuf) : nullptr;
+  }
+  return send_.staged() ? reinterpret_cast<char*>(staging) : send_.buffer;
+}
+
+char* UserBuffers::recv_base(std::byte* staging) const {
+  if (is_reducing(call_.collective)) {
+    if (is_reduce_scatter(call_.collective) && in_place_) {
+      return reinterpret_cast<char*>(staging) - elements_.info.true_lb_bytes;
+    }
+    return as_base(call_.recvbuf);
+  }
+  return recv_.staged() ? reinterpret_cast<char*>(staging) : recv_.buffer;
+}
+
+int UserBuffers::pack_side(const Side& side, std::byte* to) {
+  if (!side.counts) return pack(side.buffer, side.blocks * side.count, side.type, side.info, to);
+  for (Rank i = 0; i < side.blocks; ++i) {
+    const int rc = pack(side.block_begin(i), side.counts[i], side.type, side.info, to);
+    if (rc != MPI_SUCCESS) return rc;
+    to += packed_bytes(side.info, side.counts[i]);
+  }
+  return MPI_SUCCESS;
+}
+
+int UserBuffers::unpack_side(const Side& side, const std::byte* from) {
+  if (!side.counts) return unpack(from, side.buffer, side.blocks * side.count, side.type, side.info);
+  for (Rank i = 0; i < side.blocks; ++i) {
+    const int rc = unpack(from, side.block_begin(i), side.counts[i], side.type, side.info);
+    if (rc != MPI_SUCCESS) return rc;
+    from += packed_bytes(side.info, side.counts[i]);
+  }
+  return MPI_SUCCESS;
+}
+
+/// In place: this rank's contribution lies in the caller's receive buffer, and must lie in its staged form.
+int UserBuffers::pack_own_block(std::byte* recv_staging) const {
+  if (!recv_.counts) {
+    return pack(recv_.buffer + rank_ * recv_.count * recv_.info.extent_bytes, recv_.count, recv_.type,
+                recv_.info, recv_staging + rank_ * packed_bytes(recv_.info, recv_.count));
+  }
+  for (Rank i = 0; i < rank_; ++i) recv_staging += packed_bytes(recv_.info, recv_.counts[i]);
+  return pack(recv_.block_begin(rank_), recv_.counts[rank_], recv_.type, recv_.info, recv_staging);
+}
+
+int UserBuffers::before(std::byte* send_staging, std::byte* recv_staging) const {
+  if (is_reducing(call_.collective)) return MPI_SUCCESS;
+  if (send_.staged()) return pack_side(send_, send_staging);
+  if (!recv_.staged()) return MPI_SUCCESS;
+  if (call_.collective == Collective::bcast) return at_root() ? pack_side(recv_, recv_staging) : MPI_SUCCESS;
+  return in_place_ ? pack_own_block(recv_staging) : MPI_SUCCESS;
+}
+
+int UserBuffers::after(const std::byte* recv_staging, const Elements& elements) const {
+  const Collective c = call_.collective;
+  if (is_reduce_scatter(c) && in_place_) {
+    const Count own = c == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
+    return elements.copy(as_base(call_.recvbuf),
+                         reinterpret_cast<const char*>(recv_staging) - elements_.info.true_lb_bytes, own);
+  }
+  if (!recv_.staged() || (c == Collective::bcast && at_root())) return MPI_SUCCESS;
+  return unpack_side(recv_, recv_staging);
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,104 @@
+// Reads a call's arguments: what they mean for a plan, and how the caller's buffers meet it.
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+#include <string_view>
+
+#include "exec/mpi/bound_plan.hpp"
+#include "exec/mpi/call.hpp"
+#include "exec/mpi/operators.hpp"
+
+namespace circoll::mpi {
+
+/// One call at one rank. Two kinds:
+///
+/// Collectives that only move data work on packed bytes, so that ranks may describe the same data by
+/// different (count, type). A buffer of a dense type is its own packed form; one with gaps goes through
+/// staging memory.
+///
+/// Reductions work on elements in the caller's buffers: with our kernels where operator and type are
+/// predefined, else with the user's function through MPI_Reduce_local, on elements spaced by the datatype's
+/// extent.
+class UserBuffers {
+ public:
+  UserBuffers(const Call& call, Rank rank, Rank size);
+
+  [[nodiscard]] const Call& call() const { return call_; }
+  /// The arguments are wrong: the native collective shall say how.
+  [[nodiscard]] bool erroneous() const { return erroneous_; }
+  /// Why Circoll does not serve the call, the same on all ranks; empty if it does.
+  [[nodiscard]] std::string_view unsupported() const { return unsupported_; }
+
+  [[nodiscard]] Signature signature(const Interned& choice) const;
+  [[nodiscard]] const Elements& elements() const { return elements_; }
+  /// The datatype of messages: MPI_BYTE, or the caller's where elements have gaps.
+  [[nodiscard]] MPI_Datatype wire_type() const { return elements_.typed ? elements_.type : MPI_BYTE; }
+
+  // gatherv and scatterv, whose counts are known at the root only.
+  [[nodiscard]] bool needs_prologue() const {
+    return call_.collective == Collective::gatherv || call_.collective == Collective::scatterv;
+  }
+  [[nodiscard]] Signature prologue_signature(const Interned& choice) const;
+  /// Packed bytes of this rank's contribution or block.
+  [[nodiscard]] Count own_bytes() const { return own_bytes_; }
+  /// At the root: packed bytes of every block; elsewhere nothing is written.
+  void known_counts(std::span<Count> counts) const;
+  /// Whether the blocks that will arrive fit into this rank's buffer.
+  [[nodiscard]] bool admits(std::span<const Count> counts) const;
+
+  [[nodiscard]] Count send_staging_bytes() const;
+  [[nodiscard]] Count recv_staging_bytes() const;
+  [[nodiscard]] char* send_base(std::byte* staging) const;
+  [[nodiscard]] char* recv_base(std::byte* staging) const;
+  /// Packs what the schedule reads from staging memory; unpacks, or copies, what it has written there.
+  [[nodiscard]] int before(std::byte* send_staging, std::byte* recv_staging) const;
+  [[nodiscard]] int after(const std::byte* recv_staging, const Elements& elements) const;
+
+ private:
+  /// A caller's buffer that takes part at this rank: equal blocks one after another, or blocks at
+  /// displacements.
+  struct Side {
+    bool significant = false;
+    char* buffer = nullptr;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    TypeInfo info{};
+    Count count = 0;  ///< elements of each block, or of the only one
+    Rank blocks = 1;
+    CountArray counts{};  ///< instead of `count`
+    CountArray displs{};
+
+    [[nodiscard]] bool staged() const { return significant && !info.dense; }
+    [[nodiscard]] Count elements_of(Rank block) const { return counts ? counts[block] : count; }
+    [[nodiscard]] Count total_bytes() const;
+    [[nodiscard]] char* block_begin(Rank block) const { return buffer + displs[block] * info.extent_bytes; }
+  };
+
+  void read_reduction();
+  void read_operator(const TypeInfo& info);
+  void read_movement();
+  void read_send(const void* buffer, Count count, MPI_Datatype type);
+  void read_recv(void* buffer, Count count, MPI_Datatype type);
+  void check_counts(const CountArray& counts, bool significant);
+  [[nodiscard]] bool at_root() const { return rank_ == call_.root; }
+  [[nodiscard]] static int pack_side(const Side& side, std::byte* to);
+  [[nodiscard]] static int unpack_side(const Side& side, const std::byte* from);
+  [[nodiscard]] int pack_own_block(std::byte* recv_staging) const;
+
+  const Call& call_;
+  Rank rank_;
+  Rank size_;
+  bool erroneous_ = false;
+  std::string_view unsupported_{};
+  bool in_place_ = false;  ///< as the caller says it
+  Side send_{};
+  Side recv_{};
+  Elements elements_{};
+  bool idempotent_ = false;
+  bool exact_ = true;
+  Count block_ = 0;  ///< plan elements per user block, where uniform
+  Count own_bytes_ = 0;
+};
+
+}  // namespace circoll::mpi

@@ -1,0 +1,134 @@
+#include "interpose/state.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cctype>
+#include <cstdio>
+#include <fstream>
+
+#include "circoll/error.hpp"
+#include "core/environment.hpp"
+
+namespace circoll::interpose {
+namespace {
+
+std::atomic<State*> instance{nullptr};
+std::mutex instance_mutex;
+
+std::string variable_of(Collective collective) {
+  std::string name = "CIRCOLL_";
+  for (const char c : to_string(collective))
+    name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace
+
+State* State::get() {
+  if (State* known = instance.load(std::memory_order_acquire)) return known;
+  int initialized = 0, finalized = 0;
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
+  if (initialized == 0 || finalized != 0) return nullptr;
+  const std::lock_guard lock(instance_mutex);
+  if (instance.load() == nullptr)
+    instance.store(new State, std::memory_order_release);  // lives as long as the process
+  return instance.load();
+}
+
+State::State() {
+  PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  read_choices();
+  const std::string report = environment("CIRCOLL_REPORT").value_or("0");
+  if (report != "0") {
+    report_ = report;
+    register_report();
+  }
+}
+
+void State::read_choices() {
+  for (const Collective collective : all_collectives) {
+    const std::string variable = variable_of(collective);
+    const mpi::Interned*& choice = choices_[static_cast<std::size_t>(collective)];
+    const auto value = environment(variable);
+    try {
+      choice = mpi::intern(collective, value ? Choice(*value) : Choice());
+    } catch (const Error& e) {
+      warn(variable + ": " + e.what() + "; the native collective is used");
+      choice = mpi::intern(collective, "native");
+    }
+  }
+  for (const std::string& name : unknown_environment_variables()) {
+    warn("the environment variable " + name + " is not one of Circoll's; see docs/environment.md");
+  }
+  if (const auto bytes = environment("CIRCOLL_CACHE_BYTES"); bytes && !parse_bytes(*bytes)) {
+    warn("CIRCOLL_CACHE_BYTES: '" + *bytes + "' is not a number of bytes; 64Mi is used");
+  }
+}
+
+void State::warn(const std::string& text) const {
+  if (world_rank_ == 0) std::fprintf(stderr, "circoll: %s\n", text.c_str());
+}
+
+void State::count(Collective collective, const mpi::Outcome& outcome, double seconds) {
+  const Algorithm* const algorithm = outcome.served == nullptr ? nullptr : outcome.served->algorithm;
+  const std::lock_guard lock(mutex_);
+  std::size_t i = 0;
+  while (i < rows_.size() && (rows_[i].collective != collective || row_algorithms_[i] != algorithm ||
+                              (algorithm == nullptr && rows_[i].reason != outcome.reason))) {
+    ++i;
+  }
+  if (i == rows_.size()) {
+    rows_.push_back(Row{.collective = collective,
+                        .algorithm = std::string(algorithm == nullptr ? "native" : algorithm->name),
+                        .reason = std::string(algorithm == nullptr ? outcome.reason : "")});
+    row_algorithms_.push_back(algorithm);
+  }
+  ++rows_[i].calls;
+  rows_[i].bytes += outcome.bytes;
+  rows_[i].seconds += seconds;
+}
+
+void State::register_report() {
+  // Attributes of MPI_COMM_SELF are deleted at the begin of MPI_Finalize, whichever language called it.
+  int keyval = MPI_KEYVAL_INVALID;
+  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, nullptr) != MPI_SUCCESS) return;
+  PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, this);
+}
+
+int State::at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) {
+  try {
+    static_cast<State*>(value)->report();
+  } catch (...) {
+    // A report is not worth a failed MPI_Finalize.
+    return MPI_SUCCESS;
+  }
+  return MPI_SUCCESS;
+}
+
+void State::report() {
+  const std::string own = serialised();
+  const int length = static_cast<int>(own.size());
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  std::vector<int> lengths(static_cast<std::size_t>(size)), displs(static_cast<std::size_t>(size));
+  PMPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+  int total = 0;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    displs[i] = total;
+    total += lengths[i];
+  }
+  std::string all(static_cast<std::size_t>(total), '\0');
+  PMPI_Gatherv(own.data(), length, MPI_BYTE, all.data(), lengths.data(), displs.data(), MPI_BYTE, 0,
+               MPI_COMM_WORLD);
+  if (world_rank_ != 0) return;
+  const std::string text = format_report(all, size);
+  if (report_ == "1") {
+    std::fputs(text.c_str(), stderr);
+  } else if (std::ofstream file(report_); !(file << text)) {
+    warn("CIRCOLL_REPORT: the file " + report_ + " could not be written");
+  }
+}
+
+}  // namespace circoll::interpose

@@ -1,0 +1,59 @@
+// All mutable state of the drop-in: the choices read from the environment, and what was served so far.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/types.hpp"
+#include "exec/mpi/perform.hpp"
+
+namespace circoll::interpose {
+
+/// One row of the report.
+struct Row {
+  Collective collective = Collective::barrier;
+  std::string algorithm;  ///< "native" or a name
+  std::string reason;     ///< of native
+  std::int64_t calls = 0;
+  std::int64_t bytes = 0;
+  double seconds = 0;
+};
+
+class State {
+ public:
+  /// The state, made at the first use after MPI_Init; nullptr while MPI is not initialised or is finalised.
+  /// Reads the environment; on rank 0 of MPI_COMM_WORLD, warns about what it does not understand.
+  [[nodiscard]] static State* get();
+
+  [[nodiscard]] const mpi::Interned& choice(Collective collective) const {
+    return *choices_[static_cast<std::size_t>(collective)];
+  }
+  [[nodiscard]] bool reporting() const { return !report_.empty(); }
+  /// Adds one call to the report. Thread-safe.
+  void count(Collective collective, const mpi::Outcome& outcome, double seconds);
+
+ private:
+  State();
+  void read_choices();
+  void warn(const std::string& text) const;
+  void register_report();
+  void report();
+  [[nodiscard]] std::string serialised() const;
+  static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
+
+  int world_rank_ = 0;
+  std::array<const mpi::Interned*, all_collectives.size()> choices_{};
+  std::string report_;  ///< "" none, "1" stderr, else a file name
+  std::mutex mutex_;
+  std::vector<Row> rows_;
+  std::vector<const Algorithm*> row_algorithms_;  ///< of rows_, so that a repeated call compares no strings
+};
+
+/// Adds up the rows of all ranks, as State::serialised wrote them, and formats a table.
+[[nodiscard]] std::string format_report(std::string_view serialised, int ranks);
+
+}  // namespace circoll::interpose

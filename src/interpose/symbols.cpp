@@ -1,0 +1,201 @@
+// The MPI_ symbols in front of the MPI library's own. Nothing throws beyond this file.
+#include <mpi.h>
+
+#include "exec/mpi/call.hpp"
+#include "exec/mpi/perform.hpp"
+#include "interpose/state.hpp"
+
+namespace {
+
+using circoll::Collective;
+using circoll::interpose::State;
+using circoll::mpi::Call;
+
+/// Serves a call as the environment says. An error goes through the communicator's error handler, unless the
+/// native collective has done that.
+int serve(const Call& call) noexcept {
+  int error = MPI_ERR_INTERN;
+  try {
+    State* const state = State::get();
+    if (state == nullptr) return circoll::mpi::call_native(call);
+    const double begin = state->reporting() ? PMPI_Wtime() : 0;
+    const circoll::mpi::Outcome outcome = circoll::mpi::perform(call, state->choice(call.collective));
+    if (state->reporting()) state->count(call.collective, outcome, PMPI_Wtime() - begin);
+    if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
+    error = outcome.error;
+  } catch (...) {
+    error = MPI_ERR_INTERN;  // out of memory, or a broken invariant
+  }
+  PMPI_Comm_call_errhandler(call.comm, error);
+  return error;
+}
+
+}  // namespace
+
+#define CIRCOLL_EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+
+// Init is intercepted only to warn about the environment at once; everything works without (Fortran under
+// Open MPI).
+CIRCOLL_EXPORT int MPI_Init(int* argc, char*** argv) {
+  const int rc = PMPI_Init(argc, argv);
+  try {
+    if (rc == MPI_SUCCESS) (void)State::get();
+  } catch (...) {
+    return rc;
+  }
+  return rc;
+}
+
+CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int rc = PMPI_Init_thread(argc, argv, required, provided);
+  try {
+    if (rc == MPI_SUCCESS) (void)State::get();
+  } catch (...) {
+    return rc;
+  }
+  return rc;
+}
+
+CIRCOLL_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                                 MPI_Op op, MPI_Comm comm) {
+  return serve({.collective = Collective::allreduce,
+                .sendbuf = sendbuf,
+                .recvbuf = recvbuf,
+                .sendcount = count,
+                .sendtype = datatype,
+                .op = op,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                              int root, MPI_Comm comm) {
+  return serve({.collective = Collective::reduce,
+                .sendbuf = sendbuf,
+                .recvbuf = recvbuf,
+                .sendcount = count,
+                .sendtype = datatype,
+                .op = op,
+                .root = root,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return serve({.collective = Collective::reduce_scatter_block,
+                .sendbuf = sendbuf,
+                .recvbuf = recvbuf,
+                .recvcount = recvcount,
+                .sendtype = datatype,
+                .op = op,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return serve({.collective = Collective::reduce_scatter,
+                .sendbuf = sendbuf,
+                .recvbuf = recvbuf,
+                .recvcounts = recvcounts,
+                .sendtype = datatype,
+                .op = op,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return serve({.collective = Collective::allgather,
+                .sendbuf = sendbuf,
+                .recvbuf = recvbuf,
+                .sendcount = sendcount,
+                .recvcount = recvcount,
+                .sendtype = sendtype,
+                .recvtype = recvtype,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                                  MPI_Comm comm) {
+  return serve({.collective = Collective::allgatherv,
+                .sendbuf = sendbuf,
+                .recvbuf = recvbuf,
+                .sendcount = sendcount,
+                .recvcounts = recvcounts,
+                .displs = displs,
+                .sendtype = sendtype,
+                .recvtype = recvtype,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return serve({.collective = Collective::gather,
+                .sendbuf = sendbuf,
+                .recvbuf = recvbuf,
+                .sendcount = sendcount,
+                .recvcount = recvcount,
+                .sendtype = sendtype,
+                .recvtype = recvtype,
+                .root = root,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                               MPI_Comm comm) {
+  return serve({.collective = Collective::gatherv,
+                .sendbuf = sendbuf,
+                .recvbuf = recvbuf,
+                .sendcount = sendcount,
+                .recvcounts = recvcounts,
+                .displs = displs,
+                .sendtype = sendtype,
+                .recvtype = recvtype,
+                .root = root,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return serve({.collective = Collective::scatter,
+                .sendbuf = sendbuf,
+                .recvbuf = recvbuf,
+                .sendcount = sendcount,
+                .recvcount = recvcount,
+                .sendtype = sendtype,
+                .recvtype = recvtype,
+                .root = root,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                                MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                int root, MPI_Comm comm) {
+  return serve({.collective = Collective::scatterv,
+                .sendbuf = sendbuf,
+                .recvbuf = recvbuf,
+                .recvcount = recvcount,
+                .sendcounts = sendcounts,
+                .displs = displs,
+                .sendtype = sendtype,
+                .recvtype = recvtype,
+                .root = root,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  return serve({.collective = Collective::bcast,
+                .recvbuf = buffer,
+                .recvcount = count,
+                .recvtype = datatype,
+                .root = root,
+                .comm = comm});
+}
+
+CIRCOLL_EXPORT int MPI_Barrier(MPI_Comm comm) {
+  return serve({.collective = Collective::barrier, .comm = comm});
+}
+
+}  // extern "C"

@@ -1,0 +1,25 @@
+// In a file of its own: seen together with its callers, compilers take free() for a mistake.
+#include "allocations.hpp"
+
+#include <cstdlib>
+#include <new>
+
+namespace circoll::test {
+std::atomic<long> allocations{0};
+}
+
+void* operator new(std::size_t bytes) {
+  ++circoll::test::allocations;
+  if (void* p = std::malloc(bytes == 0 ? 1 : bytes)) return p;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  ++circoll::test::allocations;
+  const auto a = static_cast<std::size_t>(alignment);
+  if (void* p = std::aligned_alloc(a, (bytes + a - 1) / a * a)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }

@@ -1,0 +1,107 @@
+// The C++ and the C API.
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "circoll/local.hpp"  // both executors in one program: overloads must not clash
+#include "circoll/mpi.hpp"
+#include "harness.hpp"
+
+extern "C" int circoll_test_c_abi(void);
+
+namespace circoll::test {
+
+TEST_MPI(c_abi) {
+  const int failed = circoll_test_c_abi();
+  expect(failed == 0, "check " + std::to_string(failed));
+}
+
+TEST_MPI(typed_api) {
+  const int p = world_size(), r = world_rank();
+  const auto n = static_cast<std::size_t>(p);
+  const double total = p * (p + 1) / 2.0;
+  const std::vector<double> mine(10, r + 1.0);
+  std::vector<double> out(10);
+  allreduce(mine, out, Op::sum, MPI_COMM_WORLD);
+  expect(out == std::vector<double>(10, total), "allreduce");
+  out = mine;
+  allreduce(in_place, out, MPI_SUM, MPI_COMM_WORLD, "auto");
+  expect(out == std::vector<double>(10, total), "allreduce in place");
+  reduce(mine, out, Op::max, p - 1, MPI_COMM_WORLD);
+  if (r == p - 1) expect(out == std::vector<double>(10, p), "reduce");
+
+  std::vector<int> blocks(2 * n), block(2);
+  std::iota(blocks.begin(), blocks.end(), 0);
+  reduce_scatter_block(blocks, block, Op::sum, MPI_COMM_WORLD);
+  expect(block == std::vector<int>{2 * r * p, (2 * r + 1) * p}, "reduce_scatter_block");
+  std::vector<Count> counts(n), displs(n);
+  for (std::size_t i = 0; i < n; ++i) counts[i] = static_cast<Count>(i % 3);
+  std::exclusive_scan(counts.begin(), counts.end(), displs.begin(), Count{0});
+  const Count sum = std::accumulate(counts.begin(), counts.end(), Count{0});
+  std::vector<int> vector(static_cast<std::size_t>(sum), 1),
+      part(static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]));
+  reduce_scatter(vector, part, counts, Op::sum, MPI_COMM_WORLD);
+  expect(part == std::vector<int>(part.size(), p), "reduce_scatter");
+
+  struct Record {
+    char name[5];
+    short value;
+  };
+  std::vector<Record> records(n);
+  const std::array<Record, 1> own{Record{"abc", static_cast<short>(r)}};
+  allgather(own, records, MPI_COMM_WORLD);
+  for (std::size_t i = 0; i < n; ++i)
+    expect(records[i].value == static_cast<short>(i), "allgather of records");
+  std::vector<int> contribution(part.size(), r), everything(vector.size(), -1);
+  allgatherv(contribution, everything, counts, displs, MPI_COMM_WORLD);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (Count k = 0; k < counts[i]; ++k) {
+      expect(everything[static_cast<std::size_t>(displs[i] + k)] == static_cast<int>(i), "allgatherv");
+    }
+  }
+
+  std::vector<int> pair{r, -r}, pairs(2 * n);
+  gather(pair, pairs, 0, MPI_COMM_WORLD);
+  if (r == 0) {
+    for (std::size_t i = 0; i < n; ++i) expect(pairs[2 * i + 1] == -static_cast<int>(i), "gather");
+  }
+  scatter(pairs, pair, 0, MPI_COMM_WORLD);
+  expect(pair == std::vector<int>{r, -r}, "scatter");
+  gatherv(contribution, everything, counts, displs, p - 1, MPI_COMM_WORLD);
+  scatterv(everything, counts, displs, part, p - 1, MPI_COMM_WORLD);
+  expect(part == contribution, "gatherv and scatterv");
+  std::vector<float> payload(7, r == 0 ? 3.5F : 0.F);
+  bcast(payload, 0, MPI_COMM_WORLD);
+  expect(payload == std::vector<float>(7, 3.5F), "bcast");
+  barrier(MPI_COMM_WORLD);
+}
+
+TEST_MPI(api_errors) {
+  std::vector<int> a(4), b(4);
+  const auto code_of = [](auto&& f) {
+    try {
+      f();
+    } catch (const Error& e) {
+      return e.code();
+    }
+    return ErrorCode::ok;
+  };
+  expect(code_of([&] { allreduce(a, b, Op::sum, MPI_COMM_WORLD, "no_such"); }) == ErrorCode::unknown_name,
+         "name");
+  expect(code_of([&] { allreduce(std::vector<int>(3), b, Op::sum, MPI_COMM_WORLD); }) ==
+             ErrorCode::invalid_argument,
+         "size");
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int error_class = MPI_SUCCESS;
+  try {
+    mpi::bcast(a.data(), 4, MPI_INT, -3, comm);
+  } catch (const MpiError& e) {
+    PMPI_Error_class(e.mpi_code(), &error_class);
+  }
+  expect(error_class == MPI_ERR_ROOT, "the native collective says that the root is wrong");
+  PMPI_Comm_free(&comm);
+}
+
+}  // namespace circoll::test
