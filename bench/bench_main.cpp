@@ -11,15 +11,13 @@ namespace circoll::bench {
 namespace {
 
 int run(const Options& options, int rank, int size) {
-  if (options.root < 0 || options.root >= size)
-    throw Error(ErrorCode::invalid_argument, "--root is not a rank");
+  if (options.root < 0 || options.root >= size) throw Error(ErrorCode::invalid_argument, "--root is not a rank");
   std::vector<Cell> cells;
   bool correct = true;
   if (rank == 0) std::fputs(table_header().c_str(), stdout);
   for (const Collective collective : options.collectives) {
     // A barrier has no size.
-    const std::vector<Count> sizes =
-        collective == Collective::barrier ? std::vector<Count>{0} : options.bytes;
+    const std::vector<Count> sizes = collective == Collective::barrier ? std::vector<Count>{0} : options.bytes;
     for (const Count bytes : sizes) {
       cells.push_back(measure(options, collective, bytes));
       for (const Series& series : cells.back().series) correct = correct && series.correct != "NO";

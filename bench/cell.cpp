@@ -18,8 +18,7 @@ namespace {
 /// The buffers of one collective and size, and its call.
 class Workload {
  public:
-  Workload(const Options& options, Collective collective, Count bytes)
-      : collective_(collective), type_(options.type) {
+  Workload(const Options& options, Collective collective, Count bytes) : collective_(collective), type_(options.type) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     PMPI_Comm_size(MPI_COMM_WORLD, &size_);
     const auto extent = static_cast<Count>(extent_bytes(type_));
@@ -44,8 +43,7 @@ class Workload {
              .root = options.root,
              .comm = MPI_COMM_WORLD};
     if (is_irregular(collective)) {
-      (collective == Collective::scatterv ? call_.sendcounts : call_.recvcounts) =
-          mpi::CountArray(counts_.data());
+      (collective == Collective::scatterv ? call_.sendcounts : call_.recvcounts) = mpi::CountArray(counts_.data());
       if (collective != Collective::reduce_scatter) call_.displs = mpi::CountArray(displs_.data());
     }
   }
@@ -57,8 +55,7 @@ class Workload {
   [[nodiscard]] std::vector<char> result(Run&& run) {
     fill();
     std::fill(recv_.begin(), recv_.end(), '\0');
-    if (collective_ == Collective::bcast && rank_ == call_.root)
-      std::copy(send_.begin(), send_.end(), recv_.begin());
+    if (collective_ == Collective::bcast && rank_ == call_.root) std::copy(send_.begin(), send_.end(), recv_.begin());
     run(call_);
     return recv_;
   }
@@ -155,8 +152,7 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
   const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
-  const OperatorTraits traits{.commutative = is_commutative(options.op),
-                              .idempotent = is_idempotent(options.op)};
+  const OperatorTraits traits{.commutative = is_commutative(options.op), .idempotent = is_idempotent(options.op)};
   std::istringstream in(options.algorithms);
   for (std::string word; std::getline(in, word, ',');) {
     if (word == "all") {
@@ -167,8 +163,7 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
     } else if (word == "native" || word == "auto") {
       add(word);
     } else if (const Algorithm* algorithm = find_algorithm(collective, word.substr(0, word.find(':')))) {
-      if (unmet_need(*algorithm, size, traits).empty())
-        add(word);  // a name of another collective is passed over
+      if (unmet_need(*algorithm, size, traits).empty()) add(word);  // a name of another collective is passed over
     }
   }
   return names;

@@ -23,8 +23,7 @@ struct Cell {
 };
 
 /// The algorithms of --algorithm that can serve a collective here; "native" first.
-[[nodiscard]] std::vector<std::string> algorithms_for(const Options& options, Collective collective,
-                                                      int size);
+[[nodiscard]] std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size);
 
 /// Measures a cell on MPI_COMM_WORLD. All ranks call it; the result is complete on rank 0.
 [[nodiscard]] Cell measure(const Options& options, Collective collective, Count bytes);

@@ -48,18 +48,14 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   app.name("circoll-bench");
   std::string collectives = "all", bytes = "8,1Ki,64Ki", type = "byte", op = "bor";
   app.add_option("--collective", collectives, "Names separated by commas, or all")->capture_default_str();
-  app.add_option("--algorithm", options.algorithms,
-                 "native, auto, all, or names with parameters (name:segments=4)")
+  app.add_option("--algorithm", options.algorithms, "native, auto, all, or names with parameters (name:segments=4)")
       ->capture_default_str();
-  app.add_option("--bytes", bytes,
-                 "Sizes (Ki, Mi, Gi): of a rank's block, or of the vector; see docs/measuring.md")
+  app.add_option("--bytes", bytes, "Sizes (Ki, Mi, Gi): of a rank's block, or of the vector; see docs/measuring.md")
       ->capture_default_str();
   app.add_option("--type", type, "Element type")->capture_default_str();
   app.add_option("--op", op, "Operator of reductions")->capture_default_str();
   app.add_option("--root", options.root, "Root of rooted collectives")->capture_default_str();
-  app.add_option("--reps", options.reps, "Repetitions at most")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  app.add_option("--reps", options.reps, "Repetitions at most")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--seconds", options.seconds, "Time at most, per algorithm and size")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

@@ -48,19 +48,19 @@ std::ofstream open(const std::string& path) {
 }  // namespace
 
 std::string table_header() {
-  return fmt::format("{:<21} {:<28} {:>5} {:>11} {:>6} {:>12} {:>12} {:>12} {:>12} {:>8} {:>8}\n",
-                     "# collective", "algorithm", "p", "bytes", "reps", "median_us", "min_us", "p95_us",
-                     "algbw_GB/s", "speedup", "correct");
+  return fmt::format("{:<21} {:<28} {:>5} {:>11} {:>6} {:>12} {:>12} {:>12} {:>12} {:>8} {:>8}\n", "# collective",
+                     "algorithm", "p", "bytes", "reps", "median_us", "min_us", "p95_us", "algbw_GB/s", "speedup",
+                     "correct");
 }
 
 std::string table_rows(const Cell& cell, int size) {
   std::string text;
   for (const Series& series : cell.series) {
     const Figures f = figures_of(series.seconds);
-    text += fmt::format(
-        "{:<21} {:<28} {:>5} {:>11} {:>6} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.4f} {:>8.2f} {:>8}\n",
-        to_string(cell.collective), label(series), size, cell.bytes, series.seconds.size(), f.median * 1e6,
-        f.min * 1e6, f.p95 * 1e6, algorithm_bandwidth(cell, f), ratio_to_native(cell, f), series.correct);
+    text +=
+        fmt::format("{:<21} {:<28} {:>5} {:>11} {:>6} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.4f} {:>8.2f} {:>8}\n",
+                    to_string(cell.collective), label(series), size, cell.bytes, series.seconds.size(), f.median * 1e6,
+                    f.min * 1e6, f.p95 * 1e6, algorithm_bandwidth(cell, f), ratio_to_native(cell, f), series.correct);
   }
   return text;
 }

@@ -95,8 +95,7 @@ ordered_json costs_of(const Algorithm& algorithm, Collective collective, const s
     // Needs that depend on p only: any operator will do here.
     if (!unmet_need(algorithm, p, {.commutative = true, .idempotent = true}).empty()) continue;
     ordered_json row{{"p", p}, {"declared", as_json(algorithm.cost(Shape{.size = p}))}};
-    if (p <= most_counted)
-      row["counted"] = as_json(verify_algorithm(algorithm, collective, Shape{.size = p}).counted);
+    if (p <= most_counted) row["counted"] = as_json(verify_algorithm(algorithm, collective, Shape{.size = p}).counted);
     costs.push_back(std::move(row));
   }
   return costs;
@@ -114,23 +113,23 @@ ordered_json as_json(const Algorithm& algorithm, Collective collective, const st
                       {"summary", p.summary}});
   }
   const Needs& needs = algorithm.needs;
-  return {{"id", algorithm.id(collective)},
-          {"collectives", collectives},
-          {"summary", algorithm.summary},
-          {"source", algorithm.source},
-          {"needs",
-           {{"commutative", needs.commutative},
-            {"idempotent", needs.idempotent},
-            {"power_of_two", needs.power_of_two},
-            {"min_size", needs.min_size}}},
-          {"guarantees",
-           {{"same_bits", algorithm.guarantees.same_bits}, {"rank_order", algorithm.guarantees.rank_order}}},
-          {"params", params},
-          {"formula",
-           {{"rounds", algorithm.formula.rounds},
-            {"sent", algorithm.formula.sent},
-            {"reduced", algorithm.formula.reduced}}},
-          {"cost", costs_of(algorithm, collective, sizes)}};
+  return {
+      {"id", algorithm.id(collective)},
+      {"collectives", collectives},
+      {"summary", algorithm.summary},
+      {"source", algorithm.source},
+      {"needs",
+       {{"commutative", needs.commutative},
+        {"idempotent", needs.idempotent},
+        {"power_of_two", needs.power_of_two},
+        {"min_size", needs.min_size}}},
+      {"guarantees", {{"same_bits", algorithm.guarantees.same_bits}, {"rank_order", algorithm.guarantees.rank_order}}},
+      {"params", params},
+      {"formula",
+       {{"rounds", algorithm.formula.rounds},
+        {"sent", algorithm.formula.sent},
+        {"reduced", algorithm.formula.reduced}}},
+      {"cost", costs_of(algorithm, collective, sizes)}};
 }
 
 void list(const Options& options) {
@@ -160,9 +159,9 @@ void add_list(CLI::App& app, Context& /*context*/) {
   CLI::App* command = app.add_subcommand("list", "List the algorithms and what they declare");
   command->add_option("-c,--collective", options->collective, "Only those that serve this collective")
       ->check(collective_name());
-  CLI::Option* json = command->add_flag(
-      "--json", options->json,
-      "As JSON, with declared and (up to p = 128) counted costs in blocks, not in place, root 0");
+  CLI::Option* json =
+      command->add_flag("--json", options->json,
+                        "As JSON, with declared and (up to p = 128) counted costs in blocks, not in place, root 0");
   command->add_option("-p,--ranks", options->sizes, "Numbers of ranks to give costs for (default: 2 .. 16)")
       ->check(CLI::Range(Rank{1}, Rank{1} << 20))
       ->needs(json);

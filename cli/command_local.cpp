@@ -39,10 +39,9 @@ Selection selection_of(const Options& options, const local::Job& job) {
   }
   const bool reduces = is_reducing(selection.collective);
   const Op op = job.op.predefined();
-  const Count bytes =
-      selection.collective == Collective::gatherv || selection.collective == Collective::scatterv
-          ? 0  // as in MPI, only the root would know
-          : job.total() * job.element_bytes();
+  const Count bytes = selection.collective == Collective::gatherv || selection.collective == Collective::scatterv
+                          ? 0  // as in MPI, only the root would know
+                          : job.total() * job.element_bytes();
   return resolve(selection, selection.collective, job.size, bytes, !reduces || is_exact(op, job.type),
                  {.commutative = !reduces || is_commutative(op), .idempotent = reduces && is_idempotent(op)});
 }
@@ -106,8 +105,7 @@ void add_local(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("local", "Run an algorithm in this process, without MPI, and check its result");
-  CLI::Option* id =
-      command->add_option("id", options->id, "Algorithm, as in 'circoll list': COLLECTIVE/NAME");
+  CLI::Option* id = command->add_option("id", options->id, "Algorithm, as in 'circoll list': COLLECTIVE/NAME");
   command->add_option("-p,--ranks", options->ranks, "Number of ranks")
       ->check(CLI::Range(Rank{1}, Rank{1} << 20))
       ->capture_default_str();
@@ -115,21 +113,17 @@ void add_local(CLI::App& app, Context& context) {
       command->add_option("-n,--count", options->count, "Elements of the vector, or of each rank's block")
           ->check(CLI::NonNegativeNumber)
           ->capture_default_str();
-  command
-      ->add_option("--counts", options->counts, "Elements of each rank's block: p numbers, comma-separated")
+  command->add_option("--counts", options->counts, "Elements of each rank's block: p numbers, comma-separated")
       ->delimiter(',')
       ->check(CLI::NonNegativeNumber)
       ->excludes(count);
   command->add_option("-t,--type", options->type, "Element type")->capture_default_str();
   command->add_option("-o,--op", options->op, "Operator, for reductions")->capture_default_str();
-  command->add_option("-r,--root", options->root, "Root")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  command->add_option("-r,--root", options->root, "Root")->check(CLI::NonNegativeNumber)->capture_default_str();
   command->add_option("--segments", options->segments, "Segments, for pipelined algorithms")
       ->check(CLI::PositiveNumber);
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
-  CLI::Option* threads =
-      command->add_flag("--threads", options->threads, "Every rank in a thread of its own");
+  CLI::Option* threads = command->add_flag("--threads", options->threads, "Every rank in a thread of its own");
   command->add_flag("--single-thread", options->single_thread, "Ranks take turns in one thread (default)")
       ->excludes(threads);
   command->add_flag("--json", options->json, "As JSON");
@@ -148,8 +142,7 @@ void add_local(CLI::App& app, Context& context) {
       if (!print_local_table(options->ranks, options->json)) context.exit_code = exit_failure;
       return;
     }
-    if (options->id.empty())
-      throw Error(ErrorCode::invalid_argument, "local needs an algorithm id, or --table");
+    if (options->id.empty()) throw Error(ErrorCode::invalid_argument, "local needs an algorithm id, or --table");
     if (!execute(*options)) context.exit_code = exit_failure;
   });
 }

@@ -44,12 +44,10 @@ std::string detect_mpi(const std::string& program) {
   if (const auto linked = linked_mpi(find_program(program))) return *linked;
   if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) return "openmpi";
   if (std::getenv("PMI_SIZE") != nullptr || std::getenv("PMI_RANK") != nullptr) return "mpich";
-  throw Error(
-      ErrorCode::unsupported,
-      fmt::format(
-          "'{}' is linked to no MPI that Circoll knows, and neither mpirun of Open MPI nor mpiexec of "
-          "MPICH started this process; say which MPI it uses: circoll run --mpi openmpi -- {}",
-          program, program));
+  throw Error(ErrorCode::unsupported,
+              fmt::format("'{}' is linked to no MPI that Circoll knows, and neither mpirun of Open MPI nor mpiexec of "
+                          "MPICH started this process; say which MPI it uses: circoll run --mpi openmpi -- {}",
+                          program, program));
 }
 
 /// The drop-in beside this executable (installed: ../lib*/circoll, in the build tree: ../lib/circoll).
@@ -57,13 +55,12 @@ std::string find_dropin(const std::string& mpi) {
   if (const auto path = environment("CIRCOLL_DROPIN_PATH")) return *path;
   const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path file = fs::path("circoll") / mpi / "libcircoll-mpi.so";
-  for (const fs::path& candidate :
-       {bin.parent_path() / CIRCOLL_LIBDIR / file, bin.parent_path() / "lib" / file}) {
+  for (const fs::path& candidate : {bin.parent_path() / CIRCOLL_LIBDIR / file, bin.parent_path() / "lib" / file}) {
     if (fs::exists(candidate)) return candidate.string();
   }
-  throw Error(ErrorCode::unsupported,
-              fmt::format("no drop-in for {} beside {}; set CIRCOLL_DROPIN_PATH to a libcircoll-mpi.so", mpi,
-                          bin.string()));
+  throw Error(
+      ErrorCode::unsupported,
+      fmt::format("no drop-in for {} beside {}; set CIRCOLL_DROPIN_PATH to a libcircoll-mpi.so", mpi, bin.string()));
 }
 
 void run(const Options& options) {
@@ -77,8 +74,7 @@ void run(const Options& options) {
   for (const std::string& argument : options.program) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   execvp(argv[0], argv.data());
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("'{}' can not be run: {}", argv[0], std::strerror(errno)));
+  throw Error(ErrorCode::invalid_argument, fmt::format("'{}' can not be run: {}", argv[0], std::strerror(errno)));
 }
 
 }  // namespace

@@ -33,8 +33,7 @@ void show(const Options& options) {
   if (options.root != 0 && !is_rooted(selection.collective)) {
     throw Error(ErrorCode::invalid_argument, fmt::format("{} has no root", to_string(selection.collective)));
   }
-  Shape shape{
-      .size = options.size, .root = options.root, .in_place = options.in_place, .params = selection.params};
+  Shape shape{.size = options.size, .root = options.root, .in_place = options.in_place, .params = selection.params};
   if (options.segments) shape.params.insert_or_assign("segments", *options.segments);
 
   const auto build = [&](Rank rank) {
@@ -42,8 +41,7 @@ void show(const Options& options) {
     return build_schedule(*selection.algorithm, selection.collective, shape);
   };
   if (options.format == "svg") {
-    if (options.rank)
-      throw Error(ErrorCode::invalid_argument, "--format svg draws all ranks; leave out --rank");
+    if (options.rank) throw Error(ErrorCode::invalid_argument, "--format svg draws all ranks; leave out --rank");
     std::vector<Schedule> schedules;
     for (Rank rank = 0; rank < options.size; ++rank) schedules.push_back(build(rank));
     print(to_svg(schedules));
@@ -67,17 +65,14 @@ void show(const Options& options) {
 void add_show(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("show", "Show an algorithm's schedules as text, JSON or a picture");
-  command->add_option("id", options->id, "COLLECTIVE/ALGORITHM[:param=value,...]; see 'circoll list'")
-      ->required();
+  command->add_option("id", options->id, "COLLECTIVE/ALGORITHM[:param=value,...]; see 'circoll list'")->required();
   command->add_option("-p,--ranks", options->size, "Number of ranks")
       ->required()
       ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
   command->add_option("-r,--rank", options->rank, "Only this rank (default: all, one after another)")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--root", options->root, "The root of a rooted collective")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("-n,--segments", options->segments, "The parameter 'segments'")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--root", options->root, "The root of a rooted collective")->check(CLI::NonNegativeNumber);
+  command->add_option("-n,--segments", options->segments, "The parameter 'segments'")->check(CLI::PositiveNumber);
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
   command->add_option("-f,--format", options->format, "text, json or svg")
       ->check(CLI::IsMember({"text", "json", "svg"}))

@@ -42,8 +42,7 @@ std::int64_t number(std::string_view text, std::string_view what) {
 void read_sizes(std::string_view text, VerifyRange& range) {
   const std::size_t dots = text.find("..");
   range.first = number(text.substr(0, dots), "a number of ranks, or a range A..B of them");
-  range.last =
-      dots == std::string_view::npos ? range.first : number(text.substr(dots + 2), "the end of a range A..B");
+  range.last = dots == std::string_view::npos ? range.first : number(text.substr(dots + 2), "the end of a range A..B");
 }
 
 void read_roots(std::string_view text, VerifyRange& range) {
@@ -113,8 +112,7 @@ std::string report(const std::vector<RangeVerdict>& verdicts, bool json) {
   if (json) {
     ordered_json rows = ordered_json::array();
     for (const RangeVerdict& v : verdicts) {
-      rows.push_back(
-          {{"id", v.id}, {"proven", !v.refutation}, {"instances", v.instances}, {"seconds", v.seconds}});
+      rows.push_back({{"id", v.id}, {"proven", !v.refutation}, {"instances", v.instances}, {"seconds", v.seconds}});
       if (v.refutation) rows.back()["refutation"] = as_json(*v.refutation);
     }
     return rows.dump(2) + "\n";
@@ -144,8 +142,7 @@ void run(const Options& options, Context& context) {
   read_roots(options.roots, range);
   range.segments = options.segments;
   range.last_in_place = options.last_in_place;
-  range.jobs =
-      options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  range.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   Progress progress;
   range.progress = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
   const std::vector<RangeVerdict> verdicts = verify_range(read_selections(options.what), range);
@@ -158,8 +155,7 @@ void run(const Options& options, Context& context) {
     instances += v.instances;
   }
   if (!options.json)
-    print(
-        fmt::format("{} algorithms, {} instances proven, {} refuted\n", verdicts.size(), instances, refuted));
+    print(fmt::format("{} algorithms, {} instances proven, {} refuted\n", verdicts.size(), instances, refuted));
   if (refuted > 0) context.exit_code = exit_failure;
 }
 
@@ -167,21 +163,15 @@ void run(const Options& options, Context& context) {
 
 void add_verify(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("verify", "prove algorithms for ranges of p, or find a counterexample");
+  CLI::App* command = app.add_subcommand("verify", "prove algorithms for ranges of p, or find a counterexample");
   command->add_option("WHAT", options->what, "ids, collectives, or 'all'")->required();
   command->add_option("-p,--ranks", options->sizes, "numbers of ranks: A..B, or one")->capture_default_str();
-  command
-      ->add_option("--root", options->roots,
-                   "'all', 'sample' (0, 1, p/2, p-1) or a list, for rooted collectives")
+  command->add_option("--root", options->roots, "'all', 'sample' (0, 1, p/2, p-1) or a list, for rooted collectives")
       ->capture_default_str();
-  command
-      ->add_option("--segments", options->segments, "values of the parameter 'segments' (default: a sample)")
+  command->add_option("--segments", options->segments, "values of the parameter 'segments' (default: a sample)")
       ->delimiter(',');
-  command->add_option("--jobs", options->jobs, "threads (default: one per core)")
-      ->check(CLI::NonNegativeNumber);
-  command
-      ->add_option("--in-place-up-to", options->last_in_place, "verify in-place calls as well up to this p")
+  command->add_option("--jobs", options->jobs, "threads (default: one per core)")->check(CLI::NonNegativeNumber);
+  command->add_option("--in-place-up-to", options->last_in_place, "verify in-place calls as well up to this p")
       ->capture_default_str();
   command->add_flag("--json", options->json, "machine-readable output");
   command->footer(

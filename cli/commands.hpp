@@ -13,9 +13,8 @@ namespace circoll::cli {
 
 // What the process returns.
 inline constexpr int exit_ok = 0;
-inline constexpr int exit_failure =
-    1;  ///< the work was done and its outcome is bad, or it could not be finished
-inline constexpr int exit_misuse = 2;  ///< an option, a name or a value is wrong
+inline constexpr int exit_failure = 1;  ///< the work was done and its outcome is bad, or it could not be finished
+inline constexpr int exit_misuse = 2;   ///< an option, a name or a value is wrong
 
 /// Shared by all commands of one run.
 struct Context {

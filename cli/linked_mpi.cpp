@@ -25,8 +25,7 @@ std::string ldd(const std::string& path) {
   if (const char* value = std::getenv("LD_LIBRARY_PATH")) libraries += value;
   std::array<char*, 3> environment{search.data(), libraries.data(), nullptr};
   pid_t child = 0;
-  const int failed =
-      posix_spawnp(&child, program.c_str(), &actions, nullptr, argv.data(), environment.data());
+  const int failed = posix_spawnp(&child, program.c_str(), &actions, nullptr, argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   std::string text;

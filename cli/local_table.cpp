@@ -57,8 +57,7 @@ class Times {
 };
 
 /// One rank's result straight from all inputs: the definition, in one loop over memory.
-void compute_directly(const local::Job& job, const Buffers& inputs, std::size_t rank,
-                      std::vector<std::byte>& output) {
+void compute_directly(const local::Job& job, const Buffers& inputs, std::size_t rank, std::vector<std::byte>& output) {
   if (output.empty()) return;
   const bool per_rank = job.collective != Collective::allreduce && job.collective != Collective::reduce;
   if (is_reducing(job.collective)) {
@@ -143,9 +142,8 @@ Row measure(Collective collective, Rank ranks, Count bytes) {
 
   const bool reduces = is_reducing(collective);
   const bool told = collective != Collective::gatherv && collective != Collective::scatterv;
-  const Selection selection =
-      resolve({}, collective, ranks, told ? job.total() * job.element_bytes() : 0,
-              !reduces || is_exact(op, type), {.commutative = true, .idempotent = false});
+  const Selection selection = resolve({}, collective, ranks, told ? job.total() * job.element_bytes() : 0,
+                                      !reduces || is_exact(op, type), {.commutative = true, .idempotent = false});
   std::string name(selection.algorithm->name);
   for (const auto& [key, value] : selection.params) name += fmt::format(":{}={}", key, value);
   return Row{std::string(to_string(collective)),
@@ -162,10 +160,10 @@ bool print_local_table(Rank ranks, bool json) {
   // A thread per rank and timing loops: beyond this the table says nothing about algorithms.
   require(ranks <= 256, "the table is for at most 256 ranks");
   if (!json) {
-    print(fmt::format(
-        "{} ranks as threads of this process, float32 sums; reference: shared memory and two barriers\n\n"
-        "{:<22}{:<34}{:>9}{:>12}{:>14}{:>8}  {}\n",
-        ranks, "collective", "algorithm", "bytes", "median_us", "reference_us", "ratio", "correct"));
+    print(
+        fmt::format("{} ranks as threads of this process, float32 sums; reference: shared memory and two barriers\n\n"
+                    "{:<22}{:<34}{:>9}{:>12}{:>14}{:>8}  {}\n",
+                    ranks, "collective", "algorithm", "bytes", "median_us", "reference_us", "ratio", "correct"));
   }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   bool all_correct = true;
@@ -188,9 +186,8 @@ bool print_local_table(Rank ranks, bool json) {
                         {"correct", row.error.empty()},
                         {"error", row.error}});
       } else {
-        print(fmt::format("{:<22}{:<34}{:>9}{:>12.1f}{:>14.1f}{:>8.2f}  {}\n", row.collective, row.algorithm,
-                          row.bytes, row.median_us, row.reference_us, ratio,
-                          row.error.empty() ? "yes" : "NO: " + row.error));
+        print(fmt::format("{:<22}{:<34}{:>9}{:>12.1f}{:>14.1f}{:>8.2f}  {}\n", row.collective, row.algorithm, row.bytes,
+                          row.median_us, row.reference_us, ratio, row.error.empty() ? "yes" : "NO: " + row.error));
       }
     }
   }

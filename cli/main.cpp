@@ -20,8 +20,7 @@ CLI::Validator collective_name() {
   return {[](const std::string& name) {
             if (collective_from_string(name)) return std::string();
             std::string names;
-            for (const Collective collective : all_collectives)
-              names += fmt::format(" {}", to_string(collective));
+            for (const Collective collective : all_collectives) names += fmt::format(" {}", to_string(collective));
             return fmt::format("'{}' is none of{}", name, names);
           },
           "COLLECTIVE"};
@@ -31,8 +30,8 @@ namespace {
 
 /// True for errors that another command line would avoid.
 bool is_misuse(ErrorCode code) {
-  return code == ErrorCode::invalid_argument || code == ErrorCode::unknown_name ||
-         code == ErrorCode::unsupported || code == ErrorCode::parse;
+  return code == ErrorCode::invalid_argument || code == ErrorCode::unknown_name || code == ErrorCode::unsupported ||
+         code == ErrorCode::parse;
 }
 
 int run(int argc, char** argv) {

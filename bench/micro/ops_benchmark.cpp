@@ -50,12 +50,9 @@ void run(benchmark::State& state, circoll::ReduceKernel kernel) {
 template <typename T, T (*scalar)(T, T)>
 void compare(Op op, Type type) {
   const std::string name = std::string(to_string(op)) + "_" + std::string(to_string(type));
-  for (const auto& [suffix, kernel] : {std::pair("/kernel", circoll::reduce_kernel(op, type)),
-                                       std::pair("/scalar", &scalar_loop<T, scalar>)}) {
-    benchmark::RegisterBenchmark((name + suffix).c_str(), run<T>, kernel)
-        ->Arg(4 << 10)
-        ->Arg(64 << 10)
-        ->Arg(4 << 20);
+  for (const auto& [suffix, kernel] :
+       {std::pair("/kernel", circoll::reduce_kernel(op, type)), std::pair("/scalar", &scalar_loop<T, scalar>)}) {
+    benchmark::RegisterBenchmark((name + suffix).c_str(), run<T>, kernel)->Arg(4 << 10)->Arg(64 << 10)->Arg(4 << 20);
   }
 }
 

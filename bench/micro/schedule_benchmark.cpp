@@ -32,8 +32,8 @@ void build(benchmark::State& state, const char* id) {
   const Rank p = state.range(0);
   std::size_t bytes = 0;
   for (auto _ : state) {
-    const Schedule s = build_schedule(*selection.algorithm, selection.collective,
-                                      {.size = p, .rank = rank_of(selection, p)});
+    const Schedule s =
+        build_schedule(*selection.algorithm, selection.collective, {.size = p, .rank = rank_of(selection, p)});
     bytes = bytes_of(s);
     benchmark::DoNotOptimize(s.steps.data());
   }

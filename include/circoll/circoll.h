@@ -60,8 +60,8 @@ int circoll_mpi_allgatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype 
 int circoll_mpi_gather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
                        MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice);
 int circoll_mpi_gatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                        const char* choice);
+                        const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, const char* choice);
 int circoll_mpi_scatter(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
                         MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice);
 int circoll_mpi_scatterv(const void* sendbuf, const int64_t* sendcounts, const int64_t* displs, MPI_Datatype sendtype,

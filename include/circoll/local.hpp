@@ -129,8 +129,7 @@ struct Job {
 
   [[nodiscard]] Count element_bytes() const;
   [[nodiscard]] Count count_of(Rank rank) const;
-  [[nodiscard]] Count total()
-      const;  ///< elements of all user blocks: of the vector for allreduce, reduce, bcast
+  [[nodiscard]] Count total() const;  ///< elements of all user blocks: of the vector for allreduce, reduce, bcast
   [[nodiscard]] Count input_elements(Rank rank) const;   ///< of the rank's contribution
   [[nodiscard]] Count output_elements(Rank rank) const;  ///< of the rank's result
 };
@@ -214,8 +213,7 @@ namespace circoll {
 
 /// recvbuf = contributions of all ranks, combined; count = size of recvbuf.
 template <typename Send, local::detail::Elements Recv>
-void allreduce(const Send& sendbuf, Recv&& recvbuf, const Operator& op, local::Comm& comm,
-               const Choice& choice = {}) {
+void allreduce(const Send& sendbuf, Recv&& recvbuf, const Operator& op, local::Comm& comm, const Choice& choice = {}) {
   using T = local::detail::Element<Recv>;
   local::Call call = local::detail::call_of<T>(Collective::allreduce);
   call.count = local::detail::size_of(recvbuf);
@@ -237,8 +235,7 @@ void reduce(const Send& sendbuf, Recv&& recvbuf, const Operator& op, Rank root, 
     call.count = local::detail::size_of(recvbuf);
   } else {
     call.count = local::detail::size_of(sendbuf);
-    require(comm.rank() != root || local::detail::size_of(recvbuf) >= call.count,
-            "the receive buffer is too small");
+    require(comm.rank() != root || local::detail::size_of(recvbuf) >= call.count, "the receive buffer is too small");
   }
   local::detail::require_send<T>(sendbuf, call.count);
   local::detail::set_send(call, sendbuf);
@@ -276,8 +273,7 @@ void reduce_scatter(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> 
   require(static_cast<Rank>(counts.size()) == comm.size(), "p counts are needed");
   const Count total = local::detail::end_of(counts, {});
   local::detail::require_send<T>(sendbuf, total);
-  const Count received =
-      std::is_same_v<Send, InPlace> ? total : counts[static_cast<std::size_t>(comm.rank())];
+  const Count received = std::is_same_v<Send, InPlace> ? total : counts[static_cast<std::size_t>(comm.rank())];
   require(local::detail::size_of(recvbuf) >= received, "the receive buffer is too small");
   local::detail::set_send(call, sendbuf);
   call.recvbuf = std::ranges::data(recvbuf);
@@ -301,16 +297,14 @@ void allgather(const Send& sendbuf, Recv&& recvbuf, local::Comm& comm, const Cho
 
 /// The same with counts[i] elements from rank i, at displs[i] (packed if empty).
 template <typename Send, local::detail::Elements Recv>
-void allgatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
-                std::span<const Count> displs, local::Comm& comm, const Choice& choice = {}) {
+void allgatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
+                local::Comm& comm, const Choice& choice = {}) {
   using T = local::detail::Element<Recv>;
   local::Call call = local::detail::call_of<T>(Collective::allgatherv);
-  require(
-      static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
-      "p counts, and p displacements or none, are needed");
+  require(static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
+          "p counts, and p displacements or none, are needed");
   local::detail::require_send<T>(sendbuf, counts[static_cast<std::size_t>(comm.rank())]);
-  require(local::detail::size_of(recvbuf) >= local::detail::end_of(counts, displs),
-          "the receive buffer is too small");
+  require(local::detail::size_of(recvbuf) >= local::detail::end_of(counts, displs), "the receive buffer is too small");
   local::detail::set_send(call, sendbuf);
   call.recvbuf = std::ranges::data(recvbuf);
   call.counts = counts;
@@ -341,14 +335,13 @@ void gather(const Send& sendbuf, Recv&& recvbuf, Rank root, local::Comm& comm, c
 /// The same with counts[i] elements from rank i, at displs[i] (packed if empty); counts and displs matter at
 /// the root.
 template <typename Send, local::detail::Elements Recv>
-void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
-             std::span<const Count> displs, Rank root, local::Comm& comm, const Choice& choice = {}) {
+void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
+             Rank root, local::Comm& comm, const Choice& choice = {}) {
   using T = local::detail::Element<Recv>;
   local::Call call = local::detail::call_of<T>(Collective::gatherv);
   if (comm.rank() == root) {
-    require(
-        static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
-        "p counts, and p displacements or none, are needed at the root");
+    require(static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
+            "p counts, and p displacements or none, are needed at the root");
     require(local::detail::size_of(recvbuf) >= local::detail::end_of(counts, displs),
             "the receive buffer is too small");
     call.counts = counts;
@@ -386,16 +379,14 @@ void scatter(const Send& sendbuf, Recv&& recvbuf, Rank root, local::Comm& comm, 
 /// The same with counts[i] elements to rank i, from displs[i] (packed if empty); counts and displs matter at
 /// the root.
 template <local::detail::Elements Send, typename Recv>
-void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<const Count> displs,
-              Recv&& recvbuf, Rank root, local::Comm& comm, const Choice& choice = {}) {
+void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<const Count> displs, Recv&& recvbuf,
+              Rank root, local::Comm& comm, const Choice& choice = {}) {
   using T = local::detail::Element<Send>;
   local::Call call = local::detail::call_of<T>(Collective::scatterv);
   if (comm.rank() == root) {
-    require(
-        static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
-        "p counts, and p displacements or none, are needed at the root");
-    require(local::detail::size_of(sendbuf) >= local::detail::end_of(counts, displs),
-            "the send buffer is too small");
+    require(static_cast<Rank>(counts.size()) == comm.size() && (displs.empty() || displs.size() == counts.size()),
+            "p counts, and p displacements or none, are needed at the root");
+    require(local::detail::size_of(sendbuf) >= local::detail::end_of(counts, displs), "the send buffer is too small");
     call.counts = counts;
     call.displs = displs;
   }

@@ -78,31 +78,27 @@ class Counts {
 };
 
 // The arguments of MPI's own calls, in their order, with 64-bit counts; then what shall serve the call.
-void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op,
-               MPI_Comm comm, const Choice& choice = {});
-void reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, int root,
-            MPI_Comm comm, const Choice& choice = {});
-void reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype datatype,
-                          MPI_Op op, MPI_Comm comm, const Choice& choice = {});
-void reduce_scatter(const void* sendbuf, void* recvbuf, const Counts& recvcounts, MPI_Datatype datatype,
-                    MPI_Op op, MPI_Comm comm, const Choice& choice = {});
+void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+               const Choice& choice = {});
+void reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+            const Choice& choice = {});
+void reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype datatype, MPI_Op op,
+                          MPI_Comm comm, const Choice& choice = {});
+void reduce_scatter(const void* sendbuf, void* recvbuf, const Counts& recvcounts, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm, const Choice& choice = {});
 void allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
                MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice = {});
-void allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                const Counts& recvcounts, const Counts& displs, MPI_Datatype recvtype, MPI_Comm comm,
-                const Choice& choice = {});
+void allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, const Counts& recvcounts,
+                const Counts& displs, MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice = {});
 void gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
             MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice = {});
-void gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             const Counts& recvcounts, const Counts& displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
-             const Choice& choice = {});
+void gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, const Counts& recvcounts,
+             const Counts& displs, MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice = {});
 void scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
              MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice = {});
-void scatterv(const void* sendbuf, const Counts& sendcounts, const Counts& displs, MPI_Datatype sendtype,
-              void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-              const Choice& choice = {});
-void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-           const Choice& choice = {});
+void scatterv(const void* sendbuf, const Counts& sendcounts, const Counts& displs, MPI_Datatype sendtype, void* recvbuf,
+              Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice = {});
+void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm comm, const Choice& choice = {});
 void barrier(MPI_Comm comm, const Choice& choice = {});
 
 /// MPI's datatype for an element type. Throws Error(unsupported) if this MPI has none (float16).
@@ -187,12 +183,11 @@ namespace circoll {
 
 /// recvbuf = contributions of all ranks, combined; count = size of recvbuf.
 template <typename Send, mpi::detail::Elements Recv>
-void allreduce(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm,
-               const Choice& choice = {}) {
+void allreduce(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm, const Choice& choice = {}) {
   mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
   const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  mpi::allreduce(mpi::detail::send_address<Recv>(sendbuf, recv.count), recv.data, recv.count, recv.type,
-                 op.get(), comm, choice);
+  mpi::allreduce(mpi::detail::send_address<Recv>(sendbuf, recv.count), recv.data, recv.count, recv.type, op.get(), comm,
+                 choice);
 }
 
 /// recvbuf at the root = contributions of all ranks, combined; count = size of sendbuf, in place: of recvbuf.
@@ -206,8 +201,8 @@ void reduce(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, int root,
     count = mpi::detail::typed(sendbuf).count;
     require(mpi::detail::rank_of(comm) != root || recv.count >= count, "the receive buffer is too small");
   }
-  mpi::reduce(mpi::detail::send_address<Recv>(sendbuf, count), recv.data, count, recv.type, op.get(), root,
-              comm, choice);
+  mpi::reduce(mpi::detail::send_address<Recv>(sendbuf, count), recv.data, count, recv.type, op.get(), root, comm,
+              choice);
 }
 
 /// recvbuf = block `rank` of the combined vectors of p blocks. In place: recvbuf holds the vector of p blocks
@@ -223,8 +218,8 @@ void reduce_scatter_block(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp&
     require(count % size == 0, "the vector is not p blocks of equal size");
     count /= size;
   }
-  mpi::reduce_scatter_block(mpi::detail::send_address<Recv>(sendbuf, count * size), recv.data, count,
-                            recv.type, op.get(), comm, choice);
+  mpi::reduce_scatter_block(mpi::detail::send_address<Recv>(sendbuf, count * size), recv.data, count, recv.type,
+                            op.get(), comm, choice);
 }
 
 /// The same with counts[i] elements in block i.
@@ -235,10 +230,9 @@ void reduce_scatter(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> 
   const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
   const Count total = mpi::detail::end_of(counts, {}, mpi::detail::size_of(comm));
   const auto rank = static_cast<std::size_t>(mpi::detail::rank_of(comm));
-  require(recv.count >= (std::is_same_v<Send, InPlace> ? total : counts[rank]),
-          "the receive buffer is too small");
-  mpi::reduce_scatter(mpi::detail::send_address<Recv>(sendbuf, total), recv.data, counts, recv.type, op.get(),
-                      comm, choice);
+  require(recv.count >= (std::is_same_v<Send, InPlace> ? total : counts[rank]), "the receive buffer is too small");
+  mpi::reduce_scatter(mpi::detail::send_address<Recv>(sendbuf, total), recv.data, counts, recv.type, op.get(), comm,
+                      choice);
 }
 
 /// recvbuf = the p contributions in the order of ranks; block = size of recvbuf / p.
@@ -248,21 +242,21 @@ void allgather(const Send& sendbuf, Recv&& recvbuf, MPI_Comm comm, const Choice&
   const Rank size = mpi::detail::size_of(comm);
   require(recv.count % size == 0, "the vector is not p blocks of equal size");
   const Count block = recv.count / size;
-  mpi::allgather(mpi::detail::send_address<Recv>(sendbuf, block), block, recv.type, recv.data, block,
-                 recv.type, comm, choice);
+  mpi::allgather(mpi::detail::send_address<Recv>(sendbuf, block), block, recv.type, recv.data, block, recv.type, comm,
+                 choice);
 }
 
 /// The same with counts[i] elements from rank i, at displs[i]. Element types that MPI predefines.
 template <typename Send, mpi::detail::Elements Recv>
-void allgatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
-                std::span<const Count> displs, MPI_Comm comm, const Choice& choice = {}) {
+void allgatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
+                MPI_Comm comm, const Choice& choice = {}) {
   mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
   const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
   require(recv.count >= mpi::detail::end_of(counts, displs, mpi::detail::size_of(comm)),
           "the receive buffer is too small");
   const Count own = counts[static_cast<std::size_t>(mpi::detail::rank_of(comm))];
-  mpi::allgatherv(mpi::detail::send_address<Recv>(sendbuf, own), own, recv.type, recv.data, counts, displs,
-                  recv.type, comm, choice);
+  mpi::allgatherv(mpi::detail::send_address<Recv>(sendbuf, own), own, recv.type, recv.data, counts, displs, recv.type,
+                  comm, choice);
 }
 
 /// recvbuf at the root = the p contributions in the order of ranks; block = size of sendbuf, in place: of
@@ -273,16 +267,15 @@ void gather(const Send& sendbuf, Recv&& recvbuf, int root, MPI_Comm comm, const 
   const Rank size = mpi::detail::size_of(comm);
   Count block = recv.count / size;
   if constexpr (!std::is_same_v<Send, InPlace>) block = mpi::detail::typed(sendbuf).count;
-  require(mpi::detail::rank_of(comm) != root || recv.count >= block * size,
-          "the receive buffer is too small");
-  mpi::gather(mpi::detail::send_address<Recv>(sendbuf, block), block, recv.type, recv.data, block, recv.type,
-              root, comm, choice);
+  require(mpi::detail::rank_of(comm) != root || recv.count >= block * size, "the receive buffer is too small");
+  mpi::gather(mpi::detail::send_address<Recv>(sendbuf, block), block, recv.type, recv.data, block, recv.type, root,
+              comm, choice);
 }
 
 /// The same with counts[i] elements from rank i, at displs[i]; both are needed at the root only.
 template <typename Send, mpi::detail::Elements Recv>
-void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
-             std::span<const Count> displs, int root, MPI_Comm comm, const Choice& choice = {}) {
+void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
+             int root, MPI_Comm comm, const Choice& choice = {}) {
   mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
   const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
   Count own = 0;
@@ -291,8 +284,8 @@ void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts,
     require(recv.count >= mpi::detail::end_of(counts, displs, mpi::detail::size_of(comm)),
             "the receive buffer is too small");
   }
-  mpi::gatherv(mpi::detail::send_address<Recv>(sendbuf, own), own, recv.type, recv.data, counts, displs,
-               recv.type, root, comm, choice);
+  mpi::gatherv(mpi::detail::send_address<Recv>(sendbuf, own), own, recv.type, recv.data, counts, displs, recv.type,
+               root, comm, choice);
 }
 
 /// recvbuf = block `rank` of the root's sendbuf of p blocks; block = size of recvbuf, in place: of sendbuf /
@@ -304,8 +297,7 @@ void scatter(const Send& sendbuf, Recv&& recvbuf, int root, MPI_Comm comm, const
   void* recv = MPI_IN_PLACE;
   Count block = send.count / size;
   if constexpr (!std::is_same_v<std::remove_cvref_t<Recv>, InPlace>) {
-    static_assert(mpi::detail::same_element<Send, Recv>,
-                  "send and receive buffers have different element types");
+    static_assert(mpi::detail::same_element<Send, Recv>, "send and receive buffers have different element types");
     block = mpi::detail::typed(recvbuf).count;
     recv = mpi::detail::typed(recvbuf).data;
   }
@@ -315,8 +307,8 @@ void scatter(const Send& sendbuf, Recv&& recvbuf, int root, MPI_Comm comm, const
 
 /// The same with counts[i] elements for rank i, at displs[i]; both are needed at the root only.
 template <mpi::detail::Elements Send, typename Recv>
-void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<const Count> displs,
-              Recv&& recvbuf, int root, MPI_Comm comm, const Choice& choice = {}) {
+void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<const Count> displs, Recv&& recvbuf,
+              int root, MPI_Comm comm, const Choice& choice = {}) {
   mpi::detail::require_reducible<std::ranges::range_value_t<Send>>();
   const mpi::detail::Typed send = mpi::detail::typed(sendbuf);
   if (mpi::detail::rank_of(comm) == root) {
@@ -326,8 +318,7 @@ void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<cons
   void* recv = MPI_IN_PLACE;
   Count own = 0;
   if constexpr (!std::is_same_v<std::remove_cvref_t<Recv>, InPlace>) {
-    static_assert(mpi::detail::same_element<Send, Recv>,
-                  "send and receive buffers have different element types");
+    static_assert(mpi::detail::same_element<Send, Recv>, "send and receive buffers have different element types");
     own = mpi::detail::typed(recvbuf).count;
     recv = mpi::detail::typed(recvbuf).data;
   }

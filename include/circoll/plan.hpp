@@ -87,9 +87,7 @@ struct Plan {
   [[nodiscard]] std::span<const Piece> pieces_of(const PlanStep& s) const {
     return {pieces.data() + s.first, s.length};
   }
-  [[nodiscard]] std::span<const Run> runs_of(const PlanStep& s) const {
-    return {runs.data() + s.first, s.length};
-  }
+  [[nodiscard]] std::span<const Run> runs_of(const PlanStep& s) const { return {runs.data() + s.first, s.length}; }
   /// Bytes that the plan itself occupies, for bounded caches.
   [[nodiscard]] std::size_t memory_bytes() const;
 };

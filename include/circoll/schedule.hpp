@@ -82,9 +82,8 @@ enum class StepKind : std::uint8_t {
 /// One step. Unused operands are empty. The n-th send to a peer meets the n-th receive there from this rank.
 struct Step {
   StepKind kind = StepKind::copy;
-  std::uint32_t round =
-      0;           ///< communication rounds count from 0; local steps after the last one carry `rounds`
-  Rank peer = -1;  ///< for send and recv
+  std::uint32_t round = 0;  ///< communication rounds count from 0; local steps after the last one carry `rounds`
+  Rank peer = -1;           ///< for send and recv
   Operand dst{};
   Operand left{};
   Operand right{};
@@ -104,13 +103,10 @@ struct Schedule {
   std::vector<Buffer> buffers{};
   std::vector<Step> steps{};
   std::vector<Range> ranges{};
-  std::vector<std::pair<StepIndex, StepIndex>>
-      edges{};  ///< explicit (earlier, later), beyond the derived ones
+  std::vector<std::pair<StepIndex, StepIndex>> edges{};  ///< explicit (earlier, later), beyond the derived ones
 
   [[nodiscard]] Block blocks() const { return user_blocks * segments; }
-  [[nodiscard]] std::span<const Range> operand(Operand o) const {
-    return {ranges.data() + o.offset, o.length};
-  }
+  [[nodiscard]] std::span<const Range> operand(Operand o) const { return {ranges.data() + o.offset, o.length}; }
   /// The block in a slot. Precondition: 0 <= slot < buffers[buffer].slots.
   [[nodiscard]] Block block_of(std::int32_t buffer, Slot slot) const;
   /// Number of blocks in an operand.
@@ -141,8 +137,7 @@ struct CollectiveContract {
 /// receive buffer; gather(v) at the root: its own block does; scatter(v) at the root: its own block stays in
 /// the send buffer. For reduce_scatter(_block) in place is not a matter of the schedule: the executor binds
 /// the caller's receive buffer as the send buffer, and a staging block as the receive buffer.
-[[nodiscard]] CollectiveContract contract_of(Collective collective, const Shape& shape,
-                                             std::int64_t segments);
+[[nodiscard]] CollectiveContract contract_of(Collective collective, const Shape& shape, std::int64_t segments);
 
 /// True if in-place calls of the collective run a schedule of their own at this rank (see contract_of).
 [[nodiscard]] bool has_in_place_schedule(Collective collective, const Shape& shape);

@@ -8,7 +8,7 @@ namespace circoll {
 
 /// The two parameters of the cost of a message of b bytes: alpha_s + b * beta_s_per_byte.
 struct LinkCost {
-  double alpha_s = 2e-6;  ///< 2 us: a message between nodes, or between processes that share a node
+  double alpha_s = 2e-6;             ///< 2 us: a message between nodes, or between processes that share a node
   double beta_s_per_byte = 0.25e-9;  ///< 4 GB/s
 };
 
@@ -24,8 +24,7 @@ struct LinkCost {
 /// there is none. `commutative`: likewise true where there is none. An allreduce whose operator is not exact
 /// gets only algorithms that give all ranks the same bits. Throws Error(unsupported) if no registered
 /// algorithm serves the call.
-[[nodiscard]] Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op,
-                                          bool commutative);
+[[nodiscard]] Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op, bool commutative);
 
 /// Sets "segments" to optimal_segments, within the declared range, if the algorithm declares that parameter
 /// and the selection does not give it.
@@ -33,7 +32,7 @@ void complete_segments(Selection& selection, Rank p, Count bytes, const LinkCost
 
 /// What a call chose, read and completed: the default if `choice` is empty. Throws Error(unknown_name, parse,
 /// invalid_argument) as parse_selection does, and Error(unsupported) if the algorithm's needs do not hold.
-[[nodiscard]] Selection resolve(const Choice& choice, Collective collective, Rank p, Count bytes,
-                                bool exact_op, const OperatorTraits& op);
+[[nodiscard]] Selection resolve(const Choice& choice, Collective collective, Rank p, Count bytes, bool exact_op,
+                                const OperatorTraits& op);
 
 }  // namespace circoll

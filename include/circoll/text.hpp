@@ -22,7 +22,7 @@ namespace circoll {
 /// The text form: one line per step, ended by "end". Texts may follow one another in a file.
 /// Throws Error(invalid_argument) if check_structure() does, or if a name or number can not be written (see
 /// above).
-[[nodiscard]] std::string to_text(const Schedule& schedule);
+[[nodiscard]] std::string to_text(const Schedule& given);
 /// Reads exactly one schedule. Memory is bounded by the length of the text.
 /// Throws Error(parse), naming the line, if the text is not of the form; Error(invalid_argument) if
 /// check_structure() does.
@@ -31,7 +31,7 @@ namespace circoll {
 [[nodiscard]] std::vector<Schedule> schedules_from_text(std::string_view text);
 
 /// The JSON form: one object. Errors as to_text().
-[[nodiscard]] std::string to_json(const Schedule& schedule);
+[[nodiscard]] std::string to_json(const Schedule& given);
 /// Reads one object. Keys that are missing, unknown or given twice, wrong types and integers out of range are
 /// Error(parse) with the path of the value ("steps[3].left[0][2]"); Error(invalid_argument) if
 /// check_structure() throws it.

@@ -81,22 +81,7 @@ enum class Type : std::uint8_t {
 inline constexpr std::size_t type_count = static_cast<std::size_t>(Type::logical) + 1;
 
 /// MPI's predefined reduction operators.
-enum class Op : std::uint8_t {
-  sum,
-  prod,
-  min,
-  max,
-  land,
-  lor,
-  lxor,
-  band,
-  bor,
-  bxor,
-  minloc,
-  maxloc,
-  replace,
-  no_op
-};
+enum class Op : std::uint8_t { sum, prod, min, max, land, lor, lxor, band, bor, bxor, minloc, maxloc, replace, no_op };
 inline constexpr std::size_t op_count = static_cast<std::size_t>(Op::no_op) + 1;
 
 [[nodiscard]] std::string_view to_string(Type type);

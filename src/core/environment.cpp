@@ -7,8 +7,7 @@
 
 #include "circoll/error.hpp"
 
-extern "C" char**
-    environ;  // NOLINT(readability-redundant-declaration): POSIX leaves the declaration to the program
+extern "C" char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves the declaration to the program
 
 namespace circoll {
 namespace {
@@ -29,9 +28,8 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_SCATTERV", choice, "auto", "Drop-in: what serves MPI_Scatterv."},
     EnvironmentVariable{"CIRCOLL_BCAST", choice, "auto", "Drop-in: what serves MPI_Bcast."},
     EnvironmentVariable{"CIRCOLL_BARRIER", choice, "auto", "Drop-in: what serves MPI_Barrier."},
-    EnvironmentVariable{
-        "CIRCOLL_REPORT", "0 | 1 | FILE", "0",
-        "Drop-in: at MPI_Finalize rank 0 writes what served which calls, to stderr (1) or to FILE."},
+    EnvironmentVariable{"CIRCOLL_REPORT", "0 | 1 | FILE", "0",
+                        "Drop-in: at MPI_Finalize rank 0 writes what served which calls, to stderr (1) or to FILE."},
     EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (Ki, Mi, Gi)", "64Mi",
                         "Bound plans kept per communicator, in bytes; the least recently used go first."},
     EnvironmentVariable{"CIRCOLL_DROPIN_PATH", "FILE", "the installed drop-in",
@@ -45,8 +43,7 @@ std::span<const EnvironmentVariable> environment_variables() { return variables;
 std::optional<std::string> environment(std::string_view name) {
   for (const EnvironmentVariable& variable : variables) {
     if (variable.name != name) continue;
-    const char* value =
-        std::getenv(variable.name.data());  // the registry holds literals, so data() ends in NUL
+    const char* value = std::getenv(variable.name.data());  // the registry holds literals, so data() ends in NUL
     if (value == nullptr || *value == '\0') return std::nullopt;
     return std::string(value);
   }

@@ -51,9 +51,8 @@ constexpr std::array<TypeRow, type_count> types{{
     {"logical", 4},
 }};
 
-constexpr std::array<std::string_view, op_count> op_names{"sum",    "prod",   "min",     "max",  "land",
-                                                          "lor",    "lxor",   "band",    "bor",  "bxor",
-                                                          "minloc", "maxloc", "replace", "no_op"};
+constexpr std::array<std::string_view, op_count> op_names{
+    "sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "minloc", "maxloc", "replace", "no_op"};
 
 template <typename Enum, std::size_t n>
 std::optional<Enum> find(const std::array<std::string_view, n>& names, std::string_view name) {
@@ -65,9 +64,7 @@ std::optional<Enum> find(const std::array<std::string_view, n>& names, std::stri
 
 }  // namespace
 
-std::string_view to_string(Collective collective) {
-  return collective_names[static_cast<std::size_t>(collective)];
-}
+std::string_view to_string(Collective collective) { return collective_names[static_cast<std::size_t>(collective)]; }
 std::optional<Collective> collective_from_string(std::string_view name) {
   return find<Collective>(collective_names, name);
 }

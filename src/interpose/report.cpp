@@ -18,8 +18,8 @@ std::string State::serialised() const {
   std::ostringstream out;
   out.precision(9);
   for (const Row& row : rows_) {
-    out << to_string(row.collective) << separator << row.algorithm << separator << row.reason << separator
-        << row.calls << separator << row.bytes << separator << row.seconds << '\n';
+    out << to_string(row.collective) << separator << row.algorithm << separator << row.reason << separator << row.calls
+        << separator << row.bytes << separator << row.seconds << '\n';
   }
   return out.str();
 }
@@ -46,8 +46,8 @@ std::string format_report(std::string_view serialised, int ranks) {
   std::array<char, 256> line{};
   const auto add = [&](const char* collective, const char* algorithm, const char* calls, const char* bytes,
                        const char* seconds, const char* reason) {
-    std::snprintf(line.data(), line.size(), "circoll: %-21s %-24s %12s %16s %12s  %s", collective, algorithm,
-                  calls, bytes, seconds, reason);
+    std::snprintf(line.data(), line.size(), "circoll: %-21s %-24s %12s %16s %12s  %s", collective, algorithm, calls,
+                  bytes, seconds, reason);
     std::string_view trimmed(line.data());
     trimmed = trimmed.substr(0, trimmed.find_last_not_of(' ') + 1);
     text.append(trimmed).append("\n");

@@ -18,8 +18,7 @@ std::mutex instance_mutex;
 
 std::string variable_of(Collective collective) {
   std::string name = "CIRCOLL_";
-  for (const char c : to_string(collective))
-    name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (const char c : to_string(collective)) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
 }
 
@@ -32,8 +31,7 @@ State* State::get() {
   PMPI_Finalized(&finalized);
   if (initialized == 0 || finalized != 0) return nullptr;
   const std::lock_guard lock(instance_mutex);
-  if (instance.load() == nullptr)
-    instance.store(new State, std::memory_order_release);  // lives as long as the process
+  if (instance.load() == nullptr) instance.store(new State, std::memory_order_release);  // lives as long as the process
   return instance.load();
 }
 
@@ -120,8 +118,7 @@ void State::report() {
     total += lengths[i];
   }
   std::string all(static_cast<std::size_t>(total), '\0');
-  PMPI_Gatherv(own.data(), length, MPI_BYTE, all.data(), lengths.data(), displs.data(), MPI_BYTE, 0,
-               MPI_COMM_WORLD);
+  PMPI_Gatherv(own.data(), length, MPI_BYTE, all.data(), lengths.data(), displs.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
   if (world_rank_ != 0) return;
   const std::string text = format_report(all, size);
   if (report_ == "1") {

@@ -58,8 +58,8 @@ CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* p
   return rc;
 }
 
-CIRCOLL_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
-                                 MPI_Op op, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                                 MPI_Comm comm) {
   return serve({.collective = Collective::allreduce,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -69,8 +69,8 @@ CIRCOLL_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, 
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                              int root, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+                              MPI_Comm comm) {
   return serve({.collective = Collective::reduce,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -81,8 +81,8 @@ CIRCOLL_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
-                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
+                                            MPI_Op op, MPI_Comm comm) {
   return serve({.collective = Collective::reduce_scatter_block,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -92,8 +92,8 @@ CIRCOLL_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, 
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
-                                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
+                                      MPI_Op op, MPI_Comm comm) {
   return serve({.collective = Collective::reduce_scatter,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -116,8 +116,7 @@ CIRCOLL_EXPORT int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatyp
 }
 
 CIRCOLL_EXPORT int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                                  const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                                  MPI_Comm comm) {
+                                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   return serve({.collective = Collective::allgatherv,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -129,8 +128,8 @@ CIRCOLL_EXPORT int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Dataty
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                              int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                              MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return serve({.collective = Collective::gather,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -157,8 +156,8 @@ CIRCOLL_EXPORT int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype 
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                               int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                               MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return serve({.collective = Collective::scatter,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -170,9 +169,8 @@ CIRCOLL_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype 
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
-                                MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                                int root, MPI_Comm comm) {
+CIRCOLL_EXPORT int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return serve({.collective = Collective::scatterv,
                 .sendbuf = sendbuf,
                 .recvbuf = recvbuf,
@@ -194,8 +192,6 @@ CIRCOLL_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int
                 .comm = comm});
 }
 
-CIRCOLL_EXPORT int MPI_Barrier(MPI_Comm comm) {
-  return serve({.collective = Collective::barrier, .comm = comm});
-}
+CIRCOLL_EXPORT int MPI_Barrier(MPI_Comm comm) { return serve({.collective = Collective::barrier, .comm = comm}); }
 
 }  // extern "C"

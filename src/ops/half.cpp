@@ -20,8 +20,7 @@ namespace circoll::ops::HWY_NAMESPACE {
 namespace {
 
 using FloatTag = hn::ScalableTag<float>;
-using HalfTag =
-    hn::Rebind<std::uint16_t, FloatTag>;  ///< the patterns of as many float16 as there are lanes of float32
+using HalfTag = hn::Rebind<std::uint16_t, FloatTag>;  ///< the patterns of as many float16 as there are lanes of float32
 
 // Conversions where Highway has no instruction for them are ours: Highway's own flush subnormal numbers in
 // places, and these give the bits that F16C gives, NaN payloads included.
@@ -51,8 +50,8 @@ HWY_INLINE hn::Vec<FloatTag> to_float(HalfVec half) {
   const auto exponent_and_fraction = hn::And(wide, hn::Set(bits, 0x7FFFu));
   // Read as float32 the pattern is 2^112 (the difference of the exponent biases) too small; a multiplication
   // by a power of two is exact and also normalises float16's subnormal numbers.
-  const auto scaled = hn::BitCast(bits, hn::Mul(hn::BitCast(floats, hn::ShiftLeft<13>(exponent_and_fraction)),
-                                                hn::Set(floats, 0x1p112f)));
+  const auto scaled = hn::BitCast(
+      bits, hn::Mul(hn::BitCast(floats, hn::ShiftLeft<13>(exponent_and_fraction)), hn::Set(floats, 0x1p112f)));
   const auto finite = hn::Lt(exponent_and_fraction, hn::Set(bits, 0x7C00u));
   const auto special = hn::Or(hn::ShiftLeft<13>(exponent_and_fraction), hn::Set(bits, 0x7F800000u));
   return hn::BitCast(floats, hn::Or(sign, hn::IfThenElse(finite, scaled, special)));
@@ -75,8 +74,7 @@ HWY_INLINE hn::Vec<HalfTag> to_half(hn::Vec<FloatTag> value) {
   const auto subnormal =
       hn::Sub(hn::BitCast(bits, hn::Add(hn::BitCast(floats, magnitude), half)), hn::BitCast(bits, half));
   // NaN: quiet, with the leading bits of the payload.
-  const auto nan =
-      hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(bits, 0x3FFu)), hn::Set(bits, 0x7E00u));
+  const auto nan = hn::Or(hn::And(hn::ShiftRight<13>(magnitude), hn::Set(bits, 0x3FFu)), hn::Set(bits, 0x7E00u));
 
   constexpr auto smallest_normal = std::bit_cast<std::uint32_t>(0x1p-14f);
   constexpr auto overflow = std::bit_cast<std::uint32_t>(0x1p16f);

@@ -120,8 +120,7 @@ RoundBlocks blocks_sent(Rank rank, const Skips& skips) {
       place -= s;
     }
     if (border)
-      entries[static_cast<std::size_t>(k)] =
-          blocks_received((rank + s) % p, skips)[static_cast<std::size_t>(k)];
+      entries[static_cast<std::size_t>(k)] = blocks_received((rank + s) % p, skips)[static_cast<std::size_t>(k)];
   }
   entries[0] = static_cast<std::int8_t>(base - q);
   return entries;

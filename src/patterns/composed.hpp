@@ -12,7 +12,6 @@ namespace circoll::patterns {
 void allreduce_by_parts(Builder& builder, std::string_view reduce_scatter_id, std::string_view allgather_id);
 
 /// Its cost: the sum of the two, the second in place.
-[[nodiscard]] Cost cost_by_parts(const Shape& shape, std::string_view reduce_scatter_id,
-                                 std::string_view allgather_id);
+[[nodiscard]] Cost cost_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::string_view allgather_id);
 
 }  // namespace circoll::patterns

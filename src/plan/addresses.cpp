@@ -84,13 +84,11 @@ Count Addresses::prefix(std::int32_t number, Slot slot) const {
       const Block blocks = schedule_->blocks();
       const Block first = schedule_->buffers[index(number)].first_block;
       const Block end = first + slot;
-      return checked_bytes(end / blocks, layout_->total()) + layout_->prefix(end % blocks) -
-             layout_->prefix(first);
+      return checked_bytes(end / blocks, layout_->total()) + layout_->prefix(end % blocks) - layout_->prefix(first);
     }
     case Row::Kind::table: {
       const auto period = static_cast<Slot>(row.sums.size()) - 1;
-      return checked_bytes(slot / period, row.sums.back()) +
-             row.sums[static_cast<std::size_t>(slot % period)];
+      return checked_bytes(slot / period, row.sums.back()) + row.sums[static_cast<std::size_t>(slot % period)];
     }
   }
   return 0;
@@ -102,8 +100,7 @@ void Addresses::place_scratch() {
   const auto buffers = static_cast<std::int32_t>(schedule_->buffers.size());
   for (std::int32_t buffer = first_scratch_buffer; buffer < buffers; ++buffer) {
     const Buffer& b = schedule_->buffers[index(buffer)];
-    check(b.storage >= 0 && index(b.storage) < schedule_->buffers.size(),
-          "bind: a storage number out of range");
+    check(b.storage >= 0 && index(b.storage) < schedule_->buffers.size(), "bind: a storage number out of range");
     if (bytes_of.size() <= index(b.storage)) bytes_of.resize(index(b.storage) + 1);
     Count& bytes = bytes_of[index(b.storage)];
     bytes = std::max(bytes, checked_bytes(prefix(buffer, b.slots), extent_bytes_));

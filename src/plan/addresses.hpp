@@ -23,7 +23,7 @@ class Addresses {
     return buffer == send_buffer ? Area::send : buffer == recv_buffer ? Area::recv : Area::scratch;
   }
   /// Elements in slots 0 .. slot - 1 of a buffer; slot may be equal to the number of slots.
-  [[nodiscard]] Count prefix(std::int32_t buffer, Slot slot) const;
+  [[nodiscard]] Count prefix(std::int32_t number, Slot slot) const;
   [[nodiscard]] Count scratch_bytes() const { return scratch_bytes_; }
 
   /// Calls emit(Piece) for the contiguous parts of a range, in order. Parts may be empty or adjacent.
@@ -39,14 +39,13 @@ class Addresses {
   struct Row {
     /// How the sizes of the slots follow one another.
     enum class Kind : std::uint8_t { constant, cyclic, table } kind = Kind::constant;
-    Count slot_elements = 0;  ///< constant: elements of every slot
-    Count base_bytes = 0;     ///< scratch: where the storage begins
-    std::vector<Count>
-        sums{};  ///< table: elements before slot i, for one period; the last entry is the period's sum
+    Count slot_elements = 0;    ///< constant: elements of every slot
+    Count base_bytes = 0;       ///< scratch: where the storage begins
+    std::vector<Count> sums{};  ///< table: elements before slot i, for one period; the last entry is the period's sum
   };
 
   static std::size_t index(std::int32_t buffer) { return static_cast<std::size_t>(buffer); }
-  [[nodiscard]] Row row_of(std::int32_t buffer) const;
+  [[nodiscard]] Row row_of(std::int32_t number) const;
   void place_scratch();
   [[nodiscard]] std::span<const Count> displacements_of(std::int32_t buffer) const {
     return buffer == send_buffer   ? displacements_.send
@@ -60,8 +59,7 @@ class Addresses {
     const std::span<const Count> displacements = displacements_of(buffer);
     if (displacements.empty()) {
       const Count before = prefix(buffer, first);
-      emit(Piece{rows_[index(buffer)].base_bytes + before * extent_bytes_, prefix(buffer, end) - before,
-                 area});
+      emit(Piece{rows_[index(buffer)].base_bytes + before * extent_bytes_, prefix(buffer, end) - before, area});
       return;
     }
     // The caller's buffer, user block by user block; the segments of one are adjacent.

@@ -38,8 +38,7 @@ class Cursor {
 
 class Binder {
  public:
-  Binder(const Schedule& schedule, const Layout& layout, Count extent_bytes,
-         const Displacements& displacements)
+  Binder(const Schedule& schedule, const Layout& layout, Count extent_bytes, const Displacements& displacements)
       : schedule_(schedule), addresses_(schedule, layout, extent_bytes, displacements) {
     plan_.extent_bytes = extent_bytes;
   }
@@ -86,8 +85,7 @@ class Binder {
         elements += piece.elements;
         if (pieces.size() > begin) {
           Piece& last = pieces.back();
-          if (last.area == piece.area &&
-              last.offset_bytes + last.elements * plan_.extent_bytes == piece.offset_bytes) {
+          if (last.area == piece.area && last.offset_bytes + last.elements * plan_.extent_bytes == piece.offset_bytes) {
             last.elements += piece.elements;
             return;
           }
@@ -104,16 +102,15 @@ class Binder {
     const Count elements = append_pieces(step.dst, operands_[0]);
     const Count left_elements = append_pieces(step.left, operands_[1]);
     const Count right_elements = reduces ? append_pieces(step.right, operands_[2]) : elements;
-    check(elements == left_elements && elements == right_elements,
-          "bind: operands of a local step differ in size");
+    check(elements == left_elements && elements == right_elements, "bind: operands of a local step differ in size");
     Cursor dst(operands_[0], plan_.extent_bytes);
     Cursor left(operands_[1], plan_.extent_bytes);
     Cursor right(operands_[2], plan_.extent_bytes);
     while (!dst.at_end()) {
       Count length = std::min(dst.available(), left.available());
       if (reduces) length = std::min(length, right.available());
-      plan_.runs.push_back(Run{dst.take(length), left.take(length),
-                               reduces ? right.take(length) : Piece{0, 0, Area::scratch}});
+      plan_.runs.push_back(
+          Run{dst.take(length), left.take(length), reduces ? right.take(length) : Piece{0, 0, Area::scratch}});
     }
     return elements;
   }
@@ -126,9 +123,8 @@ class Binder {
   const Schedule& schedule_;
   Addresses addresses_;
   Plan plan_;
-  std::array<std::vector<Piece>, 3> operands_;  // reused from step to step
-  std::unordered_map<Rank, std::array<std::uint32_t, 2>>
-      ordinals_;  // messages so far per peer: received, sent
+  std::array<std::vector<Piece>, 3> operands_;                       // reused from step to step
+  std::unordered_map<Rank, std::array<std::uint32_t, 2>> ordinals_;  // messages so far per peer: received, sent
 };
 
 template <typename Element>
@@ -143,8 +139,7 @@ std::size_t Plan::memory_bytes() const {
          bytes_of(dependencies.targets) + bytes_of(dependencies.in_degree);
 }
 
-Plan bind(const Schedule& schedule, const Layout& layout, Count extent_bytes,
-          const Displacements& displacements) {
+Plan bind(const Schedule& schedule, const Layout& layout, Count extent_bytes, const Displacements& displacements) {
   return Binder(schedule, layout, extent_bytes, displacements).bind();
 }
 

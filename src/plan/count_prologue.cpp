@@ -34,15 +34,15 @@ CountPrologue::CountPrologue(const Schedule& data) : collective_(data.collective
       const Block block = schedule.block_of(buffer, slot);
       addresses.pieces(Range{buffer, slot, 1}, [&](const Piece& piece) {
         if (piece.elements == 0) return;
-        places_.push_back(Place{piece.area, static_cast<std::size_t>(piece.offset_bytes) / sizeof(Count),
-                                block / schedule.segments});
+        places_.push_back(
+            Place{piece.area, static_cast<std::size_t>(piece.offset_bytes) / sizeof(Count), block / schedule.segments});
       });
     }
   }
 }
 
-void CountPrologue::fill(Count own_count, std::span<const Count> counts, std::span<Count> send,
-                         std::span<Count> recv, std::span<Count> scratch) const {
+void CountPrologue::fill(Count own_count, std::span<const Count> counts, std::span<Count> send, std::span<Count> recv,
+                         std::span<Count> scratch) const {
   check(send.size() >= send_counts_ && recv.size() >= recv_counts_ && scratch.size() >= scratch_counts(),
         "count prologue: arrays too small");
   std::fill(send.begin(), send.end(), 0);
@@ -61,14 +61,12 @@ void CountPrologue::fill(Count own_count, std::span<const Count> counts, std::sp
   }
 }
 
-void CountPrologue::collect(std::span<const Count> send, std::span<const Count> recv,
-                            std::span<const Count> scratch, std::span<Count> counts) const {
+void CountPrologue::collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
+                            std::span<Count> counts) const {
   std::fill(counts.begin(), counts.end(), 0);
   // Some slots of a block may never have been written (they still hold 0); all others agree.
   for (const Place& place : places_) {
-    const std::span<const Count> area = place.area == Area::send   ? send
-                                        : place.area == Area::recv ? recv
-                                                                   : scratch;
+    const std::span<const Count> area = place.area == Area::send ? send : place.area == Area::recv ? recv : scratch;
     Count& count = counts[static_cast<std::size_t>(place.user_block)];
     count = std::max(count, area[place.index]);
   }

@@ -19,8 +19,7 @@ namespace circoll {
 /// and report each completed message by completed(StepIndex). Not thread-safe.
 class Engine {
  public:
-  explicit Engine(const Plan& plan)
-      : plan_(&plan), waiting_(plan.steps.size()), ready_(plan.steps.size()), remaining_(0) {}
+  explicit Engine(const Plan& plan) : plan_(&plan), waiting_(plan.steps.size()), ready_(plan.steps.size()) {}
 
   /// Begins an execution: every step that waits for nothing is started.
   template <typename Transport>
@@ -73,7 +72,7 @@ class Engine {
   std::vector<StepIndex> ready_;  // each step enters once, so a plain array serves as the queue
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
-  std::size_t remaining_;
+  std::size_t remaining_ = 0;
 };
 
 }  // namespace circoll

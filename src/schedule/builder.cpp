@@ -67,8 +67,7 @@ Region stretch(std::int32_t buffer, Slot offset, Slot length, Slot first, Slot c
   if (count == 0) return {};
   require(first >= 0 && count >= 0 && count <= length && length > 0, "a range is outside the buffer");
   first %= length;
-  if (length == slots)
-    return Range{buffer, first, count};  // the whole buffer: ranges are cyclic by themselves
+  if (length == slots) return Range{buffer, first, count};  // the whole buffer: ranges are cyclic by themselves
   const Slot before_end = std::min(count, length - first);
   Region region(Range{buffer, offset + first, before_end});
   region.append(Range{buffer, offset, count - before_end});
@@ -79,14 +78,12 @@ Region stretch(std::int32_t buffer, Slot offset, Slot length, Slot first, Slot c
 
 Region Builder::input(Slot first, Slot count) const {
   const auto& buffer = schedule_.buffers[static_cast<std::size_t>(contract_.input_buffer)];
-  return stretch(contract_.input_buffer, contract_.input_first, contract_.input_count, first, count,
-                 buffer.slots);
+  return stretch(contract_.input_buffer, contract_.input_first, contract_.input_count, first, count, buffer.slots);
 }
 Region Builder::input() const { return input(0, contract_.input_count); }
 Region Builder::output(Slot first, Slot count) const {
   const auto& buffer = schedule_.buffers[static_cast<std::size_t>(contract_.output_buffer)];
-  return stretch(contract_.output_buffer, contract_.output_first, contract_.output_count, first, count,
-                 buffer.slots);
+  return stretch(contract_.output_buffer, contract_.output_first, contract_.output_count, first, count, buffer.slots);
 }
 Region Builder::output() const { return output(0, contract_.output_count); }
 
@@ -94,6 +91,7 @@ std::int32_t Builder::add_buffer(Buffer buffer) {
   const auto number = static_cast<std::int32_t>(schedule_.buffers.size());
   if (buffer.storage == 0) buffer.storage = number;
   const Block blocks = schedule_.blocks();
+  check(blocks > 0, "a vector has at least one block");
   buffer.first_block %= blocks;
   buffer.stride %= blocks == 1 ? 2 : blocks;  // a stride of 1 stays 1 when there is one block only
   schedule_.buffers.push_back(std::move(buffer));
@@ -219,8 +217,7 @@ void Builder::recv(Rank from, const Region& to) {
 }
 
 void Builder::reduce(const Region& dst, const Region& left, const Region& right) {
-  require(dst.count() == left.count() && dst.count() == right.count(),
-          "operands of a reduction have equal lengths");
+  require(dst.count() == left.count() && dst.count() == right.count(), "operands of a reduction have equal lengths");
   if (dst.empty()) return;
   const Operand to = store(dst);
   const Operand a = store(left);
@@ -252,12 +249,10 @@ void Builder::edge(StepIndex earlier, StepIndex later) {
 void Builder::embed(const Schedule& part, const Embedding& where) {
   const Block outer_blocks = schedule_.blocks();
   const Block part_blocks = part.blocks();
-  require(where.send.count() == part.buffers[send_buffer].slots &&
-              where.recv.count() == part.buffers[recv_buffer].slots,
-          "an embedding gives a place to every slot of the part's buffers");
-  const auto block_here = [&](Block block) {
-    return (where.first_block + block * where.block_stride) % outer_blocks;
-  };
+  require(
+      where.send.count() == part.buffers[send_buffer].slots && where.recv.count() == part.buffers[recv_buffer].slots,
+      "an embedding gives a place to every slot of the part's buffers");
+  const auto block_here = [&](Block block) { return (where.first_block + block * where.block_stride) % outer_blocks; };
 
   // Scratch buffers keep their numbers, shifted; a progression that the block map would bend becomes a list.
   const auto shift = static_cast<std::int32_t>(schedule_.buffers.size()) - first_scratch_buffer;
@@ -315,9 +310,7 @@ void Builder::embed(const Schedule& part, const Embedding& where) {
         copy(place(step.dst), place(step.left));
         break;
     }
-    number[i] = step_count() == 0
-                    ? 0
-                    : step_count() - 1;  // a copy onto itself has vanished: the step before stands in
+    number[i] = step_count() == 0 ? 0 : step_count() - 1;  // a copy onto itself has vanished: the step before stands in
   }
   for (const auto& [earlier, later] : part.edges) {
     if (number[earlier] < number[later]) edge(number[earlier], number[later]);

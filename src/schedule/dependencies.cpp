@@ -69,8 +69,7 @@ class Deriver {
     std::vector<std::uint32_t> views(schedule.buffers.size(), 0);
     for (const Buffer& b : schedule.buffers) ++views[static_cast<std::size_t>(b.storage)];
     shared_.reserve(schedule.buffers.size());
-    for (const Buffer& b : schedule.buffers)
-      shared_.push_back(views[static_cast<std::size_t>(b.storage)] > 1);
+    for (const Buffer& b : schedule.buffers) shared_.push_back(views[static_cast<std::size_t>(b.storage)] > 1);
     for (const Step& step : schedule.steps) {
       for (const Operand o : {step.dst, step.left, step.right}) {
         each(o, [&](std::int32_t buffer, Slot first, Slot end) {
@@ -112,8 +111,7 @@ class Deriver {
   }
 
   Storage& use(StepIndex step, std::int32_t buffer) {
-    Storage& storage =
-        storages_[static_cast<std::size_t>(schedule_.buffers[static_cast<std::size_t>(buffer)].storage)];
+    Storage& storage = storages_[static_cast<std::size_t>(schedule_.buffers[static_cast<std::size_t>(buffer)].storage)];
     if (!shared_[static_cast<std::size_t>(buffer)]) return storage;
     if (storage.live != buffer) {
       storage.live = buffer;

@@ -56,9 +56,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 /// " (did you mean a, b?)", of the up to three nearest candidates.
 std::string suggestion(std::string_view name, std::vector<std::string> candidates) {
-  std::stable_sort(candidates.begin(), candidates.end(), [&](const std::string& a, const std::string& b) {
-    return distance(name, a) < distance(name, b);
-  });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const std::string& a, const std::string& b) { return distance(name, a) < distance(name, b); });
   if (candidates.size() > 3) candidates.resize(3);
   std::string text;
   for (const std::string& c : candidates) text += (text.empty() ? " (did you mean " : ", ") + c;
@@ -70,10 +69,8 @@ std::int64_t parse_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
   const int shift = suffix.empty() ? 0 : suffix == "Ki" ? 10 : suffix == "Mi" ? 20 : suffix == "Gi" ? 30 : -1;
-  if (error != std::errc() || shift < 0 || value > (std::numeric_limits<std::int64_t>::max() >> shift) ||
-      value < 0) {
-    throw Error(ErrorCode::parse,
-                "'" + std::string(text) + "' is not a number (digits, then Ki, Mi or Gi if wanted)");
+  if (error != std::errc() || shift < 0 || value > (std::numeric_limits<std::int64_t>::max() >> shift) || value < 0) {
+    throw Error(ErrorCode::parse, "'" + std::string(text) + "' is not a number (digits, then Ki, Mi or Gi if wanted)");
   }
   return value << shift;
 }
@@ -83,14 +80,14 @@ void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t 
   for (const ParamDeclaration& p : algorithm.params) {
     if (p.name == key) {
       if (value >= p.minimum && value <= p.maximum) return;
-      throw Error(ErrorCode::invalid_argument,
-                  std::string(algorithm.name) + ": " + std::string(key) + "=" + std::to_string(value) +
-                      " is outside " + std::to_string(p.minimum) + " .. " + std::to_string(p.maximum));
+      throw Error(ErrorCode::invalid_argument, std::string(algorithm.name) + ": " + std::string(key) + "=" +
+                                                   std::to_string(value) + " is outside " + std::to_string(p.minimum) +
+                                                   " .. " + std::to_string(p.maximum));
     }
     names.emplace_back(p.name);
   }
-  throw Error(ErrorCode::unknown_name, std::string(algorithm.name) + " has no parameter '" +
-                                           std::string(key) + "'" + suggestion(key, names));
+  throw Error(ErrorCode::unknown_name,
+              std::string(algorithm.name) + " has no parameter '" + std::string(key) + "'" + suggestion(key, names));
 }
 
 }  // namespace
@@ -105,8 +102,7 @@ Selection parse_selection(Collective collective, std::string_view name_and_param
     throw Error(ErrorCode::unknown_name, std::string(to_string(collective)) + " has no algorithm '" +
                                              std::string(name) + "'" + suggestion(name, names));
   }
-  std::string_view rest =
-      colon == std::string_view::npos ? std::string_view{} : name_and_params.substr(colon + 1);
+  std::string_view rest = colon == std::string_view::npos ? std::string_view{} : name_and_params.substr(colon + 1);
   if (colon != std::string_view::npos && rest.empty())
     throw Error(ErrorCode::parse, "no parameter follows the ':' of '" + std::string(name_and_params) + "'");
   while (!rest.empty()) {
@@ -141,8 +137,7 @@ Selection parse_selection(std::string_view id) {
 std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op) {
   const Needs& needs = algorithm.needs;
   if (needs.commutative && !op.commutative) return "needs a commutative operator";
-  if (needs.idempotent && !op.idempotent)
-    return "needs an idempotent operator (min, max, land, lor, band, bor)";
+  if (needs.idempotent && !op.idempotent) return "needs an idempotent operator (min, max, land, lor, band, bor)";
   if (needs.power_of_two && (size & (size - 1)) != 0) return "needs a power of two of ranks";
   if (size < needs.min_size) return "needs at least " + std::to_string(needs.min_size) + " ranks";
   return {};

@@ -21,8 +21,7 @@ struct Event {
   std::uint32_t round;
   Rank peer;
   Intervals blocks;
-  bool gathers =
-      false;  // own contributions join the accumulated blocks first, so that the message is contiguous
+  bool gathers = false;  // own contributions join the accumulated blocks first, so that the message is contiguous
 };
 
 Block length(const Intervals& blocks) {
@@ -84,8 +83,7 @@ class Reverser {
     };
     for (const Range& range : forward_.operand(o)) {
       const Buffer& row = forward_.buffers[static_cast<std::size_t>(range.buffer)];
-      if (row.list.empty() && row.stride == 1 &&
-          (range.first + range.count <= row.slots || row.slots == blocks)) {
+      if (row.list.empty() && row.stride == 1 && (range.first + range.count <= row.slots || row.slots == blocks)) {
         const Block first = forward_.block_of(range.buffer, range.first);
         add(first, std::min(first + range.count, blocks));
         if (first + range.count > blocks) add(0, first + range.count - blocks);
@@ -106,8 +104,8 @@ class Reverser {
       check(step.kind != StepKind::reduce, "only schedules that move blocks can be reversed");
       if (step.kind == StepKind::copy) continue;
       const bool was_received = step.kind == StepKind::recv;
-      events_.push_back({was_received, forward_.rounds - 1 - step.round, step.peer,
-                         blocks_of(was_received ? step.dst : step.left)});
+      events_.push_back(
+          {was_received, forward_.rounds - 1 - step.round, step.peer, blocks_of(was_received ? step.dst : step.left)});
     }
     // Within a round nothing that arrives can leave: sends first, so that they wait for nothing of their
     // round.
@@ -146,8 +144,7 @@ class Reverser {
                  [&](Block first, Block end, bool, bool done) { own += done ? 0 : end - first; });
         // A contiguous message with a few untouched blocks among accumulated ones: copying these few beats
         // packing all.
-        event.gathers =
-            gather_strays_ && own > 0 && 2 * own <= length(event.blocks) && cyclic_run(event.blocks);
+        event.gathers = gather_strays_ && own > 0 && 2 * own <= length(event.blocks) && cyclic_run(event.blocks);
         if (!event.gathers) continue;
       } else if (event.sends) {
         continue;
@@ -182,8 +179,7 @@ class Reverser {
   }
 
   [[nodiscard]] bool cyclic_run(const Intervals& blocks) const {
-    return blocks.size() == 1 ||
-           (blocks.size() == 2 && blocks[0].end == forward_.blocks() && blocks[1].first == 0);
+    return blocks.size() == 1 || (blocks.size() == 2 && blocks[0].end == forward_.blocks() && blocks[1].first == 0);
   }
 
   [[nodiscard]] Region home(Block first, Block end, bool out) const {
@@ -214,9 +210,8 @@ class Reverser {
   void receive_moved(const Event& event) {
     const bool apart = splits(event.blocks);
     Region message;
-    each_run(event.blocks, accumulated_, [&](Block first, Block end, bool out, bool) {
-      message.append(home(first, end, out && !apart));
-    });
+    each_run(event.blocks, accumulated_,
+             [&](Block first, Block end, bool out, bool) { message.append(home(first, end, out && !apart)); });
     b_.recv(event.peer, message);
     if (!apart) return;
     each_run(event.blocks, accumulated_, [&](Block first, Block end, bool out, bool) {
@@ -272,8 +267,7 @@ class Reverser {
 
 }  // namespace
 
-void append_reversed(Builder& builder, const Schedule& forward, Reversal kind,
-                     const ReversalOptions& options) {
+void append_reversed(Builder& builder, const Schedule& forward, Reversal kind, const ReversalOptions& options) {
   Reverser(builder, forward, kind, options).run();
 }
 

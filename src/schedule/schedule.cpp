@@ -20,9 +20,7 @@ std::int64_t Schedule::count(Operand o) const {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
-  throw Error(ErrorCode::invalid_argument, "schedule: " + what);
-}
+[[noreturn]] void fail(const std::string& what) { throw Error(ErrorCode::invalid_argument, "schedule: " + what); }
 
 void check_operand(const Schedule& schedule, Operand o, const std::string& where) {
   if (o.length > schedule.ranges.size() || o.offset > schedule.ranges.size() - o.length) {
@@ -46,8 +44,7 @@ void check_buffers(const Schedule& schedule) {
     const Buffer& b = schedule.buffers[i];
     const std::string name = "buffer " + std::to_string(i);
     if (b.slots < 0) fail(name + ": a negative number of slots");
-    if (b.stride < 0 || b.stride > schedule.blocks() || b.first_block < 0 ||
-        b.first_block >= schedule.blocks()) {
+    if (b.stride < 0 || b.stride > schedule.blocks() || b.first_block < 0 || b.first_block >= schedule.blocks()) {
       fail(name + ": blocks outside the vector");
     }
     if (!b.list.empty() && static_cast<Slot>(b.list.size()) != b.slots)
@@ -58,8 +55,7 @@ void check_buffers(const Schedule& schedule) {
     const bool user = i < first_scratch_buffer;
     if (user ? b.storage != static_cast<std::int32_t>(i)
              : b.storage < first_scratch_buffer || static_cast<std::size_t>(b.storage) > i) {
-      fail(name + ": storage " + std::to_string(b.storage) +
-           " is not its own or that of an earlier scratch buffer");
+      fail(name + ": storage " + std::to_string(b.storage) + " is not its own or that of an earlier scratch buffer");
     }
   }
 }
@@ -68,13 +64,11 @@ void check_buffers(const Schedule& schedule) {
 
 void check_structure(const Schedule& schedule) {
   const Shape& shape = schedule.shape;
-  if (shape.size < 1 || shape.rank < 0 || shape.rank >= shape.size || shape.root < 0 ||
-      shape.root >= shape.size) {
+  if (shape.size < 1 || shape.rank < 0 || shape.rank >= shape.size || shape.root < 0 || shape.root >= shape.size) {
     fail("rank or root outside 0 .. p-1");
   }
   constexpr std::int64_t most_blocks = std::int64_t{1} << 62;
-  if (schedule.user_blocks < 1 || schedule.segments < 1 ||
-      schedule.user_blocks > most_blocks / schedule.segments) {
+  if (schedule.user_blocks < 1 || schedule.segments < 1 || schedule.user_blocks > most_blocks / schedule.segments) {
     fail("the number of blocks is not positive, or too large");
   }
   check_buffers(schedule);
@@ -103,8 +97,7 @@ void check_structure(const Schedule& schedule) {
     if (!lengths_fit) fail(where + ": operands of wrong lengths");
   }
   for (const auto& [earlier, later] : schedule.edges) {
-    if (earlier >= later || later >= schedule.steps.size())
-      fail("an edge does not lead from a step to a later one");
+    if (earlier >= later || later >= schedule.steps.size()) fail("an edge does not lead from a step to a later one");
   }
 }
 

@@ -61,8 +61,7 @@ Selection allreduce(const Situation& s, double bytes, const LinkCost& link) {
 
 std::int64_t optimal_segments(Rank p, Count bytes, const LinkCost& link) {
   const double latency_rounds = std::max(0, rounds_of(p) - 1);
-  const double n =
-      std::sqrt(latency_rounds * link.beta_s_per_byte * static_cast<double>(bytes) / link.alpha_s);
+  const double n = std::sqrt(latency_rounds * link.beta_s_per_byte * static_cast<double>(bytes) / link.alpha_s);
   return static_cast<std::int64_t>(std::lround(std::clamp(n, 1.0, 1024.0)));
 }
 
@@ -70,8 +69,7 @@ Selection default_selection(Collective collective, Rank p, Count bytes, bool exa
   const LinkCost link;
   // Only an allreduce computes one result on several ranks, so only there can ranks differ.
   const bool same_bits = collective == Collective::allreduce && !exact_op;
-  const Situation s{collective, p, same_bits,
-                    OperatorTraits{.commutative = commutative, .idempotent = false}};
+  const Situation s{collective, p, same_bits, OperatorTraits{.commutative = commutative, .idempotent = false}};
   switch (collective) {
     case Collective::allreduce:
       return allreduce(s, static_cast<double>(bytes), link);
@@ -95,8 +93,7 @@ Selection default_selection(Collective collective, Rank p, Count bytes, bool exa
 void complete_segments(Selection& selection, Rank p, Count bytes, const LinkCost& link) {
   for (const ParamDeclaration& param : selection.algorithm->params) {
     if (param.name != "segments" || selection.params.contains(param.name)) continue;
-    selection.params.emplace(param.name,
-                             std::clamp(optimal_segments(p, bytes, link), param.minimum, param.maximum));
+    selection.params.emplace(param.name, std::clamp(optimal_segments(p, bytes, link), param.minimum, param.maximum));
   }
 }
 
@@ -112,9 +109,9 @@ Selection resolve(const Choice& choice, Collective collective, Rank p, Count byt
   } else {
     selection = parse_selection(collective, choice.text());
   }
-  require(selection.algorithm != nullptr && selection.collective == collective &&
-              selection.algorithm->serves(collective),
-          "the chosen algorithm is one of another collective");
+  require(
+      selection.algorithm != nullptr && selection.collective == collective && selection.algorithm->serves(collective),
+      "the chosen algorithm is one of another collective");
   const std::string unmet = unmet_need(*selection.algorithm, p, op);
   if (!unmet.empty()) throw Error(ErrorCode::unsupported, selection.id() + ": " + unmet);
   complete_segments(selection, p, bytes);

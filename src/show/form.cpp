@@ -70,11 +70,9 @@ std::optional<std::int32_t> buffer_from_name(std::string_view name) {
 Schedule writable(const Schedule& schedule) {
   const auto check_name = [](std::string_view name, std::string_view what) {
     if (is_name(name)) return;
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format(
-            "a schedule can not be written: {} {} has characters other than A-Za-z0-9_./:=,+-, or none", what,
-            excerpt(name)));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a schedule can not be written: {} {} has characters other than A-Za-z0-9_./:=,+-, or none",
+                            what, excerpt(name)));
   };
   const auto check_number = [](std::int64_t number, std::string_view what) {
     if (number >= 0 && number <= largest_number) return;

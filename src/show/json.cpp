@@ -27,8 +27,7 @@ void write_operand(Out out, const Schedule& schedule, std::string_view key, Oper
   fmt::format_to(out, ", \"{}\": [", key);
   std::string_view separator;
   for (const Range& range : schedule.operand(operand)) {
-    fmt::format_to(out, "{}[\"{}\", {}, {}]", separator, show::buffer_name(range.buffer), range.first,
-                   range.count);
+    fmt::format_to(out, "{}[\"{}\", {}, {}]", separator, show::buffer_name(range.buffer), range.first, range.count);
     separator = ", ";
   }
   fmt::format_to(out, "]");
@@ -52,8 +51,7 @@ void write_buffer(Out out, const Schedule& schedule, std::int32_t number) {
   } else {
     fmt::format_to(out, ", \"blocks\": [{}]", fmt::join(buffer.list, ", "));
   }
-  if (buffer.storage != number)
-    fmt::format_to(out, ", \"view_of\": \"{}\"", show::buffer_name(buffer.storage));
+  if (buffer.storage != number) fmt::format_to(out, ", \"view_of\": \"{}\"", show::buffer_name(buffer.storage));
   fmt::format_to(out, "}}");
 }
 
@@ -75,15 +73,12 @@ void write_lines(Out out, std::string_view key, std::size_t size, Write write) {
 class Node {
  public:
   explicit Node(const json& value) : value_(value) {}
-  Node(const json& value, const Node& parent, std::string_view key)
-      : value_(value), parent_(&parent), key_(key) {}
-  Node(const json& value, const Node& parent, std::size_t index)
-      : value_(value), parent_(&parent), index_(index) {}
+  Node(const json& value, const Node& parent, std::string_view key) : value_(value), parent_(&parent), key_(key) {}
+  Node(const json& value, const Node& parent, std::size_t index) : value_(value), parent_(&parent), index_(index) {}
 
   [[noreturn]] void fail(std::string_view what) const {
     const std::string where = path();
-    throw Error(ErrorCode::parse,
-                fmt::format("schedule JSON, {}: {}", where.empty() ? "the whole" : where, what));
+    throw Error(ErrorCode::parse, fmt::format("schedule JSON, {}: {}", where.empty() ? "the whole" : where, what));
   }
 
   /// An object's members: all of `required`, any of `optional`, no others.
@@ -91,8 +86,7 @@ class Node {
                    std::initializer_list<std::string_view> optional = {}) const {
     if (!value_.is_object()) fail_type("an object");
     for (const auto& [key, unused] : value_.items()) {
-      if (std::ranges::find(required, key) == required.end() &&
-          std::ranges::find(optional, key) == optional.end()) {
+      if (std::ranges::find(required, key) == required.end() && std::ranges::find(optional, key) == optional.end()) {
         fail(fmt::format("the key {} is unknown", show::excerpt(key)));
       }
     }
@@ -237,8 +231,7 @@ Schedule read_schedule(const Node& node) {
   }
   Schedule schedule;
   schedule.id = node["id"].string();
-  if (!show::is_name(schedule.id))
-    node["id"].fail(fmt::format("{} is not an id", show::excerpt(schedule.id)));
+  if (!show::is_name(schedule.id)) node["id"].fail(fmt::format("{} is not an id", show::excerpt(schedule.id)));
   const auto collective = collective_from_string(node["collective"].string());
   if (!collective) node["collective"].fail("expected the name of a collective");
   schedule.collective = *collective;
@@ -248,8 +241,8 @@ Schedule read_schedule(const Node& node) {
   schedule.shape.in_place = node["in_place"].boolean();
   node["params"].for_each_member([&](const std::string& name, const Node& value) {
     if (!show::is_name(name)) value.fail("this is not the name of a parameter");
-    schedule.shape.params.emplace(name, value.number(std::numeric_limits<std::int64_t>::min(),
-                                                     std::numeric_limits<std::int64_t>::max()));
+    schedule.shape.params.emplace(
+        name, value.number(std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
   });
   schedule.user_blocks = node["user_blocks"].number();
   schedule.segments = node["segments"].number();
@@ -258,8 +251,7 @@ Schedule read_schedule(const Node& node) {
   node["steps"].for_each([&](const Node& step) { read_step(step, schedule); });
   node["edges"].for_each([&](const Node& edge) {
     edge.expect_length(2);
-    schedule.edges.emplace_back(static_cast<StepIndex>(edge[0].number()),
-                                static_cast<StepIndex>(edge[1].number()));
+    schedule.edges.emplace_back(static_cast<StepIndex>(edge[0].number()), static_cast<StepIndex>(edge[1].number()));
   });
   check_structure(schedule);
   return schedule;
@@ -292,10 +284,8 @@ std::string to_json(const Schedule& given) {
   const Schedule schedule = show::writable(given);
   std::string text;
   const Out out = std::back_inserter(text);
-  fmt::format_to(out, "{{\n  \"format\": \"{}\", \"version\": {},\n", show::format_name,
-                 show::format_version);
-  fmt::format_to(out, "  \"id\": \"{}\", \"collective\": \"{}\",\n", schedule.id,
-                 to_string(schedule.collective));
+  fmt::format_to(out, "{{\n  \"format\": \"{}\", \"version\": {},\n", show::format_name, show::format_version);
+  fmt::format_to(out, "  \"id\": \"{}\", \"collective\": \"{}\",\n", schedule.id, to_string(schedule.collective));
   fmt::format_to(out, "  \"size\": {}, \"rank\": {}, \"root\": {}, \"in_place\": {}, \"params\": {{",
                  schedule.shape.size, schedule.shape.rank, schedule.shape.root, schedule.shape.in_place);
   std::string_view separator;

@@ -52,11 +52,9 @@ struct Metrics {
 class Circle {
  public:
   Circle(Point corner, double side, Rank size)
-      : size_(size),
-        center_{corner.x + side / 2, corner.y + Metrics::caption + (side - Metrics::caption) / 2} {
+      : size_(size), center_{corner.x + side / 2, corner.y + Metrics::caption + (side - Metrics::caption) / 2} {
     radius_ = (side - Metrics::caption) / 2 - 18;
-    const double gap =
-        2 * radius_ * std::sin(std::numbers::pi / static_cast<double>(std::max<Rank>(size, 6)));
+    const double gap = 2 * radius_ * std::sin(std::numbers::pi / static_cast<double>(std::max<Rank>(size, 6)));
     node_ = std::clamp(gap * 0.36, 1.5, side > 400 ? 13.0 : 10.0);
     every_ = labels_inside() ? 1 : static_cast<Rank>(std::ceil(15 / gap));
   }
@@ -162,8 +160,7 @@ std::string escaped(std::string_view text) {
 }
 
 void write_text(Out out, std::string_view css_class, Point at, std::string_view text) {
-  fmt::format_to(out, "<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>\n", css_class, px(at.x), px(at.y),
-                 text);
+  fmt::format_to(out, "<text class=\"{}\" x=\"{}\" y=\"{}\">{}</text>\n", css_class, px(at.x), px(at.y), text);
 }
 
 std::string plural(std::int64_t count, std::string_view noun) {
@@ -196,9 +193,9 @@ Scene scene_of(std::span<const Schedule> ranks) {
     const Schedule& s = ranks[i];
     check_structure(s);
     require(s.shape.rank == static_cast<Rank>(i), "a picture needs the schedules in the order of ranks");
-    require(s.shape.size == scene.size && s.shape.root == first.shape.root && s.id == first.id &&
-                s.rounds == first.rounds,
-            "the schedules of a picture differ in size, root, id or number of rounds");
+    require(
+        s.shape.size == scene.size && s.shape.root == first.shape.root && s.id == first.id && s.rounds == first.rounds,
+        "the schedules of a picture differ in size, root, id or number of rounds");
   }
   std::set<std::size_t> used;
   for (const Schedule& s : ranks) {
@@ -250,13 +247,11 @@ class Labels {
  private:
   [[nodiscard]] bool is_free(Point at, double half_width) const {
     for (const auto& [other, other_half_width] : taken_) {
-      if (std::abs(at.x - other.x) < half_width + other_half_width + 2 && std::abs(at.y - other.y) < 12)
-        return false;
+      if (std::abs(at.x - other.x) < half_width + other_half_width + 2 && std::abs(at.y - other.y) < 12) return false;
     }
     for (Rank rank = 0; rank < circle_->size(); ++rank) {
       const Point node = circle_->at(rank);
-      if (std::hypot(at.x - node.x, at.y - node.y) < circle_->node_radius() + 5 + half_width / 2)
-        return false;
+      if (std::hypot(at.x - node.x, at.y - node.y) < circle_->node_radius() + 5 + half_width / 2) return false;
     }
     return true;
   }
@@ -273,8 +268,8 @@ void write_nodes(Out out, const Scene& scene, const Circle& circle) {
                    rank == scene.focus ? "node focus" : "node", px(at.x), px(at.y), px(circle.node_radius()));
     if (!circle.has_label(rank)) continue;
     const Point label = circle.labels_inside() ? at : circle.at(rank, circle.node_radius() + 8);
-    write_text(out, circle.labels_inside() && rank == scene.focus ? "rank inverse" : "rank",
-               {label.x, label.y + 3}, fmt::format("{}", rank));
+    write_text(out, circle.labels_inside() && rank == scene.focus ? "rank inverse" : "rank", {label.x, label.y + 3},
+               fmt::format("{}", rank));
   }
 }
 
@@ -292,10 +287,8 @@ void write_graph(Out out, const Scene& scene, Point corner, double side) {
       focus.emplace_back(ends, &rounds);
       continue;
     }
-    if (ends.first > ends.second && scene.links.contains({ends.second, ends.first}))
-      continue;  // drawn already
-    fmt::format_to(out, "<path class=\"link\" d=\"{}\"/>\n",
-                   path(curve(circle, ends.first, ends.second, false, 0)));
+    if (ends.first > ends.second && scene.links.contains({ends.second, ends.first})) continue;  // drawn already
+    fmt::format_to(out, "<path class=\"link\" d=\"{}\"/>\n", path(curve(circle, ends.first, ends.second, false, 0)));
   }
   Labels labels(circle);
   for (const auto& [ends, rounds] : focus) {
@@ -323,8 +316,7 @@ void write_round(Out out, const Scene& scene, std::size_t round, Point corner, d
     pairs.emplace(m.from, m.to);
   }
   std::string note = plural(static_cast<std::int64_t>(messages.size()), "message");
-  if (most > 0)
-    note += least == most ? " of " + plural(most, "block") : fmt::format(" of {}–{} blocks", least, most);
+  if (most > 0) note += least == most ? " of " + plural(most, "block") : fmt::format(" of {}–{} blocks", least, most);
   fmt::format_to(out, "<g>\n");
   write_text(out, "caption", {circle.center().x, corner.y + 16}, fmt::format("round {}", round));
   write_text(out, "note", {circle.center().x, corner.y + 31}, note);
@@ -332,10 +324,9 @@ void write_round(Out out, const Scene& scene, std::size_t round, Point corner, d
   for (const Message& m : messages) {
     const Curve c = curve(circle, m.from, m.to, pairs.contains({m.to, m.from}), arrow_head);
     const std::string_view way = side_of(scene, m.from, m.to);
-    fmt::format_to(
-        out,
-        "<path class=\"message {}\" d=\"{}\" marker-end=\"url(#{})\"><title>{} → {}: {}</title></path>\n",
-        way, path(c), way, m.from, m.to, plural(m.blocks, "block"));
+    fmt::format_to(out,
+                   "<path class=\"message {}\" d=\"{}\" marker-end=\"url(#{})\"><title>{} → {}: {}</title></path>\n",
+                   way, path(c), way, m.from, m.to, plural(m.blocks, "block"));
     if (least != most) labels.add(c, 0.6, "label", fmt::format("{}", m.blocks));
   }
   write_nodes(out, scene, circle);
@@ -411,26 +402,23 @@ std::string to_svg(std::span<const Schedule> ranks) {
   if (first.segments > 1) subtitle += fmt::format(", {}", plural(first.segments, "segment"));
   std::size_t messages = 0;
   for (const auto& round : scene.rounds) messages += round.size();
-  subtitle += fmt::format(", {}, {}", plural(first.rounds, "round"),
-                          plural(static_cast<std::int64_t>(messages), "message"));
+  subtitle +=
+      fmt::format(", {}, {}", plural(first.rounds, "round"), plural(static_cast<std::int64_t>(messages), "message"));
 
   std::string text;
   const Out out = std::back_inserter(text);
-  fmt::format_to(
-      out,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
-      "role=\"img\">\n<title>{2}, {3}</title>\n{4}<defs>\n",
-      px(width), px(height), escaped(title), subtitle, style);
+  fmt::format_to(out,
+                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+                 "role=\"img\">\n<title>{2}, {3}</title>\n{4}<defs>\n",
+                 px(width), px(height), escaped(title), subtitle, style);
   for (const std::string_view way : {"other", "out", "in"}) {
-    fmt::format_to(
-        out,
-        "<marker id=\"{0}\" viewBox=\"0 0 8 8\" refX=\"2\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
-        "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"head{0}\" d=\"M0 0.5 L8 4 L0 7.5 "
-        "z\"/></marker>\n",
-        way);
+    fmt::format_to(out,
+                   "<marker id=\"{0}\" viewBox=\"0 0 8 8\" refX=\"2\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
+                   "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"head{0}\" d=\"M0 0.5 L8 4 L0 7.5 "
+                   "z\"/></marker>\n",
+                   way);
   }
-  fmt::format_to(out, "</defs>\n<rect class=\"ground\" width=\"{}\" height=\"{}\"/>\n", px(width),
-                 px(height));
+  fmt::format_to(out, "</defs>\n<rect class=\"ground\" width=\"{}\" height=\"{}\"/>\n", px(width), px(height));
   write_text(out, "title", {Metrics::margin, 32}, escaped(title));
   write_text(out, "subtitle", {Metrics::margin, 51}, subtitle);
   write_graph(out, scene, {Metrics::margin, Metrics::title}, 2 * metrics.cell);

@@ -41,8 +41,7 @@ class Expressions {
     const Sources b = sources_of(right);
     const std::uint64_t leaves = std::uint64_t{a.leaves} + b.leaves;
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-    Sources sum{
-        .begin = 0, .leaves = static_cast<std::uint32_t>(leaves < most ? leaves : most), .order = Order::any};
+    Sources sum{.begin = 0, .leaves = static_cast<std::uint32_t>(leaves < most ? leaves : most), .order = Order::any};
     if (leaves <= static_cast<std::uint64_t>(sources_) && a.order != Order::any && b.order != Order::any) {
       if (end_of(a) == b.begin) {
         sum.begin = a.begin;

@@ -130,8 +130,7 @@ std::optional<Race> among_slots(const Schedule& schedule, const std::vector<Acce
         continue;
       }
       for (std::uint32_t i = state.readers; i != nobody; i = readers[i].next) {
-        if (!ordered(readers[i].step, access.step))
-          return Race{readers[i].step, access.step, access.buffer, s};
+        if (!ordered(readers[i].step, access.step)) return Race{readers[i].step, access.step, access.buffer, s};
       }
       state.readers = nobody;
       state.writer = access.step;

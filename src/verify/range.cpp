@@ -76,8 +76,8 @@ std::vector<Rank> roots_for(const VerifyRange& range, Collective collective, Ran
 std::vector<Params> params_for(const VerifyRange& range, const Selection& selection, Rank p) {
   std::vector<Params> result;
   const auto& declared = selection.algorithm->params;
-  const auto segments = std::find_if(declared.begin(), declared.end(),
-                                     [](const ParamDeclaration& d) { return d.name == "segments"; });
+  const auto segments =
+      std::find_if(declared.begin(), declared.end(), [](const ParamDeclaration& d) { return d.name == "segments"; });
   if (segments == declared.end() || selection.params.contains("segments")) return {selection.params};
   std::set<std::int64_t> values(range.segments.begin(), range.segments.end());
   if (values.empty()) {
@@ -96,9 +96,7 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
   return result;
 }
 
-bool fits(const Needs& needs, Rank p) {
-  return p >= needs.min_size && (!needs.power_of_two || (p & (p - 1)) == 0);
-}
+bool fits(const Needs& needs, Rank p) { return p >= needs.min_size && (!needs.power_of_two || (p & (p - 1)) == 0); }
 
 /// True if some rank has a schedule of its own in place.
 bool in_place_differs(Collective collective) { return has_in_place_schedule(collective, Shape{.size = 1}); }

@@ -58,9 +58,7 @@ Operand message_operand(const Step& step) { return step.kind == StepKind::send ?
 /// block() + stride(), ...; so that long ranges cost little.
 class Walker {
  public:
-  Walker(const Schedule& schedule, Operand o) : schedule_(&schedule), ranges_(schedule.operand(o)) {
-    settle();
-  }
+  Walker(const Schedule& schedule, Operand o) : schedule_(&schedule), ranges_(schedule.operand(o)) { settle(); }
 
   [[nodiscard]] bool done() const { return ranges_.empty(); }
   [[nodiscard]] std::int32_t buffer() const { return ranges_.front().buffer; }
@@ -157,8 +155,7 @@ class Memory {
 
   [[nodiscard]] Value load(const Expressions& expressions, std::int32_t buffer, Slot slot) const {
     if (buffer == send_buffer) return contribution(expressions, schedule_->block_of(buffer, slot));
-    const auto storage =
-        static_cast<std::size_t>(schedule_->buffers[static_cast<std::size_t>(buffer)].storage);
+    const auto storage = static_cast<std::size_t>(schedule_->buffers[static_cast<std::size_t>(buffer)].storage);
     if (live_[storage] >= 0 && live_[storage] != buffer) return undefined;
     return values_[offset_[static_cast<std::size_t>(buffer)] + static_cast<std::size_t>(slot)];
   }
@@ -173,8 +170,7 @@ class Memory {
       }
       return;
     }
-    const auto storage =
-        static_cast<std::size_t>(schedule_->buffers[static_cast<std::size_t>(w.buffer())].storage);
+    const auto storage = static_cast<std::size_t>(schedule_->buffers[static_cast<std::size_t>(w.buffer())].storage);
     if (live_[storage] >= 0 && live_[storage] != w.buffer()) {
       std::fill(values.begin(), values.end(), undefined);
       return;
@@ -184,8 +180,7 @@ class Memory {
 
   /// Makes a view the live one before it is written.
   void enter(std::int32_t buffer) {
-    const auto storage =
-        static_cast<std::size_t>(schedule_->buffers[static_cast<std::size_t>(buffer)].storage);
+    const auto storage = static_cast<std::size_t>(schedule_->buffers[static_cast<std::size_t>(buffer)].storage);
     if (live_[storage] == buffer) return;
     if (live_[storage] >= 0) {
       const Slot old = schedule_->buffers[static_cast<std::size_t>(live_[storage])].slots;
@@ -256,8 +251,7 @@ class Verifier {
       const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
       if (s.user_blocks != contract.user_blocks || s.buffers[send_buffer] != contract.send ||
           s.buffers[recv_buffer] != contract.recv) {
-        throw Refuted{Claim::structure, r, -1, -1,
-                      "the caller's buffers are not those that the collective defines"};
+        throw Refuted{Claim::structure, r, -1, -1, "the caller's buffers are not those that the collective defines"};
       }
       for (StepIndex i = 0; i < s.steps.size(); ++i) {
         for (const Range& range : s.operand(s.steps[i].dst)) {
@@ -283,10 +277,8 @@ class Verifier {
           (s.steps[i].kind == StepKind::send ? sends : recvs)[static_cast<std::size_t>(r)].push_back(i);
       }
       const auto by_peer = [&](StepIndex a, StepIndex b) { return s.steps[a].peer < s.steps[b].peer; };
-      std::stable_sort(sends[static_cast<std::size_t>(r)].begin(), sends[static_cast<std::size_t>(r)].end(),
-                       by_peer);
-      std::stable_sort(recvs[static_cast<std::size_t>(r)].begin(), recvs[static_cast<std::size_t>(r)].end(),
-                       by_peer);
+      std::stable_sort(sends[static_cast<std::size_t>(r)].begin(), sends[static_cast<std::size_t>(r)].end(), by_peer);
+      std::stable_sort(recvs[static_cast<std::size_t>(r)].begin(), recvs[static_cast<std::size_t>(r)].end(), by_peer);
     }
     for (Rank r = 0; r < size(); ++r) {
       const Schedule& s = of(r);
@@ -341,8 +333,7 @@ class Verifier {
       b.advance(n);
     }
     if (!a.done() || !b.done())
-      throw Refuted{Claim::matching, to, recv, first_block(t, recv),
-                    where + ", has another number of blocks"};
+      throw Refuted{Claim::matching, to, recv, first_block(t, recv), where + ", has another number of blocks"};
   }
 
   void prepare_ranks() {
@@ -357,9 +348,8 @@ class Verifier {
       check_rounds(r);
       if (const auto race = verify::find_race(s, dependencies_.back())) {
         throw Refuted{Claim::no_race, r, race->later, s.block_of(race->buffer, race->slot),
-                      "it may run before step " + std::to_string(race->earlier) +
-                          " has ended, and they share slot " + std::to_string(race->slot) + " of buffer " +
-                          std::to_string(race->buffer)};
+                      "it may run before step " + std::to_string(race->earlier) + " has ended, and they share slot " +
+                          std::to_string(race->slot) + " of buffer " + std::to_string(race->buffer)};
       }
     }
   }
@@ -442,9 +432,9 @@ class Verifier {
         const bool posted = posted_[static_cast<std::size_t>(r)][i];
         const Partner other = partners_[static_cast<std::size_t>(r)][i];
         if (posted && other.rank >= 0 && !posted_[static_cast<std::size_t>(other.rank)][other.step]) {
-          throw Refuted{Claim::no_deadlock, r, i, first_block(of(r), i),
-                        "it waits for ever for step " + std::to_string(other.step) + " of rank " +
-                            std::to_string(other.rank)};
+          throw Refuted{
+              Claim::no_deadlock, r, i, first_block(of(r), i),
+              "it waits for ever for step " + std::to_string(other.step) + " of rank " + std::to_string(other.rank)};
         }
       }
     }
@@ -452,8 +442,7 @@ class Verifier {
   }
 
   /// The values of the next n <= left() slots of a walker, in a buffer that the next call reuses.
-  std::span<const Value> load(Rank r, StepIndex i, const Walker& w, std::int64_t n,
-                              std::vector<Value>& buffer) {
+  std::span<const Value> load(Rank r, StepIndex i, const Walker& w, std::int64_t n, std::vector<Value>& buffer) {
     buffer.resize(static_cast<std::size_t>(n));
     memories_[static_cast<std::size_t>(r)].load(*expressions_, w, buffer);
     const auto hole = std::find(buffer.begin(), buffer.end(), undefined);
@@ -515,8 +504,7 @@ class Verifier {
       load(r, i, right, n, right_values_);
       for (std::size_t j = 0; j < left_values_.size(); ++j) {
         left_values_[j] = expressions_->combine(left_values_[j], right_values_[j]);
-        if (!at_least_once() &&
-            expressions_->leaves_of(left_values_[j]) > static_cast<std::uint64_t>(size())) {
+        if (!at_least_once() && expressions_->leaves_of(left_values_[j]) > static_cast<std::uint64_t>(size())) {
           throw Refuted{Claim::exactly_once, r, i, dst.block() + static_cast<Block>(j) * dst.stride(),
                         "more contributions than ranks are combined"};
         }
@@ -529,8 +517,7 @@ class Verifier {
   }
 
   [[noreturn]] static void wrong_block(Rank r, StepIndex i, Block expected, Block found) {
-    throw Refuted{Claim::right_block, r, i, expected,
-                  "block " + std::to_string(found) + " is used in its place"};
+    throw Refuted{Claim::right_block, r, i, expected, "block " + std::to_string(found) + " is used in its place"};
   }
 
   /// The step that last wrote a slot, for reports.
@@ -552,8 +539,7 @@ class Verifier {
       for (Slot i = 0; i < contract.output_count; ++i) {
         const Slot slot = contract.output_first + i;
         const Block block = s.block_of(contract.output_buffer, slot);
-        const Value value =
-            memories_[static_cast<std::size_t>(r)].load(*expressions_, contract.output_buffer, slot);
+        const Value value = memories_[static_cast<std::size_t>(r)].load(*expressions_, contract.output_buffer, slot);
         const auto fail = [&](Claim claim, const std::string& what) {
           throw Refuted{claim, r, writer_of(r, contract.output_buffer, slot), block, what};
         };
@@ -561,8 +547,7 @@ class Verifier {
         Value& other = agreed[static_cast<std::size_t>(block)];
         if (value == other) continue;  // checked before
         if (!by_rank()) {
-          if (value != expressions_->leaf(0, block))
-            fail(Claim::result, "the result is not the block that was sent");
+          if (value != expressions_->leaf(0, block)) fail(Claim::result, "the result is not the block that was sent");
         } else {
           check_reduction(value, fail);
           if (other != undefined && claims_.guarantees.same_bits && !expressions_->identical(value, other) &&
@@ -608,8 +593,7 @@ class Verifier {
     }
     const auto missing = std::find(found_.begin(), found_.end(), false);
     if (missing != found_.end()) {
-      fail(Claim::exactly_once,
-           "the contribution of rank " + std::to_string(missing - found_.begin()) + " is missing");
+      fail(Claim::exactly_once, "the contribution of rank " + std::to_string(missing - found_.begin()) + " is missing");
     }
   }
 
@@ -651,9 +635,8 @@ class Verifier {
     const Cost& declared = *claims_.cost;
     const auto compare = [](const char* name, std::int64_t said, std::int64_t found) {
       if (found == said) return;
-      throw Refuted{
-          Claim::cost, -1, -1, -1,
-          std::string(name) + ": declared " + std::to_string(said) + ", counted " + std::to_string(found)};
+      throw Refuted{Claim::cost, -1, -1, -1,
+                    std::string(name) + ": declared " + std::to_string(said) + ", counted " + std::to_string(found)};
     };
     compare("rounds", declared.rounds, counted.rounds);
     compare("blocks sent", declared.sent, counted.sent);
@@ -704,8 +687,7 @@ std::vector<Schedule> build_all_ranks(const Algorithm& algorithm, Collective col
   std::vector<Schedule> ranks;
   ranks.reserve(static_cast<std::size_t>(shape.size));
   Shape own = shape;
-  for (own.rank = 0; own.rank < shape.size; ++own.rank)
-    ranks.push_back(build_schedule(algorithm, collective, own));
+  for (own.rank = 0; own.rank < shape.size; ++own.rank) ranks.push_back(build_schedule(algorithm, collective, own));
   return ranks;
 }
 

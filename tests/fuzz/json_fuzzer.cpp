@@ -4,7 +4,6 @@
 #include "round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  circoll::fuzz::round_trip({reinterpret_cast<const char*>(data), size}, circoll::schedule_from_json,
-                            circoll::to_json);
+  circoll::fuzz::round_trip({reinterpret_cast<const char*>(data), size}, circoll::schedule_from_json, circoll::to_json);
   return 0;
 }

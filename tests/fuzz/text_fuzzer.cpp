@@ -4,7 +4,6 @@
 #include "round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  circoll::fuzz::round_trip({reinterpret_cast<const char*>(data), size}, circoll::schedule_from_text,
-                            circoll::to_text);
+  circoll::fuzz::round_trip({reinterpret_cast<const char*>(data), size}, circoll::schedule_from_text, circoll::to_text);
   return 0;
 }

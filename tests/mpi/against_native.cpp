@@ -13,8 +13,7 @@ struct Irregular {
   std::vector<int> counts, displs;
   Count span = 0;
 
-  Irregular(int size, Count count, bool packed)
-      : counts(static_cast<std::size_t>(size)), displs(counts.size()) {
+  Irregular(int size, Count count, bool packed) : counts(static_cast<std::size_t>(size)), displs(counts.size()) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       counts[i] = i % 3 == 1 ? 0 : static_cast<int>((count * static_cast<Count>(i % 4 + 1)) / 4);
     }
@@ -54,14 +53,12 @@ class Comparison {
     const int rc = oracle(native);
     expect(rc == MPI_SUCCESS, c_.name() + ": native failed");
     const std::string choice = std::string(c_.algorithm->name) + c_.params;
-    const mpi::Outcome outcome =
-        mpi::perform(ours, *mpi::intern(c_.collective, choice), mpi::Otherwise::refuse);
+    const mpi::Outcome outcome = mpi::perform(ours, *mpi::intern(c_.collective, choice), mpi::Otherwise::refuse);
     expect(outcome.error == MPI_SUCCESS, c_.name() + ": error code " + std::to_string(outcome.error));
     expect(outcome.served != nullptr, c_.name() + ": not served: " + std::string(outcome.reason));
     expect(result_of(ours_) == result_of(native_), c_.name() + ": results differ");
     if (c_.type.base == MPI_INT || is_reducing(c_.collective)) check_gaps();
-    expect(ours_.recv.guards_intact() && ours_.send.guards_intact(),
-           c_.name() + ": wrote outside of a buffer");
+    expect(ours_.recv.guards_intact() && ours_.send.guards_intact(), c_.name() + ": wrote outside of a buffer");
     if (!scatter_in_place()) expect(ours_.send.bytes() == send_before, c_.name() + ": wrote the send buffer");
   }
 
@@ -76,11 +73,11 @@ class Comparison {
     std::vector<int> counts = irregular_.counts, displs(counts.size());
     if (c_.collective == Collective::reduce_scatter_block) counts.assign(counts.size(), own_count());
     for (std::size_t i = 1; i < counts.size(); ++i) displs[i] = displs[i - 1] + counts[i - 1];
-    int rc = PMPI_Reduce(call.sendbuf, whole.address(), static_cast<int>(all_count()), c_.type.type, c_.op.op,
-                         0, c_.comm);
+    int rc =
+        PMPI_Reduce(call.sendbuf, whole.address(), static_cast<int>(all_count()), c_.type.type, c_.op.op, 0, c_.comm);
     if (rc != MPI_SUCCESS) return rc;
-    return PMPI_Scatterv(whole.address(), counts.data(), displs.data(), c_.type.type, call.recvbuf,
-                         own_count(), c_.type.type, 0, c_.comm);
+    return PMPI_Scatterv(whole.address(), counts.data(), displs.data(), c_.type.type, call.recvbuf, own_count(),
+                         c_.type.type, 0, c_.comm);
   }
 
   static int rank_in(MPI_Comm comm) {
@@ -105,9 +102,7 @@ class Comparison {
                                        : static_cast<int>(c_.count);
   }
   /// Elements of the buffer that holds all blocks.
-  [[nodiscard]] Count all_count() const {
-    return is_irregular(c_.collective) ? irregular_.span : c_.count * size_;
-  }
+  [[nodiscard]] Count all_count() const { return is_irregular(c_.collective) ? irregular_.span : c_.count * size_; }
 
   [[nodiscard]] Count send_count() const {
     switch (c_.collective) {
@@ -195,10 +190,9 @@ class Comparison {
   }
 
   void check_gaps() const {
-    const bool undefined =
-        is(Collective::reduce_scatter, Collective::reduce_scatter_block) && in_place_here();
-    if (undefined || c_.type.base_type == Type::pair_double_int ||
-        c_.type.base_type == Type::pair_short_int || c_.type.base_type == Type::float_long) {
+    const bool undefined = is(Collective::reduce_scatter, Collective::reduce_scatter_block) && in_place_here();
+    if (undefined || c_.type.base_type == Type::pair_double_int || c_.type.base_type == Type::pair_short_int ||
+        c_.type.base_type == Type::float_long) {
       return;  // MPI leaves padding within predefined types open
     }
     expect(ours_.recv.bytes() == native_.recv.bytes(), c_.name() + ": bytes between elements differ");
@@ -216,9 +210,8 @@ class Comparison {
 std::string Case::name() const {
   int size = 0;
   PMPI_Comm_size(comm, &size);
-  return algorithm->id(collective) + params + " p=" + std::to_string(size) +
-         " count=" + std::to_string(count) + " " + type.name + " " + op.name +
-         " root=" + std::to_string(root) + (in_place ? " in place" : "");
+  return algorithm->id(collective) + params + " p=" + std::to_string(size) + " count=" + std::to_string(count) + " " +
+         type.name + " " + op.name + " root=" + std::to_string(root) + (in_place ? " in place" : "");
 }
 
 bool has_in_place(Collective collective) {
@@ -226,8 +219,7 @@ bool has_in_place(Collective collective) {
 }
 
 bool has_oracle(Collective collective, const TypeSpec& type) {
-  return type.type != MPI_DOUBLE_INT ||
-         (collective != Collective::gather && collective != Collective::scatter);
+  return type.type != MPI_DOUBLE_INT || (collective != Collective::gather && collective != Collective::scatter);
 }
 
 void check_against_native(const Case& c) { Comparison(c).run(); }

@@ -50,8 +50,7 @@ TEST_MPI(typed_api) {
   std::vector<Record> records(n);
   const std::array<Record, 1> own{Record{"abc", static_cast<short>(r)}};
   allgather(own, records, MPI_COMM_WORLD);
-  for (std::size_t i = 0; i < n; ++i)
-    expect(records[i].value == static_cast<short>(i), "allgather of records");
+  for (std::size_t i = 0; i < n; ++i) expect(records[i].value == static_cast<short>(i), "allgather of records");
   std::vector<int> contribution(part.size(), r), everything(vector.size(), -1);
   allgatherv(contribution, everything, counts, displs, MPI_COMM_WORLD);
   for (std::size_t i = 0; i < n; ++i) {
@@ -86,10 +85,8 @@ TEST_MPI(api_errors) {
     }
     return ErrorCode::ok;
   };
-  expect(code_of([&] { allreduce(a, b, Op::sum, MPI_COMM_WORLD, "no_such"); }) == ErrorCode::unknown_name,
-         "name");
-  expect(code_of([&] { allreduce(std::vector<int>(3), b, Op::sum, MPI_COMM_WORLD); }) ==
-             ErrorCode::invalid_argument,
+  expect(code_of([&] { allreduce(a, b, Op::sum, MPI_COMM_WORLD, "no_such"); }) == ErrorCode::unknown_name, "name");
+  expect(code_of([&] { allreduce(std::vector<int>(3), b, Op::sum, MPI_COMM_WORLD); }) == ErrorCode::invalid_argument,
          "size");
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -26,7 +26,8 @@ int circoll_test_c_abi(void) {
   for (i = 0; i < 4; ++i) {
     if (all[i] != size * (size - 1) / 2 + i * size) return 8;
   }
-  if (circoll_mpi_allreduce(mine, all, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD, "nonsense") != CIRCOLL_UNKNOWN_NAME) return 9;
+  if (circoll_mpi_allreduce(mine, all, 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD, "nonsense") != CIRCOLL_UNKNOWN_NAME)
+    return 9;
   counts = malloc((size_t)size * sizeof *counts);
   displs = malloc((size_t)size * sizeof *displs);
   gathered = malloc((size_t)size * sizeof *gathered);
@@ -34,7 +35,8 @@ int circoll_test_c_abi(void) {
     counts[i] = 1;
     displs[i] = size - 1 - i;
   }
-  if (circoll_mpi_allgatherv(mine, 1, MPI_INT, gathered, counts, displs, MPI_INT, MPI_COMM_WORLD, "auto") != CIRCOLL_OK) {
+  if (circoll_mpi_allgatherv(mine, 1, MPI_INT, gathered, counts, displs, MPI_INT, MPI_COMM_WORLD, "auto") !=
+      CIRCOLL_OK) {
     failed = 10;
   }
   for (i = 0; i < size && failed == 0; ++i) {

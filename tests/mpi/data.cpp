@@ -186,8 +186,7 @@ void pack_all(const char* from, Count count, MPI_Datatype type, std::vector<char
   PMPI_Type_size(type, &size);
   to.resize(static_cast<std::size_t>(count * size));
   if (to.empty()) return;
-  PMPI_Pack(from, static_cast<int>(count), type, to.data(), static_cast<int>(to.size()), &position,
-            MPI_COMM_SELF);
+  PMPI_Pack(from, static_cast<int>(count), type, to.data(), static_cast<int>(to.size()), &position, MPI_COMM_SELF);
 }
 
 }  // namespace
@@ -243,8 +242,7 @@ std::vector<char> Memory::packed() const {
   pack_all(bytes_.data() + offset_, count_, spec_.type, out);
   // x87 numbers have ten bytes; what is in the six after them is nobody's business.
   constexpr std::size_t used = 10;
-  for (std::size_t i = 0; spec_.base_type == Type::float_long && sizeof(long double) == 16 && i < out.size();
-       ++i) {
+  for (std::size_t i = 0; spec_.base_type == Type::float_long && sizeof(long double) == 16 && i < out.size(); ++i) {
     if (i % sizeof(long double) >= used) out[i] = 0;
   }
   return out;

@@ -66,14 +66,12 @@ int main(int argc, char** argv) {
     ++ran;
     failed += all > 0 ? 1 : 0;
     if (rank_of_world == 0) {
-      std::printf("%s %s (%d failures, %.2f s)\n", all > 0 ? "not ok" : "ok", test.name, all,
-                  PMPI_Wtime() - begin);
+      std::printf("%s %s (%d failures, %.2f s)\n", all > 0 ? "not ok" : "ok", test.name, all, PMPI_Wtime() - begin);
       std::fflush(stdout);
     }
   }
   if (rank_of_world == 0)
-    std::printf("%s: %d of %d tests failed at np = %d\n", failed ? "FAIL" : "PASS", failed, ran,
-                size_of_world);
+    std::printf("%s: %d of %d tests failed at np = %d\n", failed ? "FAIL" : "PASS", failed, ran, size_of_world);
   PMPI_Finalize();
   return failed == 0 && ran > 0 ? 0 : 1;
 }

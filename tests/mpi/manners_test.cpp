@@ -38,8 +38,7 @@ TEST_MPI(wildcard_receives_see_nothing) {
   MPI_Request request = MPI_REQUEST_NULL;
   PMPI_Irecv(&received, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
   for_each_algorithm([](Collective collective, const Algorithm& algorithm) {
-    for (const Count count : {Count{4}, Count{40000}})
-      check_against_native(plain_case(collective, algorithm, count));
+    for (const Count count : {Count{4}, Count{40000}}) check_against_native(plain_case(collective, algorithm, count));
   });
   int completed = 0;
   PMPI_Test(&request, &completed, MPI_STATUS_IGNORE);
@@ -170,8 +169,7 @@ TEST_MPI(floating_point_sums) {
   constexpr std::size_t n = 501;
   std::vector<double> mine(n), magnitude(n), native(n), bound(n);
   for (std::size_t i = 0; i < n; ++i) {
-    mine[i] = std::sin(static_cast<double>(i) * 1.7 + world_rank() * 31.3) *
-              std::pow(10.0, static_cast<double>(i % 7));
+    mine[i] = std::sin(static_cast<double>(i) * 1.7 + world_rank() * 31.3) * std::pow(10.0, static_cast<double>(i % 7));
     magnitude[i] = std::fabs(mine[i]);
   }
   PMPI_Allreduce(mine.data(), native.data(), n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -181,13 +179,11 @@ TEST_MPI(floating_point_sums) {
     std::vector<double> ours(n), roots(n);
     allreduce(mine, ours, Op::sum, MPI_COMM_WORLD, std::string(algorithm->name));
     for (std::size_t i = 0; i < n; ++i) {
-      expect(std::fabs(ours[i] - native[i]) <= 2 * p * 1.2e-16 * bound[i],
-             algorithm->id(Collective::allreduce));
+      expect(std::fabs(ours[i] - native[i]) <= 2 * p * 1.2e-16 * bound[i], algorithm->id(Collective::allreduce));
     }
     roots = ours;
     PMPI_Bcast(roots.data(), n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (algorithm->guarantees.same_bits)
-      expect(roots == ours, algorithm->id(Collective::allreduce) + ": bits differ");
+    if (algorithm->guarantees.same_bits) expect(roots == ours, algorithm->id(Collective::allreduce) + ": bits differ");
   }
 }
 

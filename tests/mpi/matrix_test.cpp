@@ -42,8 +42,7 @@ class Sampler {
 
  private:
   void one(Collective collective, const Algorithm& algorithm, const std::string& params, Count count) {
-    Case c{
-        .collective = collective, .algorithm = &algorithm, .params = params, .count = count, .comm = comm_};
+    Case c{.collective = collective, .algorithm = &algorithm, .params = params, .count = count, .comm = comm_};
     c.in_place = has_in_place(collective) && (number_ / 2) % 2 == 1;
     const std::array<int, 3> roots{0, size_ - 1, size_ / 2};
     if (is_rooted(collective)) c.root = roots[number_ % roots.size()];
@@ -120,8 +119,7 @@ TEST_MPI(different_types_same_signature) {
       if (!unmet_need(*algorithm, world_size(), {}).empty()) continue;
       for (const TypeSpec& six : six_ints()) {
         for (const bool in_place : {false, true}) {
-          Case c{
-              .collective = collective, .algorithm = algorithm, .count = 11, .type = six, .recv_type = ints};
+          Case c{.collective = collective, .algorithm = algorithm, .count = 11, .type = six, .recv_type = ints};
           c.recv_factor = 6;
           c.root = world_size() / 2;
           c.in_place = in_place && collective != Collective::scatter;
@@ -159,8 +157,7 @@ TEST_MPI(split_communicators) {
       for (const Algorithm* algorithm : algorithms_of(collective)) {
         if (!unmet_need(*algorithm, size, {}).empty()) continue;
         if (algorithm->needs.idempotent) continue;
-        Case c{
-            .collective = collective, .algorithm = algorithm, .count = 100, .type = reduce_specs()[0].type};
+        Case c{.collective = collective, .algorithm = algorithm, .count = 100, .type = reduce_specs()[0].type};
         c.op = reduce_specs()[0].op;
         c.root = size - 1;
         c.comm = comm;

@@ -26,8 +26,7 @@ std::uint64_t scramble(std::uint64_t x) {  // splitmix64
 long double from_float16(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 31;
   const long double fraction = static_cast<long double>(bits & 1023) / 1024;
-  const long double magnitude =
-      exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1 + fraction, exponent - 15);
+  const long double magnitude = exponent == 0 ? std::ldexp(fraction, -14) : std::ldexp(1 + fraction, exponent - 15);
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
@@ -125,8 +124,7 @@ void put_element(Type type, std::span<std::byte> bytes, std::size_t at, std::uin
 std::vector<std::pair<std::size_t, std::size_t>> value_bytes(const local::Job& job) {
   const auto all = static_cast<std::size_t>(job.element_bytes());
   if (job.record_bytes > 0) return {{0, all}};
-  constexpr std::size_t long_double_bytes =
-      std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
+  constexpr std::size_t long_double_bytes = std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(long double);
   switch (job.type) {
     case Type::float_long:
       return {{0, long_double_bytes}};
@@ -145,8 +143,7 @@ std::vector<std::pair<std::size_t, std::size_t>> value_bytes(const local::Job& j
 }
 
 /// The first element in which two arrays differ, or -1.
-std::ptrdiff_t first_difference(const local::Job& job, std::span<const std::byte> a,
-                                std::span<const std::byte> b) {
+std::ptrdiff_t first_difference(const local::Job& job, std::span<const std::byte> a, std::span<const std::byte> b) {
   if (a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0)) return -1;
   const auto extent = static_cast<std::size_t>(job.element_bytes());
   const auto values = value_bytes(job);
@@ -171,8 +168,7 @@ constexpr Real real_of() {
 }
 template <typename T>
 constexpr Real complex_of() {
-  return {[](const std::byte* at) { return Wide(get<std::complex<T>>(at)); },
-          std::numeric_limits<T>::epsilon()};
+  return {[](const std::byte* at) { return Wide(get<std::complex<T>>(at)); }, std::numeric_limits<T>::epsilon()};
 }
 
 /// How to read a floating-point type; nothing for the others.
@@ -213,8 +209,7 @@ std::ptrdiff_t first_beyond_bound(const local::Job& job, const std::vector<Bytes
       magnitude = sums ? magnitude + std::abs(x) : magnitude * std::abs(x);
     }
     const long double bound = (sums ? 1 : 4) * p * real.epsilon * magnitude;
-    if (!(std::abs(real.get(got.data() + at) - value) <= bound))
-      return static_cast<std::ptrdiff_t>(at / extent);
+    if (!(std::abs(real.get(got.data() + at) - value) <= bound)) return static_cast<std::ptrdiff_t>(at / extent);
   }
   return -1;
 }
@@ -224,8 +219,7 @@ std::string report(Rank rank, std::ptrdiff_t element, const std::string& what) {
 }
 
 std::string check_reduction(const local::Job& job, const local::Outcome& outcome, bool same_bits) {
-  const bool bounded =
-      job.op.user() == nullptr && !is_exact(job.op.predefined(), job.type) && floating(job.type);
+  const bool bounded = job.op.user() == nullptr && !is_exact(job.op.predefined(), job.type) && floating(job.type);
   const Bytes expected = bounded ? Bytes{} : combine(job, outcome.inputs);
   const bool scatters = job.collective != Collective::allreduce && job.collective != Collective::reduce;
   std::size_t offset = 0;
@@ -233,9 +227,9 @@ std::string check_reduction(const local::Job& job, const local::Outcome& outcome
     const Bytes& got = outcome.outputs[static_cast<std::size_t>(rank)];
     const bool seen = job.collective == Collective::allreduce && rank > 0 && got == outcome.outputs[0];
     if (!seen && !got.empty()) {
-      const std::ptrdiff_t element =
-          bounded ? first_beyond_bound(job, outcome.inputs, offset, got)
-                  : first_difference(job, got, std::span(expected).subspan(offset, got.size()));
+      const std::ptrdiff_t element = bounded
+                                         ? first_beyond_bound(job, outcome.inputs, offset, got)
+                                         : first_difference(job, got, std::span(expected).subspan(offset, got.size()));
       if (element >= 0) return report(rank, element, bounded ? "outside the error bound" : "wrong value");
     }
     if (scatters) offset += got.size();

@@ -24,7 +24,6 @@ void fill(Type type, Rank rank, std::span<std::byte> bytes);
 [[nodiscard]] std::string check(const local::Job& job, const local::Outcome& outcome, bool same_bits);
 
 /// The combination of all ranks' vectors, in the order of ranks.
-[[nodiscard]] std::vector<std::byte> combine(const local::Job& job,
-                                             const std::vector<std::vector<std::byte>>& inputs);
+[[nodiscard]] std::vector<std::byte> combine(const local::Job& job, const std::vector<std::vector<std::byte>>& inputs);
 
 }  // namespace circoll::oracle

@@ -24,8 +24,7 @@ class Hand {
     }
   }
   Operand operand(const std::vector<Range>& ranges) {
-    const Operand o{static_cast<std::uint32_t>(schedule.ranges.size()),
-                    static_cast<std::uint32_t>(ranges.size())};
+    const Operand o{static_cast<std::uint32_t>(schedule.ranges.size()), static_cast<std::uint32_t>(ranges.size())};
     schedule.ranges.insert(schedule.ranges.end(), ranges.begin(), ranges.end());
     return o;
   }
@@ -35,8 +34,7 @@ class Hand {
   void recv(Rank from, const std::vector<Range>& ranges) {
     schedule.steps.push_back({.kind = StepKind::recv, .peer = from, .dst = operand(ranges)});
   }
-  void reduce(const std::vector<Range>& dst, const std::vector<Range>& left,
-              const std::vector<Range>& right) {
+  void reduce(const std::vector<Range>& dst, const std::vector<Range>& left, const std::vector<Range>& right) {
     const Operand d = operand(dst);
     const Operand l = operand(left);
     schedule.steps.push_back({.kind = StepKind::reduce, .dst = d, .left = l, .right = operand(right)});
@@ -144,8 +142,8 @@ TEST(Bind, BarrierMessagesAreNeverEmpty) {
 }
 
 TEST(Bind, PrefixesEqualSumsOverSlots) {
-  const std::vector<Layout> layouts{Layout::uniform(5, 3, 7), Layout::uniform(5, 3, 6),
-                                    Layout::uniform(5, 3, 1), Layout::irregular({3, 0, 8, 1, 5}, 3)};
+  const std::vector<Layout> layouts{Layout::uniform(5, 3, 7), Layout::uniform(5, 3, 6), Layout::uniform(5, 3, 1),
+                                    Layout::irregular({3, 0, 8, 1, 5}, 3)};
   for (const Layout& layout : layouts) {
     for (const std::int64_t stride : {0, 1, 2, 3, 4, 6, 14}) {
       Hand hand(5, 3, {{.slots = 15}, {.slots = 15}, {.slots = 40, .first_block = 7, .stride = stride}});

@@ -23,8 +23,7 @@ Outcome run(const std::string& arguments) {
   std::FILE* pipe = popen((std::string(CIRCOLL_CLI) + " " + arguments).c_str(), "r");
   if (pipe == nullptr) return outcome;
   char buffer[4096];
-  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
-    outcome.out.append(buffer, n);
+  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) outcome.out.append(buffer, n);
   const int status = pclose(pipe);
   if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
   return outcome;

@@ -84,11 +84,10 @@ const Algorithm& scatter_chain() {
 }
 
 TEST(CountPrologue, CountsReachEveryRankThatABlockPasses) {
-  for (const Selection& selection : {Selection{&gather_chain(), Collective::gather, {}},
-                                     Selection{&gather_chain(), Collective::gatherv, {}},
-                                     Selection{&cut_gather_chain(), Collective::gatherv, {}},
-                                     Selection{&scatter_chain(), Collective::scatter, {}},
-                                     Selection{&scatter_chain(), Collective::scatterv, {}}}) {
+  for (const Selection& selection :
+       {Selection{&gather_chain(), Collective::gather, {}}, Selection{&gather_chain(), Collective::gatherv, {}},
+        Selection{&cut_gather_chain(), Collective::gatherv, {}}, Selection{&scatter_chain(), Collective::scatter, {}},
+        Selection{&scatter_chain(), Collective::scatterv, {}}}) {
     for (const Rank p : {1, 2, 3, 5, 8}) {
       for (Rank root = 0; root < p; ++root) {
         for (const bool in_place : {false, true}) {
@@ -126,8 +125,7 @@ TEST(CountPrologue, RepeatedCallsWithOtherCounts) {
                                   static_cast<int>(comm.rank()));
       const bool at_root = comm.rank() == 1;
       std::vector<int> all(at_root ? static_cast<std::size_t>(total) : 0);
-      gatherv(mine, all, at_root ? std::span<const Count>(counts) : std::span<const Count>{}, {}, 1, comm,
-              selection);
+      gatherv(mine, all, at_root ? std::span<const Count>(counts) : std::span<const Count>{}, {}, 1, comm, selection);
       if (!at_root) continue;
       std::vector<int> expected;
       for (int r = 0; r < 4; ++r)

@@ -67,10 +67,8 @@ Operation sample_operation(const Needs& needs, std::size_t turn) {
                                           {Type::logical, Op::lor},
                                           {Type::pair_short_int, Op::minloc},
                                           {Type::float64, Op::min}};
-  static const std::vector<Operation> idempotent{{Type::int32, Op::max},
-                                                 {Type::float64, Op::min},
-                                                 {Type::uint8, Op::band},
-                                                 {Type::pair_float_int, Op::minloc}};
+  static const std::vector<Operation> idempotent{
+      {Type::int32, Op::max}, {Type::float64, Op::min}, {Type::uint8, Op::band}, {Type::pair_float_int, Op::minloc}};
   const auto& list = needs.idempotent ? idempotent : any;
   return list[turn % list.size()];
 }
@@ -163,9 +161,7 @@ void sweep(const std::vector<Rank>& sizes, Mode mode) {
   });
 }
 
-TEST(Local, EveryAlgorithmTakingTurns) {
-  sweep({1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33}, Mode::single_thread);
-}
+TEST(Local, EveryAlgorithmTakingTurns) { sweep({1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33}, Mode::single_thread); }
 
 TEST(Local, EveryAlgorithmInThreads) { sweep({1, 2, 3, 4, 7}, Mode::threads); }
 
@@ -176,8 +172,7 @@ TEST(Local, CallersOperators) {
     if (!is_reducing(selection.collective) || selection.algorithm->needs.idempotent) return;
     for (const Rank p : {1, 2, 3, 4, 5, 7, 8, 13, 16, 22}) {
       if (!serves(selection, p)) continue;
-      for (const Rank root :
-           is_rooted(selection.collective) ? std::vector<Rank>{0, p - 1} : std::vector<Rank>{0}) {
+      for (const Rank root : is_rooted(selection.collective) ? std::vector<Rank>{0, p - 1} : std::vector<Rank>{0}) {
         for (const bool in_place : {false, true}) {
           Job job = job_of(selection, p, root, 29, in_place, 0);
           job.type = Type::uint64;
@@ -277,9 +272,8 @@ TEST(Local, TypedCallsInARow) {
 }
 
 TEST(Local, TypedRootedCalls) {
-  for (const Collective needed :
-       {Collective::reduce, Collective::gather, Collective::gatherv, Collective::scatter,
-        Collective::scatterv, Collective::bcast, Collective::barrier}) {
+  for (const Collective needed : {Collective::reduce, Collective::gather, Collective::gatherv, Collective::scatter,
+                                  Collective::scatterv, Collective::bcast, Collective::barrier}) {
     if (algorithms_of(needed).empty()) GTEST_SKIP() << "no algorithm of " << to_string(needed);
   }
   World world(5);
@@ -305,8 +299,7 @@ TEST(Local, TypedRootedCalls) {
 
       const std::vector<Count> counts{1, 0, 3, 2, 1};
       const std::vector<Count> displs{8, 0, 4, 2, 0};
-      const std::vector<int> own(static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]),
-                                 static_cast<int>(r));
+      const std::vector<int> own(static_cast<std::size_t>(counts[static_cast<std::size_t>(r)]), static_cast<int>(r));
       std::vector<int> gathered(at_root ? 9 : 0, -1);
       const auto at_root_only = [&](const std::vector<Count>& v) {
         return at_root ? std::span<const Count>(v) : std::span<const Count>{};
@@ -343,8 +336,7 @@ TEST(Local, AFailingRankEndsTheOthers) {
 }
 
 TEST(Local, AFailingOperatorEndsTheOthers) {
-  const UserOperator failing{[](const void*, void*, Count) { throw std::runtime_error("the operator"); },
-                             true};
+  const UserOperator failing{[](const void*, void*, Count) { throw std::runtime_error("the operator"); }, true};
   World world(8);
   EXPECT_THROW(world.run([&](Comm& comm) {
     std::vector<int> x(10'000);
@@ -395,8 +387,7 @@ TEST(Local, PlansAreEvictedNotLost) {
 TEST(Select, FloatingPointSumsGetTheSameBitsEverywhere) {
   for (const Rank p : {1, 2, 3, 8, 100, 1000}) {
     for (const Count bytes : {0, 8, 1000, 100'000, 100'000'000}) {
-      EXPECT_TRUE(
-          default_selection(Collective::allreduce, p, bytes, false, true).algorithm->guarantees.same_bits);
+      EXPECT_TRUE(default_selection(Collective::allreduce, p, bytes, false, true).algorithm->guarantees.same_bits);
     }
   }
 }

@@ -57,8 +57,7 @@ double to_double(Half half) {
   const int fraction = half.bits & 1023;
   double magnitude;
   if (exponent == 31) {
-    magnitude =
-        fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    magnitude = fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
   } else if (exponent == 0) {
     magnitude = std::ldexp(fraction, -24);
   } else {
@@ -144,9 +143,7 @@ struct TruthElement {
     return {static_cast<decltype(Truth::bits)>(bits % 2 == 0 ? 0 : bits % 3 == 0 ? bits >> 5 : 1)};
   }
   static bool same(Truth x, Truth y) { return x.bits == y.bits; }
-  static Truth define(Op op, Truth a, Truth b) {
-    return {Element<decltype(Truth::bits)>::define(op, a.bits, b.bits)};
-  }
+  static Truth define(Op op, Truth a, Truth b) { return {Element<decltype(Truth::bits)>::define(op, a.bits, b.bits)}; }
 };
 template <>
 struct Element<Truth8> : TruthElement<Truth8> {};
@@ -271,8 +268,7 @@ struct Element<Pair<Value, Index>> {
 // ---- MPI 4.0, section 6.9.2, by groups of types.
 
 using Ops = std::vector<Op>;
-const Ops integer_ops{Op::sum, Op::prod, Op::min,  Op::max, Op::land,
-                      Op::lor, Op::lxor, Op::band, Op::bor, Op::bxor};
+const Ops integer_ops{Op::sum, Op::prod, Op::min, Op::max, Op::land, Op::lor, Op::lxor, Op::band, Op::bor, Op::bxor};
 const Ops floating_ops{Op::sum, Op::prod, Op::min, Op::max};
 const Ops complex_ops{Op::sum, Op::prod};
 const Ops logical_ops{Op::land, Op::lor, Op::lxor};
@@ -437,10 +433,9 @@ TEST(Ops, TargetsGiveTheSameBits) {
         reduce_kernel(op, type)(dst.data(), left.data(), right.data(), n);
         if (first.empty()) first = dst;
         for (std::size_t i = 0; i < n; ++i) {
-          const bool equal = has_bits<T> && is_exact(op, type) ? same_bits(dst[i], first[i])
-                                                               : Element<T>::same(dst[i], first[i]);
-          ASSERT_TRUE(equal) << to_string(op) << " on " << to_string(type) << " differs on "
-                             << hwy::TargetName(target);
+          const bool equal =
+              has_bits<T> && is_exact(op, type) ? same_bits(dst[i], first[i]) : Element<T>::same(dst[i], first[i]);
+          ASSERT_TRUE(equal) << to_string(op) << " on " << to_string(type) << " differs on " << hwy::TargetName(target);
         }
       }
     }
@@ -502,8 +497,7 @@ TEST(Ops, AreExactButForRoundedSumsAndProducts) {
 }
 
 TEST(Ops, CommuteAndRepeatAsDocumented) {
-  const std::set<Op> idempotent{Op::min,  Op::max, Op::land,   Op::lor,
-                                Op::band, Op::bor, Op::minloc, Op::maxloc};
+  const std::set<Op> idempotent{Op::min, Op::max, Op::land, Op::lor, Op::band, Op::bor, Op::minloc, Op::maxloc};
   for (std::size_t i = 0; i < op_count; ++i) {
     const Op op = static_cast<Op>(i);
     EXPECT_EQ(is_commutative(op), op != Op::replace && op != Op::no_op) << to_string(op);

@@ -38,8 +38,7 @@ std::string ill_formed(std::string_view xml) {
     if (occurrences(tag, "\"") % 2 != 0) return "an odd number of quotes: " + std::string(tag);
     const std::string name(tag.substr(0, tag.find_first_of(" /", 1)));
     if (tag.starts_with('/')) {
-      if (open.empty() || "/" + open.back() != std::string(tag))
-        return "unexpected <" + std::string(tag) + ">";
+      if (open.empty() || "/" + open.back() != std::string(tag)) return "unexpected <" + std::string(tag) + ">";
       open.pop_back();
     } else if (!tag.ends_with('/')) {
       open.push_back(name);
@@ -74,8 +73,7 @@ TEST(Picture, OneArrowPerMessage) {
 }
 
 TEST(Picture, EscapesTheId) {
-  auto schedules =
-      all_ranks(*find_algorithm(Collective::allreduce, "circulant_optimal"), Collective::allreduce, 3);
+  auto schedules = all_ranks(*find_algorithm(Collective::allreduce, "circulant_optimal"), Collective::allreduce, 3);
   for (Schedule& s : schedules) s.id = "a<b>&\"c\"\n";
   const std::string svg = to_svg(schedules);
   EXPECT_EQ(ill_formed(svg), "");
@@ -83,8 +81,7 @@ TEST(Picture, EscapesTheId) {
 }
 
 TEST(Picture, RefusesStrangers) {
-  const auto whole =
-      all_ranks(*find_algorithm(Collective::allreduce, "circulant_optimal"), Collective::allreduce, 4);
+  const auto whole = all_ranks(*find_algorithm(Collective::allreduce, "circulant_optimal"), Collective::allreduce, 4);
   const auto refused = [](const std::vector<Schedule>& schedules) {
     try {
       (void)to_svg(schedules);
@@ -106,8 +103,7 @@ TEST(Picture, RefusesStrangers) {
 }
 
 TEST(Picture, ManyEmptyRoundsCostNoMemory) {
-  auto schedules =
-      all_ranks(*find_algorithm(Collective::allreduce, "circulant_optimal"), Collective::allreduce, 2);
+  auto schedules = all_ranks(*find_algorithm(Collective::allreduce, "circulant_optimal"), Collective::allreduce, 2);
   for (Schedule& s : schedules) {
     s.rounds = 2000000000;
     for (Step& step : s.steps) step.round = s.rounds - 1;

@@ -335,11 +335,10 @@ TEST(Registry, EveryPathIsAnAlgorithm) {
 
 /// The logarithmic algorithms look at O(log p) ranges, also for a million ranks.
 TEST(Building, IsLogarithmic) {
-  for (const char* id :
-       {"allreduce/circulant", "allreduce/circulant_optimal", "allreduce/circulant_idempotent",
-        "reduce/circulant", "reduce/circulant_tree", "reduce_scatter/circulant_optimal",
-        "allgather/circulant", "allgather/circulant_optimal", "gather/circulant", "scatter/circulant",
-        "bcast/circulant_pipelined", "barrier/circulant"}) {
+  for (const char* id : {"allreduce/circulant", "allreduce/circulant_optimal", "allreduce/circulant_idempotent",
+                         "reduce/circulant", "reduce/circulant_tree", "reduce_scatter/circulant_optimal",
+                         "allgather/circulant", "allgather/circulant_optimal", "gather/circulant", "scatter/circulant",
+                         "bcast/circulant_pipelined", "barrier/circulant"}) {
     for (const Rank rank : {Rank{0}, Rank{1}, Rank{524287}, Rank{1048575}}) {
       const Schedule s = build_schedule(id, {.size = 1 << 20, .rank = rank});
       EXPECT_LE(s.steps.size(), 130U) << id;

@@ -204,8 +204,7 @@ TEST(Text, RandomSchedulesRoundTrip) {
 
 TEST(Text, ReadsWhatPeopleWrite) {
   std::string text = "# a schedule\r\n\n" + std::string(sample_text);
-  text =
-      replaced(text, "  send -> 3: recv[2+3] scratch2[0+1]", "\tsend->3 :recv [ 2 + 3 ]scratch2[0+1]#now\r");
+  text = replaced(text, "  send -> 3: recv[2+3] scratch2[0+1]", "\tsend->3 :recv [ 2 + 3 ]scratch2[0+1]#now\r");
   text = replaced(text, "round 1\n", "\n  round 1 # a comment\n\n");
   text = replaced(text, "end\n", "round 2\nedge 0 -> 3\nend");
   EXPECT_NE(message_of([&] { (void)schedule_from_text(text); }), "");  // steps come before edges
@@ -230,32 +229,27 @@ TEST(Text, ErrorsNameTheLine) {
   };
   EXPECT_EQ(error("circoll-schedule 1", "circoll-schedule 2"),
             "schedule text, line 1: this is not version 1 of the form");
-  EXPECT_EQ(error("circoll-schedule 1", "{"),
-            "schedule text, line 1: expected 'circoll-schedule', found '{'");
+  EXPECT_EQ(error("circoll-schedule 1", "{"), "schedule text, line 1: expected 'circoll-schedule', found '{'");
   EXPECT_EQ(error("id allreduce/sample", "id a\"b"),
             "schedule text, line 2: expected an id like 'allreduce/ring', found 'a\"b'");
   EXPECT_EQ(error("collective allreduce", "collective alltoall"),
             "schedule text, line 3: expected the name of a collective, found 'alltoall'");
-  EXPECT_EQ(error("rank 2 of 5", "rank 2"),
-            "schedule text, line 4: expected 'of', found the end of the line");
+  EXPECT_EQ(error("rank 2 of 5", "rank 2"), "schedule text, line 4: expected 'of', found the end of the line");
   EXPECT_EQ(error("root 0\n", ""), "schedule text, line 5: expected 'root', found 'in_place yes'");
   EXPECT_EQ(error("root 0", "root 0 0"), "schedule text, line 5: expected the end of the line, found '0'");
-  EXPECT_EQ(error("in_place yes", "in_place true"),
-            "schedule text, line 6: expected 'yes' or 'no', found 'true'");
+  EXPECT_EQ(error("in_place yes", "in_place true"), "schedule text, line 6: expected 'yes' or 'no', found 'true'");
   EXPECT_EQ(error("param segments", "param depth"), "schedule text, line 8: a parameter is given twice");
   EXPECT_EQ(error("rounds 2", "rounds 99999999999 "),
             "schedule text, line 10: the number '99999999999' is not in 0 .. 2147483647");
   EXPECT_EQ(error("rounds 2", "rounds 99999999999999999999999"),
             "schedule text, line 10: the number '99999999999999999999999' is not in 0 .. 2147483647");
-  EXPECT_EQ(error("rounds 2", "rounds -1"),
-            "schedule text, line 10: the number '-1' is not in 0 .. 2147483647");
+  EXPECT_EQ(error("rounds 2", "rounds -1"), "schedule text, line 10: the number '-1' is not in 0 .. 2147483647");
   EXPECT_EQ(error("buffer recv", "buffer scratch2"),
             "schedule text, line 12: expected 'recv', found 'scratch2: 4 slots from 0...'");
   EXPECT_EQ(error("0 3 1", "0 3"), "schedule text, line 14: 2 blocks are listed for 3 slots");
   EXPECT_EQ(error("0 3 1, view of scratch2", "0 3 1,"),
             "schedule text, line 14: expected 'view', found the end of the line");
-  EXPECT_EQ(error("recv[2+3]", "recv[2-3]"),
-            "schedule text, line 17: expected '+', found '-3] scratch2[0+1]'");
+  EXPECT_EQ(error("recv[2+3]", "recv[2-3]"), "schedule text, line 17: expected '+', found '-3] scratch2[0+1]'");
   EXPECT_EQ(error("recv[2+3]", "scratch02[2+3]"),
             "schedule text, line 17: expected 'send', 'recv' or 'scratch2', 'scratch3', ..., found "
             "'scratch02[2+3] scratch2[...'");
@@ -278,10 +272,8 @@ TEST(Json, ErrorsNameThePath) {
   const auto error = [](std::string_view what, std::string_view with) {
     return message_of([&] { (void)schedule_from_json(replaced(sample_json, what, with)); });
   };
-  EXPECT_EQ(error("\"rounds\": 2", "\"rounds\": \"2\""),
-            "schedule JSON, rounds: expected an integer, found string");
-  EXPECT_EQ(error("\"rounds\": 2", "\"rounds\": 2.0"),
-            "schedule JSON, rounds: expected an integer, found number");
+  EXPECT_EQ(error("\"rounds\": 2", "\"rounds\": \"2\""), "schedule JSON, rounds: expected an integer, found string");
+  EXPECT_EQ(error("\"rounds\": 2", "\"rounds\": 2.0"), "schedule JSON, rounds: expected an integer, found number");
   EXPECT_EQ(error("\"rounds\": 2", "\"rounds\": 18446744073709551615"),
             "schedule JSON, rounds: 18446744073709551615 is not in 0 .. 2147483647");
   EXPECT_EQ(error("\"rounds\": 2", "\"rounds\": 18446744073709551616"),
@@ -404,8 +396,7 @@ int mutate(Read read, Write write, std::uint64_t seed) {
     try {
       schedule = read(input);
     } catch (const Error& error) {
-      EXPECT_TRUE(error.code() == ErrorCode::parse || error.code() == ErrorCode::invalid_argument)
-          << error.what();
+      EXPECT_TRUE(error.code() == ErrorCode::parse || error.code() == ErrorCode::invalid_argument) << error.what();
       continue;
     }
     ++accepted;

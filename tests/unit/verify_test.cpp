@@ -105,18 +105,16 @@ bool drop_message(Case& c, std::mt19937& random) {
   // Both ends: the messages still match, but something is missing. Only where a rank has one message from
   // this peer.
   const auto at = find(c, random, [](const Schedule& s, const Step& step) {
-    return step.kind == StepKind::recv &&
-           std::count_if(s.steps.begin(), s.steps.end(), [&](const Step& other) {
-             return other.kind == StepKind::recv && other.peer == step.peer;
-           }) == 1;
+    return step.kind == StepKind::recv && std::count_if(s.steps.begin(), s.steps.end(), [&](const Step& other) {
+                                            return other.kind == StepKind::recv && other.peer == step.peer;
+                                          }) == 1;
   });
   if (!at) return false;
   const auto peer = static_cast<std::size_t>(step_at(c, *at).peer);
   erase(c, *at);
   auto& steps = c.ranks[peer].steps;
-  std::erase_if(steps, [&](const Step& s) {
-    return s.kind == StepKind::send && s.peer == static_cast<Rank>(at->rank);
-  });
+  std::erase_if(steps,
+                [&](const Step& s) { return s.kind == StepKind::send && s.peer == static_cast<Rank>(at->rank); });
   return true;
 }
 bool wrong_peer(Case& c, std::mt19937& random) {
@@ -403,8 +401,8 @@ INSTANTIATE_TEST_SUITE_P(All, Mutations, testing::ValuesIn(mutations()),
 TEST(Refutations, NameRankStepAndBlock) {
   Case c = make_case({"allgather/circulant_optimal"}, 5, 0);
   Schedule& s = c.ranks[3];
-  const auto recv = std::find_if(s.steps.begin(), s.steps.end(),
-                                 [](const Step& step) { return step.kind == StepKind::recv; });
+  const auto recv =
+      std::find_if(s.steps.begin(), s.steps.end(), [](const Step& step) { return step.kind == StepKind::recv; });
   const auto index = static_cast<StepIndex>(recv - s.steps.begin());
   set_operand(s, recv->dst, {recv_buffer, 0, 1});
   const Verdict verdict = c.verify();
@@ -463,8 +461,7 @@ TEST(Family, CountsWhatThePapersSay) {
     while ((Rank{1} << q) < p) ++q;
     const auto counted = [&](const char* id, Params params = {}) {
       const Selection s = parse_selection(id);
-      const Verdict v =
-          verify_algorithm(*s.algorithm, s.collective, {.size = p, .params = std::move(params)});
+      const Verdict v = verify_algorithm(*s.algorithm, s.collective, {.size = p, .params = std::move(params)});
       EXPECT_TRUE(v.proven()) << v.refutation->to_string();
       return v;
     };

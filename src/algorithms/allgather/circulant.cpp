@@ -1,13 +1,13 @@
 // allgather(v)/circulant: the paper's all-to-all broadcast, with the trick that halves the local copies.
 //
-// Idea      Round k gathers the blocks r + s_k .. r + s_{k+1} - 1 behind those gathered before. The first
-// s_{q-1}
-//           blocks go to a lower buffer, the others to an upper one; at most one of the two is broken by the
-//           end of the receive buffer, only that one lies in scratch and is copied at the end.
+// Idea      Round k gathers the blocks r + s_k .. r + s_{k+1} - 1 behind those gathered before. The first s_{q-1}
+//           blocks go to a lower buffer, the others to an upper one; at most one of the two is broken by the end of the
+//           receive buffer, only that one lies in scratch and is copied at the end.
 // Shape     any p; p blocks of any sizes.
-// Cost      q = ceil(log2 p) rounds; p - 1 blocks sent and received per rank; 1 + ceil(p/2) blocks copied at
-// most. Scratch   ceil(p/2) blocks. Order     no operator. Source    Traff, Hunold, Vardas, Funk: Uniform
-// Algorithms for Reduce-scatter and (most) other Collectives, III-E,
+// Cost      q = ceil(log2 p) rounds; p - 1 blocks sent and received per rank; 1 + ceil(p/2) blocks copied at most.
+// Scratch   ceil(p/2) blocks.
+// Order     no operator.
+// Source    Traff, Hunold, Vardas, Funk: Uniform Algorithms for Reduce-scatter and (most) other Collectives, III-E,
 //           Listing 7, with the listing's undefined names read as last = s_{q-1} and one index i = k.
 #include "patterns/circulant.hpp"
 #include "circoll/algorithm.hpp"
@@ -27,8 +27,7 @@ void build(Builder& b) {
   const bool low_in_place = r + last <= p;
   const bool upper_in_place = !low_in_place || r == 0;
   const Region low = low_in_place ? b.output(r, last) : b.region(b.scratch(last, r));
-  const Region upper =
-      upper_in_place ? b.output((r + last) % p, p - last) : b.region(b.scratch(p - last, r + last));
+  const Region upper = upper_in_place ? b.output((r + last) % p, p - last) : b.region(b.scratch(p - last, r + last));
 
   b.copy(b.part(low, 0, 1), b.input());
   for (int k = 0; k < q; ++k) {

@@ -1,14 +1,12 @@
-// allgather(v)/circulant_optimal: every rank collects the blocks of the ranks after it, doubling (roughly)
-// each round.
+// allgather(v)/circulant_optimal: every rank collects the blocks of the ranks after it, doubling (roughly) each round.
 //
-// Idea      R[i] names block (r + i) mod p. In round k rank r sends R[0 .. s_{k+1} - s_k - 1] to r - s_k and
-// receives
-//           R[s_k .. s_{k+1} - 1] from r + s_k. Every range is cyclic in the receive buffer: at most two
-//           pieces, no rotation, no scratch.
+// Idea      R[i] names block (r + i) mod p. In round k rank r sends R[0 .. s_{k+1} - s_k - 1] to r - s_k and receives
+//           R[s_k .. s_{k+1} - 1] from r + s_k. Every range is cyclic in the receive buffer: at most two pieces, no
+//           rotation, no scratch.
 // Shape     any p; p blocks of any sizes.
-// Cost      q = ceil(log2 p) rounds; p - 1 blocks sent and received per rank: both are optimal. One block
-// copied. Order     no operator. Source    J. L. Traff, arXiv 2410.14234, with the roughly halving skips of
-// Listing 1.
+// Cost      q = ceil(log2 p) rounds; p - 1 blocks sent and received per rank: both are optimal. One block copied.
+// Order     no operator.
+// Source    J. L. Traff, arXiv 2410.14234, with the roughly halving skips of Listing 1.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
 

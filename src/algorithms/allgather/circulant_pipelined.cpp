@@ -1,12 +1,11 @@
 // allgather(v)/circulant_pipelined: p broadcasts of n blocks at once, one message each way per round.
 //
-// Idea      Every rank is the root of a circulant broadcast of its n blocks. All broadcasts use the same edge
-// in the
-//           same round, so their blocks share one message. A rank never gets a block twice, and what is sent
-//           per round stays near sum m_j / n even if one rank has nearly all the data.
+// Idea      Every rank is the root of a circulant broadcast of its n blocks. All broadcasts use the same edge in the
+//           same round, so their blocks share one message. A rank never gets a block twice, and what is sent per round
+//           stays near sum m_j / n even if one rank has nearly all the data.
 // Shape     any p; user blocks of any sizes, each cut into n = segments.
-// Cost      n - 1 + q rounds, q = ceil(log2 p); n (p - 1) blocks sent and received per rank:
-//           (n - 1 + q)(alpha + beta sum m_j / n) for any distribution of sizes. Building takes O(p (q + n)).
+// Cost      n - 1 + q rounds, q = ceil(log2 p); n (p - 1) blocks sent and received per rank: (n - 1 + q)(alpha + beta
+//           sum m_j / n) for any distribution of sizes. Building takes O(p (q + n)).
 // Scratch   none in the schedule; messages are lists of blocks, which the executor packs.
 // Order     no operator.
 // Source    J. L. Traff, arXiv 2407.18004, section on all-to-all broadcast.
@@ -60,10 +59,7 @@ Cost cost(const Shape& shape) {
   const Rank p = shape.size;
   const std::int64_t copied = shape.in_place ? 0 : n;
   if (p == 1) return {.copied = copied};
-  return {.rounds = n - 1 + patterns::ceil_log2(p),
-          .sent = n * (p - 1),
-          .received = n * (p - 1),
-          .copied = copied};
+  return {.rounds = n - 1 + patterns::ceil_log2(p), .sent = n * (p - 1), .received = n * (p - 1), .copied = copied};
 }
 
 }  // namespace

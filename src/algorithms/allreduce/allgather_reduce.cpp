@@ -1,7 +1,6 @@
 // allreduce/allgather_reduce: gather all vectors everywhere, then combine them in the order of ranks.
 //
-// Idea      For vectors of a few bytes a round costs more than the data: ceil(log2 p) rounds, any operator,
-// and the
+// Idea      For vectors of a few bytes a round costs more than the data: ceil(log2 p) rounds, any operator, and the
 //           same bits on all ranks, since all compute the same expression x0 op x1 op ... op x(p-1).
 // Shape     any p; one block.
 // Cost      q = ceil(log2 p) rounds; p - 1 blocks sent, received and combined per rank.

@@ -1,22 +1,19 @@
 // allreduce/circulant: the direct allreduce in ceil(log2 p) rounds on the circulant graph.
 //
-// Idea      After round k a rank knows E = the sum over the next skips[k + 1] - 1 ranks, its own contribution
-// V left
-//           out. If skips[k + 1] is even, V + E of rank r + skips[k] extends it; if odd, E of rank
-//           r + skips[k] - 1 does. The paper keeps both sums in every round. Here E alone is kept while an
-//           odd round is still to come, and V + E is formed only when it is sent or is the result; after the
-//           last odd round V + E alone is kept. Sums are written over the message that arrived (three
-//           addresses), so no sum is copied and none waits for a message that still leaves from its operand.
+// Idea      After round k a rank knows E = the sum over the next skips[k + 1] - 1 ranks, its own contribution V left
+//           out. If skips[k + 1] is even, V + E of rank r + skips[k] extends it; if odd, E of rank r + skips[k] - 1
+//           does. The paper keeps both sums in every round. Here E alone is kept while an odd round is still to come,
+//           and V + E is formed only when it is sent or is the result; after the last odd round V + E alone is kept.
+//           Sums are written over the message that arrived (three addresses), so no sum is copied and none waits for a
+//           message that still leaves from its operand.
 // Shape     any p; one block.
-// Cost      q = ceil(log2 p) rounds, q blocks sent and received; q + e blocks combined, e = number of even
-// skips[k + 1]
+// Cost      q = ceil(log2 p) rounds, q blocks sent and received; q + e blocks combined, e = number of even skips[k + 1]
 //           for 0 < k < K, K the last round with odd skips[k + 1] (the paper: 2q - 1; pruned: q + K - 1).
 // Scratch   four blocks.
-// Order     every rank combines in cyclic order from itself: commutative operators, and ranks may get
-// different bits
-//           of a floating-point sum.
-// Source    Traff et al., Uniform Algorithms, III-B, Listing 2, with source r + skips[k] - e and destination
-//           r - skips[k] + e (the listing uses one name for both). Pattern: Bar-Noy, Kipnis, Schieber 1993.
+// Order     every rank combines in cyclic order from itself: commutative operators, and ranks may get different bits of
+//           a floating-point sum.
+// Source    Traff et al., Uniform Algorithms, III-B, Listing 2, with source r + skips[k] - e and destination r -
+//           skips[k] + e (the listing uses one name for both). Pattern: Bar-Noy, Kipnis, Schieber 1993.
 #include "patterns/circulant.hpp"
 #include "circoll/algorithm.hpp"
 
@@ -74,11 +71,7 @@ Cost cost(const Shape& shape) {
   const int q = skips.q();
   std::int64_t formed = 0;
   for (int k = 1; k < last_odd_round(skips); ++k) formed += skips.odd(k) ? 0 : 1;
-  return {.rounds = q,
-          .sent = q,
-          .received = q,
-          .reduced = q + formed,
-          .copied = q == 0 && !shape.in_place ? 1 : 0};
+  return {.rounds = q, .sent = q, .received = q, .reduced = q + formed, .copied = q == 0 && !shape.in_place ? 1 : 0};
 }
 
 }  // namespace
@@ -90,9 +83,7 @@ CIRCOLL_ALGORITHM(allreduce, circulant) {
       .summary = "direct, ceil(log2 p) rounds of the whole vector; for short vectors and exact operators",
       .source = "Traff et al., Uniform Algorithms, III-B, Listing 2",
       .needs = {.commutative = true},
-      .formula = {.rounds = "ceil(log2 p)",
-                  .sent = "q",
-                  .reduced = "q + (even rounds before the last odd one)"},
+      .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q + (even rounds before the last odd one)"},
       .cost = cost,
       .build = build,
   };

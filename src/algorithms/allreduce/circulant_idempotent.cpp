@@ -1,14 +1,13 @@
 // allreduce/circulant_idempotent: for operators that do not mind counting a contribution twice.
 //
-// Idea      Every round the whole sum so far goes to r - skips[k] and that of r + skips[k] is combined with
-// it. Where
-//           skips[k + 1] is odd one contribution counts twice, which MIN, MAX, AND and OR do not notice; so
-//           one sum is enough, and one combination per round.
+// Idea      Every round the whole sum so far goes to r - skips[k] and that of r + skips[k] is combined with it. Where
+//           skips[k + 1] is odd one contribution counts twice, which MIN, MAX, AND and OR do not notice; so one sum is
+//           enough, and one combination per round.
 // Shape     any p; one block.
 // Cost      q = ceil(log2 p) rounds; q blocks sent, received and combined per rank.
 // Scratch   three blocks.
-// Order     commutative, idempotent operators. Ranks associate differently (no difference for exact
-// operators). Source    the remark on idempotent operators in Traff et al., Uniform Algorithms, V.
+// Order     commutative, idempotent operators. Ranks associate differently (no difference for exact operators).
+// Source    the remark on idempotent operators in Traff et al., Uniform Algorithms, V.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
 

@@ -1,12 +1,9 @@
-// allreduce/circulant_optimal: reduce_scatter/circulant_optimal, then allgather/circulant_optimal, on p
-// parts.
+// allreduce/circulant_optimal: reduce_scatter/circulant_optimal, then allgather/circulant_optimal, on p parts.
 //
-// Idea      The vector is cut into p parts; each is combined at one rank and then spread. Every part is
-// combined
-//           once, so all ranks get the same bits.
+// Idea      The vector is cut into p parts; each is combined at one rank and then spread. Every part is combined once,
+//           so all ranks get the same bits.
 // Shape     any p; p blocks, empty ones included (fewer elements than ranks).
-// Cost      2q rounds, q = ceil(log2 p); 2(p-1) blocks sent and received, p - 1 combined per rank: 2(p-1)/p m
-// is the
+// Cost      2q rounds, q = ceil(log2 p); 2(p-1) blocks sent and received, p - 1 combined per rank: 2(p-1)/p m is the
 //           optimal volume.
 // Scratch   as reduce_scatter/circulant_optimal.
 // Order     commutative operators; same bits on all ranks.
@@ -32,8 +29,7 @@ CIRCOLL_ALGORITHM(allreduce, circulant_optimal) {
   static const Algorithm algorithm{
       .collectives = {Collective::allreduce},
       .name = "circulant_optimal",
-      .summary =
-          "reduce_scatter/circulant_optimal then allgather/circulant_optimal; optimal volume for every p",
+      .summary = "reduce_scatter/circulant_optimal then allgather/circulant_optimal; optimal volume for every p",
       .source = "Traff, arXiv 2410.14234",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},

@@ -13,9 +13,7 @@ namespace {
 
 using namespace circoll;
 
-void build(Builder& b) {
-  patterns::allreduce_by_parts(b, "reduce_scatter/circulant", "allgatherv/circulant");
-}
+void build(Builder& b) { patterns::allreduce_by_parts(b, "reduce_scatter/circulant", "allgatherv/circulant"); }
 
 Cost cost(const Shape& shape) {
   return patterns::cost_by_parts(shape, "reduce_scatter/circulant", "allgatherv/circulant");

@@ -1,9 +1,8 @@
 // barrier/circulant: an allreduce of nothing.
 //
-// Idea      allreduce/circulant_idempotent on zero bytes: a rank may leave when it has heard, through others,
-// of all
-//           ranks. Its combinations move no bytes but keep the order of messages, so the proof of the
-//           allreduce (every contribution arrives everywhere) is the proof of the barrier.
+// Idea      allreduce/circulant_idempotent on zero bytes: a rank may leave when it has heard, through others, of all
+//           ranks. Its combinations move no bytes but keep the order of messages, so the proof of the allreduce (every
+//           contribution arrives everywhere) is the proof of the barrier.
 // Shape     any p; one block of no bytes. The executors send these messages although they are empty.
 // Cost      q = ceil(log2 p) rounds; q messages sent and received per rank.
 // Order     none.

@@ -1,11 +1,9 @@
 // bcast/circulant_pipelined: n blocks in n - 1 + ceil(log2 p) rounds, for every p.
 //
-// Idea      In round i (k = i mod q) every rank sends one block to r + skips[k] and receives a new one from
-//           r - skips[k]; the schedule, computed per rank in O(log p), never lets a rank receive a block
-//           twice.
+// Idea      In round i (k = i mod q) every rank sends one block to r + skips[k] and receives a new one from r -
+//           skips[k]; the schedule, computed per rank in O(log p), never lets a rank receive a block twice.
 // Shape     any p, any root; the vector cut into n = segments blocks.
-// Cost      n - 1 + q rounds, q = ceil(log2 p): optimal. Non-roots receive each block once; the root sends in
-// every
+// Cost      n - 1 + q rounds, q = ceil(log2 p): optimal. Non-roots receive each block once; the root sends in every
 //           round. T = (n - 1 + q)(alpha + beta m / n), least for n = sqrt((q - 1) beta m / alpha).
 // Scratch   none.
 // Order     no operator.

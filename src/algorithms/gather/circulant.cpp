@@ -1,19 +1,15 @@
 // gather(v)/circulant: allgather/circulant_optimal without what the root does not need.
 //
-// Idea      With ranks v relative to the root, the root receives the blocks s_k .. s_{k+1} - 1 from rank s_k
-// in round
-//           k; rank s_k has collected them in the same way before. Every rank but the root sends once, a
-//           contiguous range of blocks, own block first.
-// Shape     any p, any root; p blocks of any sizes. In gatherv only the root knows the sizes: the executor
-// first
-//           runs the same schedule on the counts.
-// Cost      q = ceil(log2 p) rounds; the root receives p - 1 blocks; a rank sends floor(p/2) blocks at most;
-// p - 1
+// Idea      With ranks v relative to the root, the root receives the blocks s_k .. s_{k+1} - 1 from rank s_k in round
+//           k; rank s_k has collected them in the same way before. Every rank but the root sends once, a contiguous
+//           range of blocks, own block first.
+// Shape     any p, any root; p blocks of any sizes. In gatherv only the root knows the sizes: the executor first runs
+//           the same schedule on the counts.
+// Cost      q = ceil(log2 p) rounds; the root receives p - 1 blocks; a rank sends floor(p/2) blocks at most; p - 1
 //           messages in all.
 // Scratch   the blocks that pass through a rank, floor(p/2) at most.
 // Order     no operator.
-// Source    Traff et al., Uniform Algorithms, III-F. Differs: III-F prunes Listing 7, where ranks of odd
-// rounds send
+// Source    Traff et al., Uniform Algorithms, III-F. Differs: III-F prunes Listing 7, where ranks of odd rounds send
 //           twice; this prunes arXiv 2410.14234, where every rank sends once.
 #include "patterns/circulant.hpp"
 #include "circoll/algorithm.hpp"

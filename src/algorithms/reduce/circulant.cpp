@@ -1,17 +1,14 @@
 // reduce/circulant: the paper's reduction to a root, allreduce/circulant without what the root does not need.
 //
-// Idea      A rank takes part until the first round from which a path of the pattern's jumps leads to the
-// root; in
-//           that round it sends and is done. If that is a round with odd skips[k + 1] its sum must leave out
-//           its own contribution, which it has sent ahead in round 0.
+// Idea      A rank takes part until the first round from which a path of the pattern's jumps leads to the root; in that
+//           round it sends and is done. If that is a round with odd skips[k + 1] its sum must leave out its own
+//           contribution, which it has sent ahead in round 0.
 // Shape     any p, any root; one block.
-// Cost      q = ceil(log2 p) rounds; the root receives and combines q blocks; others send one block, or two;
-// in all
-//           up to about twice the p - 1 messages that are needed (reduce/circulant_tree needs p - 1).
+// Cost      q = ceil(log2 p) rounds; the root receives and combines q blocks; others send one block, or two; in all up
+//           to about twice the p - 1 messages that are needed (reduce/circulant_tree needs p - 1).
 // Scratch   three blocks.
 // Order     commutative operators.
-// Source    Traff et al., Uniform Algorithms, III-C, Listings 3 and 4, with the precedence of the parity
-// tests put
+// Source    Traff et al., Uniform Algorithms, III-C, Listings 3 and 4, with the precedence of the parity tests put
 //           right, source and destination told apart, and scratch at non-roots.
 #include "patterns/circulant.hpp"
 #include "circoll/algorithm.hpp"
@@ -70,11 +67,8 @@ Cost cost(const Shape& shape) {
   bool any_odd = false;
   for (int k = 0; k < skips.q(); ++k) any_odd = any_odd || skips.odd(k);
   const std::int64_t sent = any_odd ? 2 : 1;
-  return {.rounds = q,
-          .sent = q == 0 ? 0 : sent,
-          .received = q,
-          .reduced = q,
-          .copied = q == 0 && !shape.in_place ? 1 : 0};
+  return {
+      .rounds = q, .sent = q == 0 ? 0 : sent, .received = q, .reduced = q, .copied = q == 0 && !shape.in_place ? 1 : 0};
 }
 
 }  // namespace

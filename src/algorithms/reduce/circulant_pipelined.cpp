@@ -1,13 +1,12 @@
 // reduce/circulant_pipelined: the reversal of bcast/circulant_pipelined.
 //
-// Idea      Every edge of the broadcast is used in the other direction, rounds in opposite order: a rank
-// sends its
-//           partial result of a block where it would have received the block, and combines where it would
-//           have sent.
+// Idea      Every edge of the broadcast is used in the other direction, rounds in opposite order: a rank sends its
+//           partial result of a block where it would have received the block, and combines where it would have sent.
 // Shape     any p, any root; the vector cut into n = segments blocks.
-// Cost      n - 1 + q rounds, q = ceil(log2 p); p - 1 messages per block in all. A non-root sends each block
-// once. Scratch   the vector at non-roots, and four arrival buffers of one block. Order     commutative
-// operators. Source    reversal of J. L. Traff, arXiv 2407.18004.
+// Cost      n - 1 + q rounds, q = ceil(log2 p); p - 1 messages per block in all. A non-root sends each block once.
+// Scratch   the vector at non-roots, and four arrival buffers of one block.
+// Order     commutative operators.
+// Source    reversal of J. L. Traff, arXiv 2407.18004.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/circulant.hpp"
@@ -24,8 +23,7 @@ constexpr ParamDeclaration segments{.name = "segments",
 
 void build(Builder& b) {
   b.cut(b.param("segments", segments.fallback));
-  append_reversed(b, build_part(b, "bcast/circulant_pipelined", part_shape(b)), Reversal::reduce,
-                  {.depth = 4});
+  append_reversed(b, build_part(b, "bcast/circulant_pipelined", part_shape(b)), Reversal::reduce, {.depth = 4});
 }
 
 Cost cost(const Shape& shape) {

@@ -1,9 +1,8 @@
 // reduce/circulant_tree: every rank but the root sends exactly once.
 //
-// Idea      Rank v (relative to the root) sends its sum to v - s_K, with s_K the largest skip <= v, after it
-// has
-//           received from v + s_k for all k > K with v + s_k < s_{k+1}; rounds run from the longest skip to
-//           the shortest.
+// Idea      Rank v (relative to the root) sends its sum to v - s_K, with s_K the largest skip <= v, after it has
+//           received from v + s_k for all k > K with v + s_k < s_{k+1}; rounds run from the longest skip to the
+//           shortest.
 // Shape     any p, any root; one block.
 // Cost      q = ceil(log2 p) rounds; p - 1 messages and p - 1 combinations in all, q of them at the root.
 // Scratch   three blocks.
@@ -42,11 +41,8 @@ void build(Builder& b) {
 
 Cost cost(const Shape& shape) {
   const std::int64_t q = patterns::ceil_log2(shape.size);
-  return {.rounds = q,
-          .sent = q == 0 ? 0 : 1,
-          .received = q,
-          .reduced = q,
-          .copied = q == 0 && !shape.in_place ? 1 : 0};
+  return {
+      .rounds = q, .sent = q == 0 ? 0 : 1, .received = q, .reduced = q, .copied = q == 0 && !shape.in_place ? 1 : 0};
 }
 
 }  // namespace

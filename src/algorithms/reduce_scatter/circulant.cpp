@@ -1,19 +1,16 @@
 // reduce_scatter(_block)/circulant: the paper's reduce_scatter.
 //
-// Idea      Round k carries 2^(q-1-k) blocks: that of the destination, and those that the destination must
-// pass on.
-//           Enumerated in the right order, the blocks that a rank sends after round 0 are those that it
-//           received in round 0, less the first, so partial results are combined in place without any
-//           reordering.
+// Idea      Round k carries 2^(q-1-k) blocks: that of the destination, and those that the destination must pass on.
+//           Enumerated in the right order, the blocks that a rank sends after round 0 are those that it received in
+//           round 0, less the first, so partial results are combined in place without any reordering.
 // Shape     any p; p blocks of any sizes.
 // Cost      q = ceil(log2 p) rounds; 2^q - 1 blocks sent and received, p - 1 combined per rank.
 // Scratch   2^(q-1) - 1 partial results, and arrival buffers of 2^(q-1), 2^(q-2) and 2^(q-3) blocks.
 // Order     commutative operators.
-// Source    Traff et al., Uniform Algorithms, III-D, Listings 5 and 6. Differs: round 0 sends straight from
-// the send
-//           buffer (a list of blocks, which the executor packs as the listing does), combinations read the
-//           send buffer or the arrival buffer as third operand, so nothing is copied: where the listing
-//           copies (odd skips) the partial result stays in the arrival buffer.
+// Source    Traff et al., Uniform Algorithms, III-D, Listings 5 and 6. Differs: round 0 sends straight from the send
+//           buffer (a list of blocks, which the executor packs as the listing does), combinations read the send buffer
+//           or the arrival buffer as third operand, so nothing is copied: where the listing copies (odd skips) the
+//           partial result stays in the arrival buffer.
 #include <vector>
 
 #include "circoll/algorithm.hpp"
@@ -33,15 +30,13 @@ void build(Builder& b) {
   const std::vector<Rank> distance = patterns::relative_blocks(skips);
   const auto own = [&](std::size_t first, std::size_t count) {
     Region region;
-    for (std::size_t j = first; j < first + count; ++j)
-      region.append(b.input(patterns::mod(r - distance[j], p), 1));
+    for (std::size_t j = first; j < first + count; ++j) region.append(b.input(patterns::mod(r - distance[j], p), 1));
     return region;
   };
   const auto blocks_of = [&](Rank rank, std::size_t first, std::size_t count) {
     std::vector<Block> blocks;
     blocks.reserve(count);
-    for (std::size_t j = first; j < first + count; ++j)
-      blocks.push_back(patterns::mod(rank - distance[j], p));
+    for (std::size_t j = first; j < first + count; ++j) blocks.push_back(patterns::mod(rank - distance[j], p));
     return blocks;
   };
 

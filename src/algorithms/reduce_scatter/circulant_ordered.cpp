@@ -1,13 +1,10 @@
 // reduce_scatter(_block)/circulant_ordered: the paper's pattern for operators that do not commute.
 //
-// Idea      The pattern combines the contributions of consecutive ranks r, r + 1, ... modulo p. Kept as two
-// parts, up
-//           to rank p - 1 (tail) and from rank 0 on (head), they can be extended in order without combining
-//           across the wrap; at the end head op tail is the result in rank order. Ranks whose range has
-//           wrapped send both.
+// Idea      The pattern combines the contributions of consecutive ranks r, r + 1, ... modulo p. Kept as two parts, up
+//           to rank p - 1 (tail) and from rank 0 on (head), they can be extended in order without combining across the
+//           wrap; at the end head op tail is the result in rank order. Ranks whose range has wrapped send both.
 // Shape     any p; p blocks of any sizes.
-// Cost      q = ceil(log2 p) rounds, as reduce_scatter/circulant; 2^q - 1 blocks sent, plus the heads: 3 %
-// more in the
+// Cost      q = ceil(log2 p) rounds, as reduce_scatter/circulant; 2^q - 1 blocks sent, plus the heads: 3 % more in the
 //           mean over ranks, 33 % more at worst for p < 130; fewer than p combined.
 // Scratch   four times that of reduce_scatter/circulant at most.
 // Order     rank order: any associative operator.
@@ -60,15 +57,13 @@ void build(Builder& b) {
   const std::vector<Rank> distance = patterns::relative_blocks(skips);
   const auto own = [&](std::size_t first, std::size_t count) {
     Region region;
-    for (std::size_t j = first; j < first + count; ++j)
-      region.append(b.input(patterns::mod(r - distance[j], p), 1));
+    for (std::size_t j = first; j < first + count; ++j) region.append(b.input(patterns::mod(r - distance[j], p), 1));
     return region;
   };
   const auto scratch_for = [&](Rank rank, std::size_t first, std::size_t count) {
     std::vector<Block> blocks;
     blocks.reserve(count);
-    for (std::size_t j = first; j < first + count; ++j)
-      blocks.push_back(patterns::mod(rank - distance[j], p));
+    for (std::size_t j = first; j < first + count; ++j) blocks.push_back(patterns::mod(rank - distance[j], p));
     return b.region(b.scratch(std::move(blocks)));
   };
 
@@ -85,11 +80,9 @@ void build(Builder& b) {
   std::size_t offset = 0;
   for (int k = 1; k < q; ++k) {
     const std::size_t count = std::size_t{1} << (q - 1 - k);
-    const Partials received{next, 1,
-                            b.part(arrived, static_cast<Slot>(offset) + 1, static_cast<Slot>(count))};
+    const Partials received{next, 1, b.part(arrived, static_cast<Slot>(offset) + 1, static_cast<Slot>(count))};
     const auto place = [&] { return scratch_for(r, first_count + offset, count); };
-    segments.push_back(skips.odd(k) ? received
-                                    : extend(b, {r, 1, own(first_count + offset, count)}, received, place));
+    segments.push_back(skips.odd(k) ? received : extend(b, {r, 1, own(first_count + offset, count)}, received, place));
     offsets.push_back(offset);
     offset += count;
   }
@@ -105,8 +98,7 @@ void build(Builder& b) {
     b.sendrecv(patterns::mod(r - skips.jump(k), p), sent.tail + sent.head, from, in.tail + in.head);
 
     const auto cut = [&](std::size_t at, std::size_t length) {
-      Partials part{
-          in.begin, in.ranks, b.part(in.tail, static_cast<Slot>(at), static_cast<Slot>(length)), {}};
+      Partials part{in.begin, in.ranks, b.part(in.tail, static_cast<Slot>(at), static_cast<Slot>(length)), {}};
       if (!in.head.empty()) part.head = b.part(in.head, static_cast<Slot>(at), static_cast<Slot>(length));
       return part;
     };
@@ -114,9 +106,7 @@ void build(Builder& b) {
     std::size_t taken = 1;
     for (int later = k + 1; later < q; ++later) {
       const std::size_t length = std::size_t{1} << (q - 1 - later);
-      const auto place = [&] {
-        return scratch_for(r, first_count + offsets[static_cast<std::size_t>(later)], length);
-      };
+      const auto place = [&] { return scratch_for(r, first_count + offsets[static_cast<std::size_t>(later)], length); };
       Partials& segment = segments[static_cast<std::size_t>(later)];
       segment = extend(b, segment, cut(taken, length), place);
       taken += length;

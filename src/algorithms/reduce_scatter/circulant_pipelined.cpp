@@ -1,9 +1,9 @@
 // reduce_scatter(_block)/circulant_pipelined: the reversal of allgather(v)/circulant_pipelined.
 //
-// Idea      p concurrent pipelined reductions, one to each rank, whose partial results share one message per
-// round. Shape     any p; user blocks of any sizes, each cut into n = segments. Cost      n - 1 + q rounds, q
-// = ceil(log2 p); n (p - 1) blocks sent, received and combined per rank:
-//           (n - 1 + q)(alpha + beta sum m_j / n) even if one block is nearly the whole vector.
+// Idea      p concurrent pipelined reductions, one to each rank, whose partial results share one message per round.
+// Shape     any p; user blocks of any sizes, each cut into n = segments.
+// Cost      n - 1 + q rounds, q = ceil(log2 p); n (p - 1) blocks sent, received and combined per rank: (n - 1 +
+//           q)(alpha + beta sum m_j / n) even if one block is nearly the whole vector.
 // Scratch   partial results of all blocks, and two arrival buffers.
 // Order     commutative operators.
 // Source    reversal of J. L. Traff, arXiv 2407.18004.

@@ -1,13 +1,10 @@
 // scatter(v)/circulant: the reversal of gather(v)/circulant.
 //
-// Idea      The root sends the blocks s_k .. s_{k+1} - 1 (relative to it) to rank s_k, for k = q-1 .. 0; each
-// rank
+// Idea      The root sends the blocks s_k .. s_{k+1} - 1 (relative to it) to rank s_k, for k = q-1 .. 0; each rank
 //           passes on what is not its own.
-// Shape     any p, any root; p blocks of any sizes. In scatterv only the root knows the sizes: the executor
-// first
-//           runs the same schedule on the counts.
-// Cost      q = ceil(log2 p) rounds; the root sends p - 1 blocks; a rank receives floor(p/2) blocks at most;
-// p - 1
+// Shape     any p, any root; p blocks of any sizes. In scatterv only the root knows the sizes: the executor first runs
+//           the same schedule on the counts.
+// Cost      q = ceil(log2 p) rounds; the root sends p - 1 blocks; a rank receives floor(p/2) blocks at most; p - 1
 //           messages in all.
 // Scratch   the blocks that pass through a rank, floor(p/2) at most.
 // Order     no operator.
@@ -20,9 +17,7 @@ namespace {
 
 using namespace circoll;
 
-void build(Builder& b) {
-  append_reversed(b, build_part(b, "gatherv/circulant", part_shape(b)), Reversal::move);
-}
+void build(Builder& b) { append_reversed(b, build_part(b, "gatherv/circulant", part_shape(b)), Reversal::move); }
 
 Cost cost(const Shape& shape) {
   const Rank p = shape.size;

@@ -68,16 +68,13 @@ void Comm::Impl::check_arguments(const Call& call) const {
   const bool counts_significant = is_irregular(call.collective) && (at_root || !is_rooted(call.collective));
   if (counts_significant) {
     require(static_cast<Rank>(call.counts.size()) == p, "p counts are needed");
-    require(call.displs.empty() || call.displs.size() == call.counts.size(),
-            "p displacements, or none, are needed");
+    require(call.displs.empty() || call.displs.size() == call.counts.size(), "p displacements, or none, are needed");
   }
   require(!call.in_place || is_reduce_scatter(call.collective) ||
-              has_in_place_schedule(call.collective,
-                                    Shape{.size = p, .rank = endpoint_.rank(), .root = call.root}),
+              has_in_place_schedule(call.collective, Shape{.size = p, .rank = endpoint_.rank(), .root = call.root}),
           "this collective can not be called in place at this rank");
   if (is_reducing(call.collective)) {
-    require(call.record_bytes == 0 || call.op.user() != nullptr,
-            "a predefined operator needs a predefined type");
+    require(call.record_bytes == 0 || call.op.user() != nullptr, "a predefined operator needs a predefined type");
     require(call.op.user() != nullptr ? call.op.user()->function != nullptr
                                       : reduce_kernel(call.op.predefined(), call.type) != nullptr,
             "the operator is not defined on this type");
@@ -115,12 +112,9 @@ Signature Comm::Impl::signature_of(const Call& call, const Choice& choice) const
 Schedule Comm::Impl::build(const Signature& s) const {
   const Rank p = endpoint_.size();
   const Selection selection = resolve(s.choice, s.collective, p, deciding_bytes(s, p), s.exact_op, s.op);
-  return build_schedule(*selection.algorithm, s.collective,
-                        Shape{.size = p,
-                              .rank = endpoint_.rank(),
-                              .root = s.root,
-                              .in_place = s.in_place,
-                              .params = selection.params});
+  return build_schedule(
+      *selection.algorithm, s.collective,
+      Shape{.size = p, .rank = endpoint_.rank(), .root = s.root, .in_place = s.in_place, .params = selection.params});
 }
 
 std::shared_ptr<BoundCall> Comm::Impl::bound(const Signature& s, const Schedule* schedule) {
@@ -133,9 +127,8 @@ std::shared_ptr<BoundCall> Comm::Impl::bound(const Signature& s, const Schedule*
   } else {
     const Schedule built = schedule == nullptr ? build(s) : Schedule{};
     const Schedule& use = schedule == nullptr ? built : *schedule;
-    const Layout layout = s.counts.empty()
-                              ? Layout::uniform(use.user_blocks, use.segments, s.count)
-                              : Layout::irregular({s.counts.begin(), s.counts.end()}, use.segments);
+    const Layout layout = s.counts.empty() ? Layout::uniform(use.user_blocks, use.segments, s.count)
+                                           : Layout::irregular({s.counts.begin(), s.counts.end()}, use.segments);
     const Displacements displacements = s.collective == Collective::scatterv
                                             ? Displacements{.send = s.displs, .recv = {}}
                                             : Displacements{.send = {}, .recv = s.displs};
@@ -177,8 +170,7 @@ void Comm::Impl::begin(const Call& call, const Choice& choice) {
   endpoint_.reduction().use(
       reduces && call.op.user() == nullptr ? reduce_kernel(call.op.predefined(), call.type) : nullptr,
       reduces ? call.op.user() : nullptr, signature_.element_bytes);
-  std::byte* const scratch =
-      scratch_.reserve(static_cast<std::size_t>(plan->execution->plan().scratch_bytes));
+  std::byte* const scratch = scratch_.reserve(static_cast<std::size_t>(plan->execution->plan().scratch_bytes));
   if (!in_prologue_) {
     start(std::move(plan), Memory{buffers_.send, buffers_.recv, scratch});
     return;
@@ -196,19 +188,17 @@ void Comm::Impl::start_data_after_prologue() {
   const std::shared_ptr<BoundCall> told = running_;
   in_prologue_ = false;
   counts_.resize(static_cast<std::size_t>(endpoint_.size()));
-  told->prologue->collect(
-      prologue_send_, prologue_recv_,
-      {reinterpret_cast<const Count*>(scratch_.reserve(0)), told->prologue->scratch_counts()}, counts_);
+  told->prologue->collect(prologue_send_, prologue_recv_,
+                          {reinterpret_cast<const Count*>(scratch_.reserve(0)), told->prologue->scratch_counts()},
+                          counts_);
   const bool at_root = endpoint_.rank() == call_.root;
-  require(!at_root || std::ranges::equal(counts_, call_.counts),
-          "the ranks' counts differ from those of the root");
+  require(!at_root || std::ranges::equal(counts_, call_.counts), "the ranks' counts differ from those of the root");
   require(call_.in_place || counts_[own()] == call_.count, "a rank's count differs from that of the root");
   signature_.prologue = false;
   signature_.counts = counts_;
   signature_.displs = at_root ? call_.displs : std::span<const Count>{};
   std::shared_ptr<BoundCall> data = bound(signature_, &told->schedule);
-  std::byte* const scratch =
-      scratch_.reserve(static_cast<std::size_t>(data->execution->plan().scratch_bytes));
+  std::byte* const scratch = scratch_.reserve(static_cast<std::size_t>(data->execution->plan().scratch_bytes));
   start(std::move(data), Memory{buffers_.send, buffers_.recv, scratch});
 }
 
@@ -220,11 +210,9 @@ bool Comm::Impl::poll() {
         continue;
       }
       if (call_.in_place && is_reduce_scatter(call_.collective)) {
-        const Count received =
-            call_.collective == Collective::reduce_scatter ? call_.counts[own()] : call_.count;
+        const Count received = call_.collective == Collective::reduce_scatter ? call_.counts[own()] : call_.count;
         if (received > 0) {
-          std::memcpy(call_.recvbuf, buffers_.recv,
-                      static_cast<std::size_t>(received * element_bytes(call_)));
+          std::memcpy(call_.recvbuf, buffers_.recv, static_cast<std::size_t>(received * element_bytes(call_)));
         }
       }
       running_.reset();

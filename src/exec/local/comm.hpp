@@ -31,8 +31,7 @@ class AlignedBytes {
 /// failed once a message has been sent.
 class Comm::Impl {
  public:
-  Impl(Hub& hub, Rank rank, const Options& options)
-      : endpoint_(hub, rank), cache_(options.plan_cache_bytes) {}
+  Impl(Hub& hub, Rank rank, const Options& options) : endpoint_(hub, rank), cache_(options.plan_cache_bytes) {}
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
 

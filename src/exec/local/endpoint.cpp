@@ -150,8 +150,8 @@ void Endpoint::receive(Execution::Receive& receive) {
   if (!failed) {
     const Plan& from = sender.current_->plan();
     const Plan& to = current_->plan();
-    copy_message(to.pieces_of(to.steps[receive.step]), memory_,
-                 from.pieces_of(from.steps[receive.sender_step]), sender.memory_, to.extent_bytes);
+    copy_message(to.pieces_of(to.steps[receive.step]), memory_, from.pieces_of(from.steps[receive.sender_step]),
+                 sender.memory_, to.extent_bytes);
   }
   if (sender.readers_.fetch_sub(1) == 1 && hub_->failed.load()) sender.readers_.notify_all();
   if (failed) check_world();
@@ -175,8 +175,7 @@ void Endpoint::local(StepIndex step) {
 bool Endpoint::post(StepIndex step) {
   const PlanStep& s = current_->plan().steps[step];
   if (s.kind == StepKind::send) {
-    hub_->endpoints[static_cast<std::size_t>(s.peer)]->deliver(
-        Event{Event::Kind::arrival, step, this, number_});
+    hub_->endpoints[static_cast<std::size_t>(s.peer)]->deliver(Event{Event::Kind::arrival, step, this, number_});
     return false;
   }
   Execution::Receive& receive = current_->receive_of(step);

@@ -22,8 +22,7 @@ bool has_block_per_rank(Collective collective) {
 
 bool is_in_place(const Job& job, Rank rank) {
   return job.in_place &&
-         (job.collective == Collective::reduce_scatter ||
-          job.collective == Collective::reduce_scatter_block ||
+         (job.collective == Collective::reduce_scatter || job.collective == Collective::reduce_scatter_block ||
           has_in_place_schedule(job.collective, Shape{.size = job.size, .rank = rank, .root = job.root}));
 }
 
@@ -60,8 +59,7 @@ struct Seat {
   const std::byte* output = nullptr;
 };
 
-Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input,
-               std::span<const Count> counts) {
+Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, std::span<const Count> counts) {
   const Count extent = job.element_bytes();
   const auto bytes = [&](Count elements) { return static_cast<std::size_t>(elements * extent); };
   const bool in_place = is_in_place(job, rank);
@@ -71,10 +69,9 @@ Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input,
                        job.collective == Collective::gather || job.collective == Collective::gatherv;
   const bool own_block_only = has_block_per_rank(job.collective);
   const bool input_in_recv = (in_place && !scatters) || broadcasts;
-  const Count recv_elements =
-      in_place && scatters
-          ? 0
-          : std::max(job.output_elements(rank), input_in_recv && !gathers ? job.input_elements(rank) : 0);
+  const Count recv_elements = in_place && scatters ? 0
+                                                   : std::max(job.output_elements(rank),
+                                                              input_in_recv && !gathers ? job.input_elements(rank) : 0);
 
   Seat seat{Guarded(input_in_recv ? 0 : input.size()), Guarded(bytes(recv_elements)), Call{}, nullptr};
   Count before = 0;  // elements of the blocks of lower ranks
@@ -104,9 +101,7 @@ Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input,
 
 }  // namespace
 
-Count Job::element_bytes() const {
-  return record_bytes > 0 ? record_bytes : static_cast<Count>(extent_bytes(type));
-}
+Count Job::element_bytes() const { return record_bytes > 0 ? record_bytes : static_cast<Count>(extent_bytes(type)); }
 
 Count Job::count_of(Rank rank) const {
   return counts.size() == 1 ? counts[0] : counts.at(static_cast<std::size_t>(rank));
@@ -155,8 +150,7 @@ Count Job::output_elements(Rank rank) const {
 
 Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Options& options) {
   require(job.size >= 1 && job.root >= 0 && job.root < job.size, "the root must be in 0 .. p-1");
-  require(job.counts.size() == 1 ||
-              (static_cast<Rank>(job.counts.size()) == job.size && is_irregular(job.collective)),
+  require(job.counts.size() == 1 || (static_cast<Rank>(job.counts.size()) == job.size && is_irregular(job.collective)),
           "one count, or p counts for a collective with blocks of different sizes, are needed");
   std::vector<Count> counts;
   if (is_irregular(job.collective)) {
@@ -186,8 +180,7 @@ Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Optio
 
   for (std::size_t rank = 0; rank < seats.size(); ++rank) {
     Seat& seat = seats[rank];
-    const auto bytes =
-        static_cast<std::size_t>(job.output_elements(static_cast<Rank>(rank)) * job.element_bytes());
+    const auto bytes = static_cast<std::size_t>(job.output_elements(static_cast<Rank>(rank)) * job.element_bytes());
     outcome.outputs.emplace_back(seat.output, seat.output + bytes);
     if (!seat.send.intact() || !seat.recv.intact()) {
       outcome.violation = "rank " + std::to_string(rank) + " wrote outside its buffers";

@@ -27,13 +27,11 @@ class Execution {
     StepIndex sender_step = 0;
   };
 
-  explicit Execution(Plan plan)
-      : plan_(std::move(plan)), engine_(plan_), receive_of_step_(plan_.steps.size()) {
+  explicit Execution(Plan plan) : plan_(std::move(plan)), engine_(plan_), receive_of_step_(plan_.steps.size()) {
     for (StepIndex step = 0; step < plan_.steps.size(); ++step) {
       const PlanStep& s = plan_.steps[step];
       if (s.empty) continue;
-      if (s.kind == StepKind::recv)
-        receives_.push_back(Receive{.source = s.peer, .tag = s.tag, .step = step});
+      if (s.kind == StepKind::recv) receives_.push_back(Receive{.source = s.peer, .tag = s.tag, .step = step});
       if (s.kind == StepKind::send) ++sends_;
     }
     std::sort(receives_.begin(), receives_.end(), [](const Receive& a, const Receive& b) {
@@ -64,10 +62,9 @@ class Execution {
   [[nodiscard]] Receive& receive_of(StepIndex step) { return receives_[receive_of_step_[step]]; }
   /// The receive of the tag-th message from a rank; nullptr if the schedule has none.
   [[nodiscard]] Receive* find(Rank source, std::uint32_t tag) {
-    const auto at = std::lower_bound(receives_.begin(), receives_.end(), std::pair(source, tag),
-                                     [](const Receive& r, const std::pair<Rank, std::uint32_t>& key) {
-                                       return std::pair(r.source, r.tag) < key;
-                                     });
+    const auto at = std::lower_bound(
+        receives_.begin(), receives_.end(), std::pair(source, tag),
+        [](const Receive& r, const std::pair<Rank, std::uint32_t>& key) { return std::pair(r.source, r.tag) < key; });
     return at != receives_.end() && at->source == source && at->tag == tag ? &*at : nullptr;
   }
 

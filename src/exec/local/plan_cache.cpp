@@ -10,8 +10,7 @@ bool same_choice(const Choice& a, const Choice& b) {
   if ((a.selection() == nullptr) != (b.selection() == nullptr)) return false;
   if (a.selection() == nullptr) return a.text() == b.text();
   return a.selection()->algorithm == b.selection()->algorithm &&
-         a.selection()->collective == b.selection()->collective &&
-         a.selection()->params == b.selection()->params;
+         a.selection()->collective == b.selection()->collective && a.selection()->params == b.selection()->params;
 }
 
 }  // namespace
@@ -51,11 +50,11 @@ BoundCall::BoundCall(const Signature& signature)
 
 bool BoundCall::matches(const Signature& s) const {
   const Signature& t = signature_;
-  return t.collective == s.collective && t.prologue == s.prologue && t.in_place == s.in_place &&
-         t.root == s.root && t.element_bytes == s.element_bytes && t.count == s.count &&
-         t.exact_op == s.exact_op && t.op.commutative == s.op.commutative &&
-         t.op.idempotent == s.op.idempotent && std::ranges::equal(t.counts, s.counts) &&
-         std::ranges::equal(t.displs, s.displs) && same_choice(t.choice, s.choice);
+  return t.collective == s.collective && t.prologue == s.prologue && t.in_place == s.in_place && t.root == s.root &&
+         t.element_bytes == s.element_bytes && t.count == s.count && t.exact_op == s.exact_op &&
+         t.op.commutative == s.op.commutative && t.op.idempotent == s.op.idempotent &&
+         std::ranges::equal(t.counts, s.counts) && std::ranges::equal(t.displs, s.displs) &&
+         same_choice(t.choice, s.choice);
 }
 
 std::size_t BoundCall::memory_bytes() const {

@@ -64,15 +64,13 @@ void World::Impl::run(const std::function<void(Comm&)>& body) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   // Thousands of ranks: the default of 8 MiB each is more than a container may grant.
-  pthread_attr_setstacksize(&attributes,
-                            std::max(options_.stack_bytes, static_cast<std::size_t>(PTHREAD_STACK_MIN)));
+  pthread_attr_setstacksize(&attributes, std::max(options_.stack_bytes, static_cast<std::size_t>(PTHREAD_STACK_MIN)));
   std::vector<pthread_t> threads;
   threads.reserve(seats.size());
   for (Seat& seat : seats) {
     pthread_t thread{};
     if (pthread_create(&thread, &attributes, thread_main, &seat) != 0) {
-      note_failure(std::make_exception_ptr(Error(ErrorCode::transport, "the system grants no more threads")),
-                   false);
+      note_failure(std::make_exception_ptr(Error(ErrorCode::transport, "the system grants no more threads")), false);
       break;
     }
     threads.push_back(thread);

@@ -11,15 +11,13 @@ namespace {
 std::string describe_error(int code) {
   std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
   int length = 0;
-  if (PMPI_Error_string(code, text.data(), &length) != MPI_SUCCESS)
-    return "MPI reported error " + std::to_string(code);
+  if (PMPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) return "MPI reported error " + std::to_string(code);
   return "MPI reported: " + std::string(text.data(), static_cast<std::size_t>(length));
 }
 
 }  // namespace
 
-MpiError::MpiError(int mpi_code)
-    : Error(ErrorCode::transport, describe_error(mpi_code)), mpi_code_(mpi_code) {}
+MpiError::MpiError(int mpi_code) : Error(ErrorCode::transport, describe_error(mpi_code)), mpi_code_(mpi_code) {}
 
 }  // namespace circoll
 
@@ -33,8 +31,8 @@ void serve(const Call& call, const Choice& choice) {
 
 }  // namespace
 
-void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op,
-               MPI_Comm comm, const Choice& choice) {
+void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+               const Choice& choice) {
   serve({.collective = Collective::allreduce,
          .sendbuf = sendbuf,
          .recvbuf = recvbuf,
@@ -45,8 +43,8 @@ void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype dat
         choice);
 }
 
-void reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, int root,
-            MPI_Comm comm, const Choice& choice) {
+void reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+            const Choice& choice) {
   serve({.collective = Collective::reduce,
          .sendbuf = sendbuf,
          .recvbuf = recvbuf,
@@ -58,8 +56,8 @@ void reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype dataty
         choice);
 }
 
-void reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype datatype,
-                          MPI_Op op, MPI_Comm comm, const Choice& choice) {
+void reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype datatype, MPI_Op op,
+                          MPI_Comm comm, const Choice& choice) {
   serve({.collective = Collective::reduce_scatter_block,
          .sendbuf = sendbuf,
          .recvbuf = recvbuf,
@@ -70,8 +68,8 @@ void reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, M
         choice);
 }
 
-void reduce_scatter(const void* sendbuf, void* recvbuf, const Counts& recvcounts, MPI_Datatype datatype,
-                    MPI_Op op, MPI_Comm comm, const Choice& choice) {
+void reduce_scatter(const void* sendbuf, void* recvbuf, const Counts& recvcounts, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm, const Choice& choice) {
   serve({.collective = Collective::reduce_scatter,
          .sendbuf = sendbuf,
          .recvbuf = recvbuf,
@@ -95,9 +93,8 @@ void allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void
         choice);
 }
 
-void allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                const Counts& recvcounts, const Counts& displs, MPI_Datatype recvtype, MPI_Comm comm,
-                const Choice& choice) {
+void allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, const Counts& recvcounts,
+                const Counts& displs, MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice) {
   serve({.collective = Collective::allgatherv,
          .sendbuf = sendbuf,
          .recvbuf = recvbuf,
@@ -124,9 +121,8 @@ void gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* r
         choice);
 }
 
-void gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-             const Counts& recvcounts, const Counts& displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
-             const Choice& choice) {
+void gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, const Counts& recvcounts,
+             const Counts& displs, MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice) {
   serve({.collective = Collective::gatherv,
          .sendbuf = sendbuf,
          .recvbuf = recvbuf,
@@ -154,9 +150,8 @@ void scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* 
         choice);
 }
 
-void scatterv(const void* sendbuf, const Counts& sendcounts, const Counts& displs, MPI_Datatype sendtype,
-              void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-              const Choice& choice) {
+void scatterv(const void* sendbuf, const Counts& sendcounts, const Counts& displs, MPI_Datatype sendtype, void* recvbuf,
+              Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice) {
   serve({.collective = Collective::scatterv,
          .sendbuf = sendbuf,
          .recvbuf = recvbuf,
@@ -180,9 +175,7 @@ void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm 
         choice);
 }
 
-void barrier(MPI_Comm comm, const Choice& choice) {
-  serve({.collective = Collective::barrier, .comm = comm}, choice);
-}
+void barrier(MPI_Comm comm, const Choice& choice) { serve({.collective = Collective::barrier, .comm = comm}, choice); }
 
 MPI_Op op_of(Op op) {
   switch (op) {

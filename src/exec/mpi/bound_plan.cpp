@@ -45,8 +45,8 @@ Count Signature::total_bytes() const {
   return total * head.extent_bytes;
 }
 
-BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type,
-                     const TypeInfo& info, std::uint32_t tag_span)
+BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type, const TypeInfo& info,
+                     std::uint32_t tag_span)
     : head_(signature.head), hash_(hash) {
   if (head_.has_counts) {
     counts_.resize(static_cast<std::size_t>(signature.size));
@@ -63,8 +63,7 @@ BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, 
 
 bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
   try {
-    const Choice choice =
-        head_.choice->kind == Interned::Kind::algorithm ? Choice(head_.choice->selection) : Choice();
+    const Choice choice = head_.choice->kind == Interned::Kind::algorithm ? Choice(head_.choice->selection) : Choice();
     selection_ = resolve(choice, head_.collective, signature.size, signature.total_bytes(), head_.exact,
                          OperatorTraits{.commutative = head_.commutative, .idempotent = head_.idempotent});
   } catch (const Error& e) {
@@ -101,9 +100,8 @@ void BoundPlan::build(const Signature& signature, Rank rank, MPI_Datatype type, 
   if (head_.prologue) {
     prologue_ = std::make_unique<CountPrologue>(schedule);
   } else {
-    const Layout layout = head_.has_counts
-                              ? Layout::irregular(counts_, schedule.segments)
-                              : Layout::uniform(schedule.user_blocks, schedule.segments, head_.count);
+    const Layout layout = head_.has_counts ? Layout::irregular(counts_, schedule.segments)
+                                           : Layout::uniform(schedule.user_blocks, schedule.segments, head_.count);
     Displacements displacements;
     if (head_.has_send_displs) displacements.send = displs_;
     if (head_.has_recv_displs) displacements.recv = displs_;

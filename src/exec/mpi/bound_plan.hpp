@@ -62,8 +62,8 @@ class BoundPlan {
   /// Prepares a signature. `type` is the datatype of head.type_id, `wire_bytes` the packed size of a plan
   /// element. A call that Circoll does not serve gives an object without a plan and with a reason; the
   /// decision depends on values only that are equal on all ranks. Throws Error on anything else.
-  BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type,
-            const TypeInfo& info, std::uint32_t tag_span);
+  BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type, const TypeInfo& info,
+            std::uint32_t tag_span);
 
   [[nodiscard]] bool matches(const Signature& signature) const;
   [[nodiscard]] std::uint64_t hash() const { return hash_; }

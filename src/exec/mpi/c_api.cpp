@@ -31,54 +31,47 @@ extern "C" {
 
 int circoll_mpi_allreduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
                           MPI_Comm comm, const char* choice) {
+  return guarded([&] { circoll::mpi::allreduce(sendbuf, recvbuf, count, datatype, op, comm, choice_of(choice)); });
+}
+
+int circoll_mpi_reduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,
+                       MPI_Comm comm, const char* choice) {
+  return guarded([&] { circoll::mpi::reduce(sendbuf, recvbuf, count, datatype, op, root, comm, choice_of(choice)); });
+}
+
+int circoll_mpi_reduce_scatter_block(const void* sendbuf, void* recvbuf, int64_t recvcount, MPI_Datatype datatype,
+                                     MPI_Op op, MPI_Comm comm, const char* choice) {
   return guarded(
-      [&] { circoll::mpi::allreduce(sendbuf, recvbuf, count, datatype, op, comm, choice_of(choice)); });
+      [&] { circoll::mpi::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, choice_of(choice)); });
 }
 
-int circoll_mpi_reduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
-                       int root, MPI_Comm comm, const char* choice) {
-  return guarded(
-      [&] { circoll::mpi::reduce(sendbuf, recvbuf, count, datatype, op, root, comm, choice_of(choice)); });
-}
-
-int circoll_mpi_reduce_scatter_block(const void* sendbuf, void* recvbuf, int64_t recvcount,
-                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, const char* choice) {
+int circoll_mpi_reduce_scatter(const void* sendbuf, void* recvbuf, const int64_t* recvcounts, MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm, const char* choice) {
   return guarded([&] {
-    circoll::mpi::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, choice_of(choice));
-  });
-}
-
-int circoll_mpi_reduce_scatter(const void* sendbuf, void* recvbuf, const int64_t* recvcounts,
-                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, const char* choice) {
-  return guarded([&] {
-    circoll::mpi::reduce_scatter(sendbuf, recvbuf, counts_of(recvcounts), datatype, op, comm,
-                                 choice_of(choice));
+    circoll::mpi::reduce_scatter(sendbuf, recvbuf, counts_of(recvcounts), datatype, op, comm, choice_of(choice));
   });
 }
 
 int circoll_mpi_allgather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
                           int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice) {
   return guarded([&] {
-    circoll::mpi::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                            choice_of(choice));
+    circoll::mpi::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, choice_of(choice));
   });
 }
 
 int circoll_mpi_allgatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype,
-                           MPI_Comm comm, const char* choice) {
+                           const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, MPI_Comm comm,
+                           const char* choice) {
   return guarded([&] {
-    circoll::mpi::allgatherv(sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts), counts_of(displs),
-                             recvtype, comm, choice_of(choice));
+    circoll::mpi::allgatherv(sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts), counts_of(displs), recvtype,
+                             comm, choice_of(choice));
   });
 }
 
-int circoll_mpi_gather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
-                       int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                       const char* choice) {
+int circoll_mpi_gather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
+                       MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice) {
   return guarded([&] {
-    circoll::mpi::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                         choice_of(choice));
+    circoll::mpi::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, choice_of(choice));
   });
 }
 
@@ -86,31 +79,28 @@ int circoll_mpi_gatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sen
                         const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, int root,
                         MPI_Comm comm, const char* choice) {
   return guarded([&] {
-    circoll::mpi::gatherv(sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts), counts_of(displs),
-                          recvtype, root, comm, choice_of(choice));
+    circoll::mpi::gatherv(sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts), counts_of(displs), recvtype,
+                          root, comm, choice_of(choice));
   });
 }
 
-int circoll_mpi_scatter(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                        const char* choice) {
+int circoll_mpi_scatter(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
+                        MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice) {
   return guarded([&] {
-    circoll::mpi::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                          choice_of(choice));
+    circoll::mpi::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, choice_of(choice));
   });
 }
 
-int circoll_mpi_scatterv(const void* sendbuf, const int64_t* sendcounts, const int64_t* displs,
-                         MPI_Datatype sendtype, void* recvbuf, int64_t recvcount, MPI_Datatype recvtype,
-                         int root, MPI_Comm comm, const char* choice) {
+int circoll_mpi_scatterv(const void* sendbuf, const int64_t* sendcounts, const int64_t* displs, MPI_Datatype sendtype,
+                         void* recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                         const char* choice) {
   return guarded([&] {
-    circoll::mpi::scatterv(sendbuf, counts_of(sendcounts), counts_of(displs), sendtype, recvbuf, recvcount,
-                           recvtype, root, comm, choice_of(choice));
+    circoll::mpi::scatterv(sendbuf, counts_of(sendcounts), counts_of(displs), sendtype, recvbuf, recvcount, recvtype,
+                           root, comm, choice_of(choice));
   });
 }
 
-int circoll_mpi_bcast(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                      const char* choice) {
+int circoll_mpi_bcast(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, const char* choice) {
   return guarded([&] { circoll::mpi::bcast(buffer, count, datatype, root, comm, choice_of(choice)); });
 }
 

@@ -129,8 +129,7 @@ int CommState::create_keyvals() {
 CommState* CommState::of(MPI_Comm comm, int* error) {
   *error = MPI_SUCCESS;
   Globals& global = globals();
-  if (memo.state != nullptr && memo.comm == comm && memo.generation == global.generation.load())
-    return memo.state;
+  if (memo.state != nullptr && memo.comm == comm && memo.generation == global.generation.load()) return memo.state;
   if (global.finalizing) return nullptr;
   CommState* state = nullptr;
   {

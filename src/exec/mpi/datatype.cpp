@@ -139,8 +139,7 @@ bool is_dense(MPI_Datatype type, int depth) {
 
 TypeInfo measure(MPI_Datatype type, std::uint64_t id) {
   MPI_Count size = 0, lb = 0, extent = 0, true_lb = 0, true_extent = 0;
-  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS ||
-      PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
+  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
       PMPI_Type_get_true_extent_x(type, &true_lb, &true_extent) != MPI_SUCCESS) {
     return {};
   }
@@ -166,8 +165,7 @@ Table make_table() {
     TypeInfo info = measure(row.type, globals().next_type_id++);
     if (!info.valid || info.size_bytes == 0) continue;
     info.named = true;
-    if (row.element && info.extent_bytes == static_cast<Count>(extent_bytes(*row.element)))
-      info.element = row.element;
+    if (row.element && info.extent_bytes == static_cast<Count>(extent_bytes(*row.element))) info.element = row.element;
     table.emplace(row.type, info);
   }
   return table;
@@ -191,8 +189,8 @@ Count chunk_elements(const TypeInfo& info) {
 
 /// The way for elements beyond 1 GiB, which MPI_Pack can not address, and for absolute addresses, which
 /// MPICH's MPI_Pack takes for a null pointer: a message to ourselves.
-int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_type, Count from_extent,
-                       void* to, Count to_count, MPI_Datatype to_type, Count to_extent) {
+int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_type, Count from_extent, void* to,
+                       Count to_count, MPI_Datatype to_type, Count to_extent) {
   MPI_Datatype out = MPI_DATATYPE_NULL, in = MPI_DATATYPE_NULL;
   if (const int rc = make_contiguous(from_count, from_type, from_extent, &out); rc != MPI_SUCCESS) return rc;
   if (const int rc = make_contiguous(to_count, to_type, to_extent, &in); rc != MPI_SUCCESS) {
@@ -214,8 +212,7 @@ TypeInfo describe(MPI_Datatype type) {
   Globals& global = globals();
   const std::lock_guard lock(global.type_mutex);
   if (global.type_keyval == MPI_KEYVAL_INVALID &&
-      PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &global.type_keyval, nullptr) !=
-          MPI_SUCCESS) {
+      PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &global.type_keyval, nullptr) != MPI_SUCCESS) {
     return {};
   }
   void* known = nullptr;
@@ -240,10 +237,9 @@ int pack(const void* from, Count count, MPI_Datatype type, const TypeInfo& info,
   for (Count done = 0; done < count; done += step) {
     const Count elements = std::min(step, count - done);
     int position = 0;
-    const int rc =
-        PMPI_Pack(static_cast<const char*>(from) + done * info.extent_bytes, static_cast<int>(elements), type,
-                  static_cast<char*>(to) + done * info.size_bytes,
-                  static_cast<int>(elements * info.size_bytes), &position, self_communicator());
+    const int rc = PMPI_Pack(static_cast<const char*>(from) + done * info.extent_bytes, static_cast<int>(elements),
+                             type, static_cast<char*>(to) + done * info.size_bytes,
+                             static_cast<int>(elements * info.size_bytes), &position, self_communicator());
     if (rc != MPI_SUCCESS) return rc;
   }
   return MPI_SUCCESS;
@@ -264,8 +260,8 @@ int unpack(const void* from, void* to, Count count, MPI_Datatype type, const Typ
     int position = 0;
     const int rc = PMPI_Unpack(static_cast<const char*>(from) + done * info.size_bytes,
                                static_cast<int>(elements * info.size_bytes), &position,
-                               static_cast<char*>(to) + done * info.extent_bytes, static_cast<int>(elements),
-                               type, self_communicator());
+                               static_cast<char*>(to) + done * info.extent_bytes, static_cast<int>(elements), type,
+                               self_communicator());
     if (rc != MPI_SUCCESS) return rc;
   }
   return MPI_SUCCESS;

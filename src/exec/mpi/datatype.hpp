@@ -11,8 +11,7 @@
 namespace circoll::mpi {
 
 struct TypeInfo {
-  std::uint64_t id =
-      0;  ///< of this datatype object: never used again, unlike MPI's handles after MPI_Type_free
+  std::uint64_t id = 0;  ///< of this datatype object: never used again, unlike MPI's handles after MPI_Type_free
   Count size_bytes = 0;
   Count lb_bytes = 0;
   Count extent_bytes = 0;

@@ -80,10 +80,9 @@ void Execution::local(StepIndex step) {
   for (const Run& run : plan_->runs_of(s)) {
     char* const dst = address(run.dst.area, run.dst.offset_bytes);
     const char* const left = address(run.left.area, run.left.offset_bytes);
-    const int rc =
-        s.kind == StepKind::copy
-            ? elements.copy(dst, left, run.dst.elements)
-            : elements.reduce(dst, left, address(run.right.area, run.right.offset_bytes), run.dst.elements);
+    const int rc = s.kind == StepKind::copy
+                       ? elements.copy(dst, left, run.dst.elements)
+                       : elements.reduce(dst, left, address(run.right.area, run.right.offset_bytes), run.dst.elements);
     if (rc != MPI_SUCCESS) return fail(rc);
   }
 }
@@ -119,8 +118,7 @@ void Execution::stage_out(const PlanStep& step, const Message& message) {
   for (const Piece& piece : plan_->pieces_of(step)) {
     const char* const from = address(piece.area, piece.offset_bytes);
     if (elements.typed) {
-      if (const int rc = pack(from, piece.elements, elements.type, elements.info, to); rc != MPI_SUCCESS)
-        fail(rc);
+      if (const int rc = pack(from, piece.elements, elements.type, elements.info, to); rc != MPI_SUCCESS) fail(rc);
       to += packed_bytes(elements.info, piece.elements);
     } else {
       const Count bytes = piece.elements * plan_->extent_bytes;
@@ -136,8 +134,7 @@ void Execution::stage_in(const PlanStep& step, const Message& message) {
   for (const Piece& piece : plan_->pieces_of(step)) {
     char* const to = address(piece.area, piece.offset_bytes);
     if (elements.typed) {
-      if (const int rc = unpack(from, to, piece.elements, elements.type, elements.info); rc != MPI_SUCCESS)
-        fail(rc);
+      if (const int rc = unpack(from, to, piece.elements, elements.type, elements.info); rc != MPI_SUCCESS) fail(rc);
       from += packed_bytes(elements.info, piece.elements);
     } else {
       const Count bytes = piece.elements * plan_->extent_bytes;

@@ -19,9 +19,8 @@ struct Message {
   int count = 0;
   bool owned = false;  ///< `type` was made for this plan
   Area area = Area::send;
-  Count offset_bytes = 0;  ///< in `area`
-  Count staging_bytes =
-      -1;  ///< if not negative: the pieces are gathered at this offset of the staging memory
+  Count offset_bytes = 0;    ///< in `area`
+  Count staging_bytes = -1;  ///< if not negative: the pieces are gathered at this offset of the staging memory
 };
 
 /// The messages of a plan, step by step. One MPI message per step:

@@ -54,8 +54,7 @@ void MessageTable::add(const Plan& plan, const PlanStep& step, Message& message)
     message.type = MPI_BYTE;
     message.count = static_cast<int>(bytes);
   } else {
-    require_mpi(make_contiguous(bytes, MPI_BYTE, 1, &message.type),
-                "a datatype for a large message could not be made");
+    require_mpi(make_contiguous(bytes, MPI_BYTE, 1, &message.type), "a datatype for a large message could not be made");
     message.count = 1;
     message.owned = true;
   }
@@ -102,10 +101,8 @@ void MessageTable::add_indexed(std::span<const Piece> pieces, Message& message) 
     types.push_back(chunked);
   }
   const int n = static_cast<int>(pieces.size());
-  int rc =
-      all_plain
-          ? PMPI_Type_create_hindexed(n, lengths.data(), displacements.data(), type_, &message.type)
-          : PMPI_Type_create_struct(n, lengths.data(), displacements.data(), types.data(), &message.type);
+  int rc = all_plain ? PMPI_Type_create_hindexed(n, lengths.data(), displacements.data(), type_, &message.type)
+                     : PMPI_Type_create_struct(n, lengths.data(), displacements.data(), types.data(), &message.type);
   for (MPI_Datatype& part : made) PMPI_Type_free(&part);
   if (rc == MPI_SUCCESS) rc = PMPI_Type_commit(&message.type);
   require_mpi(rc, "an indexed datatype could not be made");

@@ -28,18 +28,15 @@ int call_classic(const Call& c) {
     case Collective::allgather:
       return PMPI_Allgather(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.comm);
     case Collective::allgatherv:
-      return PMPI_Allgatherv(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype,
-                             c.comm);
+      return PMPI_Allgatherv(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype, c.comm);
     case Collective::gather:
       return PMPI_Gather(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::gatherv:
-      return PMPI_Gatherv(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype, c.root,
-                          c.comm);
+      return PMPI_Gatherv(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype, c.root, c.comm);
     case Collective::scatter:
       return PMPI_Scatter(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::scatterv:
-      return PMPI_Scatterv(c.sendbuf, sendcounts, displs, c.sendtype, c.recvbuf, recvcount, c.recvtype,
-                           c.root, c.comm);
+      return PMPI_Scatterv(c.sendbuf, sendcounts, displs, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::bcast:
       return PMPI_Bcast(c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::barrier:
@@ -67,20 +64,17 @@ int call_large(const Call& c) {
     case Collective::allgather:
       return PMPI_Allgather_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.comm);
     case Collective::allgatherv:
-      return PMPI_Allgatherv_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype,
-                               c.comm);
+      return PMPI_Allgatherv_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype, c.comm);
     case Collective::gather:
-      return PMPI_Gather_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root,
-                           c.comm);
+      return PMPI_Gather_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::gatherv:
-      return PMPI_Gatherv_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype,
-                            c.root, c.comm);
-    case Collective::scatter:
-      return PMPI_Scatter_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root,
+      return PMPI_Gatherv_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype, c.root,
                             c.comm);
+    case Collective::scatter:
+      return PMPI_Scatter_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::scatterv:
-      return PMPI_Scatterv_c(c.sendbuf, sendcounts, displs, c.sendtype, c.recvbuf, recvcount, c.recvtype,
-                             c.root, c.comm);
+      return PMPI_Scatterv_c(c.sendbuf, sendcounts, displs, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root,
+                             c.comm);
     case Collective::bcast:
       return PMPI_Bcast_c(c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::barrier:
@@ -104,8 +98,7 @@ bool narrow(const CountArray& wide, std::vector<int>& values, Rank size) {
 int call_narrowed(const Call& call) {
   int size = 0, inter = 0;
   int rc = PMPI_Comm_test_inter(call.comm, &inter);
-  if (rc == MPI_SUCCESS)
-    rc = inter != 0 ? PMPI_Comm_remote_size(call.comm, &size) : PMPI_Comm_size(call.comm, &size);
+  if (rc == MPI_SUCCESS) rc = inter != 0 ? PMPI_Comm_remote_size(call.comm, &size) : PMPI_Comm_size(call.comm, &size);
   if (rc != MPI_SUCCESS) return rc;
   std::vector<int> sendcounts, recvcounts, displs;
   if (!fits_int(call.sendcount) || !fits_int(call.recvcount) || !narrow(call.sendcounts, sendcounts, size) ||
@@ -127,8 +120,7 @@ int call_native(const Call& call) {
 #if MPI_VERSION >= 4
   // The arrays of one call must have one width.
   const bool narrow_array = (call.sendcounts && !call.sendcounts.is_wide()) ||
-                            (call.recvcounts && !call.recvcounts.is_wide()) ||
-                            (call.displs && !call.displs.is_wide());
+                            (call.recvcounts && !call.recvcounts.is_wide()) || (call.displs && !call.displs.is_wide());
   if (!narrow_array) return call_large(call);
 #endif
   return call_narrowed(call);

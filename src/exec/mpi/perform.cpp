@@ -45,9 +45,7 @@ constexpr Count aligned(Count bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-std::span<Count> counts_at(std::byte* data, std::size_t count) {
-  return {reinterpret_cast<Count*>(data), count};
-}
+std::span<Count> counts_at(std::byte* data, std::size_t count) { return {reinterpret_cast<Count*>(data), count}; }
 
 /// gatherv and scatterv: the counts, in packed bytes, of all blocks that will pass through this rank, into
 /// state.counts().

@@ -164,8 +164,7 @@ Signature UserBuffers::signature(const Interned& choice) const {
   s.head.choice = &choice;
   s.head.collective = c;
   s.head.root = is_rooted(c) ? call_.root : 0;
-  s.head.in_place =
-      in_place_ && has_in_place_schedule(c, Shape{.size = size_, .rank = rank_, .root = s.head.root});
+  s.head.in_place = in_place_ && has_in_place_schedule(c, Shape{.size = size_, .rank = rank_, .root = s.head.root});
   if (c == Collective::barrier) return s;
   s.head.has_counts = is_irregular(c);
   s.head.count = s.head.has_counts ? 0 : block_;
@@ -199,8 +198,7 @@ Signature UserBuffers::prologue_signature(const Interned& choice) const {
 void UserBuffers::known_counts(std::span<Count> counts) const {
   if (!at_root()) return;
   const Side& all = is_scatter(call_.collective) ? send_ : recv_;
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    counts[i] = all.counts[static_cast<Rank>(i)] * all.info.size_bytes;
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = all.counts[static_cast<Rank>(i)] * all.info.size_bytes;
 }
 
 bool UserBuffers::admits(std::span<const Count> counts) const {
@@ -219,8 +217,7 @@ Count UserBuffers::send_staging_bytes() const { return send_.staged() ? send_.to
 
 Count UserBuffers::recv_staging_bytes() const {
   if (is_reduce_scatter(call_.collective) && in_place_) {
-    const Count own =
-        call_.collective == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
+    const Count own = call_.collective == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
     return own * elements_.extent_bytes;
   }
   return recv_.staged() ? recv_.total_bytes() : 0;
@@ -267,8 +264,8 @@ int UserBuffers::unpack_side(const Side& side, const std::byte* from) {
 /// In place: this rank's contribution lies in the caller's receive buffer, and must lie in its staged form.
 int UserBuffers::pack_own_block(std::byte* recv_staging) const {
   if (!recv_.counts) {
-    return pack(recv_.buffer + rank_ * recv_.count * recv_.info.extent_bytes, recv_.count, recv_.type,
-                recv_.info, recv_staging + rank_ * packed_bytes(recv_.info, recv_.count));
+    return pack(recv_.buffer + rank_ * recv_.count * recv_.info.extent_bytes, recv_.count, recv_.type, recv_.info,
+                recv_staging + rank_ * packed_bytes(recv_.info, recv_.count));
   }
   for (Rank i = 0; i < rank_; ++i) recv_staging += packed_bytes(recv_.info, recv_.counts[i]);
   return pack(recv_.block_begin(rank_), recv_.counts[rank_], recv_.type, recv_.info, recv_staging);

@@ -60,21 +60,51 @@ static void run(int n) {
     total += counts[i];
   }
 #define RESET memset(b, 0, all)
-  RESET; MPI_Allreduce(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD); report("allreduce", b, one);
-  MPI_Allreduce(x, y, n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD); report("allreduce max double", y, sizeof(double) * (size_t)n);
-  memcpy(b, a, all); MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_INT, MPI_BXOR, MPI_COMM_WORLD); report("allreduce in place", b, one);
-  RESET; MPI_Reduce(a, b, n, MPI_INT, MPI_SUM, size - 1, MPI_COMM_WORLD); report("reduce", b, one);
-  RESET; MPI_Reduce_scatter_block(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD); report("reduce_scatter_block", b, one);
-  RESET; MPI_Reduce_scatter(a, b, counts, MPI_INT, MPI_MIN, MPI_COMM_WORLD); report("reduce_scatter", b, one);
-  RESET; MPI_Allgather(a, n, MPI_INT, b, n, MPI_INT, MPI_COMM_WORLD); report("allgather", b, all);
-  RESET; MPI_Allgatherv(a, counts[rank], MPI_INT, b, counts, displs, MPI_INT, MPI_COMM_WORLD); report("allgatherv", b, all);
-  RESET; MPI_Gather(a, n, MPI_INT, b, n, MPI_INT, size / 2, MPI_COMM_WORLD); report("gather", b, all);
-  RESET; MPI_Gatherv(a, counts[rank], MPI_INT, b, counts, displs, MPI_INT, 0, MPI_COMM_WORLD); report("gatherv", b, all);
-  RESET; MPI_Scatter(a, n, MPI_INT, b, n, MPI_INT, 0, MPI_COMM_WORLD); report("scatter", b, all);
-  RESET; MPI_Scatterv(a, counts, displs, MPI_INT, b, counts[rank], MPI_INT, size - 1, MPI_COMM_WORLD); report("scatterv", b, all);
-  memcpy(b, a, all); MPI_Bcast(b, n, MPI_INT, size / 2, MPI_COMM_WORLD); report("bcast", b, all);
+  RESET;
+  MPI_Allreduce(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  report("allreduce", b, one);
+  MPI_Allreduce(x, y, n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  report("allreduce max double", y, sizeof(double) * (size_t)n);
+  memcpy(b, a, all);
+  MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_INT, MPI_BXOR, MPI_COMM_WORLD);
+  report("allreduce in place", b, one);
+  RESET;
+  MPI_Reduce(a, b, n, MPI_INT, MPI_SUM, size - 1, MPI_COMM_WORLD);
+  report("reduce", b, one);
+  RESET;
+  MPI_Reduce_scatter_block(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  report("reduce_scatter_block", b, one);
+  RESET;
+  MPI_Reduce_scatter(a, b, counts, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  report("reduce_scatter", b, one);
+  RESET;
+  MPI_Allgather(a, n, MPI_INT, b, n, MPI_INT, MPI_COMM_WORLD);
+  report("allgather", b, all);
+  RESET;
+  MPI_Allgatherv(a, counts[rank], MPI_INT, b, counts, displs, MPI_INT, MPI_COMM_WORLD);
+  report("allgatherv", b, all);
+  RESET;
+  MPI_Gather(a, n, MPI_INT, b, n, MPI_INT, size / 2, MPI_COMM_WORLD);
+  report("gather", b, all);
+  RESET;
+  MPI_Gatherv(a, counts[rank], MPI_INT, b, counts, displs, MPI_INT, 0, MPI_COMM_WORLD);
+  report("gatherv", b, all);
+  RESET;
+  MPI_Scatter(a, n, MPI_INT, b, n, MPI_INT, 0, MPI_COMM_WORLD);
+  report("scatter", b, all);
+  RESET;
+  MPI_Scatterv(a, counts, displs, MPI_INT, b, counts[rank], MPI_INT, size - 1, MPI_COMM_WORLD);
+  report("scatterv", b, all);
+  memcpy(b, a, all);
+  MPI_Bcast(b, n, MPI_INT, size / 2, MPI_COMM_WORLD);
+  report("bcast", b, all);
   MPI_Barrier(MPI_COMM_WORLD);
-  free(a); free(b); free(x); free(y); free(counts); free(displs);
+  free(a);
+  free(b);
+  free(x);
+  free(y);
+  free(counts);
+  free(displs);
 }
 
 static void special(void) {
