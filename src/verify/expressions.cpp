@@ -1,22 +1,25 @@
 #include "verify/expressions.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace circoll::verify {
 
 void Expressions::mark_sources(Value v, std::vector<bool>& found) {
-  std::unordered_set<Value> seen;
+  visited_.resize(nodes_.size(), 0);
+  ++visit_;
   stack_.assign(1, v);
   while (!stack_.empty()) {
     const Value top = stack_.back();
     stack_.pop_back();
     if (is_leaf(top)) {
       found[static_cast<std::size_t>(source_of(top))] = true;
-    } else if (seen.insert(top).second) {
-      stack_.push_back(nodes_[top - first_node_].left);
-      stack_.push_back(nodes_[top - first_node_].right);
+      continue;
     }
+    std::uint32_t& visited = visited_[top - first_node_];
+    if (visited == visit_) continue;
+    visited = visit_;
+    stack_.push_back(nodes_[top - first_node_].left);
+    stack_.push_back(nodes_[top - first_node_].right);
   }
 }
 

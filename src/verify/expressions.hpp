@@ -126,6 +126,8 @@ class Expressions {
   std::vector<Node> nodes_;
   std::vector<Value> stack_;
   std::vector<Value> canonical_;
+  std::vector<std::uint32_t> visited_;  // by mark_sources, in which call
+  std::uint32_t visit_ = 0;
   std::unordered_map<std::uint64_t, Value> pairs_;  // (smaller, larger) canonical operands -> first such node
 };
 

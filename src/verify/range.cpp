@@ -83,9 +83,9 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
   if (values.empty()) {
     std::int64_t q = 0;
     while ((Rank{1} << q) < p) ++q;
-    // Large p: blocks of all ranks times segments is what verification costs, so the values take turns.
+    // Large p: blocks of all ranks times segments is what verification costs.
     values = p <= 64 ? std::set<std::int64_t>{1, 2, 3, std::max<std::int64_t>(q, 1), q + 2}
-                     : std::set<std::int64_t>{1 + p % 2};
+                     : std::set<std::int64_t>{p <= 256 || p % 8 == 0 ? 2 : 1};
   }
   for (const std::int64_t n : values) {
     if (n < segments->minimum || n > segments->maximum) continue;

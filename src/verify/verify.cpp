@@ -54,8 +54,8 @@ struct Partner {
 bool is_message(const Step& step) { return step.kind == StepKind::send || step.kind == StepKind::recv; }
 Operand message_operand(const Step& step) { return step.kind == StepKind::send ? step.left : step.dst; }
 
-/// Walks over the slots of an operand, in runs: `left()` slots from slot(), that hold the blocks block(),
-/// block() + stride(), ...; so that long ranges cost little.
+/// Walks over the slots of an operand, in runs: left() adjacent slots from slot(), that hold the blocks block(0),
+/// block(1), ...; so that long ranges cost little.
 class Walker {
  public:
   Walker(const Schedule& schedule, Operand o) : schedule_(&schedule), ranges_(schedule.operand(o)) { settle(); }
@@ -63,8 +63,8 @@ class Walker {
   [[nodiscard]] bool done() const { return ranges_.empty(); }
   [[nodiscard]] std::int32_t buffer() const { return ranges_.front().buffer; }
   [[nodiscard]] Slot slot() const { return slot_; }
-  [[nodiscard]] Block block() const { return block_; }
-  [[nodiscard]] std::int64_t stride() const { return stride_; }
+  /// The block in slot() + i, i < left().
+  [[nodiscard]] Block block(std::int64_t i = 0) const { return list_ != nullptr ? list_[i] : block_ + i * stride_; }
   [[nodiscard]] std::int64_t left() const { return left_; }
   /// Goes on by n <= left() slots.
   void advance(std::int64_t n = 1) {
@@ -75,46 +75,51 @@ class Walker {
       settle();
     } else if (n < left_) {
       slot_ += n;
-      block_ += n * stride_;
       left_ -= n;
+      if (list_ != nullptr) {
+        list_ += n;
+      } else {
+        block_ += n * stride_;
+      }
     } else {
       settle();
     }
   }
 
+  /// The first i < n at which the blocks differ; -1 if none does.
+  [[nodiscard]] std::int64_t mismatch(const Walker& other, std::int64_t n) const {
+    const bool alike = list_ == nullptr && other.list_ == nullptr && stride_ == other.stride_;
+    for (std::int64_t i = 0; i < (alike ? 1 : n); ++i) {
+      if (block(i) != other.block(i)) return i;
+    }
+    return -1;
+  }
+
  private:
-  /// Finds the longest run from the current place: up to the end of the range, of the buffer, or of the
-  /// blocks.
+  /// Finds the longest run from the current place: up to the end of the range, of the buffer, or of the blocks.
   void settle() {
     if (ranges_.empty()) return;
     const Range& range = ranges_.front();
     const Buffer& buffer = schedule_->buffers[static_cast<std::size_t>(range.buffer)];
     slot_ = range.first + taken_;
     if (slot_ >= buffer.slots) slot_ -= buffer.slots;
-    block_ = schedule_->block_of(range.buffer, slot_);
-    stride_ = buffer.stride;
     left_ = std::min(range.count - taken_, buffer.slots - slot_);
-    if (!buffer.list.empty()) {
-      left_ = 1;
-    } else if (stride_ > 0) {
-      left_ = std::min(left_, (schedule_->blocks() - 1 - block_) / stride_ + 1);
-    }
+    list_ = buffer.list.empty() ? nullptr : buffer.list.data() + slot_;
+    if (list_ != nullptr) return;
+    stride_ = buffer.stride;
+    block_ = buffer.first_block + slot_ * stride_;
+    if (block_ >= schedule_->blocks()) block_ %= schedule_->blocks();
+    if (left_ > 1 && stride_ > 0) left_ = std::min(left_, (schedule_->blocks() - 1 - block_) / stride_ + 1);
   }
   const Schedule* schedule_;
   std::span<const Range> ranges_;
   std::int64_t taken_ = 0;  // of the first range
   Slot slot_ = 0;
+  std::int64_t left_ = 0;
+  const Block* list_ = nullptr;  // the blocks, if listed; else block_, block_ + stride_, ...
   Block block_ = 0;
   std::int64_t stride_ = 1;
-  std::int64_t left_ = 0;
 };
-
-/// Slots that two walkers can do together: as many as both have left, one at a time if their blocks run
-/// differently.
-std::int64_t common(const Walker& a, const Walker& b) {
-  const std::int64_t n = std::min(a.left(), b.left());
-  return a.stride() == b.stride() ? n : std::min<std::int64_t>(n, 1);
-}
 
 /// The memory of one rank: a value per slot, views of one storage in the same place, the send buffer implied.
 class Memory {
@@ -163,10 +168,8 @@ class Memory {
   /// Values of the next values.size() <= w.left() slots.
   void load(const Expressions& expressions, const Walker& w, std::span<Value> values) const {
     if (w.buffer() == send_buffer) {
-      Block block = w.block();
-      for (Value& value : values) {
-        value = contribution(expressions, block);
-        block += w.stride();
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = contribution(expressions, w.block(static_cast<std::int64_t>(i)));
       }
       return;
     }
@@ -317,23 +320,21 @@ class Verifier {
     partners_[static_cast<std::size_t>(to)][recv] = {from, send};
     const Schedule& s = of(from);
     const Schedule& t = of(to);
-    const std::string where = "the send of rank " + std::to_string(from) + ", step " + std::to_string(send);
-    if (s.steps[send].round != t.steps[recv].round) {
-      throw Refuted{Claim::matching, to, recv, first_block(t, recv), where + ", is in another round"};
-    }
+    const auto refute = [&](Block block, const std::string& what) {
+      throw Refuted{Claim::matching, to, recv, block,
+                    "the send of rank " + std::to_string(from) + ", step " + std::to_string(send) + what};
+    };
+    if (s.steps[send].round != t.steps[recv].round) refute(first_block(t, recv), ", is in another round");
     Walker a(s, s.steps[send].left);
     Walker b(t, t.steps[recv].dst);
     while (!a.done() && !b.done()) {
-      if (a.block() != b.block()) {
-        throw Refuted{Claim::matching, to, recv, b.block(),
-                      where + ", carries block " + std::to_string(a.block()) + " in its place"};
-      }
-      const std::int64_t n = common(a, b);
+      const std::int64_t n = std::min(a.left(), b.left());
+      const std::int64_t wrong = a.mismatch(b, n);
+      if (wrong >= 0) refute(b.block(wrong), ", carries block " + std::to_string(a.block(wrong)) + " in its place");
       a.advance(n);
       b.advance(n);
     }
-    if (!a.done() || !b.done())
-      throw Refuted{Claim::matching, to, recv, first_block(t, recv), where + ", has another number of blocks"};
+    if (!a.done() || !b.done()) refute(first_block(t, recv), ", has another number of blocks");
   }
 
   void prepare_ranks() {
@@ -448,7 +449,7 @@ class Verifier {
     const auto hole = std::find(buffer.begin(), buffer.end(), undefined);
     if (hole != buffer.end()) {
       const std::int64_t at = hole - buffer.begin();
-      throw Refuted{Claim::defined, r, i, w.block() + at * w.stride(),
+      throw Refuted{Claim::defined, r, i, w.block(at),
                     "slot " + std::to_string(w.slot() + at) + " of buffer " + std::to_string(w.buffer()) +
                         " is read but holds nothing"};
     }
@@ -464,7 +465,7 @@ class Verifier {
     Walker b(of(to.rank), of(to.rank).steps[to.step].dst);
     enter(to.rank, of(to.rank).steps[to.step].dst);
     while (!a.done()) {
-      const std::int64_t n = common(a, b);
+      const std::int64_t n = std::min(a.left(), b.left());
       memories_[static_cast<std::size_t>(to.rank)].store(b, load(from.rank, from.step, a, n, left_values_));
       a.advance(n);
       b.advance(n);
@@ -479,8 +480,8 @@ class Verifier {
     if (step.kind == StepKind::copy) {
       std::vector<Value> moved;  // all of it before the first store: a copy may shift within a buffer
       while (!left.done()) {
-        const std::int64_t n = common(left, dst);
-        if (left.block() != dst.block()) wrong_block(r, i, dst.block(), left.block());
+        const std::int64_t n = std::min(left.left(), dst.left());
+        check_blocks(r, i, dst, left, n);
         const auto values = load(r, i, left, n, left_values_);
         moved.insert(moved.end(), values.begin(), values.end());
         left.advance(n);
@@ -497,15 +498,15 @@ class Verifier {
     enter(r, step.dst);
     Walker right(s, step.right);
     while (!dst.done()) {
-      const std::int64_t n = std::min(common(dst, left), common(dst, right));
-      if (left.block() != dst.block()) wrong_block(r, i, dst.block(), left.block());
-      if (right.block() != dst.block()) wrong_block(r, i, dst.block(), right.block());
+      const std::int64_t n = std::min({dst.left(), left.left(), right.left()});
+      check_blocks(r, i, dst, left, n);
+      check_blocks(r, i, dst, right, n);
       load(r, i, left, n, left_values_);
       load(r, i, right, n, right_values_);
       for (std::size_t j = 0; j < left_values_.size(); ++j) {
         left_values_[j] = expressions_->combine(left_values_[j], right_values_[j]);
         if (!at_least_once() && expressions_->leaves_of(left_values_[j]) > static_cast<std::uint64_t>(size())) {
-          throw Refuted{Claim::exactly_once, r, i, dst.block() + static_cast<Block>(j) * dst.stride(),
+          throw Refuted{Claim::exactly_once, r, i, dst.block(static_cast<std::int64_t>(j)),
                         "more contributions than ranks are combined"};
         }
       }
@@ -516,8 +517,11 @@ class Verifier {
     }
   }
 
-  [[noreturn]] static void wrong_block(Rank r, StepIndex i, Block expected, Block found) {
-    throw Refuted{Claim::right_block, r, i, expected, "block " + std::to_string(found) + " is used in its place"};
+  static void check_blocks(Rank r, StepIndex i, const Walker& dst, const Walker& from, std::int64_t n) {
+    const std::int64_t wrong = dst.mismatch(from, n);
+    if (wrong < 0) return;
+    throw Refuted{Claim::right_block, r, i, dst.block(wrong),
+                  "block " + std::to_string(from.block(wrong)) + " is used in its place"};
   }
 
   /// The step that last wrote a slot, for reports.
