@@ -5,6 +5,7 @@
 #include <exception>
 #include <stdexcept>
 
+#include "circoll/circoll.h"
 #include "circoll/error.hpp"
 #include "commands.hpp"
 
@@ -37,6 +38,7 @@ bool is_misuse(ErrorCode code) {
 int run(int argc, char** argv) {
   CLI::App app("circoll: collective algorithms as schedules - list them, look at them, prove them, run them");
   app.name("circoll");
+  app.set_version_flag("--version", circoll_version());
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/circoll.h"
 #include "circoll/picture.hpp"
 #include "circoll/text.hpp"
 
@@ -41,6 +42,27 @@ TEST(Cli, HelpEndsWithExamples) {
     EXPECT_TRUE(contains(outcome.out, "Examples:\n  circoll ")) << outcome.out;
   }
 }
+
+TEST(Cli, VerifySaysWhatIsProven) {
+  const Outcome proven = run("verify allgather reduce/circulant -p 1..9 --root all --jobs 2 2>&1");
+  EXPECT_EQ(proven.exit_code, 0);
+  EXPECT_TRUE(contains(proven.out, "allgather/circulant_optimal                 proven"));
+  EXPECT_TRUE(contains(proven.out, ", 0 refuted\n")) << proven.out;
+  const auto rows = nlohmann::json::parse(run("verify bcast -p 7 --root 0,6 --segments 1,9 --json").out);
+  ASSERT_EQ(rows.size(), algorithms_of(Collective::bcast).size());
+  EXPECT_EQ(rows[0].at("instances"), 4);
+  EXPECT_EQ(rows[0].at("proven"), true);
+}
+
+TEST(Cli, LocalExecutesAndChecks) {
+  for (const std::string threads : {"--threads", "--single-thread"}) {
+    const Outcome outcome = run("local reduce_scatter/circulant -p 6 --count 100 --type int32 --op sum " + threads);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_TRUE(contains(outcome.out, "correct")) << outcome.out;
+  }
+}
+
+TEST(Cli, VersionIsThatOfTheLibrary) { EXPECT_EQ(run("--version").out, std::string(circoll_version()) + "\n"); }
 
 TEST(Cli, ListNamesEveryAlgorithm) {
   const Outcome outcome = run("list");
@@ -107,6 +129,11 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
     EXPECT_TRUE(run(arguments + " 2>/dev/null").out.empty()) << "errors go to standard error";
   };
   expect_misuse("", "subcommand is required");
+  expect_misuse("verify allreduce/circulent", "did you mean circulant");
+  expect_misuse("verify allreduce -p 5..2", "1 <= A <= B");
+  expect_misuse("verify allreduce -p x", "'x' is not a number of ranks");
+  expect_misuse("verify reduce --root x", "'x' is not 'all'");
+  expect_misuse("local allreduce/circulant -p 4 --count 5 --type nothing", "nothing");
   expect_misuse("list --nonsense", "--nonsense");
   expect_misuse("list --collective alltoall", "'alltoall' is none of allreduce");
   expect_misuse("list -p 4", "--json");
