@@ -97,7 +97,8 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
 }
 
 bool fits(const Needs& needs, Rank p) {
-  return p >= needs.min_size && (!needs.power_of_two || (p & (p - 1)) == 0);
+  return p >= needs.min_size && (!needs.power_of_two || (p & (p - 1)) == 0) &&
+         (!needs.even_size || p % 2 == 0);
 }
 
 /// True if some rank has a schedule of its own in place.
