@@ -15,8 +15,8 @@
 //           their descriptions ask for commutative operators and at least p' elements. Groups of places are
 //           runs of ranks, and dst = left op right keeps their order; blocks may be empty.
 #include "circoll/algorithm.hpp"
+#include "patterns/butterfly.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/power_of_two.hpp"
 
 namespace {
 
@@ -26,59 +26,45 @@ void build(Builder& b) {
   const patterns::Folding folding(b.size());
   const Rank r = b.rank();
   const Rank n = folding.power();
-  const int levels = folding.levels();
+  const std::uint32_t levels = static_cast<std::uint32_t>(folding.levels());
   b.cut(n);
   if (levels == 0) return b.copy(b.output(), b.input());
+  const patterns::Butterfly butterfly{
+      .place = folding.place_of(r),
+      .levels = folding.levels(),
+      .segments = n,
+      .rank_at = [&](Rank place) { return folding.rank_at(place); },
+      .blocks_before = [](std::int64_t segment) { return segment; },
+      .home = [&](std::int64_t first, std::int64_t count) { return b.output(first, count); }};
 
   Region held = b.input();
-  const auto first_half = [&](const Region& of) { return b.part(of, 0, of.count() / 2); };
-  const auto second_half = [&](const Region& of) { return b.part(of, of.count() / 2, of.count() / 2); };
-  if (folding.pairs() > 0) {
+  const Slot half = n / 2;
+  if (folding.removed(r)) {
     const Rank partner = folding.partner(r);
-    if (folding.removed(r)) {
-      const Region arrived = b.region(b.scratch(n / 2, n / 2));
-      b.sendrecv(partner, first_half(held), partner, arrived);
-      b.next_round();
-      b.reduce(arrived, arrived, second_half(held));
-      b.send(partner, arrived);
-      b.next_round(1 + 2 * static_cast<std::uint32_t>(levels));
-      b.recv(partner, b.output());
-      return b.next_round();
-    }
-    if (folding.paired(r)) {
-      const Region arrived = b.region(b.scratch(n / 2, 0));
-      b.sendrecv(partner, second_half(held), partner, arrived);
-      b.next_round();
-      b.reduce(first_half(b.output()), first_half(held), arrived);
-      b.recv(partner, second_half(b.output()));
-      b.next_round();
-      held = b.output();
-    } else {
-      b.next_round(2);
-    }
-  }
-
-  const Rank place = folding.place_of(r);
-  for (int k = 0; k < levels; ++k) {
-    const Rank other = place ^ (Rank{1} << k);
-    const bool low = other > place;
-    const Region kept = low ? first_half(held) : second_half(held);
-    const Region result = b.output(patterns::halved_first(place, k + 1, n), n >> (k + 1));
-    const Region arrived = b.region(b.scratch_like(kept));
-    b.sendrecv(folding.rank_at(other), low ? second_half(held) : first_half(held), folding.rank_at(other),
-               arrived);
-    low ? b.reduce(result, kept, arrived) : b.reduce(result, arrived, kept);
-    held = result;
+    const Region arrived = b.region(b.scratch(half, half));
+    b.sendrecv(partner, b.part(held, 0, half), partner, arrived);
     b.next_round();
+    b.reduce(arrived, arrived, b.part(held, half, half));
+    b.send(partner, arrived);
+    b.next_round(1 + 2 * levels);
+    b.recv(partner, b.output());
+    return b.next_round();
   }
-  for (int k = levels - 1; k >= 0; --k) {
-    const Rank other = place ^ (Rank{1} << k);
-    b.sendrecv(folding.rank_at(other), held, folding.rank_at(other),
-               b.output(patterns::halved_first(other, k + 1, n), n >> (k + 1)));
-    held = b.output(patterns::halved_first(place, k, n), n >> k);
+  if (folding.paired(r)) {
+    const Rank partner = folding.partner(r);
+    const Region arrived = b.region(b.scratch(half, 0));
+    b.sendrecv(partner, b.part(held, half, half), partner, arrived);
     b.next_round();
+    b.reduce(b.output(0, half), b.part(held, 0, half), arrived);
+    b.recv(partner, b.output(half, half));
+    b.next_round();
+    held = b.output();
+  } else if (folding.pairs() > 0) {
+    b.next_round(2);
   }
-  if (folding.paired(r)) b.send(folding.partner(r), held);
+  held = patterns::halve(b, butterfly, held);
+  patterns::spread(b, butterfly, held);
+  if (folding.paired(r)) b.send(folding.partner(r), b.output());
   b.next_round(folding.pairs() > 0 ? 1 : 0);
 }
 
