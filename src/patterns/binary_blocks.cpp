@@ -45,25 +45,26 @@ Butterfly butterfly_in(const BinaryBlocks& blocks, Rank rank) {
           .rank_at = [first](Rank place) { return first + place; }};
 }
 
-Region reduce_in_blocks(Builder& b, const BinaryBlocks& blocks, const Butterfly& f, Region held) {
+Region reduce_in_blocks(Builder& b, const BinaryBlocks& blocks, const Butterfly& butterfly, Region held) {
   const std::int64_t base = b.round();
   const int block = blocks.block_of(b.rank());
-  held = halve(b, f, std::move(held));
-  const std::int64_t first = halved_first(f.place, f.levels, f.segments);
+  held = halve(b, butterfly, std::move(held));
+  const std::int64_t first = halved_first(butterfly.place, butterfly.levels, butterfly.segments);
   if (block + 1 < blocks.count()) {
     const int smaller = blocks.exponent(block + 1);
-    go_to(b, base + blocks.start(block) + (f.place >> smaller));
+    go_to(b, base + blocks.start(block) + (butterfly.place >> smaller));
     const Region arrived = b.region(b.scratch_like(held));
-    b.recv(blocks.first(block + 1) + (f.place & ((Rank{1} << smaller) - 1)), arrived);
+    b.recv(blocks.first(block + 1) + (butterfly.place & ((Rank{1} << smaller) - 1)), arrived);
     b.reduce(held, held, arrived);
     b.next_round();
   }
   if (block > 0) {
     const int larger = blocks.exponent(block - 1);
     go_to(b, base + blocks.start(block - 1));
-    for (Rank place = f.place; place < blocks.size(block - 1); place += blocks.size(block)) {
+    for (Rank place = butterfly.place; place < blocks.size(block - 1); place += blocks.size(block)) {
       b.send(blocks.first(block - 1) + place,
-             f.slice(b, held, first, halved_first(place, larger, f.segments), f.segments >> larger));
+             butterfly.slice(b, held, first, halved_first(place, larger, butterfly.segments),
+                             butterfly.segments >> larger));
       b.next_round();
     }
   }
@@ -71,29 +72,30 @@ Region reduce_in_blocks(Builder& b, const BinaryBlocks& blocks, const Butterfly&
   return held;
 }
 
-void spread_in_blocks(Builder& b, const BinaryBlocks& blocks, const Butterfly& f, Region held) {
+void spread_in_blocks(Builder& b, const BinaryBlocks& blocks, const Butterfly& butterfly, Region held) {
   const std::int64_t end = b.round() + blocks.rounds();
   const int block = blocks.block_of(b.rank());
   if (block > 0) {
     const int larger = blocks.exponent(block - 1);
-    const Rank ranks = blocks.size(block - 1) >> f.levels;
+    const Rank ranks = blocks.size(block - 1) >> butterfly.levels;
     go_to(b, end - blocks.start(block - 1) - ranks);
     for (Rank i = ranks - 1; i >= 0; --i) {
-      const Rank place = f.place + i * blocks.size(block);
+      const Rank place = butterfly.place + i * blocks.size(block);
       b.recv(blocks.first(block - 1) + place,
-             f.home(halved_first(place, larger, f.segments), f.segments >> larger));
+             butterfly.home(halved_first(place, larger, butterfly.segments), butterfly.segments >> larger));
       b.next_round();
     }
-    held = f.home(halved_first(f.place, f.levels, f.segments), f.segments >> f.levels);
+    held = butterfly.home(halved_first(butterfly.place, butterfly.levels, butterfly.segments),
+                          butterfly.segments >> butterfly.levels);
   }
   if (block + 1 < blocks.count()) {
     const int smaller = blocks.exponent(block + 1);
-    go_to(b, end - 1 - blocks.start(block) - (f.place >> smaller));
-    b.send(blocks.first(block + 1) + (f.place & ((Rank{1} << smaller) - 1)), held);
+    go_to(b, end - 1 - blocks.start(block) - (butterfly.place >> smaller));
+    b.send(blocks.first(block + 1) + (butterfly.place & ((Rank{1} << smaller) - 1)), held);
     b.next_round();
   }
-  go_to(b, end - f.levels);
-  spread(b, f, held);
+  go_to(b, end - butterfly.levels);
+  spread(b, butterfly, held);
 }
 
 }  // namespace circoll::patterns

@@ -13,7 +13,7 @@ namespace circoll::patterns {
 /// to node i.
 [[nodiscard]] constexpr std::int64_t heap_delay(std::int64_t node) {
   const auto i = static_cast<std::uint64_t>(node);
-  return std::bit_width(i) - 1 + std::popcount(i) - 1;
+  return static_cast<std::int64_t>(std::bit_width(i)) + std::popcount(i) - 2;
 }
 
 /// The largest delay in a tree of `nodes` >= 1 nodes.
