@@ -31,6 +31,7 @@ std::vector<std::string> needs_of(const Algorithm& algorithm) {
   if (needs.commutative) words.emplace_back("commutative operator");
   if (needs.idempotent) words.emplace_back("idempotent operator");
   if (needs.power_of_two) words.emplace_back("p a power of two");
+  if (needs.even_size) words.emplace_back("p even");
   if (needs.min_size > 1) words.push_back(fmt::format("p >= {}", needs.min_size));
   return words;
 }
@@ -122,6 +123,7 @@ ordered_json as_json(const Algorithm& algorithm, Collective collective, const st
        {{"commutative", needs.commutative},
         {"idempotent", needs.idempotent},
         {"power_of_two", needs.power_of_two},
+        {"even_size", needs.even_size},
         {"min_size", needs.min_size}}},
       {"guarantees", {{"same_bits", algorithm.guarantees.same_bits}, {"rank_order", algorithm.guarantees.rank_order}}},
       {"params", params},

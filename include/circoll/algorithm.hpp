@@ -15,6 +15,7 @@ struct Needs {
   bool commutative = false;   ///< the operator must be commutative
   bool idempotent = false;    ///< x op x = x (MIN, MAX, LAND, LOR, BAND, BOR)
   bool power_of_two = false;  ///< p must be a power of two
+  bool even_size = false;     ///< p must be even
   Rank min_size = 1;          ///< smallest p
 };
 

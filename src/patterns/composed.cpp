@@ -26,4 +26,28 @@ Cost cost_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::
           .copied = first.copied + second.copied - vanished};
 }
 
+void allreduce_by_root(Builder& b, std::string_view reduce_id, std::string_view bcast_id) {
+  const bool at_root = b.rank() == b.root();
+  Shape shape = part_shape(b);
+  shape.in_place = b.shape().in_place;
+  const Region contribution = shape.in_place && at_root ? Region{} : b.input();
+  b.embed(build_part(b, reduce_id, shape), {.send = contribution, .recv = at_root ? b.output() : Region{}});
+  b.embed(build_part(b, bcast_id, part_shape(b)), {.recv = b.output()});
+}
+
+void allreduce_by_ring(Builder& b, std::int64_t segments) {
+  const std::int64_t n = segments;
+  const std::int64_t blocks = b.size() * n;
+  b.cut(blocks);
+  // The parts of the composition end block r at rank r; here that is block r + 1.
+  Shape shape = part_shape(b);
+  shape.params.insert_or_assign("segments", n);
+  const Slot first = n % blocks;
+  const Region own = b.output((b.rank() + 1) * n % blocks, n);
+  b.embed(build_part(b, "reduce_scatter/ring", shape),
+          {.first_block = first, .send = b.input(first, blocks), .recv = own});
+  shape.in_place = true;
+  b.embed(build_part(b, "allgather/ring", shape), {.first_block = first, .recv = b.output(first, blocks)});
+}
+
 }  // namespace circoll::patterns

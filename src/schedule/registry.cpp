@@ -139,6 +139,7 @@ std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTrai
   if (needs.commutative && !op.commutative) return "needs a commutative operator";
   if (needs.idempotent && !op.idempotent) return "needs an idempotent operator (min, max, land, lor, band, bor)";
   if (needs.power_of_two && (size & (size - 1)) != 0) return "needs a power of two of ranks";
+  if (needs.even_size && size % 2 != 0) return "needs an even number of ranks";
   if (size < needs.min_size) return "needs at least " + std::to_string(needs.min_size) + " ranks";
   return {};
 }

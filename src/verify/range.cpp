@@ -96,7 +96,10 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
   return result;
 }
 
-bool fits(const Needs& needs, Rank p) { return p >= needs.min_size && (!needs.power_of_two || (p & (p - 1)) == 0); }
+/// Needs that depend on p; any operator will do for symbols.
+bool fits(const Algorithm& algorithm, Rank p) {
+  return unmet_need(algorithm, p, {.commutative = true, .idempotent = true}).empty();
+}
 
 /// True if some rank has a schedule of its own in place.
 bool in_place_differs(Collective collective) { return has_in_place_schedule(collective, Shape{.size = 1}); }
@@ -141,7 +144,7 @@ class Work {
     for (Rank p = range_.first; p <= range_.last; ++p) {
       for (const auto& group : groups_) {
         const Selection& s = selections_[group.front()];
-        if (!fits(s.algorithm->needs, p)) continue;
+        if (!fits(*s.algorithm, p)) continue;
         for (const Params& params : params_for(range_, s, p)) {
           for (const Rank root : roots_for(range_, s.collective, p)) {
             instances_.push_back({&group, {.size = p, .root = root, .params = params}});

@@ -1,0 +1,53 @@
+// allgather(v)/bruck: every rank doubles what it has in each round.
+//
+// Idea      After round k rank r has the blocks r .. r + 2^(k+1) - 1 modulo p. In round k it sends what it
+//           has, or what is still missing at the end, to r - 2^k, and receives as much from r + 2^k.
+// Shape     any p; p blocks of any sizes.
+// Cost      q = ceil(log2 p) rounds; p - 1 blocks sent and received per rank: both are optimal. One block
+//           copied.
+// Scratch   none.
+// Order     no operator.
+// Source    Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient Algorithms for All-to-All Communications, 1997.
+//           Differs: the original collects in a buffer that is rotated at the end; cyclic ranges of the
+//           receive buffer need no rotation. Messages are sent straight from there.
+#include <algorithm>
+
+#include "circoll/algorithm.hpp"
+#include "patterns/circulant.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  const Rank p = b.size();
+  const Rank r = b.rank();
+  b.copy(b.output(r, 1), b.input());
+  for (Rank distance = 1; distance < p; distance *= 2) {
+    const Rank blocks = std::min(distance, p - distance);
+    // The first message does not wait for the local copy.
+    const Region out = distance == 1 ? b.input() : b.output(r, blocks);
+    b.sendrecv(patterns::mod(r - distance, p), out, (r + distance) % p, b.output((r + distance) % p, blocks));
+    b.next_round();
+  }
+}
+
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.rounds = patterns::ceil_log2(p), .sent = p - 1, .received = p - 1, .copied = shape.in_place ? 0 : 1};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(allgather, bruck) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::allgather, Collective::allgatherv},
+      .name = "bruck",
+      .summary = "doubling cyclic ranges, without the rotation; short blocks",
+      .source = "Bruck et al. 1997",
+      .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

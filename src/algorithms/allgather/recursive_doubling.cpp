@@ -1,0 +1,108 @@
+// allgather(v)/recursive_doubling: aligned groups of 1, 2, 4, ... ranks exchange all that they have.
+//
+// Idea      In step l rank r exchanges with r xor 2^l the blocks of their groups of 2^l ranks. Where the
+//           upper one of two groups is cut off by p, some ranks of the lower one have no partner; they get
+//           the missing blocks from those that had one, down a tree of distances 2^(l-1), ..., 1, before the
+//           next step.
+// Shape     any p; p blocks of any sizes.
+// Cost      p = 2^q: q rounds, p - 1 blocks sent and received. Else more rounds, less than 2q, and up to
+//           twice the volume sent, to pass on what is missing; p - 1 received. One block copied.
+// Scratch   none.
+// Order     no operator.
+// Source    Thakur, Rabenseifner, Gropp 2005, 4.1. Differs: with floor(log2 p) steps, as sometimes printed,
+//           the ranks beyond the largest power of two would be left out; it takes ceil(log2 p). Rounds in
+//           which nothing is missing are left out.
+#include <algorithm>
+
+#include "circoll/algorithm.hpp"
+#include "patterns/circulant.hpp"
+
+namespace {
+
+using namespace circoll;
+
+/// Ranks of the group beside the last complete group of 2^l ranks, if p cuts that group off; else 0. They are
+/// the ones that exchange in step l; others of the complete group miss blocks.
+Rank cut_off(Rank p, int l) { return std::max<Rank>((p & ((Rank{2} << l) - 1)) - (Rank{1} << l), 0); }
+
+/// Calls f(distance) for the distances over which blocks that are missing after step l are passed on.
+template <typename F>
+void each_distance(Rank p, int l, F&& f) {
+  const Rank complete = cut_off(p, l);
+  if (complete == 0) return;
+  for (int k = l; k > 0 && complete < Rank{1} << k; --k) f(Rank{1} << (k - 1));
+}
+
+/// Does a rank have the blocks that are missing after step l, when they have been passed on over larger
+/// distances.
+bool has(Rank rank, Rank distance, Rank complete) { return (rank & (2 * distance - 1)) < complete; }
+
+/// Is a rank in the complete group beside the one that is cut off.
+bool concerned(Rank rank, Rank p, int l) {
+  const Rank group = (p >> (l + 1)) << (l + 1);
+  return rank >= group && rank < group + (Rank{1} << l);
+}
+
+void build(Builder& b) {
+  const Rank p = b.size();
+  const Rank r = b.rank();
+  b.copy(b.output(r, 1), b.input());
+  for (int l = 0; Rank{1} << l < p; ++l) {
+    const Rank mask = Rank{1} << l;
+    const auto group = [&](Rank member) {
+      const Rank first = (member >> l) << l;
+      return b.output(first, std::min(mask, p - first));
+    };
+    const Rank other = r ^ mask;
+    if (other < p) b.sendrecv(other, l == 0 ? b.input() : group(r), other, group(other));
+    b.next_round();
+    const Rank complete = cut_off(p, l);
+    each_distance(p, l, [&](Rank distance) {
+      const Rank peer = r ^ distance;
+      if (concerned(r, p, l) && has(r, distance, complete) != has(peer, distance, complete)) {
+        const Region missing = group(r + mask - r % mask);
+        has(r, distance, complete) ? b.send(peer, missing) : b.recv(peer, missing);
+      }
+      b.next_round();
+    });
+  }
+}
+
+/// O(p log^2 p) at worst: the maximum is over all ranks.
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  Cost cost{.received = p - 1, .copied = shape.in_place ? 0 : 1};
+  for (int l = 0; Rank{1} << l < p; ++l) {
+    ++cost.rounds;
+    each_distance(p, l, [&](Rank) { ++cost.rounds; });
+  }
+  for (Rank r = 0; r < p; ++r) {
+    std::int64_t sent = 0;
+    for (int l = 0; Rank{1} << l < p; ++l) {
+      const Rank mask = Rank{1} << l;
+      if ((r ^ mask) < p) sent += std::min(mask, p - ((r >> l) << l));
+      if (!concerned(r, p, l)) continue;
+      const Rank complete = cut_off(p, l);
+      each_distance(p, l, [&](Rank distance) {
+        if (has(r, distance, complete) && !has(r ^ distance, distance, complete)) sent += complete;
+      });
+    }
+    cost.sent = std::max(cost.sent, sent);
+  }
+  return cost;
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(allgather, recursive_doubling) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::allgather, Collective::allgatherv},
+      .name = "recursive_doubling",
+      .summary = "exchanges at doubling distances; missing blocks are passed on where p is not a power of two",
+      .source = "Thakur, Rabenseifner, Gropp 2005",
+      .formula = {.rounds = "log2 p; more unless p = 2^k", .sent = "p-1 for p = 2^k", .reduced = "0"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,67 @@
+// allreduce/binary_blocks: vector halving in blocks of powers of two, joined from the smallest block on, and
+// back.
+//
+// Idea      p is a sum of powers of two 2^e_0 > 2^e_1 > ...; so many ranks make a block. All blocks halve the
+//           vector at the same time (distances 1, 2, 4, ...). Then the ranks of the smallest block divide
+//           what they hold among ranks of the next larger one, which combine it with what they hold, and so
+//           on. The largest block has the result, one block each; from there everything goes back the way it
+//           came. For powers of two it is allreduce/rabenseifner.
+// Shape     any p; p' = 2^floor(log2 p) blocks, empty ones included.
+// Cost      R rounds to the sum and R back: a block of 2^b ranks gets from the next smaller one, of 2^a
+//           ranks, in 2^(b-a) rounds, after its b exchanges and after the smaller one has been served. Less
+//           than 2p' blocks are sent by a rank, and p' combined: no imbalance but for the waiting, which
+//           grows with the largest gap of exponents.
+// Scratch   p' blocks at most.
+// Order     rank order: any associative operator; same bits on all ranks.
+// Source    Rabenseifner, Traff: More Efficient Reduction Algorithms for Non-Power-of-Two Number of
+//           Processors, 2004. Differs: commutative operators are asked for there; blocks are runs of ranks,
+//           so the order is kept.
+#include "patterns/binary_blocks.hpp"
+#include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  const patterns::BinaryBlocks blocks(b.size());
+  b.cut(blocks.size(0));
+  if (b.size() == 1) return b.copy(b.output(), b.input());
+  patterns::Butterfly butterfly = patterns::butterfly_in(blocks, b.rank());
+  butterfly.blocks_before = [](std::int64_t segment) { return segment; };
+  butterfly.home = [&](std::int64_t first, std::int64_t count) { return b.output(first, count); };
+  const Region held = patterns::reduce_in_blocks(b, blocks, butterfly, b.input());
+  patterns::spread_in_blocks(b, blocks, butterfly, held);
+}
+
+Cost cost(const Shape& shape) {
+  const patterns::BinaryBlocks blocks(shape.size);
+  const std::int64_t n = blocks.size(0);
+  Cost most{.copied = patterns::lonely_copy(shape)};
+  for (int i = 0; i < blocks.count(); ++i) {
+    const std::int64_t held = n >> blocks.exponent(i);
+    const std::int64_t larger = i > 0 ? held : 0;                    // goes to the larger block and comes back
+    const std::int64_t smaller = i + 1 < blocks.count() ? held : 0;  // comes from the smaller block and goes back
+    const std::int64_t both = 2 * (n - held) + larger + smaller;
+    most = patterns::most(most, {.sent = both, .received = both, .reduced = n - held + smaller});
+  }
+  most.rounds = 2 * blocks.rounds();
+  return most;
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(allreduce, binary_blocks) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::allreduce},
+      .name = "binary_blocks",
+      .summary = "recursive halving and doubling in blocks of powers of two; long vectors, any p",
+      .source = "Rabenseifner, Traff 2004",
+      .guarantees = {.same_bits = true, .rank_order = true},
+      .formula = {.rounds = "2R, R >= log2 p'", .sent = "less than 2p'", .reduced = "at most p'"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,51 @@
+// allreduce/nonoverlapping: reduce/pipeline to rank 0, then bcast/pipeline from it.
+//
+// Idea      The two follow one another: no segment is spread before the last one is combined at rank 0.
+// Shape     any p; the vector cut into n = segments blocks.
+// Cost      2(n + p - 2) rounds; every block is sent and received twice, and combined once, by an inner rank.
+// Scratch   as reduce/pipeline.
+// Order     rank order: any associative operator; same bits on all ranks.
+// Source    Open MPI, coll/base, allreduce_intra_nonoverlapping.
+#include "circoll/algorithm.hpp"
+#include "patterns/composed.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{.name = "segments",
+                                    .minimum = 1,
+                                    .maximum = 1 << 20,
+                                    .fallback = 1,
+                                    .summary = "blocks that the vector is cut into"};
+
+void build(Builder& b) {
+  b.cut(b.param(segments.name, segments.fallback));
+  patterns::allreduce_by_root(b, "reduce/pipeline", "bcast/pipeline");
+}
+
+Cost cost(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  const Rank p = shape.size;
+  if (p == 1) return {.copied = n * patterns::lonely_copy(shape)};
+  const std::int64_t both = p > 2 ? 2 * n : n;  // inner ranks send and receive in both phases
+  return {.rounds = 2 * (n + p - 2), .sent = both, .received = both, .reduced = n};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(allreduce, nonoverlapping) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::allreduce},
+      .name = "nonoverlapping",
+      .summary = "pipelined reduce to rank 0, then pipelined bcast",
+      .source = "Open MPI, coll/base",
+      .guarantees = {.same_bits = true, .rank_order = true},
+      .formula = {.rounds = "2(n+p-2)", .sent = "2n", .reduced = "n"},
+      .params = {segments},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

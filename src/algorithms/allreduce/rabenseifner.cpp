@@ -1,0 +1,104 @@
+// allreduce/rabenseifner: reduce_scatter by vector halving and distance doubling, allgather the same way
+// back.
+//
+// Idea      p' = 2^floor(log2 p) blocks. If p > p', the first 2 (p - p') ranks form pairs of neighbours: the
+//           even one sends the second half of the vector, the odd one the first; both combine a half, the odd
+//           one hands its half over and is removed until it gets the whole result at the end. The remaining
+//           ones, numbered 0 .. p' - 1, exchange halves of what they hold at distances 1, 2, 4, ... until
+//           each has a block complete; then the same exchanges in opposite order spread the blocks.
+// Shape     any p; p' blocks, empty ones included (fewer elements than p').
+// Cost      L = log2 p'. p = p': 2L rounds, 2(p'-1) blocks sent and received, p' - 1 combined. Else 2L + 3
+//           rounds; 7p'/2 - 2 blocks sent, 3p' - 2 received, 3p'/2 - 1 combined at most.
+// Scratch   p' blocks at most, and half as many for pairs.
+// Order     rank order: any associative operator; same bits on all ranks.
+// Source    Rabenseifner: Optimization of Collective Reduction Operations, 2004; Open MPI, libnbc. Differs:
+//           their descriptions ask for commutative operators and at least p' elements. Groups of places are
+//           runs of ranks, and dst = left op right keeps their order; blocks may be empty.
+#include "circoll/algorithm.hpp"
+#include "patterns/butterfly.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  const patterns::Folding folding(b.size());
+  const Rank r = b.rank();
+  const Rank n = folding.power();
+  const std::uint32_t levels = static_cast<std::uint32_t>(folding.levels());
+  b.cut(n);
+  if (levels == 0) return b.copy(b.output(), b.input());
+  const patterns::Butterfly butterfly{
+      .place = folding.place_of(r),
+      .levels = folding.levels(),
+      .segments = n,
+      .rank_at = [&](Rank place) { return folding.rank_at(place); },
+      .blocks_before = [](std::int64_t segment) { return segment; },
+      .home = [&](std::int64_t first, std::int64_t count) { return b.output(first, count); }};
+
+  Region held = b.input();
+  const Slot half = n / 2;
+  if (folding.removed(r)) {
+    const Rank partner = folding.partner(r);
+    const Region arrived = b.region(b.scratch(half, half));
+    b.sendrecv(partner, b.part(held, 0, half), partner, arrived);
+    b.next_round();
+    b.reduce(arrived, arrived, b.part(held, half, half));
+    b.send(partner, arrived);
+    b.next_round(1 + 2 * levels);
+    b.recv(partner, b.output());
+    return b.next_round();
+  }
+  if (folding.paired(r)) {
+    const Rank partner = folding.partner(r);
+    const Region arrived = b.region(b.scratch(half, 0));
+    b.sendrecv(partner, b.part(held, half, half), partner, arrived);
+    b.next_round();
+    b.reduce(b.output(0, half), b.part(held, 0, half), arrived);
+    b.recv(partner, b.output(half, half));
+    b.next_round();
+    held = b.output();
+  } else if (folding.pairs() > 0) {
+    b.next_round(2);
+  }
+  held = patterns::halve(b, butterfly, held);
+  patterns::spread(b, butterfly, held);
+  if (folding.paired(r)) b.send(folding.partner(r), b.output());
+  b.next_round(folding.pairs() > 0 ? 1 : 0);
+}
+
+Cost cost(const Shape& shape) {
+  const patterns::Folding folding(shape.size);
+  const Rank n = folding.power();
+  const std::int64_t levels = folding.levels();
+  if (folding.pairs() == 0) {
+    return {.rounds = 2 * levels,
+            .sent = 2 * (n - 1),
+            .received = 2 * (n - 1),
+            .reduced = n - 1,
+            .copied = patterns::lonely_copy(shape)};
+  }
+  return {.rounds = 2 * levels + 3,
+          .sent = n / 2 + 2 * (n - 1) + n,
+          .received = n / 2 + n / 2 + 2 * (n - 1),
+          .reduced = n / 2 + n - 1};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(allreduce, rabenseifner) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::allreduce},
+      .name = "rabenseifner",
+      .summary = "recursive halving, then recursive doubling; long vectors",
+      .source = "Rabenseifner 2004",
+      .guarantees = {.same_bits = true, .rank_order = true},
+      .formula = {.rounds = "2 log2 p; 2L+3 unless p = 2^L",
+                  .sent = "2(p-1); 7p'/2-2, p' = 2^L",
+                  .reduced = "p-1; 3p'/2-1"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,51 @@
+// allreduce/segmented_ring: allreduce/ring whose parts are cut into segments that follow one another.
+//
+// Idea      A message of the ring waits for the message before it to arrive and to be combined. With n
+//           segments per part it only waits for its own segment, n rounds earlier: the steps of the ring
+//           overlap, and segments are combined while others travel.
+// Shape     any p; n p blocks, n = segments, empty ones included.
+// Cost      2n(p-1) rounds; 2n(p-1) blocks sent and received, n(p-1) combined per rank.
+// Scratch   three parts, in turn.
+// Order     as allreduce/ring: commutative operators; same bits on all ranks.
+// Source    Open MPI, coll/base, allreduce_intra_ring_segmented. Differs: there a phase of the ring runs per
+//           segment of the vector, and only the reduce_scatter overlaps.
+#include "circoll/algorithm.hpp"
+#include "patterns/composed.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{
+    .name = "segments", .minimum = 1, .maximum = 1 << 20, .fallback = 2, .summary = "segments of each of the p parts"};
+
+void build(Builder& b) { patterns::allreduce_by_ring(b, b.param(segments.name, segments.fallback)); }
+
+Cost cost(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  const Rank p = shape.size;
+  return {.rounds = 2 * n * (p - 1),
+          .sent = 2 * n * (p - 1),
+          .received = 2 * n * (p - 1),
+          .reduced = n * (p - 1),
+          .copied = n * patterns::lonely_copy(shape)};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(allreduce, segmented_ring) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::allreduce},
+      .name = "segmented_ring",
+      .summary = "ring whose parts are cut into segments, so that transfers and combinations overlap",
+      .source = "Open MPI, coll/base",
+      .needs = {.commutative = true},
+      .guarantees = {.same_bits = true},
+      .formula = {.rounds = "2n(p-1)", .sent = "2n(p-1)", .reduced = "n(p-1)"},
+      .params = {segments},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,38 @@
+// barrier/linear: all ranks tell rank 0, then rank 0 tells all.
+//
+// Idea      allreduce/linear of nothing.
+// Shape     any p; one block of no bytes. The executors send these messages although they are empty.
+// Cost      2(p - 1) rounds; rank 0 sends and receives p - 1 messages.
+// Scratch   three blocks of no bytes.
+// Order     none.
+// Source    folklore; Open MPI, coll/base, basic_linear.
+#include "circoll/algorithm.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  b.embed(build_schedule("allreduce/linear", {.size = b.size(), .rank = b.rank()}),
+          {.send = b.input(), .recv = b.output()});
+}
+
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.rounds = 2 * (p - 1), .sent = p - 1, .received = p - 1, .reduced = p - 1, .copied = p == 1 ? 1 : 0};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(barrier, linear) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::barrier},
+      .name = "linear",
+      .summary = "all ranks tell rank 0, then rank 0 tells all",
+      .source = "folklore",
+      .formula = {.rounds = "2(p-1)", .sent = "p-1", .reduced = "0"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,48 @@
+// barrier/recursive_doubling: allreduce/recursive_doubling of nothing.
+//
+// Idea      Ranks tell one another at distances 1, 2, 4, ...; those beyond a power of two tell their
+//           neighbour before and hear from it after.
+// Shape     any p; one block of no bytes. The executors send these messages although they are empty.
+// Cost      L = floor(log2 p): L rounds, and 2 more unless p = 2^L.
+// Scratch   three blocks of no bytes.
+// Order     none.
+// Source    Hensgen, Finkel, Manber 1988; Open MPI, coll/base.
+#include "circoll/algorithm.hpp"
+#include "patterns/power_of_two.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  b.embed(build_schedule("allreduce/recursive_doubling", {.size = b.size(), .rank = b.rank()}),
+          {.send = b.input(), .recv = b.output()});
+}
+
+Cost cost(const Shape& shape) {
+  const patterns::Folding folding(shape.size);
+  const std::int64_t levels = folding.levels();
+  const std::int64_t fold = folding.pairs() > 0 ? 1 : 0;
+  return {.rounds = levels + 2 * fold,
+          .sent = levels + fold,
+          .received = levels + fold,
+          .reduced = levels + fold,
+          .copied = levels == 0 ? 1 : 0};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(barrier, recursive_doubling) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::barrier},
+      .name = "recursive_doubling",
+      .summary = "exchanges at doubling distances",
+      .source = "Hensgen, Finkel, Manber 1988",
+      .formula = {.rounds = "floor(log2 p) (+2 unless p = 2^k)",
+                  .sent = "floor(log2 p) (+1 unless p = 2^k)",
+                  .reduced = "0"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

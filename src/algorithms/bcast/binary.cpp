@@ -1,0 +1,74 @@
+// bcast/binary: segments go down a binary tree.
+//
+// Idea      Ranks v relative to the root are the nodes of a binary tree in level order: v sends to 2v + 1 and
+//           2v + 2, every segment to one and, a round later, to the other.
+// Shape     any p, any root; the vector cut into n = segments blocks.
+// Cost      2(n - 1) + h rounds, h < 2 log2 (p + 1) the most rounds from the root to a rank; inner ranks send
+//           2n blocks. (p = 2: n rounds, n blocks.)
+// Scratch   none.
+// Order     no operator.
+// Source    Open MPI, coll/base, bcast_intra_bintree.
+#include <algorithm>
+
+#include "circoll/algorithm.hpp"
+#include "patterns/binary_tree.hpp"
+#include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{.name = "segments",
+                                    .minimum = 1,
+                                    .maximum = 1 << 20,
+                                    .fallback = 1,
+                                    .summary = "blocks that the vector is cut into"};
+
+/// Rounds between two segments: both children must be served.
+std::int64_t period_of(Rank p) { return p > 2 ? 2 : 1; }
+
+std::int64_t rounds_of(Rank p, std::int64_t n) { return period_of(p) * (n - 1) + patterns::heap_height(p); }
+
+void build(Builder& b) {
+  const std::int64_t n = b.param(segments.name, segments.fallback);
+  b.cut(n);
+  const Rank p = b.size();
+  if (p == 1) return;
+  const auto rank_at = [&](Rank node) { return (node - 1 + b.root()) % p; };
+  const Rank node = patterns::mod(b.rank() - b.root(), p) + 1;
+  const std::int64_t rounds = rounds_of(p, n);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    const auto segment = [&](Rank receiver) {
+      return patterns::segment_in(round, patterns::heap_delay(receiver) - 1, period_of(p), n);
+    };
+    for (Rank child = 2 * node; child <= std::min(2 * node + 1, p); ++child) {
+      if (segment(child) >= 0) b.send(rank_at(child), b.output(segment(child), 1));
+    }
+    if (node > 1 && segment(node) >= 0) b.recv(rank_at(node / 2), b.output(segment(node), 1));
+    b.next_round();
+  }
+}
+
+Cost cost(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  const Rank p = shape.size;
+  if (p == 1) return {};
+  return {.rounds = rounds_of(p, n), .sent = p > 2 ? 2 * n : n, .received = n};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(bcast, binary) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::bcast},
+      .name = "binary",
+      .summary = "segments down a binary tree; medium vectors",
+      .source = "Open MPI, coll/base",
+      .formula = {.rounds = "2(n-1)+h, h < 2 log2(p+1)", .sent = "2n", .reduced = "0"},
+      .params = {segments},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

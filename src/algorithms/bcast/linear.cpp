@@ -1,0 +1,36 @@
+// bcast/linear: the root sends the vector to one rank after the other.
+//
+// Idea      In the order of ranks, the root left out.
+// Shape     any p, any root; one block.
+// Cost      p - 1 rounds; the root sends p - 1 blocks.
+// Scratch   none.
+// Order     no operator.
+// Source    folklore; Open MPI, coll/base, basic_linear.
+#include "patterns/linear.hpp"
+#include "circoll/algorithm.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) { patterns::linear_bcast(b, b.output(), b.root()); }
+
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.rounds = p - 1, .sent = p - 1, .received = p > 1 ? 1 : 0};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(bcast, linear) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::bcast},
+      .name = "linear",
+      .summary = "the root sends to every rank",
+      .source = "folklore",
+      .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,59 @@
+// bcast/pipeline: segments go down a chain of ranks.
+//
+// Idea      Rank v (relative to the root) sends segment s to v + 1 in round v + s.
+// Shape     any p, any root; the vector cut into n = segments blocks.
+// Cost      n + p - 2 rounds; every block is sent and received once by a rank. T = (n + p - 2)(alpha + beta m
+//           / n), least for n = sqrt((p - 2) beta m / alpha).
+// Scratch   none.
+// Order     no operator.
+// Source    folklore; Open MPI, coll/base, bcast_intra_pipeline.
+#include "circoll/algorithm.hpp"
+#include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{.name = "segments",
+                                    .minimum = 1,
+                                    .maximum = 1 << 20,
+                                    .fallback = 1,
+                                    .summary = "blocks that the vector is cut into"};
+
+void build(Builder& b) {
+  const std::int64_t n = b.param(segments.name, segments.fallback);
+  b.cut(n);
+  const Rank p = b.size();
+  if (p == 1) return;
+  const Rank v = patterns::mod(b.rank() - b.root(), p);
+  for (std::int64_t round = 0; round < n + p - 2; ++round) {
+    const std::int64_t out = round - v;
+    const std::int64_t in = round - (v - 1);
+    if (v < p - 1 && out >= 0 && out < n) b.send((b.rank() + 1) % p, b.output(out, 1));
+    if (v > 0 && in >= 0 && in < n) b.recv(patterns::mod(b.rank() - 1, p), b.output(in, 1));
+    b.next_round();
+  }
+}
+
+Cost cost(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  if (shape.size == 1) return {};
+  return {.rounds = n + shape.size - 2, .sent = n, .received = n};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(bcast, pipeline) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::bcast},
+      .name = "pipeline",
+      .summary = "segments down a chain; long vectors, few ranks",
+      .source = "folklore",
+      .formula = {.rounds = "n+p-2", .sent = "n", .reduced = "0"},
+      .params = {segments},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

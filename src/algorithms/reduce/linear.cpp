@@ -1,0 +1,42 @@
+// reduce/linear: the root receives from one rank after the other and combines.
+//
+// Idea      In the order of ranks; the root's own contribution joins at its place.
+// Shape     any p, any root; one block.
+// Cost      p - 1 rounds; the root receives and combines p - 1 blocks.
+// Scratch   three blocks.
+// Order     rank order, from left to right: any associative operator; reproducible bits.
+// Source    folklore; Open MPI, coll/base, basic_linear. Differs: Open MPI combines from the last rank down.
+#include "patterns/linear.hpp"
+#include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) { patterns::linear_reduce(b, b.output(), b.input(), b.root()); }
+
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.rounds = p - 1,
+          .sent = p > 1 ? 1 : 0,
+          .received = p - 1,
+          .reduced = p - 1,
+          .copied = patterns::lonely_copy(shape)};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(reduce, linear) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::reduce},
+      .name = "linear",
+      .summary = "the root receives from every rank, in order",
+      .source = "folklore",
+      .guarantees = {.same_bits = true, .rank_order = true},
+      .formula = {.rounds = "p-1", .sent = "1", .reduced = "p-1"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,52 @@
+// reduce/pipeline: the reversal of bcast/pipeline.
+//
+// Idea      Partial results of segments come up a chain of ranks: v (relative to the root) combines its
+//           contribution with what comes from v + 1 and sends to v - 1.
+// Shape     any p, any root; the vector cut into n = segments blocks.
+// Cost      n + p - 2 rounds; every block is sent, received and combined once by a rank.
+// Scratch   the vector at ranks that are not the root, and two segments.
+// Order     root, root + 1, ..., root - 1: commutative operators, but for root 0, where it is the order of
+//           ranks.
+// Source    folklore; Open MPI, coll/base, reduce_intra_pipeline.
+#include "circoll/algorithm.hpp"
+#include "circoll/transform.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{.name = "segments",
+                                    .minimum = 1,
+                                    .maximum = 1 << 20,
+                                    .fallback = 1,
+                                    .summary = "blocks that the vector is cut into"};
+
+void build(Builder& b) {
+  b.cut(b.param(segments.name, segments.fallback));
+  append_reversed(b, build_part(b, "bcast/pipeline", part_shape(b)), Reversal::reduce);
+}
+
+Cost cost(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  if (shape.size == 1) return {.copied = n * patterns::lonely_copy(shape)};
+  return {.rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = n};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(reduce, pipeline) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::reduce},
+      .name = "pipeline",
+      .summary = "segments up a chain; long vectors, few ranks",
+      .source = "folklore",
+      .needs = {.commutative = true},
+      .guarantees = {.same_bits = true},
+      .formula = {.rounds = "n+p-2", .sent = "n", .reduced = "n"},
+      .params = {segments},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,55 @@
+// reduce/ring: reduce_scatter/ring on p parts of the vector, then gather/linear to the root.
+//
+// Idea      Every part is combined once, on its way around the ring; then all ranks send their part to the
+//           root.
+// Shape     any p, any root; p blocks, empty ones included.
+// Cost      2(p-1) rounds; p blocks sent by ranks other than the root, 2(p-1) received by the root, p - 1
+//           combined per rank.
+// Scratch   four blocks.
+// Order     for part b: ranks b + 1, b + 2, ..., b: commutative operators.
+// Source    Rabenseifner 2004, ring algorithm. Differs: there the reduce_scatter is the pairwise exchange, in
+//           which own contributions travel; both need p - 1 rounds and volume (p-1)/p m.
+#include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  b.cut(b.size());
+  const Rank r = b.rank();
+  const bool at_root = r == b.root();
+  const Region own = at_root ? b.output(r, 1) : b.region(b.scratch(1, r));
+  b.embed(build_part(b, "reduce_scatter/ring", part_shape(b)), {.send = b.input(), .recv = own});
+  Shape gather = part_shape(b);
+  gather.in_place = at_root;
+  b.embed(build_part(b, "gather/linear", gather),
+          {.send = at_root ? Region{} : own, .recv = at_root ? b.output() : Region{}});
+}
+
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.rounds = 2 * (p - 1),
+          .sent = p > 1 ? p : 0,
+          .received = 2 * (p - 1),
+          .reduced = p - 1,
+          .copied = patterns::lonely_copy(shape)};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(reduce, ring) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::reduce},
+      .name = "ring",
+      .summary = "ring reduce_scatter, then linear gather; long vectors, p not a power of two",
+      .source = "Rabenseifner 2004",
+      .needs = {.commutative = true},
+      .guarantees = {.same_bits = true},
+      .formula = {.rounds = "2(p-1)", .sent = "p", .reduced = "p-1"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

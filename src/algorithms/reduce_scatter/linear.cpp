@@ -1,0 +1,47 @@
+// reduce_scatter(_block)/linear: reduce to rank 0, then scatter(v)/linear from it.
+//
+// Idea      The definition, as a reference. The last combination writes the own block of rank 0 to its place.
+// Shape     any p; p blocks of any sizes.
+// Cost      2(p - 1) rounds; rank 0 receives and combines p(p - 1) blocks; the others send p.
+// Scratch   four vectors at rank 0.
+// Order     rank order, from left to right: any associative operator; reproducible bits.
+// Source    folklore; Open MPI, coll/base, nonoverlapping.
+#include "patterns/linear.hpp"
+#include "circoll/algorithm.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  const Rank p = b.size();
+  const bool at_root = b.rank() == 0;
+  Region all;
+  if (at_root) all = b.output() + (p > 1 ? b.region(b.scratch(p - 1, 1)) : Region{});
+  patterns::linear_reduce(b, all, b.input(), 0);
+  Shape scatter = part_shape(b);
+  scatter.in_place = at_root;
+  b.embed(build_part(b, "scatterv/linear", scatter), {.send = all, .recv = at_root ? Region{} : b.output()});
+}
+
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  if (p == 1) return {.copied = 1};
+  return {.rounds = 2 * (p - 1), .sent = p, .received = p * (p - 1), .reduced = p * (p - 1)};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(reduce_scatter, linear) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
+      .name = "linear",
+      .summary = "reduce to rank 0, then scatter, both linear",
+      .source = "folklore",
+      .guarantees = {.same_bits = true, .rank_order = true},
+      .formula = {.rounds = "2(p-1)", .sent = "p", .reduced = "p(p-1)"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

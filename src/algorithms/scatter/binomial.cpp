@@ -1,0 +1,45 @@
+// scatter(v)/binomial: the reversal of gather(v)/binomial.
+//
+// Idea      Rank v (relative to the root) receives the blocks of its subtree from its parent, keeps its own
+//           and passes on half of what it has in every round.
+// Shape     any p, any root; p blocks of any sizes. In scatterv only the root knows the sizes: the executor
+//           first runs the same schedule on the counts.
+// Cost      q = ceil(log2 p) rounds; the root sends p - 1 blocks; a rank receives max(p - 2^(q-1), 2^(q-2))
+//           at most.
+// Scratch   the blocks of the subtree, 2^(q-1) at most.
+// Order     no operator.
+// Source    folklore; Thakur, Rabenseifner, Gropp 2005, 4.2.
+#include "patterns/binomial.hpp"
+#include "circoll/algorithm.hpp"
+#include "circoll/transform.hpp"
+#include "patterns/circulant.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) { append_reversed(b, build_part(b, "gatherv/binomial", part_shape(b)), Reversal::move); }
+
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  const bool inner_copies = p >= 4;  // a rank other than the root passes blocks on
+  return {.rounds = patterns::ceil_log2(p),
+          .sent = p - 1,
+          .received = patterns::binomial_most(p),
+          .copied = shape.in_place && !inner_copies ? 0 : 1};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(scatter, binomial) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::scatter, Collective::scatterv},
+      .name = "binomial",
+      .summary = "binomial tree of cyclic ranges",
+      .source = "folklore",
+      .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

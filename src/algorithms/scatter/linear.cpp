@@ -1,0 +1,36 @@
+// scatter(v)/linear: the root sends every rank its block, one after the other.
+//
+// Idea      The reversal of gather(v)/linear.
+// Shape     any p, any root; p blocks of any sizes.
+// Cost      p - 1 rounds; the root sends p - 1 blocks; a rank receives one.
+// Scratch   none.
+// Order     no operator.
+// Source    folklore; Open MPI, coll/base, basic_linear.
+#include "circoll/algorithm.hpp"
+#include "circoll/transform.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) { append_reversed(b, build_part(b, "gatherv/linear", part_shape(b)), Reversal::move); }
+
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.rounds = p - 1, .sent = p - 1, .received = p > 1 ? 1 : 0, .copied = shape.in_place ? 0 : 1};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(scatter, linear) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::scatter, Collective::scatterv},
+      .name = "linear",
+      .summary = "the root sends to every rank",
+      .source = "folklore",
+      .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,439 @@
+// The classical algorithms on examples from the literature: who sends what to whom, and when.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/error.hpp"
+#include "circoll/verify.hpp"
+#include "patterns/binary_blocks.hpp"
+#include "patterns/binary_tree.hpp"
+#include "patterns/power_of_two.hpp"
+
+namespace circoll {
+namespace {
+
+std::vector<Schedule> schedules(const std::string& id, Rank p, Rank root = 0) {
+  const Selection s = parse_selection(id);
+  return build_all_ranks(*s.algorithm, s.collective, {.size = p, .root = root, .params = s.params});
+}
+
+std::vector<Block> blocks_of(const Schedule& s, Operand o) {
+  std::vector<Block> blocks;
+  for (const Range& range : s.operand(o)) {
+    const Slot slots = s.buffers[static_cast<std::size_t>(range.buffer)].slots;
+    for (Slot i = 0; i < range.count; ++i) {
+      blocks.push_back(s.block_of(range.buffer, (range.first + i) % slots));
+    }
+  }
+  return blocks;
+}
+
+struct Message {
+  std::uint32_t round;
+  Rank from;
+  Rank to;
+  std::vector<Block> blocks;
+
+  friend bool operator==(const Message&, const Message&) = default;
+};
+
+void PrintTo(const Message& m, std::ostream* out) {
+  *out << "round " << m.round << ": " << m.from << " -> " << m.to << ":";
+  for (const Block block : m.blocks) *out << ' ' << block;
+}
+
+/// All messages, by round, then by sender.
+std::vector<Message> messages(const std::vector<Schedule>& ranks) {
+  std::vector<Message> result;
+  for (const Schedule& s : ranks) {
+    for (const Step& step : s.steps) {
+      if (step.kind == StepKind::send) result.push_back({step.round, s.shape.rank, step.peer, blocks_of(s, step.left)});
+    }
+  }
+  std::stable_sort(result.begin(), result.end(), [](const Message& a, const Message& b) { return a.round < b.round; });
+  return result;
+}
+std::vector<Message> messages(const std::string& id, Rank p, Rank root = 0) { return messages(schedules(id, p, root)); }
+
+/// Those that a rank sends.
+std::vector<Message> sent_by(Rank rank, const std::string& id, Rank p, Rank root = 0) {
+  std::vector<Message> all = messages(id, p, root);
+  std::erase_if(all, [&](const Message& m) { return m.from != rank; });
+  return all;
+}
+
+/// Where each rank gets its first message from; -1: it gets none.
+std::vector<Rank> parents(const std::string& id, Rank p, Rank root = 0) {
+  std::vector<Rank> result(static_cast<std::size_t>(p), -1);
+  for (const Message& m : messages(id, p, root)) {
+    Rank& parent = result[static_cast<std::size_t>(m.to)];
+    if (parent < 0) parent = m.from;
+  }
+  return result;
+}
+
+Cost cost_of(const std::string& id, Rank p, Rank root = 0) {
+  const Selection s = parse_selection(id);
+  const Shape shape{.size = p, .root = root, .params = s.params};
+  const Verdict verdict = verify_algorithm(*s.algorithm, s.collective, shape);
+  EXPECT_TRUE(verdict.proven()) << verdict.refutation->to_string();
+  return verdict.counted;
+}
+
+/// Executes the schedules of a reducing collective on texts: contribution r to block b is "rb".
+class TextRun {
+ public:
+  explicit TextRun(const std::vector<Schedule>& ranks) : ranks_(ranks) {}
+
+  /// What the reductions of a round have written, by rank.
+  std::vector<std::string> sums_of_round(std::uint32_t round) {
+    std::vector<std::string> sums(ranks_.size());
+    std::vector<std::size_t> next(ranks_.size(), 0);
+    std::map<std::pair<Rank, Rank>, std::deque<std::vector<std::string>>> wire;
+    std::vector<std::map<std::pair<std::int32_t, Slot>, std::string>> memory(ranks_.size());
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (std::size_t r = 0; r < ranks_.size(); ++r) {
+        const Schedule& s = ranks_[r];
+        for (; next[r] < s.steps.size(); ++next[r], moved = true) {
+          const Step& step = s.steps[next[r]];
+          const auto rank = static_cast<Rank>(r);
+          const auto left = load(s, memory[r], step.left);
+          if (step.kind == StepKind::send) wire[{rank, step.peer}].push_back(left);
+          if (step.kind == StepKind::copy) store(s, memory[r], step.dst, left);
+          if (step.kind == StepKind::recv) {
+            auto& queue = wire[{step.peer, rank}];
+            if (queue.empty()) break;
+            store(s, memory[r], step.dst, queue.front());
+            queue.pop_front();
+          }
+          if (step.kind == StepKind::reduce) {
+            auto sum = left;
+            const auto right = load(s, memory[r], step.right);
+            for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += "+" + right[i];
+            store(s, memory[r], step.dst, sum);
+            if (step.round == round) sums[r] = sum.front();
+          }
+        }
+      }
+    }
+    return sums;
+  }
+
+ private:
+  using Memory = std::map<std::pair<std::int32_t, Slot>, std::string>;
+
+  template <typename F>
+  static void each_slot(const Schedule& s, Operand o, F&& f) {
+    for (const Range& range : s.operand(o)) {
+      const Buffer& buffer = s.buffers[static_cast<std::size_t>(range.buffer)];
+      for (Slot i = 0; i < range.count; ++i) f(range.buffer, (range.first + i) % buffer.slots);
+    }
+  }
+  static std::vector<std::string> load(const Schedule& s, const Memory& memory, Operand o) {
+    std::vector<std::string> values;
+    each_slot(s, o, [&](std::int32_t buffer, Slot slot) {
+      values.push_back(buffer == send_buffer ? std::to_string(s.shape.rank) + std::to_string(s.block_of(buffer, slot))
+                                             : memory.at({buffer, slot}));
+    });
+    return values;
+  }
+  static void store(const Schedule& s, Memory& memory, Operand o, const std::vector<std::string>& values) {
+    std::size_t i = 0;
+    each_slot(s, o, [&](std::int32_t buffer, Slot slot) { memory[{buffer, slot}] = values[i++]; });
+  }
+
+  const std::vector<Schedule>& ranks_;
+};
+
+using Texts = std::vector<std::string>;
+
+// The example on 5 nodes in Open MPI's ompi_coll_base_allreduce_intra_ring (whose table misprints 00 as 01 in
+// the first block from step 1 on).
+TEST(Ring, FiveNodesStepByStep) {
+  const auto ranks = schedules("allreduce/ring", 5);
+  TextRun run(ranks);
+  EXPECT_EQ(run.sums_of_round(0), (Texts{"44+04", "00+10", "11+21", "22+32", "33+43"}));
+  EXPECT_EQ(run.sums_of_round(1), (Texts{"33+43+03", "44+04+14", "00+10+20", "11+21+31", "22+32+42"}));
+  EXPECT_EQ(run.sums_of_round(2), (Texts{"22+32+42+02", "33+43+03+13", "44+04+14+24", "00+10+20+30", "11+21+31+41"}));
+  EXPECT_EQ(run.sums_of_round(3),
+            (Texts{"11+21+31+41+01", "22+32+42+02+12", "33+43+03+13+23", "44+04+14+24+34", "00+10+20+30+40"}));
+  const auto all = messages(ranks);
+  ASSERT_EQ(all.size(), 40U) << "2 (p - 1) steps of all ranks";
+  for (const Message& m : all) {
+    EXPECT_EQ(m.to, (m.from + 1) % 5);
+    // Computation: block r - k; distribution: the same, shifted by one.
+    const Rank shift = m.round < 4 ? m.from - m.round : m.from + 1 - (m.round - 4);
+    EXPECT_EQ(m.blocks, (std::vector<Block>{(shift + 10) % 5}));
+  }
+}
+
+TEST(Ring, SegmentsFollowOneAnother) {
+  const auto all = sent_by(0, "allreduce/segmented_ring:segments=3", 4);
+  ASSERT_EQ(all.size(), 18U);
+  EXPECT_EQ(all[0], (Message{0, 0, 1, {0}}));
+  EXPECT_EQ(all[1], (Message{1, 0, 1, {1}}));
+  EXPECT_EQ(all[2], (Message{2, 0, 1, {2}}));
+  EXPECT_EQ(all[3], (Message{3, 0, 1, {9}}));
+}
+
+TEST(RecursiveDoubling, PartnersAtDoublingDistances) {
+  const auto all = messages("allreduce/recursive_doubling", 8);
+  ASSERT_EQ(all.size(), 24U);
+  for (const Message& m : all) EXPECT_EQ(m.to, m.from ^ (Rank{1} << m.round));
+  EXPECT_EQ(cost_of("allreduce/recursive_doubling", 8), (Cost{3, 3, 3, 3, 0}));
+}
+
+TEST(RecursiveDoubling, RanksBeyondThePowerOfTwoFoldInFirst) {
+  const auto all = messages("allreduce/recursive_doubling", 6);  // places: (0, 1), (2, 3), 4, 5
+  ASSERT_EQ(all.size(), 2U + 2 * 4 + 2);
+  EXPECT_EQ(all[0], (Message{0, 1, 0, {0}}));
+  EXPECT_EQ(all[1], (Message{0, 3, 2, {0}}));
+  EXPECT_EQ(all[2], (Message{1, 0, 2, {0}}));
+  EXPECT_EQ(all[4], (Message{1, 4, 5, {0}}));
+  EXPECT_EQ(all[6], (Message{2, 0, 4, {0}}));
+  EXPECT_EQ(all[10], (Message{3, 0, 1, {0}}));
+  EXPECT_EQ(all[11], (Message{3, 2, 3, {0}}));
+  EXPECT_EQ(cost_of("allreduce/recursive_doubling", 6), (Cost{4, 3, 3, 3, 0}));
+}
+
+TEST(RecursiveDoubling, KeepsTheOrderOfRanks) {
+  const auto ranks = schedules("allreduce/recursive_doubling", 6);
+  EXPECT_EQ(TextRun(ranks).sums_of_round(2)[5], "00+10+20+30+40+50");
+}
+
+TEST(Rabenseifner, VolumeOfThePaper) {
+  for (const Rank p : {2, 4, 8, 16, 32, 64}) {
+    const Cost c = cost_of("allreduce/rabenseifner", p);  // blocks of m / p
+    EXPECT_EQ(c.rounds, 2 * patterns::floor_log2(p)) << p;
+    EXPECT_EQ(c.sent, 2 * (p - 1)) << p;
+    EXPECT_EQ(c.reduced, p - 1) << p;
+  }
+  // (3 + 2 floor(log2 p)) alpha; 3/2 of the combinations.
+  const Cost c = cost_of("allreduce/rabenseifner", 13);
+  EXPECT_EQ(c.rounds, 3 + 2 * 3);
+  EXPECT_EQ(c.reduced, 4 + 7);
+}
+
+TEST(Rabenseifner, RemovesTheOddRanksOfTheFirstPairs) {
+  const auto all = messages("allreduce/rabenseifner", 6);  // p' = 4: ranks 0 .. 3 form pairs
+  const std::vector<Message> first(all.begin(), all.begin() + 6);
+  EXPECT_EQ(first, (std::vector<Message>{{0, 0, 1, {2, 3}},  // even: second half to the right
+                                         {0, 1, 0, {0, 1}},  // odd: first half to the left
+                                         {0, 2, 3, {2, 3}},
+                                         {0, 3, 2, {0, 1}},
+                                         {1, 1, 0, {2, 3}},  // odd: its result to the left
+                                         {1, 3, 2, {2, 3}}}));
+  // Halving: place 0 (rank 0) exchanges with place 1 (rank 2), then with place 2 (rank 4).
+  const auto by0 = sent_by(0, "allreduce/rabenseifner", 6);
+  ASSERT_EQ(by0.size(), 6U);
+  EXPECT_EQ(by0[1], (Message{2, 0, 2, {2, 3}}));
+  EXPECT_EQ(by0[2], (Message{3, 0, 4, {1}}));
+  EXPECT_EQ(by0[3], (Message{4, 0, 4, {0}}));
+  EXPECT_EQ(by0[4], (Message{5, 0, 2, {0, 1}}));
+  EXPECT_EQ(by0[5], (Message{6, 0, 1, {0, 1, 2, 3}})) << "the removed rank gets the whole result";
+}
+
+TEST(Rabenseifner, ARemovedRootChangesRolesWithItsPartner) {
+  for (const Rank p : {3, 6, 7, 13}) {
+    EXPECT_EQ(cost_of("reduce/rabenseifner", p, 0).rounds, cost_of("reduce/rabenseifner", p, 1).rounds);
+    EXPECT_EQ(cost_of("reduce/rabenseifner", p, 0).received, cost_of("reduce/rabenseifner", p, 1).received);
+  }
+  const auto by0 = sent_by(0, "reduce/rabenseifner", 3, 1);
+  ASSERT_EQ(by0.size(), 2U) << "the second half, then the combined first half, then nothing";
+  EXPECT_EQ(by0[0], (Message{0, 0, 1, {1}}));
+  EXPECT_EQ(by0[1], (Message{1, 0, 1, {0}}));
+}
+
+TEST(Binomial, ParentsHaveOneBitLess) {
+  EXPECT_EQ(parents("bcast/binomial", 8), (std::vector<Rank>{-1, 0, 0, 2, 0, 4, 4, 6}));
+  EXPECT_EQ(parents("bcast/binomial", 6, 4), (std::vector<Rank>{4, 0, 4, 2, -1, 4}));
+  EXPECT_EQ(parents("scatter/binomial", 8), parents("bcast/binomial", 8));
+}
+
+TEST(Binomial, ScatterSendsHalves) {
+  const auto by0 = sent_by(0, "scatter/binomial", 8);
+  EXPECT_EQ(by0, (std::vector<Message>{{0, 0, 4, {4, 5, 6, 7}}, {1, 0, 2, {2, 3}}, {2, 0, 1, {1}}}));
+  EXPECT_EQ(sent_by(4, "scatter/binomial", 6, 4),
+            (std::vector<Message>{{0, 4, 2, {2, 3}}, {1, 4, 0, {0, 1}}, {2, 4, 5, {5}}}));
+}
+
+TEST(Binomial, ReducesInRankOrderToEveryRoot) {
+  for (Rank root = 0; root < 7; ++root) {
+    const auto ranks = schedules("reduce/binomial", 7, root);
+    EXPECT_EQ(messages(ranks).size(), 6U) << "every rank but the root sends once";
+    EXPECT_EQ(TextRun(ranks).sums_of_round(2)[static_cast<std::size_t>(root)], "00+10+20+30+40+50+60");
+  }
+}
+
+TEST(Linear, OneRankAfterTheOther) {
+  const auto all = messages("reduce/linear", 4, 2);
+  EXPECT_EQ(all, (std::vector<Message>{{0, 0, 2, {0}}, {1, 1, 2, {0}}, {2, 3, 2, {0}}}));
+  EXPECT_EQ(cost_of("allreduce/linear", 7), (Cost{12, 6, 6, 6, 0}));
+  EXPECT_EQ(cost_of("barrier/linear", 7).rounds, 12);
+}
+
+TEST(Allgather, BruckDoubles) {
+  EXPECT_EQ(sent_by(1, "allgather/bruck", 5),
+            (std::vector<Message>{{0, 1, 0, {1}}, {1, 1, 4, {1, 2}}, {2, 1, 2, {1}}}));
+}
+
+TEST(Allgather, RingTakesOneRoundPerBlock) {
+  EXPECT_EQ(cost_of("allgather/ring", 9).rounds, 8);
+  EXPECT_EQ(sent_by(1, "allgather/ring", 4), (std::vector<Message>{{0, 1, 2, {1}}, {1, 1, 2, {0}}, {2, 1, 2, {3}}}));
+}
+
+TEST(Allgather, NeighborsExchangeInHalfTheRounds) {
+  EXPECT_EQ(sent_by(0, "allgather/neighbor_exchange", 6),
+            (std::vector<Message>{{0, 0, 1, {0}}, {1, 0, 5, {0, 1}}, {2, 0, 1, {4, 5}}}));
+  EXPECT_EQ(cost_of("allgather/neighbor_exchange", 16).rounds, 8);
+  EXPECT_THROW((void)build_schedule("allgather/neighbor_exchange", {.size = 5}), Error);
+  EXPECT_FALSE(unmet_need(*find_algorithm(Collective::allgather, "neighbor_exchange"), 5, {}).empty());
+}
+
+TEST(Allgather, RecursiveDoublingPassesOnWhatIsMissing) {
+  EXPECT_EQ(cost_of("allgather/recursive_doubling", 8), (Cost{3, 7, 7, 0, 1}));
+  // p = 6: after the last exchange the ranks 2 and 3 miss the blocks 4 and 5.
+  const auto all = messages("allgather/recursive_doubling", 6);
+  const std::vector<Message> last(all.end() - 2, all.end());
+  EXPECT_EQ(last, (std::vector<Message>{{3, 0, 2, {4, 5}}, {3, 1, 3, {4, 5}}}));
+  EXPECT_EQ(cost_of("allgather/recursive_doubling", 6).rounds, 4);
+  EXPECT_EQ(cost_of("allgather/recursive_doubling", 7).rounds, 5);
+  EXPECT_EQ(cost_of("allgather/recursive_doubling", 5).rounds, 5) << "one rank has it, then two, then four";
+}
+
+TEST(ReduceScatter, PairwiseSendsOwnContributions) {
+  EXPECT_EQ(sent_by(1, "reduce_scatter/pairwise", 4),
+            (std::vector<Message>{{0, 1, 2, {2}}, {1, 1, 3, {3}}, {2, 1, 0, {0}}}));
+}
+
+TEST(ReduceScatter, HalvesAndDistancesHalve) {
+  EXPECT_EQ(sent_by(0, "reduce_scatter/recursive_halving", 8),
+            (std::vector<Message>{{0, 0, 4, {4, 5, 6, 7}}, {1, 0, 2, {2, 3}}, {2, 0, 1, {1}}}));
+  EXPECT_EQ(cost_of("reduce_scatter/recursive_halving", 8), (Cost{3, 7, 7, 7, 0}));
+}
+
+TEST(ReduceScatter, GroupsJoinInRankOrder) {
+  EXPECT_EQ(sent_by(0, "reduce_scatter/recursive_doubling", 4),
+            (std::vector<Message>{{0, 0, 1, {1, 2, 3}}, {1, 0, 2, {2}}}));
+  const auto ranks = schedules("reduce_scatter/recursive_doubling", 5);
+  EXPECT_EQ(TextRun(ranks).sums_of_round(2)[4], "04+14+24+34+44");
+}
+
+TEST(Pipeline, SegmentsDownAChain) {
+  EXPECT_EQ(cost_of("bcast/pipeline:segments=5", 4, 2).rounds, 5 + 4 - 2);
+  EXPECT_EQ(parents("bcast/pipeline:segments=5", 4, 2), (std::vector<Rank>{3, 0, -1, 2}));
+  EXPECT_EQ(sent_by(3, "bcast/pipeline:segments=2", 4, 2), (std::vector<Message>{{1, 3, 0, {0}}, {2, 3, 0, {1}}}));
+  EXPECT_EQ(cost_of("allreduce/nonoverlapping:segments=5", 4).rounds, 2 * (5 + 4 - 2));
+}
+
+TEST(Barrier, DisseminatesAtDoublingDistances) {
+  const auto all = messages("barrier/dissemination", 6);
+  ASSERT_EQ(all.size(), 18U);
+  for (const Message& m : all) EXPECT_EQ(m.to, (m.from + (Rank{1} << m.round)) % 6);
+}
+
+TEST(BinaryTree, ParentsAreInLevelOrder) {
+  EXPECT_EQ(parents("bcast/binary", 7), (std::vector<Rank>{-1, 0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(parents("bcast/binary", 4, 3), (std::vector<Rank>{3, 3, 0, -1}));
+}
+
+TEST(SplitBinary, HalvesGoDownTwoTrees) {
+  EXPECT_EQ(parents("bcast/split_binary", 8), (std::vector<Rank>{-1, 0, 0, 1, 2, 1, 2, 3}));
+  const auto all = messages("bcast/split_binary", 8);
+  const std::vector<Message> last(all.end() - 7, all.end());
+  EXPECT_EQ(last, (std::vector<Message>{{4, 0, 7, {1}},
+                                        {4, 1, 2, {0}},
+                                        {4, 2, 1, {1}},
+                                        {4, 3, 4, {0}},
+                                        {4, 4, 3, {1}},
+                                        {4, 5, 6, {0}},
+                                        {4, 6, 5, {1}}}));
+}
+
+TEST(SplitBinary, ReducesInRankOrderToEveryRoot) {
+  for (Rank root = 0; root < 7; ++root) {
+    const auto ranks = schedules("reduce/split_binary", 7, root);
+    TextRun run(ranks);
+    EXPECT_EQ(run.sums_of_round(ranks[0].rounds - 1)[static_cast<std::size_t>(root)], "00+10+20+30+40+50+60");
+  }
+  const auto all = messages("reduce/split_binary", 7, 3);  // 3 divides 0 1 2 and 4 5 6
+  ASSERT_EQ(all.size(), 6U);
+  for (const Message& m : all) {
+    const Rank parent = m.from == 1 || m.from == 5 ? 3 : m.from < 3 ? 1 : 5;
+    EXPECT_EQ(m.to, parent) << m.from;
+  }
+}
+
+TEST(BinaryBlocks, ThirteenIsEightAndFourAndOne) {
+  const patterns::BinaryBlocks blocks(13);
+  ASSERT_EQ(blocks.count(), 3);
+  EXPECT_EQ(blocks.first(1), 8);
+  EXPECT_EQ(blocks.first(2), 12);
+  EXPECT_EQ(blocks.start(1), 2) << "after its own two exchanges";
+  EXPECT_EQ(blocks.start(0), 6) << "after rank 12 has sent to four ranks";
+  EXPECT_EQ(blocks.rounds(), 8);
+  EXPECT_EQ(cost_of("allreduce/binary_blocks", 13).rounds, 16);
+  // Rank 12 divides its vector among 8 .. 11; distances double, so bits come in opposite order.
+  EXPECT_EQ(sent_by(12, "allreduce/binary_blocks", 13),
+            (std::vector<Message>{{2, 12, 8, {0, 1}}, {3, 12, 9, {4, 5}}, {4, 12, 10, {2, 3}}, {5, 12, 11, {6, 7}}}));
+}
+
+TEST(BinaryBlocks, PowersOfTwoAreRabenseifners) {
+  for (const Rank p : {2, 8, 32}) {
+    EXPECT_EQ(messages("allreduce/binary_blocks", p), messages("allreduce/rabenseifner", p));
+  }
+}
+
+TEST(BinaryBlocks, AreBetterBalancedThanFolding) {
+  // p = 24 = 16 + 8, delta 1: the ratio of neighbouring blocks limits the overhead.
+  const Cost blocks = cost_of("allreduce/binary_blocks", 24);
+  const Cost folding = cost_of("allreduce/rabenseifner", 24);
+  EXPECT_LT(blocks.sent, folding.sent);
+  EXPECT_LT(blocks.reduced, folding.reduced);
+}
+
+TEST(ScatterAllgather, VolumeIsTwoVectors) {
+  const Cost c = cost_of("bcast/scatter_allgather", 8);
+  EXPECT_EQ(c.rounds, 3 + 7);
+  EXPECT_EQ(c.sent, 2 * 7);
+}
+
+TEST(SmpLinear, LeadersInALineThenEveryNode) {
+  EXPECT_EQ(parents("bcast/smp_linear:cores=3", 8), (std::vector<Rank>{-1, 0, 1, 0, 3, 4, 3, 6}));
+  EXPECT_EQ(parents("bcast/smp_linear:cores=3", 8, 4), (std::vector<Rank>{6, 0, 1, 4, -1, 3, 4, 6}))
+      << "the root leads its node, and its node comes first";
+}
+
+TEST(Patterns, HeightOfAHeapIsItsLargestDelay) {
+  std::int64_t most = 0;
+  for (std::int64_t node = 1; node < 3000; ++node) {
+    most = std::max(most, patterns::heap_delay(node));
+    EXPECT_EQ(patterns::heap_height(node), most) << node;
+  }
+}
+
+TEST(Patterns, FoldingKeepsTheOrderOfRanks) {
+  for (Rank p = 1; p < 70; ++p) {
+    for (Rank root = 0; root < p; ++root) {
+      const patterns::Folding folding(p, root);
+      EXPECT_FALSE(folding.removed(root));
+      Rank before = -1;
+      for (Rank place = 0; place < folding.power(); ++place) {
+        const Rank rank = folding.rank_at(place);
+        EXPECT_GT(rank, before);
+        EXPECT_EQ(folding.place_of(rank), place);
+        EXPECT_FALSE(folding.removed(rank));
+        EXPECT_LE(folding.ranks_below(place), rank);
+        before = rank;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace circoll
