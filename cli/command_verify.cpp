@@ -54,6 +54,7 @@ void read_roots(std::string_view text, VerifyRange& range) {
   while (!text.empty()) {
     const std::string_view item = text.substr(0, text.find(','));
     range.roots.push_back(number(item, "'all', 'sample' or a list of ranks"));
+    if (range.roots.back() < 0) throw Error(ErrorCode::invalid_argument, fmt::format("'{}' is no rank", item));
     text = item.size() == text.size() ? std::string_view{} : text.substr(item.size() + 1);
   }
 }
@@ -147,6 +148,11 @@ void run(const Options& options, Context& context) {
   range.progress = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
   const std::vector<RangeVerdict> verdicts = verify_range(read_selections(options.what), range);
   progress.clear();
+  for (const RangeVerdict& v : verdicts) {
+    if (v.instances == 0 && !v.refutation) {
+      throw Error(ErrorCode::invalid_argument, v.id + ": nothing to verify, no p, root and segments asked for fit it");
+    }
+  }
   print(report(verdicts, options.json));
   std::int64_t refuted = 0;
   std::int64_t instances = 0;

@@ -47,7 +47,8 @@ struct Embedding {
   Region recv{};
 };
 
-/// Writes one rank's schedule, step by step, in program order.
+/// Writes one rank's schedule, step by step, in program order. It does not tell which collective it is for: an
+/// algorithm that serves the regular and the irregular collective writes the same schedule for both.
 ///
 /// Errors: misuse (ranges out of bounds, unequal lengths, peers outside the communicator) throws
 /// Error(invalid_argument) at the call that commits it.
@@ -56,7 +57,6 @@ class Builder {
   Builder(std::string id, Collective collective, const Shape& shape);
 
   [[nodiscard]] const Shape& shape() const { return schedule_.shape; }
-  [[nodiscard]] Collective collective() const { return schedule_.collective; }
   [[nodiscard]] Rank size() const { return schedule_.shape.size; }
   [[nodiscard]] Rank rank() const { return schedule_.shape.rank; }
   [[nodiscard]] Rank root() const { return schedule_.shape.root; }

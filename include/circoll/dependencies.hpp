@@ -22,7 +22,8 @@ struct Dependencies {
 
 /// Step j waits for an earlier step i if one of them writes a slot that the other reads or writes, or if they
 /// use different views of one storage and one of them writes, or if an explicit edge says so. Edges that
-/// follow from others through the last writer of a slot are left out. O(n log n) in the number of ranges.
+/// follow from others through the last writer of a slot are left out. O(n log n) in the
+/// number n of ranges, plus the parts that ranges cut one another into.
 [[nodiscard]] Dependencies derive_dependencies(const Schedule& schedule);
 
 }  // namespace circoll

@@ -76,10 +76,8 @@ struct Verdict {
 [[nodiscard]] Verdict verify_schedules(std::span<const Schedule> ranks, const Claims& claims,
                                        std::span<const Dependencies> dependencies = {});
 
-/// Builds the schedules of all ranks of one instance and verifies them; shape.rank is ignored. The schedules
-/// are handed out if `schedules` is given and they could be built.
-[[nodiscard]] Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape,
-                                       std::vector<Schedule>* schedules = nullptr);
+/// Builds the schedules of all ranks of one instance and verifies them; shape.rank is ignored.
+[[nodiscard]] Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape);
 
 /// The schedules of all ranks of one instance. shape.rank is ignored.
 [[nodiscard]] std::vector<Schedule> build_all_ranks(const Algorithm& algorithm, Collective collective,
@@ -92,7 +90,8 @@ struct VerifyRange {
   /// Roots of rooted collectives: empty means a sample (0, 1, p/2, p-1).
   bool all_roots = false;
   std::vector<Rank> roots{};
-  /// Values for the parameter "segments" where it is declared; empty means a sample around q = ceil(log2 p).
+  /// Values for the parameter "segments" where it is declared; empty means a sample: 1, 2, 3, q = ceil(log2 p) and q + 2;
+  /// fewer for p > 64 where every rank has a block of its own.
   std::vector<std::int64_t> segments{};
   /// In-place calls are verified as instances of their own up to this p.
   Rank last_in_place = 256;
@@ -109,10 +108,10 @@ struct RangeVerdict {
   double seconds = 0;                      ///< of processor time
 };
 
-/// Verifies algorithms over a family of instances, in place and not. Where one algorithm serves two
-/// collectives by the same schedules (compared: of all ranks up to p = 256, of 16 beyond), one proof counts
-/// for both. Instances of larger p are skipped once a smaller one is refuted. An algorithm that needs a power
-/// of two is verified for powers of two, and so on.
+/// Verifies algorithms over a family of instances, in place and not. Where one algorithm serves a regular and an
+/// irregular collective one proof counts for both: their schedules are the same, see Builder. Instances of larger p are
+/// skipped once a smaller one is refuted. An algorithm that needs a power of two is verified for powers of two, and so
+/// on; `instances` stays 0 if nothing in the family fits.
 [[nodiscard]] std::vector<RangeVerdict> verify_range(const std::vector<Selection>& selections,
                                                      const VerifyRange& range);
 

@@ -19,26 +19,8 @@ struct Instance {
   Shape shape;
 };
 
-/// Does a collective get the schedules from an algorithm that another one got? Then what is proven for one
-/// holds for the other: the contract of an irregular collective is that of the regular one.
-bool same_schedules(const Algorithm& algorithm, std::vector<Schedule>& ranks, Collective collective,
-                    const Shape& shape) {
-  if (ranks.empty()) return false;
-  // Schedules depend on the collective everywhere or nowhere, so at large p a sample of ranks tells.
-  constexpr Rank most_compared = 256;
-  const Rank stride = shape.size <= most_compared ? 1 : shape.size / 16;
-  Shape own = shape;
-  for (own.rank = 0; own.rank < shape.size; own.rank += stride) {
-    const Schedule other = build_schedule(algorithm, collective, own);
-    Schedule& schedule = ranks[static_cast<std::size_t>(own.rank)];
-    schedule.id = other.id;
-    schedule.collective = other.collective;
-    if (schedule != other) return false;
-  }
-  return true;
-}
-
-/// Collectives whose contracts differ in nothing but the sizes of blocks.
+/// Collectives whose contracts differ in nothing but the sizes of blocks. An algorithm that serves both writes the same
+/// schedule for both, since a builder does not tell which one it is for: what is proven for one holds for the other.
 bool same_contract(Collective first, Collective second) {
   const auto regular = [](Collective c) {
     switch (c) {
@@ -72,7 +54,7 @@ std::vector<Rank> roots_for(const VerifyRange& range, Collective collective, Ran
   return {roots.begin(), roots.end()};
 }
 
-/// Values of "segments": as asked, else 1, 2, and one either side of the number of rounds.
+/// Values of "segments": as asked, else a sample: 1, 2, 3, q and q + 2, fewer where that is dear.
 std::vector<Params> params_for(const VerifyRange& range, const Selection& selection, Rank p) {
   std::vector<Params> result;
   const auto& declared = selection.algorithm->params;
@@ -83,9 +65,10 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
   if (values.empty()) {
     std::int64_t q = 0;
     while ((Rank{1} << q) < p) ++q;
-    // Large p: blocks of all ranks times segments is what verification costs.
-    values = p <= 64 ? std::set<std::int64_t>{1, 2, 3, std::max<std::int64_t>(q, 1), q + 2}
-                     : std::set<std::int64_t>{p <= 256 || p % 8 == 0 ? 2 : 1};
+    // Where every rank has a block, verification costs p times the segments: at large p only short pipelines.
+    const bool cheap = p <= 64 || contract_of(selection.collective, {.size = 2}, 1).user_blocks == 1;
+    values = cheap ? std::set<std::int64_t>{1, 2, 3, std::max<std::int64_t>(q, 1), q + 2}
+                   : std::set<std::int64_t>{p <= 256 || p % 8 == 0 ? 2 : 1};
   }
   for (const std::int64_t n : values) {
     if (n < segments->minimum || n > segments->maximum) continue;
@@ -172,17 +155,12 @@ class Work {
   }
 
   void prove(const Instance& instance) {
-    std::vector<Schedule> proven;  // of the first collective, for comparison
+    const Selection& first = selections_[instance.selections->front()];
+    const double start = thread_seconds();
+    const Verdict verdict = verify_algorithm(*first.algorithm, first.collective, instance.shape);
+    const double seconds = thread_seconds() - start;
     for (const std::size_t i : *instance.selections) {
-      const Selection& s = selections_[i];
-      const double start = thread_seconds();
-      Verdict verdict;  // proven, unless something says otherwise
-      if (!same_schedules(*s.algorithm, proven, s.collective, instance.shape)) {
-        const bool compared = i != instance.selections->back();
-        verdict = verify_algorithm(*s.algorithm, s.collective, instance.shape, compared ? &proven : nullptr);
-        if (!verdict.proven()) proven.clear();
-      }
-      note(i, instance.shape.size, std::move(verdict), thread_seconds() - start);
+      note(i, instance.shape.size, verdict, i == instance.selections->front() ? seconds : 0);
     }
     const std::scoped_lock lock(mutex_);
     ++done_;
@@ -204,14 +182,15 @@ class Work {
     return false;
   }
 
-  void note(std::size_t selection, Rank size, Verdict verdict, double seconds) {
+  void note(std::size_t selection, Rank size, const Verdict& verdict, double seconds) {
     const std::scoped_lock lock(mutex_);
     RangeVerdict& v = verdicts_[selection];
     v.seconds += seconds;
     if (verdict.proven()) {
       ++v.instances;
     } else if (!v.refutation || v.refutation->size > size) {
-      v.refutation = std::move(verdict.refutation);
+      v.refutation = verdict.refutation;
+      v.refutation->id = v.id;
     }
   }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "circoll/error.hpp"
+#include "verify/aliasing.hpp"
 #include "verify/expressions.hpp"
 #include "verify/races.hpp"
 
@@ -347,6 +348,11 @@ class Verifier {
       memories_.back().fill_input(*expressions_, contract);
       dependencies_.push_back(given_.empty() ? derive_dependencies(s) : given_[static_cast<std::size_t>(r)]);
       check_rounds(r);
+      for (StepIndex i = 0; i < s.steps.size(); ++i) {
+        if (const auto aliasing = verify::find_aliasing(s, s.steps[i])) {
+          throw Refuted{Claim::no_race, r, i, aliasing->block, aliasing->what};
+        }
+      }
       if (const auto race = verify::find_race(s, dependencies_.back())) {
         throw Refuted{Claim::no_race, r, race->later, s.block_of(race->buffer, race->slot),
                       "it may run before step " + std::to_string(race->earlier) + " has ended, and they share slot " +
@@ -569,10 +575,13 @@ class Verifier {
     const auto p = static_cast<std::size_t>(size());
     found_.assign(p, false);
     std::size_t number = 0;
+    const bool ordered = claims_.guarantees.rank_order || !claims_.needs.commutative;
     if (at_least_once()) {
       expressions_->mark_sources(value, found_);
+      if (ordered && ranks_[0].collective != Collective::barrier) {
+        fail(Claim::rank_order, "no order is proven where a contribution may count twice");
+      }
     } else {
-      const bool ordered = claims_.guarantees.rank_order || !claims_.needs.commutative;
       bool ascending = false;
       if (expressions_->is_complete(value, ascending) && (ascending || !ordered)) return;
       if (expressions_->leaves_of(value) > p) fail(Claim::exactly_once, "a contribution is counted twice");
@@ -673,16 +682,17 @@ Verdict verify_schedules(std::span<const Schedule> ranks, const Claims& claims,
     Verifier(ranks, claims, dependencies).run(verdict);
   } catch (const Refuted& r) {
     const Schedule& s = ranks[static_cast<std::size_t>(std::max<Rank>(r.rank, 0))];
-    verdict.refutation = Refutation{.claim = r.claim,
-                                    .id = s.id,
-                                    .size = static_cast<Rank>(ranks.size()),
-                                    .root = s.shape.root,
-                                    .in_place = s.shape.in_place,
-                                    .params = s.shape.params,
-                                    .rank = r.rank,
-                                    .step = r.step,
-                                    .block = r.block,
-                                    .what = r.what};
+    verdict.refutation = Refutation{
+        .claim = r.claim,
+        .id = s.id,
+        .size = static_cast<Rank>(ranks.size()),
+        .root = s.shape.root,
+        .in_place = std::any_of(ranks.begin(), ranks.end(), [](const Schedule& x) { return x.shape.in_place; }),
+        .params = s.shape.params,
+        .rank = r.rank,
+        .step = r.step,
+        .block = r.block,
+        .what = r.what};
   }
   return verdict;
 }
@@ -695,8 +705,7 @@ std::vector<Schedule> build_all_ranks(const Algorithm& algorithm, Collective col
   return ranks;
 }
 
-Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape,
-                         std::vector<Schedule>* schedules) {
+Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape) {
   Verdict verdict;
   std::vector<Schedule> ranks;
   try {
@@ -711,10 +720,8 @@ Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, cons
                                     .what = error.what()};
     return verdict;
   }
-  verdict = verify_schedules(
+  return verify_schedules(
       ranks, {.needs = algorithm.needs, .guarantees = algorithm.guarantees, .cost = algorithm.cost(shape)});
-  if (schedules != nullptr) *schedules = std::move(ranks);
-  return verdict;
 }
 
 }  // namespace circoll

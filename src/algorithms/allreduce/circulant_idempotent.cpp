@@ -7,7 +7,7 @@
 // Cost      q = ceil(log2 p) rounds; q blocks sent, received and combined per rank.
 // Scratch   three blocks.
 // Order     commutative, idempotent operators. Ranks associate differently (no difference for exact operators).
-// Source    the remark on idempotent operators in Traff et al., Uniform Algorithms, V.
+// Source    folklore: dissemination with the roughly halving skips of Traff et al., Uniform Algorithms, III-A.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
 
@@ -44,7 +44,7 @@ CIRCOLL_ALGORITHM(allreduce, circulant_idempotent) {
       .collectives = {Collective::allreduce},
       .name = "circulant_idempotent",
       .summary = "min, max, and, or: ceil(log2 p) rounds, one combination each",
-      .source = "Traff et al., Uniform Algorithms, V",
+      .source = "folklore: dissemination, on the circulant graph",
       .needs = {.commutative = true, .idempotent = true},
       .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q"},
       .cost = cost,

@@ -160,6 +160,7 @@ void Comm::Impl::start(std::shared_ptr<BoundCall> bound, const Memory& memory) {
 }
 
 void Comm::Impl::begin(const Call& call, const Choice& choice) {
+  endpoint_.check_world();  // after a failure a peer may still look at the plan of the call before: keep it
   check_arguments(call);
   call_ = call;
   signature_ = signature_of(call, choice);

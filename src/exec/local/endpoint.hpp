@@ -57,6 +57,8 @@ class Endpoint {
   [[nodiscard]] Hub& hub() { return *hub_; }
   [[nodiscard]] Reduction& reduction() { return reduction_; }
 
+  /// Throws Error(transport) if the world failed.
+  void check_world() const;
   /// Begins an execution. All ranks begin the same ones in the same order.
   void start(Execution& execution, const Memory& memory);
   /// Handles the events that have come in; true if the execution has ended. Throws Error(transport) if the
@@ -88,7 +90,6 @@ class Endpoint {
   /// An arrival of the current execution: completes its receive if that has been started, else takes note.
   void match(const Event& event);
   void receive(Execution::Receive& receive);
-  void check_world() const;
 
   Hub* hub_;
   Rank rank_;

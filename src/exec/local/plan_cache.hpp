@@ -54,8 +54,8 @@ class BoundCall {
   std::vector<Count> displs_;
 };
 
-/// One rank's plans by signature; bounded in bytes, the least recently used go first. Finding allocates
-/// nothing.
+/// One rank's plans by signature; bounded in bytes (or one plan, if that is larger), the least recently used go first.
+/// Finding allocates nothing.
 class PlanCache {
  public:
   explicit PlanCache(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
