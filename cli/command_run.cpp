@@ -33,7 +33,7 @@ std::string find_program(const std::string& name) {
   while (!rest.empty()) {
     const std::string_view directory = rest.substr(0, rest.find(':'));
     rest = directory.size() == rest.size() ? std::string_view{} : rest.substr(directory.size() + 1);
-    const std::string candidate = fmt::format("{}/{}", directory, name);
+    std::string candidate = fmt::format("{}/{}", directory, name);
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return name;

@@ -7,6 +7,7 @@
 #ifndef CIRCOLL_CIRCOLL_H
 #define CIRCOLL_CIRCOLL_H
 
+/* NOLINTBEGIN(modernize-deprecated-headers, modernize-use-using): a C header */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,5 +75,7 @@ int circoll_mpi_barrier(MPI_Comm comm, const char* choice);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-deprecated-headers, modernize-use-using) */
 
 #endif

@@ -25,6 +25,9 @@ using ReduceKernel = void (*)(void* dst, const void* left, const void* right, st
 /// false for floating-point SUM and PROD. MIN, MAX, MINLOC and MAXLOC are exact up to the sign of a zero that ties with
 /// the opposite zero, and on values without NaN; REPLACE and NO_OP are, under every bracketing of the ordered operands.
 [[nodiscard]] bool is_exact(Op op, Type type);
+/// True if all evaluation orders give the same bits whatever the operands are: is_exact, and no NaN or signed zero can
+/// be among them. Decides whether ranks may combine in different orders.
+[[nodiscard]] bool is_order_free(Op op, Type type);
 /// All predefined operators but REPLACE and NO_OP.
 [[nodiscard]] bool is_commutative(Op op);
 /// MIN, MAX, LAND, LOR, BAND, BOR, MINLOC, MAXLOC.

@@ -58,6 +58,13 @@ ReduceKernel reduce_kernel(Op op, Type type) {
 
 bool is_exact(Op op, Type type) { return (op != Op::sum && op != Op::prod) || is_integer(type); }
 
+bool is_order_free(Op op, Type type) {
+  const bool compares = op == Op::min || op == Op::max || op == Op::minloc || op == Op::maxloc;
+  const bool of_integers =
+      is_integer(type) || type == Type::pair_int_int || type == Type::pair_long_int || type == Type::pair_short_int;
+  return is_exact(op, type) && (!compares || of_integers);
+}
+
 bool is_commutative(Op op) { return op != Op::replace && op != Op::no_op; }
 
 bool is_idempotent(Op op) {

@@ -42,8 +42,8 @@ void binomial_scatter(Builder& b, const Region& all, Rank root) {
 }
 
 std::int64_t binomial_most(Rank p) {
-  if (p == 1) return 0;
-  const Rank top = Rank{1} << (ceil_log2(p) - 1);
+  if (p < 2) return 0;
+  const Rank top = Rank{1} << std::max(ceil_log2(p) - 1, 0);
   return std::max(p - top, top / 2);
 }
 

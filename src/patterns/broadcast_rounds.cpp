@@ -22,8 +22,8 @@ class ReceiveSearch {
  public:
   ReceiveSearch(Rank rank, const Skips& skips)
       : skips_(skips), q_(skips.q()), target_(rank + skips[skips.q()]), below_(2 * skips[skips.q()]) {
-    for (int i = 0; i <= q_; ++i) next_[index(i)] = static_cast<std::int8_t>(i - 1);
-    for (int i = 0; i <= q_; ++i) previous_[index(i)] = static_cast<std::int8_t>(i + 1);
+    for (int i = 0; i <= q_; ++i) next_[index(i)] = static_cast<std::int16_t>(i - 1);
+    for (int i = 0; i <= q_; ++i) previous_[index(i)] = static_cast<std::int16_t>(i + 1);
     remove(base_block(rank, skips));
   }
 
@@ -34,8 +34,8 @@ class ReceiveSearch {
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
   void remove(int i) {
-    const std::int8_t before = previous_[index(i)];
-    const std::int8_t after = next_[index(i)];
+    const std::int16_t before = previous_[index(i)];
+    const std::int16_t after = next_[index(i)];
     if (i == head_) {
       head_ = after;
     } else {
@@ -56,7 +56,7 @@ class ReceiveSearch {
         }
         if (sum > target_ - skips_[k + 1]) return k;  // the shorter sum itself serves this round
         below_ = extended;
-        entries[index(k)] = static_cast<std::int8_t>(i);
+        entries[index(k)] = static_cast<std::int16_t>(i);
         ++k;
         remove(i);
       }
@@ -70,9 +70,9 @@ class ReceiveSearch {
   Rank target_;
   Rank below_;
   int head_ = skips_.q();
-  // Bytes: this runs p times where the rounds of all ranks are needed.
-  std::array<std::int8_t, most_rounds + 1> next_{};
-  std::array<std::int8_t, most_rounds + 1> previous_{};
+  // Small: this runs p times where the rounds of all ranks are needed.
+  std::array<std::int16_t, most_rounds + 1> next_{};
+  std::array<std::int16_t, most_rounds + 1> previous_{};
 };
 
 }  // namespace
@@ -85,7 +85,7 @@ RoundBlocks blocks_received(Rank rank, const Skips& skips) {
   const int base = base_block(rank, skips);
   for (int k = 0; k < q; ++k) {
     auto& entry = entries[static_cast<std::size_t>(k)];
-    entry = static_cast<std::int8_t>(entry == q ? base : entry - q);
+    entry = static_cast<std::int16_t>(entry == q ? base : entry - q);
   }
   return entries;
 }
@@ -95,7 +95,7 @@ RoundBlocks blocks_sent(Rank rank, const Skips& skips) {
   const int q = skips.q();
   const Rank p = skips[q];
   if (rank == 0) {
-    for (int k = 0; k < q; ++k) entries[static_cast<std::size_t>(k)] = static_cast<std::int8_t>(k);
+    for (int k = 0; k < q; ++k) entries[static_cast<std::size_t>(k)] = static_cast<std::int16_t>(k);
     return entries;
   }
   // From the last round to the first the rank is located in an ever smaller range [0, end) of ranks, in the
@@ -110,19 +110,19 @@ RoundBlocks blocks_sent(Rank rank, const Skips& skips) {
     bool border = false;
     if (place < s) {
       border = !(place + s < end || end < skips[k - 1] || (k == 1 && base > 0));
-      if (!border) entries[static_cast<std::size_t>(k)] = static_cast<std::int8_t>(common);
+      if (!border) entries[static_cast<std::size_t>(k)] = static_cast<std::int16_t>(common);
       if (end > s) end = s;
     } else {
       common = k - q;
       end -= s;
       border = !(place > s || place <= end || k == 1 || end < skips[k - 1]);
-      if (!border) entries[static_cast<std::size_t>(k)] = static_cast<std::int8_t>(common);
+      if (!border) entries[static_cast<std::size_t>(k)] = static_cast<std::int16_t>(common);
       place -= s;
     }
     if (border)
       entries[static_cast<std::size_t>(k)] = blocks_received((rank + s) % p, skips)[static_cast<std::size_t>(k)];
   }
-  entries[0] = static_cast<std::int8_t>(base - q);
+  entries[0] = static_cast<std::int16_t>(base - q);
   return entries;
 }
 

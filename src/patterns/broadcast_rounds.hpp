@@ -13,8 +13,8 @@
 
 namespace circoll::patterns {
 
-inline constexpr std::size_t most_rounds = 64;             // q <= 62 for 64-bit ranks
-using RoundBlocks = std::array<std::int8_t, most_rounds>;  // entries lie in -q .. q
+inline constexpr std::size_t most_rounds = 64;              // q <= 62 for 64-bit ranks
+using RoundBlocks = std::array<std::int16_t, most_rounds>;  // entries lie in -q .. q
 
 /// Block received in each of the q rounds of a phase. O(q) time, no allocation.
 [[nodiscard]] RoundBlocks blocks_received(Rank rank, const Skips& skips);

@@ -19,8 +19,8 @@ namespace circoll {
 /// to 64 bytes; fill(); execute plan() on them as on any other plan; collect().
 class CountPrologue {
  public:
-  /// `schedule` is one rank's schedule of gatherv or scatterv. O(slots of its buffers).
-  explicit CountPrologue(const Schedule& schedule);
+  /// `data` is one rank's schedule of gatherv or scatterv. O(slots of its buffers).
+  explicit CountPrologue(const Schedule& data);
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] std::size_t send_counts() const { return send_counts_; }

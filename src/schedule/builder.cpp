@@ -90,8 +90,7 @@ Region Builder::output() const { return output(0, contract_.output_count); }
 std::int32_t Builder::add_buffer(Buffer buffer) {
   const auto number = static_cast<std::int32_t>(schedule_.buffers.size());
   if (buffer.storage == 0) buffer.storage = number;
-  const Block blocks = schedule_.blocks();
-  check(blocks > 0, "a vector has at least one block");
+  const Block blocks = std::max<Block>(schedule_.blocks(), 1);
   buffer.first_block %= blocks;
   buffer.stride %= blocks == 1 ? 2 : blocks;  // a stride of 1 stays 1 when there is one block only
   schedule_.buffers.push_back(std::move(buffer));

@@ -52,8 +52,9 @@ struct Metrics {
 class Circle {
  public:
   Circle(Point corner, double side, Rank size)
-      : size_(size), center_{corner.x + side / 2, corner.y + Metrics::caption + (side - Metrics::caption) / 2} {
-    radius_ = (side - Metrics::caption) / 2 - 18;
+      : size_(size),
+        center_{corner.x + side / 2, corner.y + Metrics::caption + (side - Metrics::caption) / 2},
+        radius_((side - Metrics::caption) / 2 - 18) {
     const double gap = 2 * radius_ * std::sin(std::numbers::pi / static_cast<double>(std::max<Rank>(size, 6)));
     node_ = std::clamp(gap * 0.36, 1.5, side > 400 ? 13.0 : 10.0);
     every_ = labels_inside() ? 1 : static_cast<Rank>(std::ceil(15 / gap));

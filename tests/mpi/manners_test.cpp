@@ -1,6 +1,7 @@
 // What the executor does to its surroundings: communicators, tags, memory, threads, datatypes.
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -185,6 +186,31 @@ TEST_MPI(floating_point_sums) {
     PMPI_Bcast(roots.data(), n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     if (algorithm->guarantees.same_bits) expect(roots == ours, algorithm->id(Collective::allreduce) + ": bits differ");
   }
+}
+
+// NaN and signed zeros make floating-point MIN and MAX depend on the order of operands: by default all ranks must still
+// get the same bits, or programs that branch on the result part ways.
+TEST_MPI(extremes_of_special_values_agree) {
+  const int r = world_rank();
+  const std::vector<double> mine{r == 0 ? std::nan("") : 1.0, r % 2 == 0 ? -0.0 : 0.0, r == 1 ? std::nan("") : -1.0};
+  for (const Op op : {Op::min, Op::max}) {
+    std::vector<double> ours(mine.size());
+    allreduce(mine, ours, op, MPI_COMM_WORLD);
+    std::vector<double> roots = ours;
+    PMPI_Bcast(roots.data(), static_cast<int>(roots.size()), MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    expect(std::memcmp(roots.data(), ours.data(), sizeof(double) * ours.size()) == 0, "bits differ from rank 0's");
+  }
+}
+
+// The receive buffer of a reduction matters at the root only.
+TEST_MPI(insignificant_receive_buffers) {
+  const int root = world_size() - 1;
+  const bool at_root = world_rank() == root;
+  int sum = 1;
+  const int one = 1;
+  mpi::reduce(at_root ? MPI_IN_PLACE : static_cast<const void*>(&one), at_root ? &sum : MPI_IN_PLACE, 1, MPI_INT,
+              MPI_SUM, root, MPI_COMM_WORLD);
+  expect(!at_root || sum == world_size(), "sum");
 }
 
 // Many signatures on one communicator: older plans go, results stay right.

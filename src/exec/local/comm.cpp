@@ -94,7 +94,7 @@ Signature Comm::Impl::signature_of(const Call& call, const Choice& choice) const
       s.op = {.commutative = user->commutative, .idempotent = false};
     } else {
       const Op op = call.op.predefined();
-      s.exact_op = is_exact(op, call.type);
+      s.exact_op = is_order_free(op, call.type);
       s.op = {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
     }
   }

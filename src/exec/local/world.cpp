@@ -25,7 +25,7 @@ class World::Impl {
     Comm* comm;
     const std::function<void(Comm&)>* body;
   };
-  static void* thread_main(void* seat);
+  static void* thread_main(void* argument);
   void note_failure(std::exception_ptr failure, bool is_consequence);
 
   std::mutex mutex_;  // guards the failure

@@ -1,5 +1,6 @@
 #include "exec/mpi/arena.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -30,8 +31,17 @@ void ArenaPool::release(Block block) noexcept {
   if (block.data == nullptr) return;
   {
     const std::lock_guard lock(mutex_);
-    // A block that was too small for the last caller is not worth keeping beside a larger one, but harmless.
-    if (free_bytes_ + block.bytes <= kept_bytes && free_.size() < free_.capacity()) {
+    // Smaller blocks make room for a larger one, which can serve their callers too.
+    while (!free_.empty() && free_bytes_ + block.bytes > kept_bytes) {
+      const auto least = std::min_element(free_.begin(), free_.end(),
+                                          [](const Block& a, const Block& b) { return a.bytes < b.bytes; });
+      if (least->bytes >= block.bytes) break;
+      ::operator delete (least->data, std::align_val_t{alignment});
+      free_bytes_ -= least->bytes;
+      *least = free_.back();
+      free_.pop_back();
+    }
+    if ((free_.empty() || free_bytes_ + block.bytes <= kept_bytes) && free_.size() < free_.capacity()) {
       free_.push_back(block);
       free_bytes_ += block.bytes;
       return;

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 #include "circoll/error.hpp"
@@ -13,7 +14,9 @@ namespace {
 struct Key {
   Collective collective;
   std::string text;
-  auto operator<=>(const Key&) const = default;
+  friend bool operator<(const Key& a, const Key& b) {
+    return std::tie(a.collective, a.text) < std::tie(b.collective, b.text);
+  }
 };
 
 /// Part of the executor's global state (globals.hpp); only ever grows, by distinct choices.

@@ -22,12 +22,23 @@ std::size_t cache_limit() {
 
 /// Same group, no attributes or topology copied: MPI_Comm_dup would run the user's copy callbacks.
 int private_duplicate(MPI_Comm comm, MPI_Comm* made) {
+  // A failure (no context id is left, say) is ours to handle, not the user's error handler's.
+  MPI_Errhandler users = MPI_ERRHANDLER_NULL;
+  int rc = PMPI_Comm_get_errhandler(comm, &users);
+  if (rc != MPI_SUCCESS) return rc;
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Group group = MPI_GROUP_NULL;
-  int rc = PMPI_Comm_group(comm, &group);
-  if (rc != MPI_SUCCESS) return rc;
-  rc = PMPI_Comm_create(comm, group, made);
-  PMPI_Group_free(&group);
-  if (rc != MPI_SUCCESS) return rc;
+  rc = PMPI_Comm_group(comm, &group);
+  if (rc == MPI_SUCCESS) {
+    rc = PMPI_Comm_create(comm, group, made);
+    PMPI_Group_free(&group);
+  }
+  PMPI_Comm_set_errhandler(comm, users);
+  PMPI_Errhandler_free(&users);
+  if (rc != MPI_SUCCESS) {
+    *made = MPI_COMM_NULL;
+    return rc;
+  }
   PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
   return PMPI_Comm_set_name(*made, "circoll");
 }
@@ -68,8 +79,16 @@ int CommState::open(MPI_Comm comm) {
   usable_ = inter == 0;
   if (!usable_) return MPI_SUCCESS;
   if (size > 1) {
-    rc = private_duplicate(comm, &comm_);
+    const int mine = private_duplicate(comm, &comm_) == MPI_SUCCESS ? 1 : 0;
+    int all = 0;
+    rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
     if (rc != MPI_SUCCESS) return rc;
+    if (all == 0) {
+      usable_ = false;
+      unusable_reason_ = "no private communicator to be had";
+      if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+      return MPI_SUCCESS;
+    }
   }
   void* value = nullptr;
   int found = 0;

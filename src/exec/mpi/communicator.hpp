@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "circoll/types.hpp"
@@ -27,6 +28,8 @@ class CommState {
 
   /// False for intercommunicators, and once MPI_Finalize has begun: calls are native then.
   [[nodiscard]] bool usable() const { return usable_; }
+  /// Why not; the same on all ranks.
+  [[nodiscard]] std::string_view unusable_reason() const { return unusable_reason_; }
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] Rank size() const { return size_; }
   /// The private communicator of our messages: same ranks, no attributes, no topology; errors are returned.
@@ -57,6 +60,7 @@ class CommState {
   static int create_keyvals();
 
   bool usable_ = false;
+  std::string_view unusable_reason_ = "an intercommunicator";
   Rank rank_ = 0;
   Rank size_ = 1;
   MPI_Comm comm_ = MPI_COMM_NULL;

@@ -122,7 +122,9 @@ bool is_dense_derived(MPI_Datatype type, int combiner, int integers, int address
   const bool dense = is_dense(inner, depth + 1);
   int i = 0, a = 0, t = 0, inner_combiner = MPI_COMBINER_NAMED;
   PMPI_Type_get_envelope(inner, &i, &a, &t, &inner_combiner);
-  if (inner_combiner != MPI_COMBINER_NAMED) PMPI_Type_free(&inner);
+  const bool predefined = inner_combiner == MPI_COMBINER_NAMED || inner_combiner == MPI_COMBINER_F90_REAL ||
+                          inner_combiner == MPI_COMBINER_F90_COMPLEX || inner_combiner == MPI_COMBINER_F90_INTEGER;
+  if (!predefined) PMPI_Type_free(&inner);
   return dense;
 }
 
@@ -197,6 +199,9 @@ int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_typ
     PMPI_Type_free(&out);
     return rc;
   }
+  // Threads share the communicator. A message to ourselves needs no other thread, so waiting for them is safe.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   const int rc = PMPI_Sendrecv(from, 1, out, 0, 0, to, 1, in, 0, 0, self_communicator(), MPI_STATUS_IGNORE);
   PMPI_Type_free(&out);
   PMPI_Type_free(&in);

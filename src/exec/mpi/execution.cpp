@@ -14,13 +14,23 @@ Execution::Execution(const Plan& plan, const MessageTable& messages)
       requests_(messages.messages(), MPI_REQUEST_NULL),
       steps_(messages.messages()),
       indices_(messages.messages()),
-      completed_(messages.messages()) {}
+      completed_(messages.messages()),
+      statuses_(messages.messages()) {}
 
 void Execution::start(const Binding& binding) {
   binding_ = binding;
   error_ = MPI_SUCCESS;
   active_ = 0;
   engine_.start(*this);
+}
+
+/// MPICH reports errors of messages one by one; the caller wants to know which it was.
+int Execution::first_error(int completed) const {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(completed, 0)); ++i) {
+    const int error = statuses_[i].MPI_ERROR;
+    if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) return error;
+  }
+  return MPI_ERR_IN_STATUS;
 }
 
 bool Execution::progress() {
@@ -30,7 +40,8 @@ bool Execution::progress() {
   }
   if (active_ == 0) return true;
   int completed = 0;
-  const int rc = PMPI_Testsome(active_, requests_.data(), &completed, indices_.data(), MPI_STATUSES_IGNORE);
+  int rc = PMPI_Testsome(active_, requests_.data(), &completed, indices_.data(), statuses_.data());
+  if (rc == MPI_ERR_IN_STATUS) rc = first_error(completed);
   if (rc != MPI_SUCCESS) {
     fail(rc);
     abandon();
@@ -94,7 +105,7 @@ bool Execution::post(StepIndex step) {
   const bool staged = message.staging_bytes >= 0;
   char* const buffer = staged ? reinterpret_cast<char*>(binding_.staging) + message.staging_bytes
                               : address(message.area, message.offset_bytes);
-  const MPI_Datatype type = message.type == MPI_DATATYPE_NULL ? binding_.elements.type : message.type;
+  MPI_Datatype type = message.type == MPI_DATATYPE_NULL ? binding_.elements.type : message.type;
   const int tag = binding_.tag_base + static_cast<int>(s.tag % binding_.tag_span);
   MPI_Request& request = requests_[static_cast<std::size_t>(active_)];
   int rc = MPI_SUCCESS;

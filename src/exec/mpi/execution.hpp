@@ -47,8 +47,8 @@ class MessageTable {
 
  private:
   void add(const Plan& plan, const PlanStep& step, Message& message);
-  void add_single(const Piece& piece, Message& message);
-  void add_indexed(std::span<const Piece> pieces, Message& message);
+  void add_single(const Piece& piece, Message& message) const;
+  void add_indexed(std::span<const Piece> pieces, Message& message) const;
 
   MPI_Datatype type_;
   TypeInfo info_;
@@ -99,6 +99,7 @@ class Execution {
   [[nodiscard]] char* address(Area area, Count offset) const {
     return binding_.base[static_cast<std::size_t>(area)] + offset;
   }
+  [[nodiscard]] int first_error(int completed) const;
   void collect(int completed);
   void stage_out(const PlanStep& step, const Message& message);
   void stage_in(const PlanStep& step, const Message& message);
@@ -115,6 +116,7 @@ class Execution {
   std::vector<StepIndex> steps_;       // of the request at the same place
   std::vector<int> indices_;
   std::vector<StepIndex> completed_;
+  std::vector<MPI_Status> statuses_;
 };
 
 }  // namespace circoll::mpi

@@ -60,7 +60,7 @@ void MessageTable::add(const Plan& plan, const PlanStep& step, Message& message)
   }
 }
 
-void MessageTable::add_single(const Piece& piece, Message& message) {
+void MessageTable::add_single(const Piece& piece, Message& message) const {
   message.area = piece.area;
   message.offset_bytes = piece.offset_bytes;
   const Count units = typed_ ? piece.elements : piece.elements * extent_bytes_;
@@ -75,7 +75,7 @@ void MessageTable::add_single(const Piece& piece, Message& message) {
   message.owned = true;
 }
 
-void MessageTable::add_indexed(std::span<const Piece> pieces, Message& message) {
+void MessageTable::add_indexed(std::span<const Piece> pieces, Message& message) const {
   message.area = pieces[0].area;
   message.count = 1;
   // A struct rather than an indexed type: its parts may be chunked types of their own, beyond int.

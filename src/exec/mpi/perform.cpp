@@ -112,7 +112,7 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   CommState* const state = CommState::of(call.comm, &error);
   if (error != MPI_SUCCESS) return Outcome{.error = error};
   if (state == nullptr) return native(call, "MPI_Finalize has begun");
-  if (!state->usable()) return not_served(call, choice, otherwise, "an intercommunicator", 0);
+  if (!state->usable()) return not_served(call, choice, otherwise, state->unusable_reason(), 0);
 
   UserBuffers user(call, state->rank(), state->size());
   if (user.erroneous()) return native(call, "erroneous arguments");

@@ -45,7 +45,9 @@ void UserBuffers::read_reduction() {
   const TypeInfo info = describe(call_.sendtype);
   const Count count = c == Collective::reduce_scatter_block ? call_.recvcount : call_.sendcount;
   in_place_ = call_.sendbuf == MPI_IN_PLACE;
-  erroneous_ = !info.valid || call_.op == MPI_OP_NULL || count < 0 || call_.recvbuf == MPI_IN_PLACE;
+  // Where it is not significant, the receive buffer may be anything.
+  const bool bad_recvbuf = call_.recvbuf == MPI_IN_PLACE && (c != Collective::reduce || at_root());
+  erroneous_ = !info.valid || call_.op == MPI_OP_NULL || count < 0 || bad_recvbuf;
   if (c == Collective::reduce) erroneous_ = erroneous_ || (in_place_ && !at_root());
   if (c == Collective::reduce_scatter) check_counts(call_.recvcounts, true);
   if (erroneous_) return;
@@ -76,7 +78,7 @@ void UserBuffers::read_operator(const TypeInfo& info) {
     }
     elements_.commutative = is_commutative(*op);
     idempotent_ = is_idempotent(*op);
-    exact_ = is_exact(*op, *info.element);
+    exact_ = is_order_free(*op, *info.element);
     elements_.info.true_lb_bytes = 0;  // kernels and messages treat elements as plain memory
     return;
   }
