@@ -90,9 +90,14 @@ Region Builder::output() const { return output(0, contract_.output_count); }
 std::int32_t Builder::add_buffer(Buffer buffer) {
   const auto number = static_cast<std::int32_t>(schedule_.buffers.size());
   if (buffer.storage == 0) buffer.storage = number;
-  const Block blocks = std::max<Block>(schedule_.blocks(), 1);
-  buffer.first_block %= blocks;
-  buffer.stride %= blocks == 1 ? 2 : blocks;  // a stride of 1 stays 1 when there is one block only
+  const Block blocks = schedule_.blocks();
+  if (blocks > 1) {
+    buffer.first_block %= blocks;
+    buffer.stride %= blocks;
+  } else {  // every slot holds the one block
+    buffer.first_block = 0;
+    buffer.stride = std::min<std::int64_t>(buffer.stride, 1);
+  }
   schedule_.buffers.push_back(std::move(buffer));
   return number;
 }
@@ -138,7 +143,8 @@ Buffer Builder::buffer_like(const Region& like) const {
     if (first < 0) first = block;
     consecutive = consecutive && (next < 0 || next == block);
     constant = constant && block == first;
-    next = (block + range.count) % blocks;
+    next = block + range.count;
+    if (blocks > 0) next %= blocks;
   }
   buffer.first_block = first;
   if (consecutive || constant) {
