@@ -66,9 +66,14 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
     std::int64_t q = 0;
     while ((Rank{1} << q) < p) ++q;
     // Where every rank has a block, verification costs p times the segments: at large p only short pipelines.
-    const bool cheap = p <= 64 || contract_of(selection.collective, {.size = 2}, 1).user_blocks == 1;
-    values = cheap ? std::set<std::int64_t>{1, 2, 3, std::max<std::int64_t>(q, 1), q + 2}
-                   : std::set<std::int64_t>{p <= 256 || p % 8 == 0 ? 2 : 1};
+    const bool one_vector = contract_of(selection.collective, {.size = 2}, 1).user_blocks == 1;
+    if (p <= 64) {
+      values = {1, 2, 3, std::max<std::int64_t>(q, 1), q + 2};
+    } else if (one_vector) {
+      values = {1, q + 2};
+    } else {
+      values = {p <= 128 || p % 16 == 0 ? 2 : 1};
+    }
   }
   for (const std::int64_t n : values) {
     if (n < segments->minimum || n > segments->maximum) continue;
