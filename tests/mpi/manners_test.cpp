@@ -8,6 +8,7 @@
 #include "against_native.hpp"
 #include "allocations.hpp"
 #include "circoll/mpi.hpp"
+#include "circoll/select.hpp"
 #include "exec/mpi/globals.hpp"
 #include "exec/mpi/perform.hpp"
 #include "harness.hpp"
@@ -297,6 +298,27 @@ TEST_MPI(blocks_anywhere) {
     }
   }
   PMPI_Type_free(&spread);
+}
+
+// The default for an alltoall follows from what a rank sends, p blocks.
+TEST_MPI(alltoall_is_chosen_by_what_a_rank_sends) {
+  const int p = world_size();
+  for (Count count = 1; count <= Count{1} << 17; count *= 2) {
+    std::vector<char> a(static_cast<std::size_t>(count * p)), b(a.size());
+    const mpi::Call call{.collective = Collective::alltoall,
+                         .sendbuf = a.data(),
+                         .recvbuf = b.data(),
+                         .sendcount = count,
+                         .recvcount = count,
+                         .sendtype = MPI_BYTE,
+                         .recvtype = MPI_BYTE,
+                         .comm = MPI_COMM_WORLD};
+    const mpi::Outcome outcome = mpi::perform(call, *mpi::intern(Collective::alltoall, {}));
+    const Selection expected = resolve({}, Collective::alltoall, p, count * p, true, {});
+    expect(outcome.served != nullptr && outcome.served->id() == expected.id(),
+           "blocks of " + std::to_string(count) + " bytes are not served by " + expected.id());
+    expect(outcome.bytes == count * p, "the report counts the bytes that a rank sends");
+  }
 }
 
 // The native collective says what is wrong, to the error handler.
