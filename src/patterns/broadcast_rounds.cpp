@@ -126,4 +126,32 @@ RoundBlocks blocks_sent(Rank rank, const Skips& skips) {
   return entries;
 }
 
+std::int64_t one_way_rounds(std::int64_t n, const Skips& skips) {
+  const int q = skips.q();
+  const Rank p = skips[q];
+  if (p <= 2) return q * n;
+  const int first_phase = static_cast<int>((n - 1) % q == 0 ? q : (n - 1) % q);
+  if (first_phase == q) return q;  // in the second phase everybody has something to send
+  // Second phase: a rank sends and receives if both entries, of blocks of the phase before if negative, are of blocks
+  // that have been sent at all.
+  std::array<bool, most_rounds> one_way{};
+  one_way.fill(true);
+  std::int64_t left = q;
+  for (Rank v = 1; v < p && left > 0; ++v) {
+    const RoundBlocks received = blocks_received(v, skips);
+    RoundBlocks sent{};
+    bool known = false;
+    for (int k = 0; k < q; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      if (!one_way[at] || received[at] < -first_phase || v + skips[k] == p) continue;
+      if (!known) sent = blocks_sent(v, skips);
+      known = true;
+      if (sent[at] < -first_phase) continue;
+      one_way[at] = false;
+      --left;
+    }
+  }
+  return first_phase + left;
+}
+
 }  // namespace circoll::patterns

@@ -172,6 +172,17 @@ Cost cost(const Shape& shape) {
   return most;
 }
 
+/// O(log p). In every round some rank's range wraps: messages are twice as long, but those of round 0 and, if skips[2]
+/// is odd, of round 1, which carry single contributions. Some rank extends all its ranges in every round, and some rank
+/// joins head and tail at the end.
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  if (p == 1) return {};
+  const patterns::Skips skips(p);
+  const std::int64_t half = std::int64_t{1} << (skips.q() - 1);
+  return {.blocks = p, .volume = 3 * half - 2 - (skips.q() > 1 && skips.odd(1) ? half / 2 : 0), .combined = p};
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, circulant_ordered) {
@@ -181,8 +192,13 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_ordered) {
       .summary = "any operator: the paper's reduce_scatter with sums kept apart at the wrap",
       .source = "Traff et al., Uniform Algorithms, III-D, with wrap-aware pairs",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "ceil(log2 p)", .sent = "2^q-1 + heads", .reduced = "at most p"},
+      .formula = {.rounds = "ceil(log2 p)",
+                  .sent = "<= volume",
+                  .reduced = "<= p",
+                  .volume = "3/2 2^q - 2 - [q>1][ceil(4p/2^q) = 3] 2^(q-2)",
+                  .combined = "p"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;
