@@ -39,9 +39,8 @@ Selection selection_of(const Options& options, const local::Job& job) {
   }
   const bool reduces = is_reducing(selection.collective);
   const Op op = job.op.predefined();
-  const Count bytes = selection.collective == Collective::gatherv || selection.collective == Collective::scatterv
-                          ? 0  // as in MPI, only the root would know
-                          : job.total() * job.element_bytes();
+  const Count elements = is_exchange(selection.collective) ? job.input_elements(0) : job.total();
+  const Count bytes = deciding_bytes(selection.collective, elements * job.element_bytes());
   return resolve(selection, selection.collective, job.size, bytes, !reduces || is_exact(op, job.type),
                  {.commutative = !reduces || is_commutative(op), .idempotent = reduces && is_idempotent(op)});
 }
@@ -113,7 +112,10 @@ void add_local(CLI::App& app, Context& context) {
       command->add_option("-n,--count", options->count, "Elements of the vector, or of each rank's block")
           ->check(CLI::NonNegativeNumber)
           ->capture_default_str();
-  command->add_option("--counts", options->counts, "Elements of each rank's block: p numbers, comma-separated")
+  command
+      ->add_option(
+          "--counts", options->counts,
+          "Elements of each rank's block: p numbers, comma-separated; alltoallv: p * p, row s for what rank s sends")
       ->delimiter(',')
       ->check(CLI::NonNegativeNumber)
       ->excludes(count);

@@ -59,16 +59,25 @@ class Times {
 /// One rank's result straight from all inputs: the definition, in one loop over memory.
 void compute_directly(const local::Job& job, const Buffers& inputs, std::size_t rank, std::vector<std::byte>& output) {
   if (output.empty()) return;
-  const bool per_rank = job.collective != Collective::allreduce && job.collective != Collective::reduce;
+  const bool per_rank =
+      job.collective == Collective::reduce_scatter || job.collective == Collective::reduce_scatter_block;
   if (is_reducing(job.collective)) {
     const std::size_t offset = per_rank ? rank * output.size() : 0;
     const std::size_t elements = output.size() / extent_bytes(type);
     std::memcpy(output.data(), inputs[0].data() + offset, output.size());
-    for (std::size_t r = 1; r < inputs.size(); ++r) {
+    const std::size_t sources = job.collective == Collective::scan     ? rank + 1
+                                : job.collective == Collective::exscan ? rank
+                                                                       : inputs.size();
+    for (std::size_t r = 1; r < sources; ++r) {
       reduce_kernel(op, type)(output.data(), output.data(), inputs[r].data() + offset, elements);
     }
   } else if (job.collective == Collective::scatter || job.collective == Collective::scatterv) {
     std::memcpy(output.data(), inputs[0].data() + rank * output.size(), output.size());
+  } else if (is_exchange(job.collective)) {
+    const std::size_t block = output.size() / inputs.size();
+    for (std::size_t r = 0; r < inputs.size(); ++r) {
+      std::memcpy(output.data() + r * block, inputs[r].data() + rank * block, block);
+    }
   } else {  // bcast, gather, allgather: all inputs one after another
     std::size_t offset = 0;
     for (const auto& input : inputs) {
@@ -86,6 +95,7 @@ local::Call call_of(const local::Job& job, const local::Outcome& outcome, Buffer
   call.recvbuf = outputs[rank].data();
   call.count = job.counts[0];
   if (is_irregular(job.collective)) call.counts = counts;
+  if (job.collective == Collective::alltoallv) call.send_counts = counts;
   call.type = job.type;
   call.op = job.op;
   return call;
@@ -99,7 +109,7 @@ Row measure(Collective collective, Rank ranks, Count bytes) {
   job.type = type;
   job.op = op;
   const bool is_vector = collective == Collective::allreduce || collective == Collective::reduce ||
-                         collective == Collective::bcast || collective == Collective::barrier;
+                         collective == Collective::bcast || collective == Collective::barrier || is_prefix(collective);
   const Count elements = bytes / static_cast<Count>(extent_bytes(type));
   job.counts = {is_vector ? elements : std::max(Count{bytes > 0 ? 1 : 0}, elements / ranks)};
   const std::vector<Count> counts(p, job.counts[0]);
@@ -141,14 +151,14 @@ Row measure(Collective collective, Rank ranks, Count bytes) {
   });
 
   const bool reduces = is_reducing(collective);
-  const bool told = collective != Collective::gatherv && collective != Collective::scatterv;
-  const Selection selection = resolve({}, collective, ranks, told ? job.total() * job.element_bytes() : 0,
+  const Count vector_bytes = (is_exchange(collective) ? job.input_elements(0) : job.total()) * job.element_bytes();
+  const Selection selection = resolve({}, collective, ranks, deciding_bytes(collective, vector_bytes),
                                       !reduces || is_exact(op, type), {.commutative = true, .idempotent = false});
   std::string name(selection.algorithm->name);
   for (const auto& [key, value] : selection.params) name += fmt::format(":{}={}", key, value);
   return Row{std::string(to_string(collective)),
              name,
-             job.total() * job.element_bytes(),
+             vector_bytes,
              ours.median(),
              reference.median(),
              oracle::check(job, outcome, selection.algorithm->guarantees.same_bits)};

@@ -23,6 +23,9 @@ struct Needs {
 struct Guarantees {
   bool same_bits = false;   ///< all ranks compute a result block by the same expression, up to commutativity
   bool rank_order = false;  ///< operands are combined in the order of ranks 0, 1, ..., p-1
+  /// alltoall(v): every block goes straight from its source to its destination, so that nobody needs to know the sizes
+  /// of blocks between others.
+  bool direct = false;
 };
 
 /// Closed-form cost: the maximum over ranks, in blocks (multiply by m / blocks for elements of the vector of

@@ -31,16 +31,19 @@ struct Call {
   const void* sendbuf = nullptr;
   /// bcast: the buffer of all ranks, the root's is the source.
   void* recvbuf = nullptr;
-  /// Elements: of the vector (allreduce, reduce, bcast); of each rank's block (reduce_scatter_block,
-  /// allgather, gather, scatter); of this rank's own block (gatherv: what it sends, scatterv: what it
+  /// Elements: of the vector (allreduce, reduce, bcast, scan, exscan); of each rank's block (reduce_scatter_block,
+  /// allgather, gather, scatter, alltoall); of this rank's own block (gatherv: what it sends, scatterv: what it
   /// receives).
   Count count = 0;
   /// Elements of each rank's block, p entries: reduce_scatter and allgatherv on all ranks, gatherv and
-  /// scatterv at the root.
+  /// scatterv at the root. alltoallv: of the block that comes from each rank.
   std::span<const Count> counts{};
   /// Where the blocks lie in the buffer that holds all of them: allgatherv on all ranks, gatherv and scatterv
-  /// at the root. Empty: one after another.
+  /// at the root, alltoallv in recvbuf. Empty: one after another.
   std::span<const Count> displs{};
+  /// alltoallv: elements of the block for each rank, p entries, and where they lie in sendbuf. Not used in place.
+  std::span<const Count> send_counts{};
+  std::span<const Count> send_displs{};
   Type type = Type::byte;
   /// If positive: elements are records of this many bytes and `type` is ignored. For user operators, or none.
   Count record_bytes = 0;
@@ -117,8 +120,8 @@ struct Job {
   Collective collective = Collective::barrier;
   Rank size = 1;
   Rank root = 0;
-  /// Elements of each user block, p entries, or one entry for all: the vector (allreduce, reduce, bcast), or
-  /// the block of each rank.
+  /// Elements of each user block, p entries, or one entry for all: the vector (allreduce, reduce, bcast, scan, exscan),
+  /// or the block of each rank. alltoall, alltoallv: one entry, or (alltoallv) p * p: [s * p + d] goes from s to d.
   std::vector<Count> counts{0};
   Type type = Type::byte;
   Count record_bytes = 0;
@@ -129,7 +132,9 @@ struct Job {
 
   [[nodiscard]] Count element_bytes() const;
   [[nodiscard]] Count count_of(Rank rank) const;
-  [[nodiscard]] Count total() const;  ///< elements of all user blocks: of the vector for allreduce, reduce, bcast
+  [[nodiscard]] Count count_of(Rank source, Rank destination) const;  ///< alltoall(v)
+  /// Elements of all user blocks: of the vector for allreduce, reduce, bcast, scan, exscan.
+  [[nodiscard]] Count total() const;
   [[nodiscard]] Count input_elements(Rank rank) const;   ///< of the rank's contribution
   [[nodiscard]] Count output_elements(Rank rank) const;  ///< of the rank's result
 };
@@ -411,6 +416,75 @@ void bcast(Buffer&& buffer, Rank root, local::Comm& comm, const Choice& choice =
   call.recvbuf = std::ranges::data(buffer);
   call.root = root;
   comm.execute(call, choice);
+}
+
+/// recvbuf = block `rank` of every rank's p blocks, in the order of ranks; count = size of recvbuf / p. In place: recvbuf
+/// holds the blocks to send before.
+template <typename Send, local::detail::Elements Recv>
+void alltoall(const Send& sendbuf, Recv&& recvbuf, local::Comm& comm, const Choice& choice = {}) {
+  using T = local::detail::Element<Recv>;
+  local::Call call = local::detail::call_of<T>(Collective::alltoall);
+  require(local::detail::size_of(recvbuf) % comm.size() == 0, "the vector is not p blocks of equal size");
+  call.count = local::detail::size_of(recvbuf) / comm.size();
+  local::detail::require_send<T>(sendbuf, local::detail::size_of(recvbuf));
+  local::detail::set_send(call, sendbuf);
+  call.recvbuf = std::ranges::data(recvbuf);
+  comm.execute(call, choice);
+}
+
+/// The same with send_counts[i] elements to rank i, from send_displs[i], and counts[i] from rank i, at displs[i] (packed
+/// if empty). In place: the blocks to send lie where the received ones will; send_counts and send_displs are ignored.
+template <typename Send, local::detail::Elements Recv>
+void alltoallv(const Send& sendbuf, std::span<const Count> send_counts, std::span<const Count> send_displs,
+               Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs, local::Comm& comm,
+               const Choice& choice = {}) {
+  using T = local::detail::Element<Recv>;
+  local::Call call = local::detail::call_of<T>(Collective::alltoallv);
+  const auto fits = [&](std::span<const Count> c, std::span<const Count> d) {
+    return static_cast<Rank>(c.size()) == comm.size() && (d.empty() || d.size() == c.size());
+  };
+  require(fits(counts, displs), "p counts, and p displacements or none, are needed");
+  if constexpr (!std::is_same_v<Send, InPlace>) {
+    require(fits(send_counts, send_displs), "p counts to send, and p displacements or none, are needed");
+    call.send_counts = send_counts;
+    call.send_displs = send_displs;
+    local::detail::require_send<T>(sendbuf, local::detail::end_of(send_counts, send_displs));
+  }
+  require(local::detail::size_of(recvbuf) >= local::detail::end_of(counts, displs), "the receive buffer is too small");
+  local::detail::set_send(call, sendbuf);
+  call.recvbuf = std::ranges::data(recvbuf);
+  call.counts = counts;
+  call.displs = displs;
+  comm.execute(call, choice);
+}
+
+namespace local::detail {
+
+template <typename Send, Elements Recv>
+void prefix(Collective collective, const Send& sendbuf, Recv&& recvbuf, const Operator& op, Comm& comm,
+            const Choice& choice) {
+  using T = Element<Recv>;
+  Call call = call_of<T>(collective);
+  call.count = size_of(recvbuf);
+  require_send<T>(sendbuf, call.count);
+  set_send(call, sendbuf);
+  call.recvbuf = std::ranges::data(recvbuf);
+  call.op = op;
+  comm.execute(call, choice);
+}
+
+}  // namespace local::detail
+
+/// recvbuf = contributions of ranks 0 .. rank, combined; count = size of recvbuf.
+template <typename Send, local::detail::Elements Recv>
+void scan(const Send& sendbuf, Recv&& recvbuf, const Operator& op, local::Comm& comm, const Choice& choice = {}) {
+  local::detail::prefix(Collective::scan, sendbuf, recvbuf, op, comm, choice);
+}
+
+/// recvbuf = contributions of ranks 0 .. rank - 1, combined; at rank 0 it is left as it is. count = size of recvbuf.
+template <typename Send, local::detail::Elements Recv>
+void exscan(const Send& sendbuf, Recv&& recvbuf, const Operator& op, local::Comm& comm, const Choice& choice = {}) {
+  local::detail::prefix(Collective::exscan, sendbuf, recvbuf, op, comm, choice);
 }
 
 /// Returns after every rank has called it.

@@ -17,18 +17,23 @@ class Layout {
   static Layout uniform(Block user_blocks, std::int64_t segments, Count count);
   /// counts[i] elements in user block i.
   static Layout irregular(std::vector<Count> counts, std::int64_t segments);
+  /// Some of `user_blocks` user blocks, of which a rank knows no others: blocks[i], ascending, has counts[i] elements.
+  /// A schedule bound to it must touch no other block.
+  static Layout sparse(Block user_blocks, std::vector<Block> blocks, std::vector<Count> counts, std::int64_t segments);
 
   [[nodiscard]] Block user_blocks() const { return user_blocks_; }
   [[nodiscard]] std::int64_t segments() const { return segments_; }
   [[nodiscard]] Count user_count(Block user_block) const {
+    if (!known_.empty()) return counts_[known_index(user_block)];
     return counts_.empty() ? uniform_count_ : counts_[static_cast<std::size_t>(user_block)];
   }
   /// Elements of a block: segments of a user block differ by at most one element, larger ones first.
   [[nodiscard]] Count count(Block block) const;
   /// First element of a block within its user block.
   [[nodiscard]] Count segment_offset(Block block) const;
-  /// Elements in user blocks 0 .. user_block - 1.
+  /// Elements in user blocks 0 .. user_block - 1, of those that are known.
   [[nodiscard]] Count user_prefix(Block user_block) const {
+    if (!known_.empty()) return prefix_[known_below(user_block)];
     return prefix_.empty() ? user_block * uniform_count_ : prefix_[static_cast<std::size_t>(user_block)];
   }
   /// Elements in blocks 0 .. block - 1; block may be equal to the number of blocks.
@@ -43,6 +48,12 @@ class Layout {
   Count uniform_count_ = 0;
   std::vector<Count> counts_;
   std::vector<Count> prefix_;
+
+  /// Number of known user blocks below one.
+  [[nodiscard]] std::size_t known_below(Block user_block) const;
+  /// Where a user block stands among the known ones. Throws Error(invalid_argument) if it is none of them.
+  [[nodiscard]] std::size_t known_index(Block user_block) const;
+  std::vector<Block> known_;  ///< of a sparse layout, ascending
 };
 
 /// The three memory areas that a plan refers to.

@@ -97,7 +97,7 @@ struct Schedule {
   std::string id;  ///< "allreduce/circulant"
   Collective collective = Collective::barrier;
   Shape shape{};
-  Block user_blocks = 1;      ///< 1, or p where the collective names one block per rank
+  Block user_blocks = 1;      ///< 1; p where the collective names one block per rank; p * p for alltoall(v)
   std::int64_t segments = 1;  ///< parts that every user block is cut into
   std::uint32_t rounds = 0;   ///< communication rounds, the same on all ranks
   std::vector<Buffer> buffers{};
@@ -135,8 +135,12 @@ struct CollectiveContract {
 ///
 /// In place (shape.in_place): allreduce, allgather(v), reduce at the root: the contribution lies in the
 /// receive buffer; gather(v) at the root: its own block does; scatter(v) at the root: its own block stays in
-/// the send buffer. For reduce_scatter(_block) in place is not a matter of the schedule: the executor binds
-/// the caller's receive buffer as the send buffer, and a staging block as the receive buffer.
+/// the send buffer; scan, exscan: the contribution lies in the receive buffer, which exscan leaves as it is at rank 0.
+/// For reduce_scatter(_block) in place is not a matter of the schedule: the executor binds the caller's receive buffer
+/// as the send buffer, and a staging block as the receive buffer. Nor is it for alltoall(v): the executor copies the
+/// caller's buffer, and binds the copy as the send buffer.
+///
+/// alltoall(v): user block s * p + d goes from rank s to rank d; a rank's buffers hold its row and its column of them.
 [[nodiscard]] CollectiveContract contract_of(Collective collective, const Shape& shape, std::int64_t segments);
 
 /// True if in-place calls of the collective run a schedule of their own at this rank (see contract_of).

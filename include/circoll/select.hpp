@@ -19,12 +19,16 @@ struct LinkCost {
 
 /// The algorithm for a call. Reads only what MPI guarantees equal on all ranks:
 /// `bytes` is the whole vector: count * extent for allreduce, reduce, bcast; p * count * extent, or the sum
-/// over all blocks, for the collectives with one block per rank; 0 where only the root knows (gatherv,
-/// scatterv). `exact_op`: the operator gives the same bits in every evaluation order (is_exact); true where
+/// over all blocks, for the collectives with one block per rank (alltoall: those that a rank sends); count * extent for
+/// scan and exscan; 0 where ranks do not know the same (gatherv, scatterv, alltoallv). `exact_op`: the operator gives the same bits in every evaluation order (is_exact); true where
 /// there is none. `commutative`: likewise true where there is none. An allreduce whose operator is not exact
 /// gets only algorithms that give all ranks the same bits. Throws Error(unsupported) if no registered
 /// algorithm serves the call.
 [[nodiscard]] Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op, bool commutative);
+
+/// The bytes that may decide about a call whose vector has `bytes`: 0 where the ranks do not all know them (gatherv,
+/// scatterv, alltoallv) or there are none (barrier).
+[[nodiscard]] Count deciding_bytes(Collective collective, Count bytes);
 
 /// Sets "segments" to optimal_segments, within the declared range, if the algorithm declares that parameter
 /// and the selection does not give it.

@@ -28,12 +28,18 @@ enum class Collective : std::uint8_t {
   scatterv,
   bcast,
   barrier,
+  alltoall,
+  alltoallv,
+  scan,
+  exscan,
 };
 inline constexpr std::array all_collectives{
     Collective::allreduce,      Collective::reduce,    Collective::reduce_scatter_block,
     Collective::reduce_scatter, Collective::allgather, Collective::allgatherv,
     Collective::gather,         Collective::gatherv,   Collective::scatter,
     Collective::scatterv,       Collective::bcast,     Collective::barrier,
+    Collective::alltoall,       Collective::alltoallv, Collective::scan,
+    Collective::exscan,
 };
 
 /// "reduce_scatter_block" and so on; the name used in ids, the environment and on the command line.
@@ -45,8 +51,12 @@ inline constexpr std::array all_collectives{
 [[nodiscard]] bool is_rooted(Collective collective);
 /// True if the collective combines contributions with an operator.
 [[nodiscard]] bool is_reducing(Collective collective);
-/// True for the collectives whose blocks may differ in size (gatherv, scatterv, allgatherv, reduce_scatter).
+/// True for the collectives whose blocks may differ in size (gatherv, scatterv, allgatherv, reduce_scatter, alltoallv).
 [[nodiscard]] bool is_irregular(Collective collective);
+/// True for the reductions in which rank r gets the combination of ranks 0 .. r (scan), or 0 .. r-1 (exscan), only.
+[[nodiscard]] bool is_prefix(Collective collective);
+/// True for the collectives with a block from every rank to every rank (alltoall, alltoallv).
+[[nodiscard]] bool is_exchange(Collective collective);
 
 /// Element types: MPI's predefined arithmetic types, by width. Pairs are MPI's value-and-index types
 /// (MPI_FLOAT_INT, ...) with the memory layout of the corresponding C struct.

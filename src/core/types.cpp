@@ -9,7 +9,9 @@ constexpr std::array<std::string_view, all_collectives.size()> collective_names{
     "allreduce",      "reduce",    "reduce_scatter_block",
     "reduce_scatter", "allgather", "allgatherv",
     "gather",         "gatherv",   "scatter",
-    "scatterv",       "bcast",     "barrier"};
+    "scatterv",       "bcast",     "barrier",
+    "alltoall",       "alltoallv", "scan",
+    "exscan"};
 
 struct TypeRow {
   std::string_view name;
@@ -89,10 +91,18 @@ bool is_reducing(Collective collective) {
     case Collective::reduce:
     case Collective::reduce_scatter_block:
     case Collective::reduce_scatter:
+    case Collective::scan:
+    case Collective::exscan:
       return true;
     default:
       return false;
   }
+}
+
+bool is_prefix(Collective collective) { return collective == Collective::scan || collective == Collective::exscan; }
+
+bool is_exchange(Collective collective) {
+  return collective == Collective::alltoall || collective == Collective::alltoallv;
 }
 
 bool is_irregular(Collective collective) {
@@ -101,6 +111,7 @@ bool is_irregular(Collective collective) {
     case Collective::allgatherv:
     case Collective::gatherv:
     case Collective::scatterv:
+    case Collective::alltoallv:
       return true;
     default:
       return false;

@@ -20,8 +20,9 @@ Schedule without_views(Schedule schedule) {
 }  // namespace
 
 CountPrologue::CountPrologue(const Schedule& data) : collective_(data.collective), shape_(data.shape) {
-  check(collective_ == Collective::gatherv || collective_ == Collective::scatterv,
-        "count prologue: a collective whose counts all ranks know");
+  check(
+      collective_ == Collective::gatherv || collective_ == Collective::scatterv || collective_ == Collective::alltoallv,
+      "count prologue: a collective whose counts all ranks know");
   const Schedule schedule = without_views(data);
   // One element per user block; it lies in the first segment of the block, the other segments are empty.
   const Layout layout = Layout::uniform(schedule.user_blocks, schedule.segments, 1);
@@ -39,6 +40,10 @@ CountPrologue::CountPrologue(const Schedule& data) : collective_(data.collective
       });
     }
   }
+  if (collective_ != Collective::alltoallv) return;
+  for (const Place& place : places_) known_.push_back(place.user_block);
+  std::sort(known_.begin(), known_.end());
+  known_.erase(std::unique(known_.begin(), known_.end()), known_.end());
 }
 
 void CountPrologue::fill(Count own_count, std::span<const Count> counts, std::span<Count> send, std::span<Count> recv,
@@ -48,6 +53,10 @@ void CountPrologue::fill(Count own_count, std::span<const Count> counts, std::sp
   std::fill(send.begin(), send.end(), 0);
   std::fill(recv.begin(), recv.end(), 0);
   std::fill(scratch.begin(), scratch.end(), 0);
+  if (collective_ == Collective::alltoallv) {
+    std::copy_n(counts.begin(), std::min(counts.size(), send_counts_), send.begin());
+    return;
+  }
   const bool is_root = shape_.rank == shape_.root;
   if (collective_ == Collective::scatterv) {
     if (is_root) std::copy_n(counts.begin(), std::min(counts.size(), send_counts_), send.begin());
@@ -68,6 +77,18 @@ void CountPrologue::collect(std::span<const Count> send, std::span<const Count> 
   for (const Place& place : places_) {
     const std::span<const Count> area = place.area == Area::send ? send : place.area == Area::recv ? recv : scratch;
     Count& count = counts[static_cast<std::size_t>(place.user_block)];
+    count = std::max(count, area[place.index]);
+  }
+}
+
+void CountPrologue::collect_known(std::span<const Count> send, std::span<const Count> recv,
+                                  std::span<const Count> scratch, std::span<Count> counts) const {
+  check(counts.size() == known_.size(), "count prologue: one count per known block");
+  std::fill(counts.begin(), counts.end(), 0);
+  for (const Place& place : places_) {
+    const std::span<const Count> area = place.area == Area::send ? send : place.area == Area::recv ? recv : scratch;
+    const auto at = std::lower_bound(known_.begin(), known_.end(), place.user_block) - known_.begin();
+    Count& count = counts[static_cast<std::size_t>(at)];
     count = std::max(count, area[place.index]);
   }
 }

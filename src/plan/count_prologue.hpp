@@ -1,4 +1,5 @@
-// How the ranks learn the counts of gatherv and scatterv, which MPI tells the root only.
+// How the ranks learn the counts of gatherv and scatterv, which MPI tells the root only, and of blocks of an alltoallv
+// between two other ranks that pass through.
 //
 // The schedule of the collective itself is run once with one 64-bit count per user block in place of the
 // data. After it every rank has seen the count of every block that will pass through it, and can bind the
@@ -19,7 +20,7 @@ namespace circoll {
 /// to 64 bytes; fill(); execute plan() on them as on any other plan; collect().
 class CountPrologue {
  public:
-  /// `data` is one rank's schedule of gatherv or scatterv. O(slots of its buffers).
+  /// `data` is one rank's schedule of gatherv, scatterv or alltoallv. O(slots of its buffers).
   explicit CountPrologue(const Schedule& data);
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
@@ -29,15 +30,22 @@ class CountPrologue {
     return static_cast<std::size_t>(plan_.scratch_bytes) / sizeof(Count);
   }
 
-  /// Clears the three arrays and writes what this rank knows: its own count (gatherv), or all counts
-  /// (scatterv at the root). `own_count` is ignored at the root, `counts` (p entries) elsewhere.
+  /// Clears the three arrays and writes what this rank knows: its own count (gatherv), all counts (scatterv at the
+  /// root), or those of the blocks that it sends (alltoallv). `own_count` is for gatherv at other ranks than the root,
+  /// `counts` (p entries) for the others.
   void fill(Count own_count, std::span<const Count> counts, std::span<Count> send, std::span<Count> recv,
             std::span<Count> scratch) const;
 
-  /// After execution: counts[b] of every user block b that touches this rank; 0 for the others. `counts` has
-  /// p entries.
+  /// gatherv, scatterv, after execution: counts[b] of every user block b that touches this rank; 0 for the others.
+  /// `counts` has p entries.
   void collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
                std::span<Count> counts) const;
+
+  /// alltoallv: the user blocks that touch this rank, ascending.
+  [[nodiscard]] const std::vector<Block>& known_blocks() const { return known_; }
+  /// alltoallv, after execution: counts[i] of known_blocks()[i].
+  void collect_known(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
+                     std::span<Count> counts) const;
 
  private:
   /// A place where the count of a user block may have been left.
@@ -53,6 +61,7 @@ class CountPrologue {
   std::size_t send_counts_ = 0;
   std::size_t recv_counts_ = 0;
   std::vector<Place> places_;
+  std::vector<Block> known_;
 };
 
 }  // namespace circoll

@@ -37,6 +37,28 @@ Layout Layout::irregular(std::vector<Count> counts, std::int64_t segments) {
   return layout;
 }
 
+Layout Layout::sparse(Block user_blocks, std::vector<Block> blocks, std::vector<Count> counts, std::int64_t segments) {
+  require(!blocks.empty() && blocks.size() == counts.size(), "layout: one count per known block is needed");
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    require(blocks[i] >= 0 && blocks[i] < user_blocks && (i == 0 || blocks[i - 1] < blocks[i]),
+            "layout: the known blocks are ascending");
+  }
+  Layout layout = irregular(std::move(counts), segments);
+  layout.user_blocks_ = user_blocks;
+  layout.known_ = std::move(blocks);
+  return layout;
+}
+
+std::size_t Layout::known_below(Block user_block) const {
+  return static_cast<std::size_t>(std::lower_bound(known_.begin(), known_.end(), user_block) - known_.begin());
+}
+
+std::size_t Layout::known_index(Block user_block) const {
+  const std::size_t index = known_below(user_block);
+  require(index < known_.size() && known_[index] == user_block, "layout: the size of a block is not known here");
+  return index;
+}
+
 Count Layout::count(Block block) const {
   if (segments_ == 1) return user_count(block);
   const Count whole = user_count(block / segments_);
@@ -54,6 +76,8 @@ Count Layout::segment_offset(Block block) const {
 Count Layout::prefix(Block block) const {
   const Block user_block = block / segments_;
   if (user_block == user_blocks_) return total();
+  // At the first segment: a sparse layout knows how much stands before a block that it does not know.
+  if (block % segments_ == 0) return user_prefix(user_block);
   return user_prefix(user_block) + segment_offset(block);
 }
 

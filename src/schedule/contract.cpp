@@ -40,6 +40,8 @@ bool has_in_place_schedule(Collective collective, const Shape& shape) {
     case Collective::allreduce:
     case Collective::allgather:
     case Collective::allgatherv:
+    case Collective::scan:
+    case Collective::exscan:
       return true;
     case Collective::reduce:
     case Collective::gather:
@@ -122,6 +124,34 @@ CollectiveContract contract_of(Collective collective, const Shape& shape, std::i
       f.input(send_buffer, 0, n);
       f.output(recv_buffer, 0, n);
       break;
+    case Collective::alltoall:
+    case Collective::alltoallv: {
+      // Block s * p + d goes from rank s to rank d.
+      f.contract.user_blocks = shape.size * shape.size;
+      f.send(all, own * shape.size);
+      f.recv(all, own);
+      if (n == 1) {
+        f.contract.recv.stride = shape.size;
+      } else {
+        for (Rank source = 0; source < shape.size; ++source) {
+          const Block first = (source * shape.size + shape.rank) * n;
+          for (Slot i = 0; i < n; ++i) f.contract.recv.list.push_back(first + i);
+        }
+        f.contract.recv.first_block = 0;
+      }
+      f.input(send_buffer, 0, all);
+      f.output(recv_buffer, 0, all);
+      break;
+    }
+    case Collective::scan:
+    case Collective::exscan: {
+      const bool has_result = collective == Collective::scan || shape.rank > 0;
+      if (!in_place) f.send(n, 0);
+      if (in_place || has_result) f.recv(n, 0);
+      f.input(in_place ? recv_buffer : send_buffer, 0, n);
+      f.output(recv_buffer, 0, has_result ? n : 0);
+      break;
+    }
   }
   return f.contract;
 }

@@ -85,8 +85,33 @@ Selection default_selection(Collective collective, Rank p, Count bytes, bool exa
       return first_usable(s, {"circulant_optimal", "circulant", "circulant_pipelined"});
     case Collective::bcast:
       return first_usable(s, {"circulant_pipelined"});
+    case Collective::alltoall: {
+      // q rounds that forward, about q / 2 times the volume; or p - 1 direct ones. `bytes` is what a rank sends.
+      const double q = rounds_of(p);
+      const double transfer = link.beta_s_per_byte * static_cast<double>(bytes);
+      const bool forwards = q * (link.alpha_s + transfer / 2) < static_cast<double>(p - 1) * link.alpha_s + transfer;
+      return forwards ? first_usable(s, {"circulant", "linear"}) : first_usable(s, {"linear", "circulant"});
+    }
+    case Collective::alltoallv:
+      return first_usable(s, {"linear"});
+    case Collective::scan:
+      return first_usable(s, {"recursive_doubling"});
+    case Collective::exscan:
+      return first_usable(s, {"doubling_123"});
     default:
       return first_usable(s, {"circulant"});
+  }
+}
+
+Count deciding_bytes(Collective collective, Count bytes) {
+  switch (collective) {
+    case Collective::gatherv:
+    case Collective::scatterv:
+    case Collective::alltoallv:
+    case Collective::barrier:
+      return 0;
+    default:
+      return bytes;
   }
 }
 

@@ -32,6 +32,8 @@ bool same_contract(Collective first, Collective second) {
         return Collective::gather;
       case Collective::scatterv:
         return Collective::scatter;
+      case Collective::alltoallv:
+        return Collective::alltoall;
       default:
         return c;
     }

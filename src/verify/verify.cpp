@@ -15,9 +15,9 @@
 namespace circoll {
 
 std::string_view to_string(Claim claim) {
-  static constexpr std::array<std::string_view, 14> names{
-      "structure",      "buildable",    "matching", "no_deadlock", "no_race",   "defined", "right_block",
-      "send_untouched", "exactly_once", "result",   "rank_order",  "same_bits", "rounds",  "cost"};
+  static constexpr std::array<std::string_view, 15> names{
+      "structure",    "buildable", "matching",   "no_deadlock", "no_race", "defined", "right_block", "send_untouched",
+      "exactly_once", "result",    "rank_order", "same_bits",   "rounds",  "cost",    "direct"};
   return names[static_cast<std::size_t>(claim)];
 }
 
@@ -264,6 +264,26 @@ class Verifier {
             throw Refuted{Claim::send_untouched, r, i, s.block_of(range.buffer, range.first),
                           "the send buffer is written"};
           }
+          // exscan leaves rank 0 without a result, and its buffer as it was.
+          if (s.collective == Collective::exscan && r == 0 && range.buffer == recv_buffer) {
+            throw Refuted{Claim::send_untouched, r, i, s.block_of(range.buffer, range.first),
+                          "the receive buffer of rank 0 is written"};
+          }
+        }
+      }
+      if (claims_.guarantees.direct) check_direct(s);
+    }
+  }
+
+  /// Every buffer holds blocks of this rank's row and column only.
+  void check_direct(const Schedule& s) const {
+    const Rank p = size();
+    for (std::size_t buffer = first_scratch_buffer; buffer < s.buffers.size(); ++buffer) {
+      for (Slot slot = 0; slot < s.buffers[buffer].slots; ++slot) {
+        const Block block = s.block_of(static_cast<std::int32_t>(buffer), slot);
+        const Block user_block = block / s.segments;
+        if (user_block / p != s.shape.rank && user_block % p != s.shape.rank) {
+          throw Refuted{Claim::direct, s.shape.rank, -1, block, "a block between two other ranks passes through"};
         }
       }
     }
@@ -555,12 +575,16 @@ class Verifier {
           throw Refuted{claim, r, writer_of(r, contract.output_buffer, slot), block, what};
         };
         if (value == undefined) fail(Claim::result, "the result is never written");
+        if (is_prefix(s.collective)) {
+          check_reduction(value, s.collective == Collective::scan ? r + 1 : r, fail);
+          continue;
+        }
         Value& other = agreed[static_cast<std::size_t>(block)];
         if (value == other) continue;  // checked before
         if (!by_rank()) {
           if (value != expressions_->leaf(0, block)) fail(Claim::result, "the result is not the block that was sent");
         } else {
-          check_reduction(value, fail);
+          check_reduction(value, size(), fail);
           if (other != undefined && claims_.guarantees.same_bits && !expressions_->identical(value, other) &&
               expressions_->canonical(value) != expressions_->canonical(other)) {
             fail(Claim::same_bits, "it is combined in another way than at a rank before");
@@ -571,10 +595,12 @@ class Verifier {
     }
   }
 
+  /// `value` must combine the contributions of ranks 0 .. sources - 1.
   template <typename Fail>
-  void check_reduction(Value value, const Fail& fail) {
+  void check_reduction(Value value, Rank sources, const Fail& fail) {
     const auto p = static_cast<std::size_t>(size());
     found_.assign(p, false);
+    std::fill(found_.begin() + sources, found_.end(), true);
     std::size_t number = 0;
     const bool ordered = claims_.guarantees.rank_order || !claims_.needs.commutative;
     if (at_least_once()) {
@@ -584,12 +610,18 @@ class Verifier {
       }
     } else {
       bool ascending = false;
-      if (expressions_->is_complete(value, ascending) && (ascending || !ordered)) return;
+      const auto wanted = static_cast<std::size_t>(sources);
+      if (wanted == p && expressions_->is_complete(value, ascending) && (ascending || !ordered)) return;
       if (expressions_->leaves_of(value) > p) fail(Claim::exactly_once, "a contribution is counted twice");
       std::int64_t twice = -1;
+      std::int64_t beyond = -1;
       std::int64_t before = -1;
       bool in_order = true;
       expressions_->each_leaf(value, [&](std::int64_t source) {
+        if (source >= sources) {
+          beyond = source;
+          return false;
+        }
         if (found_[static_cast<std::size_t>(source)]) {
           twice = source;
           return false;
@@ -600,9 +632,11 @@ class Verifier {
         ++number;
         return true;
       });
+      if (beyond >= 0)
+        fail(Claim::result, "the contribution of rank " + std::to_string(beyond) + " does not belong to it");
       if (twice >= 0)
         fail(Claim::exactly_once, "the contribution of rank " + std::to_string(twice) + " is counted twice");
-      if (number == p && ordered && !in_order)
+      if (number == wanted && ordered && !in_order)
         fail(Claim::rank_order, "the contributions are not combined in the order of ranks");
     }
     const auto missing = std::find(found_.begin(), found_.end(), false);

@@ -218,9 +218,46 @@ std::string report(Rank rank, std::ptrdiff_t element, const std::string& what) {
   return "rank " + std::to_string(rank) + ", element " + std::to_string(element) + ": " + what;
 }
 
+/// scan, exscan: rank r gets the combination of the first inputs.
+std::string check_prefix(const local::Job& job, const local::Outcome& outcome, bool bounded) {
+  std::vector<Bytes> first;
+  for (Rank rank = 0; rank < job.size; ++rank) {
+    if (job.collective == Collective::scan) first.push_back(outcome.inputs[static_cast<std::size_t>(rank)]);
+    const Bytes& got = outcome.outputs[static_cast<std::size_t>(rank)];
+    if (!got.empty()) {
+      const std::ptrdiff_t element =
+          bounded ? first_beyond_bound(job, first, 0, got) : first_difference(job, got, combine(job, first));
+      if (element >= 0) return report(rank, element, bounded ? "outside the error bound" : "wrong value");
+    }
+    if (job.collective == Collective::exscan) first.push_back(outcome.inputs[static_cast<std::size_t>(rank)]);
+  }
+  return {};
+}
+
+/// alltoall(v): the blocks for a rank, in the order of their sources.
+std::string check_exchange(const local::Job& job, const local::Outcome& outcome) {
+  const auto extent = static_cast<std::size_t>(job.element_bytes());
+  std::vector<std::size_t> next(static_cast<std::size_t>(job.size), 0);  // of each source's input
+  for (Rank rank = 0; rank < job.size; ++rank) {
+    std::size_t offset = 0;
+    for (Rank source = 0; source < job.size; ++source) {
+      const std::size_t bytes = static_cast<std::size_t>(job.count_of(source, rank)) * extent;
+      const auto s = static_cast<std::size_t>(source);
+      const std::ptrdiff_t element =
+          first_difference(job, std::span(outcome.outputs[static_cast<std::size_t>(rank)]).subspan(offset, bytes),
+                           std::span(outcome.inputs[s]).subspan(next[s], bytes));
+      if (element >= 0) return report(rank, element, "wrong value in the block of rank " + std::to_string(source));
+      next[s] += bytes;
+      offset += bytes;
+    }
+  }
+  return {};
+}
+
 std::string check_reduction(const local::Job& job, const local::Outcome& outcome, bool same_bits) {
   const bool bounded = job.op.user() == nullptr && !is_exact(job.op.predefined(), job.type) && floating(job.type);
   const Bytes expected = bounded ? Bytes{} : combine(job, outcome.inputs);
+  if (is_prefix(job.collective)) return check_prefix(job, outcome, bounded);
   const bool scatters = job.collective != Collective::allreduce && job.collective != Collective::reduce;
   std::size_t offset = 0;
   for (Rank rank = 0; rank < job.size; ++rank) {
@@ -277,6 +314,7 @@ std::string check(const local::Job& job, const local::Outcome& outcome, bool sam
       return report(rank, 0, "a result of wrong size");
   }
   if (is_reducing(job.collective)) return check_reduction(job, outcome, same_bits);
+  if (is_exchange(job.collective)) return check_exchange(job, outcome);
 
   // The others move the inputs: all of them one after another, cut at the ranks' blocks for scatter.
   Bytes all;

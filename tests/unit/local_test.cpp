@@ -80,6 +80,19 @@ std::vector<Count> uneven(Rank p, Count count) {
   return counts;
 }
 
+/// p * p counts; in place what goes to a rank is as much as comes from it.
+std::vector<Count> uneven_exchange(Rank p, Count count, bool symmetric) {
+  std::vector<Count> counts;
+  for (Rank s = 0; s < p; ++s) {
+    for (Rank d = 0; d < p; ++d) {
+      const Rank a = symmetric ? std::min(s, d) : s;
+      const Rank b = symmetric ? std::max(s, d) : d;
+      counts.push_back((a + 2 * b) % 3 == 1 ? 0 : count * ((a + b) % 4) / 8 + a % 2);
+    }
+  }
+  return counts;
+}
+
 std::string describe(const Job& job, const Selection& selection) {
   std::string text = selection.id();
   for (const auto& [name, value] : selection.params) text += ":" + name + "=" + std::to_string(value);
@@ -150,7 +163,7 @@ void sweep(const std::vector<Rank>& sizes, Mode mode) {
             Job job = job_of(selection, p, root, count, in_place, turn++);
             expect_correct(job, selection, mode);
             if (is_irregular(selection.collective)) {
-              job.counts = uneven(p, count);
+              job.counts = is_exchange(selection.collective) ? uneven_exchange(p, count, in_place) : uneven(p, count);
               expect_correct(job, selection, mode);
             }
           }

@@ -50,8 +50,11 @@ class Comm::Impl {
   void check_arguments(const Call& call) const;
   [[nodiscard]] Signature signature_of(const Call& call, const Choice& choice) const;
   [[nodiscard]] Buffers place_buffers(const Call& call);
-  std::shared_ptr<BoundCall> bound(const Signature& signature, const Schedule* schedule);
-  [[nodiscard]] Schedule build(const Signature& signature) const;
+  /// The plan of a signature; `told` is the prologue that came before, if one did.
+  std::shared_ptr<BoundCall> bound(const Signature& signature, const BoundCall* told);
+  [[nodiscard]] Selection select(const Signature& signature) const;
+  [[nodiscard]] Schedule build(const Signature& signature, const Selection& selection) const;
+  [[nodiscard]] Layout layout_of(const Signature& signature, const Schedule& schedule, const BoundCall* told) const;
   void start_data_after_prologue();
   void start(std::shared_ptr<BoundCall> bound, const Memory& memory);
   [[nodiscard]] std::size_t own() const { return static_cast<std::size_t>(endpoint_.rank()); }
@@ -69,7 +72,7 @@ class Comm::Impl {
   bool in_prologue_ = false;
   std::vector<Count> prologue_send_;
   std::vector<Count> prologue_recv_;
-  std::vector<Count> counts_;  // gatherv, scatterv: what the prologue told
+  std::vector<Count> counts_;  // what the prologue told
 };
 
 }  // namespace circoll::local

@@ -14,6 +14,8 @@ bool has_block_per_rank(Collective collective) {
     case Collective::reduce:
     case Collective::bcast:
     case Collective::barrier:
+    case Collective::scan:
+    case Collective::exscan:
       return false;
     default:
       return true;
@@ -23,6 +25,7 @@ bool has_block_per_rank(Collective collective) {
 bool is_in_place(const Job& job, Rank rank) {
   return job.in_place &&
          (job.collective == Collective::reduce_scatter || job.collective == Collective::reduce_scatter_block ||
+          is_exchange(job.collective) ||
           has_in_place_schedule(job.collective, Shape{.size = job.size, .rank = rank, .root = job.root}));
 }
 
@@ -59,7 +62,9 @@ struct Seat {
   const std::byte* output = nullptr;
 };
 
-Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, std::span<const Count> counts) {
+/// `counts` and `send_counts`: the arrays of an irregular call.
+Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, std::span<const Count> counts,
+               std::span<const Count> send_counts) {
   const Count extent = job.element_bytes();
   const auto bytes = [&](Count elements) { return static_cast<std::size_t>(elements * extent); };
   const bool in_place = is_in_place(job, rank);
@@ -75,7 +80,7 @@ Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, s
 
   Seat seat{Guarded(input_in_recv ? 0 : input.size()), Guarded(bytes(recv_elements)), Call{}, nullptr};
   Count before = 0;  // elements of the blocks of lower ranks
-  if (own_block_only) {
+  if (own_block_only && !is_exchange(job.collective)) {
     for (Rank r = 0; r < rank; ++r) before += job.count_of(r);
   }
   std::byte* const place = !input_in_recv ? seat.send.data()
@@ -87,9 +92,12 @@ Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, s
   call.collective = job.collective;
   call.sendbuf = seat.send.data();
   call.recvbuf = seat.recv.data();
-  call.count = own_block_only ? job.count_of(rank) : job.total();
+  call.count = is_exchange(job.collective) ? job.count_of(rank, rank)
+               : own_block_only            ? job.count_of(rank)
+                                           : job.total();
   const bool counts_known = is_irregular(job.collective) && (!is_rooted(job.collective) || rank == job.root);
   if (counts_known) call.counts = counts;
+  if (job.collective == Collective::alltoallv && !in_place) call.send_counts = send_counts;
   call.type = job.type;
   call.record_bytes = job.record_bytes;
   call.op = job.op;
@@ -107,7 +115,12 @@ Count Job::count_of(Rank rank) const {
   return counts.size() == 1 ? counts[0] : counts.at(static_cast<std::size_t>(rank));
 }
 
+Count Job::count_of(Rank source, Rank destination) const {
+  return counts.size() == 1 ? counts[0] : counts.at(static_cast<std::size_t>(source * size + destination));
+}
+
 Count Job::total() const {
+  if (is_exchange(collective) && counts.size() == 1) return counts[0] * size * size;
   if (!has_block_per_rank(collective)) return counts.at(0);
   return counts.size() == 1 ? counts[0] * size : std::accumulate(counts.begin(), counts.end(), Count{0});
 }
@@ -125,6 +138,15 @@ Count Job::input_elements(Rank rank) const {
       return rank == root ? total() : 0;
     case Collective::barrier:
       return 0;
+    case Collective::scan:
+    case Collective::exscan:
+      return total();
+    case Collective::alltoall:
+    case Collective::alltoallv: {
+      Count sum = 0;
+      for (Rank other = 0; other < size; ++other) sum += count_of(rank, other);
+      return sum;
+    }
     default:
       return count_of(rank);
   }
@@ -143,6 +165,16 @@ Count Job::output_elements(Rank rank) const {
       return rank == root ? total() : 0;
     case Collective::barrier:
       return 0;
+    case Collective::scan:
+      return total();
+    case Collective::exscan:
+      return rank > 0 ? total() : 0;
+    case Collective::alltoall:
+    case Collective::alltoallv: {
+      Count sum = 0;
+      for (Rank other = 0; other < size; ++other) sum += count_of(other, rank);
+      return sum;
+    }
     default:
       return count_of(rank);
   }
@@ -150,19 +182,30 @@ Count Job::output_elements(Rank rank) const {
 
 Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Options& options) {
   require(job.size >= 1 && job.root >= 0 && job.root < job.size, "the root must be in 0 .. p-1");
-  require(job.counts.size() == 1 || (static_cast<Rank>(job.counts.size()) == job.size && is_irregular(job.collective)),
-          "one count, or p counts for a collective with blocks of different sizes, are needed");
+  const Rank blocks = is_exchange(job.collective) ? job.size * job.size : job.size;
+  require(job.counts.size() == 1 || (static_cast<Rank>(job.counts.size()) == blocks && is_irregular(job.collective)),
+          "one count, or one per block for a collective with blocks of different sizes, is needed");
+  // Row `rank` of either: what comes from each rank, and what goes to each.
+  const bool exchanges = job.collective == Collective::alltoallv;
+  const auto p = static_cast<std::size_t>(job.size);
   std::vector<Count> counts;
-  if (is_irregular(job.collective)) {
-    for (Rank rank = 0; rank < job.size; ++rank) counts.push_back(job.count_of(rank));
+  std::vector<Count> send_counts;
+  for (Rank rank = 0; rank < (exchanges ? job.size : is_irregular(job.collective) ? 1 : 0); ++rank) {
+    for (Rank other = 0; other < job.size; ++other) {
+      counts.push_back(exchanges ? job.count_of(other, rank) : job.count_of(other));
+      if (exchanges) send_counts.push_back(job.count_of(rank, other));
+    }
   }
+  const auto row = [&](const std::vector<Count>& all, Rank rank) {
+    return all.size() <= p ? std::span(all) : std::span(all).subspan(static_cast<std::size_t>(rank) * p, p);
+  };
   Outcome outcome;
   std::vector<Seat> seats;
   seats.reserve(static_cast<std::size_t>(job.size));
   for (Rank rank = 0; rank < job.size; ++rank) {
     std::vector<std::byte> input(static_cast<std::size_t>(job.input_elements(rank) * job.element_bytes()));
     if (!input.empty() && job.fill) job.fill(rank, input);
-    seats.push_back(make_seat(job, rank, input, counts));
+    seats.push_back(make_seat(job, rank, input, row(counts, rank), row(send_counts, rank)));
     outcome.inputs.push_back(std::move(input));
   }
 

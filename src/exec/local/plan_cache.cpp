@@ -29,6 +29,8 @@ std::size_t Signature::hash() const {
   mix(count);
   for (const Count c : counts) mix(c);
   for (const Count d : displs) mix(d);
+  for (const Count c : send_counts) mix(c);
+  for (const Count d : send_displs) mix(d);
   mix(std::hash<std::string_view>{}(choice.text()));
   return static_cast<std::size_t>(h);
 }
@@ -37,7 +39,9 @@ BoundCall::BoundCall(const Signature& signature)
     : signature_(signature),
       text_(signature.choice.text()),
       counts_(signature.counts.begin(), signature.counts.end()),
-      displs_(signature.displs.begin(), signature.displs.end()) {
+      displs_(signature.displs.begin(), signature.displs.end()),
+      send_counts_(signature.send_counts.begin(), signature.send_counts.end()),
+      send_displs_(signature.send_displs.begin(), signature.send_displs.end()) {
   if (signature.choice.selection() != nullptr) {
     selection_ = *signature.choice.selection();
     signature_.choice = Choice(selection_);
@@ -46,6 +50,8 @@ BoundCall::BoundCall(const Signature& signature)
   }
   signature_.counts = counts_;
   signature_.displs = displs_;
+  signature_.send_counts = send_counts_;
+  signature_.send_displs = send_displs_;
 }
 
 bool BoundCall::matches(const Signature& s) const {
@@ -54,11 +60,13 @@ bool BoundCall::matches(const Signature& s) const {
          t.element_bytes == s.element_bytes && t.count == s.count && t.exact_op == s.exact_op &&
          t.op.commutative == s.op.commutative && t.op.idempotent == s.op.idempotent &&
          std::ranges::equal(t.counts, s.counts) && std::ranges::equal(t.displs, s.displs) &&
+         std::ranges::equal(t.send_counts, s.send_counts) && std::ranges::equal(t.send_displs, s.send_displs) &&
          same_choice(t.choice, s.choice);
 }
 
 std::size_t BoundCall::memory_bytes() const {
-  std::size_t bytes = sizeof(BoundCall) + (counts_.size() + displs_.size()) * sizeof(Count);
+  std::size_t bytes =
+      sizeof(BoundCall) + (counts_.size() + displs_.size() + send_counts_.size() + send_displs_.size()) * sizeof(Count);
   bytes += schedule.steps.size() * sizeof(Step) + schedule.ranges.size() * sizeof(Range);
   for (const Buffer& buffer : schedule.buffers) bytes += sizeof(Buffer) + buffer.list.size() * sizeof(Block);
   if (execution) bytes += execution->memory_bytes();

@@ -20,7 +20,7 @@ struct Signature {
   Choice choice{};
   OperatorTraits op{};
   bool exact_op = true;
-  /// gatherv and scatterv: the prologue, which depends on no counts.
+  /// gatherv, scatterv and alltoallv: the prologue, which depends on no counts.
   bool prologue = false;
   bool in_place = false;
   Rank root = 0;
@@ -28,6 +28,9 @@ struct Signature {
   Count count = 0;
   std::span<const Count> counts{};
   std::span<const Count> displs{};
+  /// alltoallv. After a prologue `counts` are those of its known blocks, and send_counts is empty.
+  std::span<const Count> send_counts{};
+  std::span<const Count> send_displs{};
 
   [[nodiscard]] std::size_t hash() const;
 };
@@ -41,7 +44,7 @@ class BoundCall {
   [[nodiscard]] std::size_t memory_bytes() const;
 
   Schedule schedule;
-  std::unique_ptr<CountPrologue> prologue;
+  std::unique_ptr<CountPrologue> prologue;  ///< of a prologue, unless the algorithm needs none
   std::unique_ptr<Execution> execution;
   std::uint64_t last_use = 0;
 
@@ -52,6 +55,8 @@ class BoundCall {
   Selection selection_;
   std::vector<Count> counts_;
   std::vector<Count> displs_;
+  std::vector<Count> send_counts_;
+  std::vector<Count> send_displs_;
 };
 
 /// One rank's plans by signature; bounded in bytes (or one plan, if that is larger), the least recently used go first.

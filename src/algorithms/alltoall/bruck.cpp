@@ -1,0 +1,55 @@
+// alltoall(v)/bruck: blocks travel the binary digits of their distance.
+//
+// Idea      Round k takes everything that has a distance with bit k set 2^k ranks on. A block so makes as many hops as
+//           its distance d - s mod p has bits.
+// Shape     any p; p * p blocks of any sizes, of which a rank sends p and receives p.
+// Cost      q = ceil(log2 p) rounds; (sum over 0 < d < p of the ones in d) blocks sent and received per rank: q p / 2
+//           if p = 2^q. One block copied.
+// Scratch   the blocks that pass through: those sent, less p - 1.
+// Order     no operator.
+// Source    Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems,
+//           1997. Differs: no rotation before or after: ranges name the blocks where they lie, and a block that has
+//           arrived lands in its place.
+#include <algorithm>
+
+#include "circoll/algorithm.hpp"
+#include "patterns/circulant.hpp"
+#include "patterns/forwarding.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) {
+  std::vector<patterns::ForwardingRound> rounds;
+  for (Rank skip = 1; skip < b.size(); skip *= 2) {
+    auto& round = rounds.emplace_back(patterns::ForwardingRound{.skip = skip});
+    // Lower bits have been travelled.
+    for (Rank d = skip; d < b.size(); d += 2 * skip) round.distances.push_back(d);
+  }
+  patterns::alltoall_by_forwarding(b, rounds);
+}
+
+Cost cost(const Shape& shape) {
+  const Rank p = shape.size;
+  std::int64_t sent = 0;  // the distances below p with bit k set, for every k
+  for (Rank skip = 1; skip < p; skip *= 2) {
+    sent += p / (2 * skip) * skip + std::max<Rank>(0, p % (2 * skip) - skip);
+  }
+  return {.rounds = patterns::ceil_log2(p), .sent = sent, .received = sent, .copied = 1};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(alltoall, bruck) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::alltoall, Collective::alltoallv},
+      .name = "bruck",
+      .summary = "blocks travel the binary digits of their distance; short blocks",
+      .source = "Bruck et al. 1997",
+      .formula = {.rounds = "q", .sent = "ones in 1..p-1; q p/2 for p = 2^q", .reduced = "0"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,39 @@
+// scan/recursive_doubling: groups of 2^k ranks know what they have in all, and every rank what came before it.
+//
+// Idea      In round k rank r exchanges with r xor 2^k what their groups have in all. What comes from a lower group
+//           belongs to the result; what comes from a higher one only to what the joint group has in all. Where p is
+//           not a power of two a rank may have no partner in a round; nobody then needs what its group has. What
+//           nobody needs later is not sent.
+// Shape     any p; one block.
+// Cost      q = ceil(log2 p) rounds and blocks sent; up to 2 floor(log2 p) - 2 or so combined: for the result, and for
+//           the group.
+// Scratch   up to four blocks.
+// Order     rank order: any associative operator.
+// Source    Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH, 2005; MPICH's
+//           and Open MPI's recursive doubling. Differs: no exchange of what nobody needs.
+#include "circoll/algorithm.hpp"
+#include "patterns/prefix_doubling.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) { patterns::prefix_by_doubling(b, true); }
+
+Cost cost(const Shape& shape) { return patterns::cost_of_prefix_by_doubling(shape, true); }
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(scan, recursive_doubling) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::scan},
+      .name = "recursive_doubling",
+      .summary = "doubling groups of ranks; short vectors",
+      .source = "Thakur, Rabenseifner, Gropp 2005",
+      .guarantees = {.rank_order = true},
+      .formula = {.rounds = "q", .sent = "q", .reduced = "max(1, 2 floor(log2 p) - 2), +1 for p = 2^k - 1"},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

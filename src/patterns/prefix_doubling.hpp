@@ -1,0 +1,15 @@
+// Prefix reductions by doubling groups.
+#pragma once
+
+#include "circoll/algorithm.hpp"
+
+namespace circoll::patterns {
+
+/// Writes a scan (`inclusive`), or an exscan: in round k rank r exchanges with r xor 2^k, if there is one, what their
+/// groups of 2^k ranks have in all. Any associative operator, any p; one block.
+void prefix_by_doubling(Builder& builder, bool inclusive);
+
+/// Its cost.
+[[nodiscard]] Cost cost_of_prefix_by_doubling(const Shape& shape, bool inclusive);
+
+}  // namespace circoll::patterns
