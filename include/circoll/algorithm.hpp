@@ -44,7 +44,7 @@ struct Cost {
 /// longest message counts, and the rank that combines the most. Rounds in which messages go one way, so that no rank
 /// both sends and receives, are told apart: a machine may do them faster. Parts that follow one another add up.
 struct CriticalPath {
-  std::int64_t blocks = 1;          ///< parts that the vector is cut into: the unit of the volumes
+  std::int64_t blocks = 1;          ///< parts of the vector of a rank (docs/notation.md): the unit of volumes
   std::int64_t one_way = 0;         ///< rounds in which no rank both sends and receives
   std::int64_t volume = 0;          ///< blocks: the longest message of each of the other rounds, summed up
   std::int64_t one_way_volume = 0;  ///< blocks: the longest message of each one-way round, summed up

@@ -31,8 +31,8 @@ enum class Claim : std::uint8_t {
   rank_order,      ///< contributions are combined in the order of ranks
   same_bits,       ///< all ranks compute a result by the same expression, up to commutativity
   rounds,          ///< one message each way per round, which depends on none of the same round
-  direct,          ///< no rank touches a block between two others (alltoall)
   cost,            ///< declared cost and critical path = counted ones
+  direct,          ///< no rank touches a block between two others (alltoall)
 };
 [[nodiscard]] std::string_view to_string(Claim claim);
 

@@ -1,5 +1,7 @@
 #include "patterns/broadcast_rounds.hpp"
 
+#include <algorithm>
+
 namespace circoll::patterns {
 namespace {
 
@@ -130,28 +132,25 @@ std::int64_t one_way_rounds(std::int64_t n, const Skips& skips) {
   const int q = skips.q();
   const Rank p = skips[q];
   if (p <= 2) return q * n;
-  const int first_phase = static_cast<int>((n - 1) % q == 0 ? q : (n - 1) % q);
-  if (first_phase == q) return q;  // in the second phase everybody has something to send
-  // Second phase: a rank sends and receives if both entries, of blocks of the phase before if negative, are of blocks
-  // that have been sent at all.
-  std::array<bool, most_rounds> one_way{};
-  one_way.fill(true);
-  std::int64_t left = q;
-  for (Rank v = 1; v < p && left > 0; ++v) {
+  const auto first_phase = static_cast<int>((n - 1) % q);
+  if (first_phase == 0) return q;  // it has q rounds, and in the second phase everybody has something to send
+  // A rank sends and receives in the second phase if neither entry is of a block older than the first phase.
+  std::array<int, most_rounds> newest{};  // the older one of the two entries, at the rank where it is newest
+  newest.fill(-q - 1);
+  const auto look_at = [&](Rank v) {
     const RoundBlocks received = blocks_received(v, skips);
-    RoundBlocks sent{};
-    bool known = false;
+    const RoundBlocks sent = blocks_sent(v, skips);
     for (int k = 0; k < q; ++k) {
       const auto at = static_cast<std::size_t>(k);
-      if (!one_way[at] || received[at] < -first_phase || v + skips[k] == p) continue;
-      if (!known) sent = blocks_sent(v, skips);
-      known = true;
-      if (sent[at] < -first_phase) continue;
-      one_way[at] = false;
-      --left;
+      if (v + skips[k] != p) newest[at] = std::max(newest[at], int{std::min(received[at], sent[at])});
     }
+  };
+  for (int k = 0; k < q; ++k) {
+    look_at(skips[k]);
+    if (skips[k] + 1 < p) look_at(skips[k] + 1);
   }
-  return first_phase + left;
+  return first_phase +
+         std::count_if(newest.begin(), newest.begin() + q, [&](int entry) { return entry < -first_phase; });
 }
 
 }  // namespace circoll::patterns

@@ -25,10 +25,10 @@ CriticalPath critical_path(const Algorithm& algorithm, Collective collective, co
     const auto given = shape.params.find(p.name);
     segments = given == shape.params.end() ? p.fallback : given->second;
   }
+  const CollectiveContract contract = contract_of(collective, {.size = shape.size, .root = shape.root}, segments);
+  const Block user_blocks = is_exchange(collective) ? shape.size : contract.user_blocks;
   const Cost cost = algorithm.cost(shape);
-  return {.blocks = contract_of(collective, {.size = shape.size, .root = shape.root}, segments).user_blocks * segments,
-          .volume = cost.sent,
-          .combined = cost.reduced};
+  return {.blocks = user_blocks * segments, .volume = cost.sent, .combined = cost.reduced};
 }
 
 std::string Selection::id() const { return algorithm == nullptr ? "" : algorithm->id(collective); }

@@ -38,13 +38,15 @@ void add(const Schedule& s, std::vector<Round>& rounds) {
 }  // namespace
 
 CriticalPath count_path(std::span<const Schedule> ranks) {
-  std::vector<Round> rounds(std::size_t{ranks[0].rounds} + 1);
+  // In an exchange the vector of a rank is the blocks that it sends.
+  const Schedule& first = ranks[0];
+  std::vector<Round> rounds(std::size_t{first.rounds} + 1);
+  CriticalPath path{.blocks = is_exchange(first.collective) ? first.blocks() / first.shape.size : first.blocks()};
   for (const Schedule& s : ranks) add(s, rounds);
-  CriticalPath path{.blocks = ranks[0].blocks()};
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     const Round& round = rounds[i];
     path.combined += round.combined;
-    if (i == ranks[0].rounds) break;
+    if (i == first.rounds) break;
     if (!round.both_ways) ++path.one_way;
     (round.both_ways ? path.volume : path.one_way_volume) += round.longest;
   }

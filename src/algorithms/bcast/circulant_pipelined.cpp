@@ -48,7 +48,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = rounds, .sent = rounds, .received = n};
 }
 
-/// O(p log p): see one_way_rounds.
+/// O(log^2 p): see one_way_rounds.
 CriticalPath path(const Shape& shape) {
   const std::int64_t n = patterns::value_of(shape, segments);
   if (shape.size == 1) return {.blocks = n};

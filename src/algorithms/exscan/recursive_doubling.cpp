@@ -22,6 +22,8 @@ void build(Builder& b) { patterns::prefix_by_doubling(b, false); }
 
 Cost cost(const Shape& shape) { return patterns::cost_of_prefix_by_doubling(shape, false); }
 
+CriticalPath path(const Shape& shape) { return patterns::path_of_prefix_by_doubling(shape, false); }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(exscan, recursive_doubling) {
@@ -31,8 +33,15 @@ CIRCOLL_ALGORITHM(exscan, recursive_doubling) {
       .summary = "doubling groups of ranks; short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .guarantees = {.rank_order = true},
-      .formula = {.rounds = "q", .sent = "q", .reduced = "2 floor(log2 p) - 2"},
+      .formula = {.rounds = "q",
+                  .sent = "q",
+                  .reduced = "2L-2 + [p=3]",
+                  .one_way = "1",
+                  .volume = "q-1",
+                  .one_way_volume = "1",
+                  .combined = "[p>2] + [q>2](2q-5 + [4p > 3*2^q+4]) + [2p > 2^q+2]"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -22,6 +22,8 @@ void build(Builder& b) { patterns::prefix_by_doubling(b, true); }
 
 Cost cost(const Shape& shape) { return patterns::cost_of_prefix_by_doubling(shape, true); }
 
+CriticalPath path(const Shape& shape) { return patterns::path_of_prefix_by_doubling(shape, true); }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(scan, recursive_doubling) {
@@ -31,8 +33,15 @@ CIRCOLL_ALGORITHM(scan, recursive_doubling) {
       .summary = "doubling groups of ranks; short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .guarantees = {.rank_order = true},
-      .formula = {.rounds = "q", .sent = "q", .reduced = "max(1, 2 floor(log2 p) - 2), +1 for p = 2^k - 1"},
+      .formula = {.rounds = "q",
+                  .sent = "q",
+                  .reduced = "max(1, 2L-2) + [p>3][p=2P-1]",
+                  .one_way = "1",
+                  .volume = "q-1",
+                  .one_way_volume = "1",
+                  .combined = "max(1, 2q-2 - [q>2][4p <= 3*2^q])"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;
