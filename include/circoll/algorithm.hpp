@@ -53,16 +53,17 @@ struct CriticalPath {
   friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
 };
 
-/// Cost and critical path as formulas, for people. They are expressions in p, q = ceil(log2 p), L = floor(log2 p),
-/// P = 2^L, r = p - P, n = segments, root, and other parameters by name, with + - * / (exact) ^ ( ) and min, max, ceil,
-/// floor, mod, log2; [a > b] is 1 or 0, and a number before a letter or bracket multiplies. A test computes them. What
-/// begins with "<=" is a bound; what begins with "counted" is a closed form of nothing, and words may follow.
+/// Cost and critical path as formulas, for p >= 2. They are expressions in p, q = ceil(log2 p), L = floor(log2 p),
+/// P = 2^L, r = p - P, n = segments, and other parameters by name: docs/notation.md. A name of a field stands for its
+/// value. A test computes them. "<= E" is a bound; "counted" says that there is no closed form but the functions below,
+/// "counted; E for A = B" that there is one for these.
 struct CostFormula {
   std::string_view rounds;
   std::string_view sent;
   std::string_view reduced;
   // Of the critical path. Empty: as Algorithm::path says for nullptr.
   std::string_view blocks{};
+  std::string_view two_way{};  ///< the other rounds
   std::string_view one_way{};
   std::string_view volume{};
   std::string_view one_way_volume{};

@@ -89,6 +89,7 @@ void check_formulas(const Algorithm& a, Collective collective, const Shape& shap
   check("sent", f.sent, cost.sent, -1);
   check("reduced", f.reduced, cost.reduced, -1);
   check("blocks", f.blocks, path.blocks, plain.blocks);
+  check("two_way", f.two_way, cost.rounds - path.one_way, cost.rounds);
   check("one_way", f.one_way, path.one_way, 0);
   check("volume", f.volume, path.volume, plain.volume);
   check("one_way_volume", f.one_way_volume, path.one_way_volume, 0);

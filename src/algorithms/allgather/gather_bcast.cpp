@@ -50,6 +50,7 @@ CIRCOLL_ALGORITHM(allgather, gather_bcast) {
       .formula = {.rounds = "2 ceil(log2 p)",
                   .sent = "q p",
                   .reduced = "0",
+                  .two_way = "0",
                   .one_way = "rounds",
                   .volume = "0",
                   .one_way_volume = "p-1 + q p"},

@@ -117,6 +117,7 @@ CIRCOLL_ALGORITHM(allgather, recursive_doubling) {
       .formula = {.rounds = "q + one_way",
                   .sent = "counted; p-1 for p = P",
                   .reduced = "0",
+                  .two_way = "q",
                   .one_way = "sum(i, 1, q-1, [p mod 2^(i+1) > 2^i] (i - floor(log2 max(p mod 2^i, 1))))",
                   .volume = "2^q - 1",
                   .one_way_volume =

@@ -72,6 +72,7 @@ CIRCOLL_ALGORITHM(allreduce, binary_blocks) {
                   .sent = "<= 2P",
                   .reduced = "<= P",
                   .blocks = "P",
+                  .two_way = "rounds - one_way",
                   .one_way = "counted; 0 for p = P",
                   .volume = "counted; 2(p-1) for p = P",
                   .one_way_volume = "counted; 0 for p = P",

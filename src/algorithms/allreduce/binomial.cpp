@@ -37,6 +37,7 @@ CIRCOLL_ALGORITHM(allreduce, binomial) {
       .formula = {.rounds = "2 ceil(log2 p)",
                   .sent = "q",
                   .reduced = "q",
+                  .two_way = "0",
                   .one_way = "2q",
                   .volume = "0",
                   .one_way_volume = "2q"},

@@ -39,6 +39,7 @@ CIRCOLL_ALGORITHM(allreduce, linear) {
       .formula = {.rounds = "2(p-1)",
                   .sent = "p-1",
                   .reduced = "p-1",
+                  .two_way = "0",
                   .one_way = "2(p-1)",
                   .volume = "0",
                   .one_way_volume = "2(p-1)"},

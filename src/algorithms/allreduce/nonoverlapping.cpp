@@ -47,6 +47,7 @@ CIRCOLL_ALGORITHM(allreduce, nonoverlapping) {
       .formula = {.rounds = "2(n+p-2)",
                   .sent = "n(1+[p>2])",
                   .reduced = "n",
+                  .two_way = "volume",
                   .one_way = "rounds - volume",
                   .volume = "2[n>1][p>2](n+p-4)",
                   .one_way_volume = "one_way",

@@ -111,6 +111,7 @@ CIRCOLL_ALGORITHM(allreduce, rabenseifner) {
                   .sent = "2(P-1) + 3/2 P[r>0]",
                   .reduced = "P-1 + P/2 [r>0]",
                   .blocks = "P",
+                  .two_way = "2L + [r>0]",
                   .one_way = "2[r>0]",
                   .volume = "2(P-1) + P/2 [r>0]",
                   .one_way_volume = "3/2 P[r>0]"},

@@ -45,6 +45,7 @@ CIRCOLL_ALGORITHM(barrier, recursive_doubling) {
       .formula = {.rounds = "L + 2[r>0]",
                   .sent = "L + [r>0]",
                   .reduced = "L + [r>0]",
+                  .two_way = "L",
                   .one_way = "2[r>0]",
                   .volume = "L",
                   .one_way_volume = "2[r>0]"},

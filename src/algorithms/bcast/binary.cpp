@@ -80,6 +80,7 @@ CIRCOLL_ALGORITHM(bcast, binary) {
       .formula = {.rounds = "(1+[p>2])(n-1) + h, h = floor(log2(p+1)) + floor(log2(2(p+1)/3)) - 1",
                   .sent = "n(1+[p>2])",
                   .reduced = "0",
+                  .two_way = "volume",
                   .one_way = "rounds - volume",
                   .volume = "[n>1]([p>6](rounds-4) + [p>4][p<7](n-1))",
                   .one_way_volume = "one_way"},

@@ -67,6 +67,7 @@ CIRCOLL_ALGORITHM(bcast, circulant_pipelined) {
       .formula = {.rounds = "n-1+ceil(log2 p)",
                   .sent = "n-1+q",
                   .reduced = "0",
+                  .two_way = "rounds - one_way",
                   .one_way = "<= 2q + [p=2]n",
                   .volume = "rounds - one_way",
                   .one_way_volume = "one_way"},

@@ -62,6 +62,7 @@ CIRCOLL_ALGORITHM(bcast, pipeline) {
       .formula = {.rounds = "n+p-2",
                   .sent = "n",
                   .reduced = "0",
+                  .two_way = "volume",
                   .one_way = "rounds - volume",
                   .volume = "[n>1][p>2](n+p-4)",
                   .one_way_volume = "one_way"},

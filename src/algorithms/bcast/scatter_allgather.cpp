@@ -49,6 +49,7 @@ CIRCOLL_ALGORITHM(bcast, scatter_allgather) {
                   .sent = "2(p-1)",
                   .reduced = "0",
                   .blocks = "p",
+                  .two_way = "p-1",
                   .one_way = "q",
                   .volume = "p-1",
                   .one_way_volume = "p-1"},

@@ -109,6 +109,7 @@ CIRCOLL_ALGORITHM(bcast, smp_linear) {
       .formula = {.rounds = "ceil(p/cores) + min(cores, p) - 2",
                   .sent = "<= 2",
                   .reduced = "0",
+                  .two_way = "0",
                   .one_way = "rounds",
                   .volume = "0",
                   .one_way_volume = "rounds"},

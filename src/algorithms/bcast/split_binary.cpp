@@ -121,6 +121,7 @@ CIRCOLL_ALGORITHM(bcast, split_binary) {
                   .sent = "n(3 - [p<4] - [p=5])",
                   .reduced = "0",
                   .blocks = "2n",
+                  .two_way = "rounds - one_way",
                   .one_way = "rounds - [p>2] - [n>1]([p>6](rounds-5) + [p=6](n-1))",
                   .volume = "rounds - one_way + [p>2](n-1)",
                   .one_way_volume = "one_way + [p=2](n-1)"},

@@ -100,6 +100,7 @@ CIRCOLL_ALGORITHM(exscan, doubling_123) {
       .formula = {.rounds = "1 + [p>2](1 + ceil(log2((p-1)/3)))",
                   .sent = "rounds",
                   .reduced = "<= rounds",
+                  .two_way = "rounds - 1",
                   .one_way = "1",
                   .volume = "rounds-1",
                   .one_way_volume = "1",

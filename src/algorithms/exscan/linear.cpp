@@ -60,6 +60,7 @@ CIRCOLL_ALGORITHM(exscan, linear) {
       .formula = {.rounds = "p-1",
                   .sent = "1",
                   .reduced = "[p>2]",
+                  .two_way = "0",
                   .one_way = "p-1",
                   .volume = "0",
                   .one_way_volume = "p-1",

@@ -36,6 +36,7 @@ CIRCOLL_ALGORITHM(exscan, recursive_doubling) {
       .formula = {.rounds = "q",
                   .sent = "q",
                   .reduced = "2L-2 + [p=3]",
+                  .two_way = "q-1",
                   .one_way = "1",
                   .volume = "q-1",
                   .one_way_volume = "1",

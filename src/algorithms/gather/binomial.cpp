@@ -70,6 +70,7 @@ CIRCOLL_ALGORITHM(gather, binomial) {
       .formula = {.rounds = "ceil(log2 p)",
                   .sent = "max(p-2^(q-1), floor(2^(q-2)))",
                   .reduced = "0",
+                  .two_way = "0",
                   .one_way = "rounds",
                   .volume = "0",
                   .one_way_volume = "p-1"},

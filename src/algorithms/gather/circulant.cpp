@@ -87,6 +87,7 @@ CIRCOLL_ALGORITHM(gather, circulant) {
       .formula = {.rounds = "ceil(log2 p)",
                   .sent = "floor(p/2)",
                   .reduced = "0",
+                  .two_way = "0",
                   .one_way = "rounds",
                   .volume = "0",
                   .one_way_volume = "p-1"},

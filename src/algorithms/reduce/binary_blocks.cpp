@@ -101,6 +101,7 @@ CIRCOLL_ALGORITHM(reduce, binary_blocks) {
                   .sent = "<= 3/2 P - 1",
                   .reduced = "<= P",
                   .blocks = "P",
+                  .two_way = "rounds - one_way",
                   .one_way = "counted; L for p = P",
                   .volume = "counted; p-1 for p = P",
                   .one_way_volume = "counted; p-1 for p = P",

@@ -81,6 +81,7 @@ CIRCOLL_ALGORITHM(reduce, binomial) {
       .formula = {.rounds = "ceil(log2 p)",
                   .sent = "1",
                   .reduced = "<= q",
+                  .two_way = "0",
                   .one_way = "q",
                   .volume = "0",
                   .one_way_volume = "q",

@@ -91,6 +91,7 @@ CIRCOLL_ALGORITHM(reduce, circulant) {
       .formula = {.rounds = "ceil(log2 p)",
                   .sent = "1 + [r>0]",
                   .reduced = "q",
+                  .two_way = "[r>0]",
                   .one_way = "q - [r>0]",
                   .volume = "[r>0]",
                   .one_way_volume = "q - [r>0]"},

@@ -54,6 +54,7 @@ CIRCOLL_ALGORITHM(reduce, circulant_pipelined) {
       .formula = {.rounds = "n-1+ceil(log2 p)",
                   .sent = "n",
                   .reduced = "n-1+q",
+                  .two_way = "rounds - one_way",
                   .one_way = "<= 2q + [p=2]n",
                   .volume = "rounds - one_way",
                   .one_way_volume = "one_way"},

@@ -53,6 +53,7 @@ CIRCOLL_ALGORITHM(reduce, pipeline) {
       .formula = {.rounds = "n+p-2",
                   .sent = "n",
                   .reduced = "n",
+                  .two_way = "volume",
                   .one_way = "rounds - volume",
                   .volume = "[n>1][p>2](n+p-4)",
                   .one_way_volume = "one_way",

@@ -115,6 +115,7 @@ CIRCOLL_ALGORITHM(reduce, rabenseifner) {
                   .sent = "<= 3/2 P - 1 + P/2 [r>0]",
                   .reduced = "P-1 + P/2 [r>0]",
                   .blocks = "P",
+                  .two_way = "L + [r>0]",
                   .one_way = "L + [r>0]",
                   .volume = "P-1 + P/2 [r>0]",
                   .one_way_volume = "P-1 + P/2 [r>0]"},

@@ -56,6 +56,7 @@ CIRCOLL_ALGORITHM(reduce, ring) {
                   .sent = "p",
                   .reduced = "p-1",
                   .blocks = "p",
+                  .two_way = "p-1",
                   .one_way = "p-1",
                   .volume = "p-1",
                   .one_way_volume = "p-1"},

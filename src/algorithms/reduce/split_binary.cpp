@@ -191,6 +191,7 @@ CIRCOLL_ALGORITHM(reduce, split_binary) {
       .formula = {.rounds = "<= 2(n-1) + 2 log2(p+1)",
                   .sent = "n",
                   .reduced = "<= 2n",
+                  .two_way = "rounds - one_way",
                   .one_way = "counted; rounds for n = 1",
                   .volume = "rounds - one_way",
                   .one_way_volume = "one_way",

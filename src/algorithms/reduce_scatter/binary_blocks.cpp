@@ -102,6 +102,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, binary_blocks) {
       .formula = {.rounds = "counted; L for p = P",
                   .sent = "p-1+[r>0]",
                   .reduced = "<= 2p",
+                  .two_way = "rounds - one_way",
                   .one_way = "counted; 0 for p = P",
                   .volume = "counted; p-1 for p = P",
                   .one_way_volume = "counted; 0 for p = P",

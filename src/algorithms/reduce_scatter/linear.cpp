@@ -48,6 +48,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, linear) {
       .formula = {.rounds = "2(p-1)",
                   .sent = "p",
                   .reduced = "p(p-1)",
+                  .two_way = "0",
                   .one_way = "rounds",
                   .volume = "0",
                   .one_way_volume = "p^2-1"},

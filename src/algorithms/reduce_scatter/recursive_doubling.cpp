@@ -149,6 +149,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, recursive_doubling) {
       .formula = {.rounds = "L + 2[r>0]",
                   .sent = "<= volume + [r>0]",
                   .reduced = "<= volume + p[r>0]",
+                  .two_way = "L",
                   .one_way = "2[r>0]",
                   .volume = "L(p+1) - 2(P-1) - sum(i, 1, L, max(0, r-P+2^i-1))",
                   .one_way_volume = "(p+1)[r>0]",

@@ -98,6 +98,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, recursive_halving) {
       .formula = {.rounds = "L + 2[r>0]",
                   .sent = "p-1+[r>0]",
                   .reduced = "volume + p[r>0]",
+                  .two_way = "L",
                   .one_way = "2[r>0]",
                   .volume = "P-1 + sum(i, 0, L-1, min(2^i, r))",
                   .one_way_volume = "(p+1)[r>0]"},

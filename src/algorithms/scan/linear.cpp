@@ -53,6 +53,7 @@ CIRCOLL_ALGORITHM(scan, linear) {
       .formula = {.rounds = "p-1",
                   .sent = "1",
                   .reduced = "1",
+                  .two_way = "0",
                   .one_way = "p-1",
                   .volume = "0",
                   .one_way_volume = "p-1",

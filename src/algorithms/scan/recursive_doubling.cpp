@@ -36,6 +36,7 @@ CIRCOLL_ALGORITHM(scan, recursive_doubling) {
       .formula = {.rounds = "q",
                   .sent = "q",
                   .reduced = "max(1, 2L-2) + [p>3][p=2P-1]",
+                  .two_way = "q-1",
                   .one_way = "1",
                   .volume = "q-1",
                   .one_way_volume = "1",

@@ -45,6 +45,7 @@ CIRCOLL_ALGORITHM(scatter, binomial) {
       .formula = {.rounds = "ceil(log2 p)",
                   .sent = "p-1",
                   .reduced = "0",
+                  .two_way = "0",
                   .one_way = "rounds",
                   .volume = "0",
                   .one_way_volume = "p-1"},

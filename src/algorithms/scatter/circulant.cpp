@@ -44,6 +44,7 @@ CIRCOLL_ALGORITHM(scatter, circulant) {
       .formula = {.rounds = "ceil(log2 p)",
                   .sent = "p-1",
                   .reduced = "0",
+                  .two_way = "0",
                   .one_way = "rounds",
                   .volume = "0",
                   .one_way_volume = "p-1"},
