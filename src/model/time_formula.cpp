@@ -43,7 +43,7 @@ bool is_sum(std::string_view text) {
 /// A formula that needs a line of its own: a bound, a word, or one with names of its own.
 bool is_long(std::string_view text) {
   return text.starts_with("counted") || text.starts_with("<=") || text.find(", ") != std::string_view::npos ||
-         text.size() > 40;
+         text.size() > 30;
 }
 
 }  // namespace

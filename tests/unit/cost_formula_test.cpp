@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/verify.hpp"
 #include "support/formula.hpp"
 
 namespace circoll {
@@ -107,6 +108,20 @@ TEST(CostFormulas, AreTheCosts) {
         }
       }
       if (testing::Test::HasFailure()) break;  // the smallest p is enough
+    }
+  }
+}
+
+/// With the parameters' defaults; families of roots and segments are verified elsewhere.
+TEST(CriticalPaths, AreCountedFromTheSchedules) {
+  for (const Algorithm* a : all_algorithms()) {
+    for (Rank p = 1; p <= 64; ++p) {
+      if (!unmet_need(*a, p, {.commutative = true, .idempotent = true}).empty()) continue;
+      const Collective c = a->collectives[0];
+      const Verdict verdict = verify_algorithm(*a, c, {.size = p});
+      ASSERT_TRUE(verdict.proven()) << verdict.refutation->to_string();
+      EXPECT_EQ(verdict.path, critical_path(*a, c, {.size = p})) << a->id(c) << " p=" << p;
+      EXPECT_EQ(verdict.counted, a->cost({.size = p})) << a->id(c) << " p=" << p;
     }
   }
 }

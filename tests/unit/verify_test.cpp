@@ -532,6 +532,7 @@ TEST(Refutations, AreOfTheSmallestSize) {
           [](const Shape& shape) {
             return Cost{.rounds = shape.size - 1, .sent = shape.size - 1, .received = shape.size > 1 ? 1 : 0};
           },
+      .path = [](const Shape& s) { return CriticalPath{.one_way = s.size - 1, .one_way_volume = s.size - 1}; },
       .build =
           [](Builder& b) {
             for (Rank r = 1; r < b.size(); ++r) {
