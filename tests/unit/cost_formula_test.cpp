@@ -46,15 +46,27 @@ TEST(Formula, BoundsAndWordsAreChecked) {
   EXPECT_NE(mismatch("counted, more or less", names, 2), "");
 }
 
-/// Parameters to try: a few values of one parameter.
+/// Values to try for each of the parameters.
 std::vector<Params> params_of(const Algorithm& algorithm) {
-  if (algorithm.params.empty()) return {{}};
-  EXPECT_EQ(algorithm.params.size(), 1U) << algorithm.name << ": extend this test";
-  std::vector<Params> all;
-  for (const std::int64_t value : {1, 2, 3, 4, 5, 8, 13}) {
-    all.push_back({{std::string(algorithm.params[0].name), value}});
+  std::vector<Params> all{{}};
+  for (const ParamDeclaration& p : algorithm.params) {
+    std::vector<Params> more;
+    for (const Params& params : all) {
+      for (const std::int64_t value : {1, 2, 3, 4, 5, 8, 13}) {
+        if (value < p.minimum) continue;
+        more.push_back(params);
+        more.back().insert_or_assign(std::string(p.name), value);
+      }
+    }
+    all = std::move(more);
   }
   return all;
+}
+
+std::string written(const Params& params) {
+  std::string text;
+  for (const auto& [name, value] : params) text += " " + name + "=" + std::to_string(value);
+  return text;
 }
 
 void check_formulas(const Algorithm& a, Collective collective, const Shape& shape) {
@@ -80,9 +92,7 @@ void check_formulas(const Algorithm& a, Collective collective, const Shape& shap
                                   ? actual == fallback ? "" : "no formula, and not that of a symmetric algorithm"
                                   : mismatch(text, names, static_cast<double>(actual));
     EXPECT_EQ(wrong, "") << a.id(collective) << " " << what << " p=" << shape.size << " root=" << shape.root
-                         << (shape.params.empty() ? ""
-                                                  : " " + shape.params.begin()->first + "=" +
-                                                        std::to_string(shape.params.begin()->second));
+                         << written(shape.params);
   };
   const CostFormula& f = a.formula;
   ASSERT_FALSE(f.rounds.empty() || f.sent.empty() || f.reduced.empty()) << a.id(collective);

@@ -35,7 +35,7 @@ CIRCOLL_ALGORITHM(exscan, recursive_doubling) {
       .guarantees = {.rank_order = true},
       .formula = {.rounds = "q",
                   .sent = "q",
-                  .reduced = "2L-2 + [p=3]",
+                  .reduced = "max([p=3] + 2[p=5], 2L-3 + [2p >= 3P])",
                   .two_way = "q-1",
                   .one_way = "1",
                   .volume = "q-1",

@@ -35,7 +35,7 @@ CIRCOLL_ALGORITHM(scan, recursive_doubling) {
       .guarantees = {.rank_order = true},
       .formula = {.rounds = "q",
                   .sent = "q",
-                  .reduced = "max(1, 2L-2) + [p>3][p=2P-1]",
+                  .reduced = "max(L, 2k-3 + [2p+2 >= 3*2^k]), k = floor(log2(p+1))",
                   .two_way = "q-1",
                   .one_way = "1",
                   .volume = "q-1",
