@@ -96,7 +96,7 @@ Cost cost_of_prefix_by_doubling(const Shape& shape, bool inclusive) {
 CriticalPath path_of_prefix_by_doubling(const Shape& shape, bool inclusive) {
   const Rank p = shape.size;
   const int q = ceil_log2(p);
-  if (p == 1) return {};
+  if (q < 1) return {};
   // Only in the last round nobody wants to know what the upper group has.
   CriticalPath path = pipelined_path(1, q, 1);
   const Rank half = Rank{1} << (q - 1);

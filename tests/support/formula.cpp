@@ -1,11 +1,10 @@
 #include "support/formula.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -152,15 +151,15 @@ class Reader {
     const std::string index(name_ahead());
     at_ += index.size();
     expect(',');
-    const double first = sum();
+    const auto first = static_cast<std::int64_t>(sum());
     expect(',');
-    const double last = sum();
+    const auto last = static_cast<std::int64_t>(sum());
     expect(',');
     const std::size_t body = at_;
     double total = 0;
-    for (double i = first; i <= std::max(last, first); ++i) {
+    for (std::int64_t i = first; i <= std::max(last, first); ++i) {  // once at least, to read past it
       at_ = body;
-      names_.insert_or_assign(index, i);
+      names_.insert_or_assign(index, static_cast<double>(i));
       const double value = sum();
       if (i <= last) total += value;
     }
