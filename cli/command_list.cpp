@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/model.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
 
@@ -133,7 +134,8 @@ ordered_json as_json(const Algorithm& algorithm, Collective collective, const st
           {"formula",
            {{"rounds", algorithm.formula.rounds},
             {"sent", algorithm.formula.sent},
-            {"reduced", algorithm.formula.reduced}}},
+            {"reduced", algorithm.formula.reduced},
+            {"time", time_formula(algorithm, collective)}}},
           {"cost", costs_of(algorithm, collective, sizes)}};
 }
 

@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
       "  circoll show allreduce/circulant_optimal -p 11 --rank 0\n"
       "Exit codes: 0 ok, 1 failure, 2 misuse. 'circoll COMMAND --help' says more.");
   Context context;
+  add_cost(app, context);
   add_list(app, context);
   add_local(app, context);
   add_show(app, context);

@@ -40,11 +40,34 @@ struct Cost {
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 
-/// The same as formulas in p, q = ceil(log2 p) and n = segments, for people.
+/// The cost of the slowest way through a collective whose ranks go from round to round together: in every round the
+/// longest message counts, and the rank that combines the most. Rounds in which messages go one way, so that no rank
+/// both sends and receives, are told apart: a machine may do them faster. Parts that follow one another add up.
+struct CriticalPath {
+  std::int64_t blocks = 1;          ///< parts of the vector of a rank (docs/notation.md): the unit of volumes
+  std::int64_t one_way = 0;         ///< rounds in which no rank both sends and receives
+  std::int64_t volume = 0;          ///< blocks: the longest message of each of the other rounds, summed up
+  std::int64_t one_way_volume = 0;  ///< blocks: the longest message of each one-way round, summed up
+  std::int64_t combined = 0;        ///< blocks: the most that a rank combines in each round, summed up
+
+  friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
+};
+
+/// Cost and critical path as formulas, for p >= 2. They are expressions in p, q = ceil(log2 p), L = floor(log2 p),
+/// P = 2^L, r = p - P, n = segments, and other parameters by name: docs/notation.md. A name of a field stands for its
+/// value. A test computes them. "<= E" is a bound; "counted" says that there is no closed form but the functions below,
+/// "counted; E for A = B" that there is one for these.
 struct CostFormula {
   std::string_view rounds;
   std::string_view sent;
   std::string_view reduced;
+  // Of the critical path. Empty: as Algorithm::path says for nullptr.
+  std::string_view blocks{};
+  std::string_view two_way{};  ///< the other rounds
+  std::string_view one_way{};
+  std::string_view volume{};
+  std::string_view one_way_volume{};
+  std::string_view combined{};
 };
 
 /// An integer parameter that may follow an id: "bcast/circulant_pipelined:segments=8".
@@ -71,6 +94,9 @@ struct Algorithm {
   std::vector<ParamDeclaration> params{};
   /// Honours shape.in_place; shape.rank is ignored.
   Cost (*cost)(const Shape& shape) = nullptr;
+  /// Whatever shape.in_place and shape.rank are. nullptr: all ranks do the same in every round, each sends and receives,
+  /// and only the parameter "segments" cuts the vector: {user blocks * segments, 0, cost.sent, 0, cost.reduced}.
+  CriticalPath (*path)(const Shape& shape) = nullptr;
   /// Writes the part of rank builder.rank(). O(rounds + blocks touched).
   void (*build)(Builder& builder) = nullptr;
 
@@ -78,6 +104,9 @@ struct Algorithm {
   /// "allreduce/circulant" for a collective that it serves.
   [[nodiscard]] std::string id(Collective collective) const;
 };
+
+/// The critical path of an algorithm that serves a collective. O(log p) where the algorithm's closed form is.
+[[nodiscard]] CriticalPath critical_path(const Algorithm& algorithm, Collective collective, const Shape& shape);
 
 /// An algorithm serving one of its collectives, with parameters: what an id names.
 struct Selection {

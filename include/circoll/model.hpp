@@ -30,15 +30,37 @@ struct Terms {
   double combined = 0;   ///< sum over rounds of the most bytes that a rank combines
 };
 
-/// The terms of a selection for p ranks and a vector of `bytes` (default_selection says which vector that is).
-/// O(log p) where the algorithm's closed form is.
-[[nodiscard]] Terms terms_of(const Selection& selection, Rank p, Count bytes);
+/// The terms of a selection for p ranks and a vector of `bytes`: m of docs/notation.md, all of it (default_selection says
+/// which vector that is). A barrier has no bytes. From the algorithm's critical path, without schedules: O(log p) where
+/// that has a closed form.
+[[nodiscard]] Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root = 0);
 
 /// The time of these terms on a machine [s].
 [[nodiscard]] double seconds(const Terms& terms, const Machine& machine);
 
-/// A selection with the "segments" of least predicted time, if the algorithm declares that parameter and the selection
-/// does not give it; any other selection as it is.
-[[nodiscard]] Selection with_best_segments(const Selection& selection, Rank p, Count bytes, const Machine& machine);
+/// No more segments are chosen than these.
+inline constexpr std::int64_t most_segments = 1024;
+
+/// A selection with the "segments" of least predicted time, up to most_segments, if the algorithm declares that parameter
+/// and the selection does not give it; any other selection as it is. Where one-way rounds have a price of their own,
+/// their number may vary with n mod q, and the least time is found up to that.
+[[nodiscard]] Selection with_best_segments(const Selection& selection, Rank p, Count bytes, const Machine& machine,
+                                           Rank root = 0);
+
+/// An algorithm in a ranking.
+struct Ranked {
+  Selection selection{};  ///< with the best segments
+  Terms terms{};
+  double time_s = 0;
+  std::string unmet_need{};  ///< why the algorithm can not serve the call; terms and time are 0 then
+};
+
+/// All algorithms of a collective by predicted time, the fastest first; then those that can not serve the call.
+[[nodiscard]] std::vector<Ranked> rank_algorithms(Collective collective, Rank p, Count bytes, const OperatorTraits& op,
+                                                  const Machine& machine, Rank root = 0);
+
+/// "T = ..." in alpha, beta, gamma, and alpha_uni, beta_uni where messages go one way; in p, the vector m, and the letters
+/// of CostFormula. Longer parts follow in lines of their own.
+[[nodiscard]] std::string time_formula(const Algorithm& algorithm, Collective collective);
 
 }  // namespace circoll

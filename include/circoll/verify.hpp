@@ -31,7 +31,7 @@ enum class Claim : std::uint8_t {
   rank_order,      ///< contributions are combined in the order of ranks
   same_bits,       ///< all ranks compute a result by the same expression, up to commutativity
   rounds,          ///< one message each way per round, which depends on none of the same round
-  cost,            ///< declared cost = counted cost
+  cost,            ///< declared cost and critical path = counted ones
   direct,          ///< no rank touches a block between two others (alltoall)
 };
 [[nodiscard]] std::string_view to_string(Claim claim);
@@ -57,13 +57,15 @@ struct Refutation {
 struct Claims {
   Needs needs{};
   Guarantees guarantees{};
-  std::optional<Cost> cost{};  ///< compared if present
+  std::optional<Cost> cost{};          ///< compared if present
+  std::optional<CriticalPath> path{};  ///< compared if present
 };
 
 /// The outcome for one p, root and parameters.
 struct Verdict {
   std::optional<Refutation> refutation{};
   Cost counted{};               ///< maximum over ranks
+  CriticalPath path{};          ///< counted
   std::int64_t messages = 0;    ///< over all ranks
   std::int64_t reductions = 0;  ///< blocks combined, over all ranks
 

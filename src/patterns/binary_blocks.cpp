@@ -96,4 +96,32 @@ void spread_in_blocks(Builder& b, const BinaryBlocks& blocks, const Butterfly& b
   spread(b, butterfly, held);
 }
 
+CriticalPath path_to_sum(const BinaryBlocks& blocks, Rank doubled) {
+  const Rank n = blocks.size(0);
+  const std::int64_t halvings = blocks.exponent(0);
+  CriticalPath path{.blocks = n + doubled};
+  // Where blocks join, messages are longer than those of larger blocks that still halve, and are as many combined. The
+  // joins follow one another.
+  std::vector<bool> joins(static_cast<std::size_t>(halvings), false);
+  for (int i = 0; i + 1 < blocks.count(); ++i) {
+    const std::int64_t rounds = blocks.size(i) >> blocks.exponent(i + 1);
+    const std::int64_t shortest = n / blocks.size(i) + doubled / blocks.size(i);
+    const std::int64_t longer = (doubled % blocks.size(i) + blocks.size(i + 1) - 1) / blocks.size(i + 1);
+    const auto volume = [&](std::int64_t first, std::int64_t end) {
+      return (end - first) * shortest + std::max<std::int64_t>(std::min(longer, end) - first, 0);
+    };
+    const std::int64_t both_ways = std::clamp<std::int64_t>(halvings - blocks.start(i), 0, rounds);
+    for (std::int64_t j = 0; j < both_ways; ++j) joins[static_cast<std::size_t>(blocks.start(i) + j)] = true;
+    path.volume += volume(0, both_ways);
+    path.one_way += rounds - both_ways;
+    path.one_way_volume += volume(both_ways, rounds);
+  }
+  for (std::int64_t k = 0; k < halvings; ++k) {
+    const Rank stride = Rank{2} << k;
+    if (!joins[static_cast<std::size_t>(k)]) path.volume += n / stride + (doubled + stride - 1) / stride;
+  }
+  path.combined = path.volume + path.one_way_volume;
+  return path;
+}
+
 }  // namespace circoll::patterns

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "circoll/algorithm.hpp"
 #include "patterns/butterfly.hpp"
 
 namespace circoll::patterns {
@@ -38,6 +39,9 @@ class BinaryBlocks {
 /// lie: one segment in the largest block.
 [[nodiscard]] Region reduce_in_blocks(Builder& builder, const BinaryBlocks& blocks, const Butterfly& butterfly,
                                       Region held);
+
+/// Its critical path, from one block per segment, and two for the first `doubled` ones in the order of places. O(log^2 p).
+[[nodiscard]] CriticalPath path_to_sum(const BinaryBlocks& blocks, Rank doubled);
 
 /// The same rounds in opposite order: from the segments of the largest block to the whole vector at all
 /// ranks, in `home`.

@@ -1,6 +1,16 @@
 #include "patterns/composed.hpp"
 
+#include "patterns/costs.hpp"
+
 namespace circoll::patterns {
+namespace {
+
+CriticalPath path_of(std::string_view id, const Shape& shape) {
+  const Selection part = parse_selection(id);
+  return critical_path(*part.algorithm, part.collective, shape);
+}
+
+}  // namespace
 
 void allreduce_by_parts(Builder& b, std::string_view reduce_scatter_id, std::string_view allgather_id) {
   b.cut(b.size());
@@ -26,6 +36,10 @@ Cost cost_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::
           .copied = first.copied + second.copied - vanished};
 }
 
+CriticalPath path_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::string_view allgather_id) {
+  return then(path_of(reduce_scatter_id, shape), path_of(allgather_id, shape));
+}
+
 void allreduce_by_root(Builder& b, std::string_view reduce_id, std::string_view bcast_id) {
   const bool at_root = b.rank() == b.root();
   Shape shape = part_shape(b);
@@ -33,6 +47,10 @@ void allreduce_by_root(Builder& b, std::string_view reduce_id, std::string_view 
   const Region contribution = shape.in_place && at_root ? Region{} : b.input();
   b.embed(build_part(b, reduce_id, shape), {.send = contribution, .recv = at_root ? b.output() : Region{}});
   b.embed(build_part(b, bcast_id, part_shape(b)), {.recv = b.output()});
+}
+
+CriticalPath path_by_root(const Shape& shape, std::string_view reduce_id, std::string_view bcast_id) {
+  return then(path_of(reduce_id, shape), path_of(bcast_id, shape));
 }
 
 void allreduce_by_ring(Builder& b, std::int64_t segments) {

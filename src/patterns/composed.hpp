@@ -14,9 +14,16 @@ void allreduce_by_parts(Builder& builder, std::string_view reduce_scatter_id, st
 /// Its cost: the sum of the two, the second in place.
 [[nodiscard]] Cost cost_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::string_view allgather_id);
 
+/// Its critical path: the one after the other.
+[[nodiscard]] CriticalPath path_by_parts(const Shape& shape, std::string_view reduce_scatter_id,
+                                         std::string_view allgather_id);
+
 /// Writes an allreduce: a reduce to rank 0, then a bcast from it, on the blocks that the builder was cut
 /// into. The parts see the parameters of the whole that they declare.
 void allreduce_by_root(Builder& builder, std::string_view reduce_id, std::string_view bcast_id);
+
+/// Its critical path: the one after the other.
+[[nodiscard]] CriticalPath path_by_root(const Shape& shape, std::string_view reduce_id, std::string_view bcast_id);
 
 /// Writes an allreduce by a ring: p parts, each cut into `segments`, go round once to be combined and once
 /// more to be spread. Step k of the first half sends part r - k from rank r to r + 1; part r + 1 ends at rank

@@ -22,6 +22,26 @@ namespace circoll::patterns {
           .copied = std::max(a.copied, b.copied)};
 }
 
+/// A path of rounds in which messages go one way only.
+[[nodiscard]] constexpr CriticalPath one_way_path(std::int64_t blocks, std::int64_t rounds, std::int64_t volume,
+                                                  std::int64_t combined = 0) {
+  return {.blocks = blocks, .one_way = rounds, .one_way_volume = volume, .combined = combined};
+}
+
+/// A path of rounds whose messages are one of n blocks each, some of them one-way.
+[[nodiscard]] constexpr CriticalPath pipelined_path(std::int64_t blocks, std::int64_t rounds, std::int64_t one_way) {
+  return {.blocks = blocks, .one_way = one_way, .volume = rounds - one_way, .one_way_volume = one_way};
+}
+
+/// One path after another. Precondition: the same blocks.
+[[nodiscard]] constexpr CriticalPath then(const CriticalPath& a, const CriticalPath& b) {
+  return {.blocks = a.blocks,
+          .one_way = a.one_way + b.one_way,
+          .volume = a.volume + b.volume,
+          .one_way_volume = a.one_way_volume + b.one_way_volume,
+          .combined = a.combined + b.combined};
+}
+
 /// 1 if p = 1 and the contribution must be copied to the result.
 [[nodiscard]] inline std::int64_t lonely_copy(const Shape& shape) { return shape.size == 1 && !shape.in_place ? 1 : 0; }
 

@@ -4,6 +4,7 @@
 
 #include "patterns/arrivals.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/power_of_two.hpp"
 
 namespace circoll::patterns {
@@ -90,6 +91,22 @@ Cost cost_of_prefix_by_doubling(const Shape& shape, bool inclusive) {
     cost.copied = shape.in_place && p > 1 ? 1 : 0;
   }
   return cost;
+}
+
+CriticalPath path_of_prefix_by_doubling(const Shape& shape, bool inclusive) {
+  const Rank p = shape.size;
+  const int q = ceil_log2(p);
+  if (q < 1) return {};
+  // Only in the last round nobody wants to know what the upper group has.
+  CriticalPath path = pipelined_path(1, q, 1);
+  const Rank half = Rank{1} << (q - 1);
+  // The least m such that rank m in the lower half of the ranks, or half + m, has a result before it receives.
+  const Rank early = inclusive ? 0 : 1;
+  // In rounds 1 .. q-2 a rank combines for the result and for the group, if it exchanges again: in round q-2 the upper
+  // quarter of the lower half must have partners.
+  if (q > 2) path.combined = 2 * (q - 2) - (p > half + half / 2 + early ? 0 : 1);
+  path.combined += (q > 1 ? 1 : 0) + (p > half + early ? 1 : 0);
+  return path;
 }
 
 }  // namespace circoll::patterns

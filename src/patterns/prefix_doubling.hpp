@@ -12,4 +12,7 @@ void prefix_by_doubling(Builder& builder, bool inclusive);
 /// Its cost.
 [[nodiscard]] Cost cost_of_prefix_by_doubling(const Shape& shape, bool inclusive);
 
+/// Its critical path.
+[[nodiscard]] CriticalPath path_of_prefix_by_doubling(const Shape& shape, bool inclusive);
+
 }  // namespace circoll::patterns

@@ -17,6 +17,20 @@ std::string Algorithm::id(Collective collective) const {
   return std::string(to_string(collective)) + "/" + std::string(name);
 }
 
+CriticalPath critical_path(const Algorithm& algorithm, Collective collective, const Shape& shape) {
+  if (algorithm.path != nullptr) return algorithm.path(shape);
+  std::int64_t segments = 1;
+  for (const ParamDeclaration& p : algorithm.params) {
+    if (p.name != "segments") continue;
+    const auto given = shape.params.find(p.name);
+    segments = given == shape.params.end() ? p.fallback : given->second;
+  }
+  const CollectiveContract contract = contract_of(collective, {.size = shape.size, .root = shape.root}, segments);
+  const Block user_blocks = is_exchange(collective) ? shape.size : contract.user_blocks;
+  const Cost cost = algorithm.cost(shape);
+  return {.blocks = user_blocks * segments, .volume = cost.sent, .combined = cost.reduced};
+}
+
 std::string Selection::id() const { return algorithm == nullptr ? "" : algorithm->id(collective); }
 
 const std::vector<const Algorithm*>& all_algorithms() { return algorithms::entries(); }

@@ -8,6 +8,7 @@
 
 #include "circoll/error.hpp"
 #include "verify/aliasing.hpp"
+#include "verify/count_path.hpp"
 #include "verify/expressions.hpp"
 #include "verify/races.hpp"
 
@@ -677,19 +678,29 @@ class Verifier {
     verdict.counted.rounds = std::count(used.begin(), used.end(), true);
     if (verdict.counted.rounds != of(0).rounds)
       throw Refuted{Claim::rounds, -1, -1, -1, "there are rounds without any message"};
-    if (!claims_.cost) return;
-    const Cost& counted = verdict.counted;
-    const Cost& declared = *claims_.cost;
-    const auto compare = [](const char* name, std::int64_t said, std::int64_t found) {
-      if (found == said) return;
-      throw Refuted{Claim::cost, -1, -1, -1,
-                    std::string(name) + ": declared " + std::to_string(said) + ", counted " + std::to_string(found)};
-    };
+    verdict.path = verify::count_path(ranks_);
+    if (claims_.cost) compare(*claims_.cost, verdict.counted);
+    if (claims_.path) compare(*claims_.path, verdict.path);
+  }
+
+  static void compare(const char* name, std::int64_t said, std::int64_t found) {
+    if (found == said) return;
+    throw Refuted{Claim::cost, -1, -1, -1,
+                  std::string(name) + ": declared " + std::to_string(said) + ", counted " + std::to_string(found)};
+  }
+  static void compare(const Cost& declared, const Cost& counted) {
     compare("rounds", declared.rounds, counted.rounds);
     compare("blocks sent", declared.sent, counted.sent);
     compare("blocks received", declared.received, counted.received);
     compare("blocks reduced", declared.reduced, counted.reduced);
     compare("blocks copied", declared.copied, counted.copied);
+  }
+  static void compare(const CriticalPath& declared, const CriticalPath& counted) {
+    compare("blocks of the vector", declared.blocks, counted.blocks);
+    compare("one-way rounds", declared.one_way, counted.one_way);
+    compare("volume of the critical path", declared.volume, counted.volume);
+    compare("one-way volume of the critical path", declared.one_way_volume, counted.one_way_volume);
+    compare("blocks combined on the critical path", declared.combined, counted.combined);
   }
 
   std::span<const Schedule> ranks_;
@@ -754,8 +765,10 @@ Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, cons
                                     .what = error.what()};
     return verdict;
   }
-  return verify_schedules(
-      ranks, {.needs = algorithm.needs, .guarantees = algorithm.guarantees, .cost = algorithm.cost(shape)});
+  return verify_schedules(ranks, {.needs = algorithm.needs,
+                                  .guarantees = algorithm.guarantees,
+                                  .cost = algorithm.cost(shape),
+                                  .path = critical_path(algorithm, collective, shape)});
 }
 
 }  // namespace circoll

@@ -198,6 +198,7 @@ TEST(Embedding, OneAfterAnother) {
           [](const Shape& s) {
             return Cost{2 * patterns::ceil_log2(s.size), 2 * (s.size - 1), 2 * (s.size - 1), 0, 2};
           },
+      .path = [](const Shape& s) { return CriticalPath{.blocks = 2 * s.size, .volume = 2 * (s.size - 1)}; },
       .build =
           [](Builder& b) {
             b.cut(2);

@@ -62,7 +62,8 @@ Case make_case(const Subject& subject, Rank p, Rank root) {
   const Shape shape{.size = p, .root = is_rooted(s.collective) ? root : 0, .params = subject.params};
   return {build_all_ranks(*s.algorithm, s.collective, shape),
           {},
-          {s.algorithm->needs, s.algorithm->guarantees, s.algorithm->cost(shape)}};
+          {s.algorithm->needs, s.algorithm->guarantees, s.algorithm->cost(shape),
+           critical_path(*s.algorithm, s.collective, shape)}};
 }
 
 using Mutation = std::function<bool(Case&, std::mt19937&)>;
@@ -303,6 +304,26 @@ bool wrong_reductions_declared(Case& c, std::mt19937& /*random*/) {
   ++c.claims.cost->reduced;
   return true;
 }
+bool other_blocks_declared(Case& c, std::mt19937& /*random*/) {
+  ++c.claims.path->blocks;
+  return true;
+}
+bool one_way_round_declared(Case& c, std::mt19937& /*random*/) {
+  ++c.claims.path->one_way;
+  return true;
+}
+bool shorter_path_declared(Case& c, std::mt19937& /*random*/) {
+  --c.claims.path->volume;
+  return true;
+}
+bool longer_one_way_declared(Case& c, std::mt19937& /*random*/) {
+  ++c.claims.path->one_way_volume;
+  return true;
+}
+bool fewer_combined_declared(Case& c, std::mt19937& /*random*/) {
+  --c.claims.path->combined;
+  return true;
+}
 bool false_commutativity(Case& c, std::mt19937& /*random*/) {
   // "It needs no commutative operator."
   if (!c.claims.needs.commutative) return false;
@@ -459,6 +480,11 @@ const std::vector<Named>& mutations() {
       {"fewer_rounds_declared", fewer_rounds_declared, 30, {Claim::cost}},
       {"wrong_volume_declared", wrong_volume_declared, 30, {Claim::cost}},
       {"wrong_reductions_declared", wrong_reductions_declared, 30, {Claim::cost}},
+      {"other_blocks_declared", other_blocks_declared, 30, {Claim::cost}},
+      {"one_way_round_declared", one_way_round_declared, 30, {Claim::cost}},
+      {"shorter_path_declared", shorter_path_declared, 30, {Claim::cost}},
+      {"longer_one_way_declared", longer_one_way_declared, 30, {Claim::cost}},
+      {"fewer_combined_declared", fewer_combined_declared, 30, {Claim::cost}},
       {"false_commutativity", false_commutativity, 15, {Claim::rank_order}},
       {"false_same_bits", false_same_bits, 3, {Claim::same_bits}},
       {"never_written", never_written, 10, {Claim::result, Claim::defined, Claim::exactly_once}},
@@ -484,7 +510,10 @@ TEST_P(Mutations, AreRefuted) {
       const Verdict sound = c.verify();
       ASSERT_TRUE(sound.proven()) << sound.refutation->to_string();
       // Nearly every damage changes a count; the other claims must notice it by themselves.
-      if (!GetParam().expected.contains(Claim::cost)) c.claims.cost.reset();
+      if (!GetParam().expected.contains(Claim::cost)) {
+        c.claims.cost.reset();
+        c.claims.path.reset();
+      }
       if (!GetParam().mutate(c, random)) continue;
       const Verdict verdict = c.verify();
       EXPECT_FALSE(verdict.proven()) << GetParam().name << " goes unnoticed in " << subject.id << " p=" << p;
@@ -546,6 +575,7 @@ TEST(Refutations, AreOfTheSmallestSize) {
           [](const Shape& shape) {
             return Cost{.rounds = shape.size - 1, .sent = shape.size - 1, .received = shape.size > 1 ? 1 : 0};
           },
+      .path = [](const Shape& s) { return CriticalPath{.one_way = s.size - 1, .one_way_volume = s.size - 1}; },
       .build =
           [](Builder& b) {
             for (Rank r = 1; r < b.size(); ++r) {

@@ -9,6 +9,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/binomial.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -32,6 +33,12 @@ Cost cost(const Shape& shape) {
           .copied = shape.in_place && p < 4 ? 0 : 1};
 }
 
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  const std::int64_t q = patterns::ceil_log2(p);
+  return patterns::one_way_path(p, 2 * q, p - 1 + q * p);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, gather_bcast) {
@@ -40,8 +47,15 @@ CIRCOLL_ALGORITHM(allgather, gather_bcast) {
       .name = "gather_bcast",
       .summary = "binomial gather to rank 0, then binomial bcast",
       .source = "Open MPI, coll/base",
-      .formula = {.rounds = "2 ceil(log2 p)", .sent = "q p", .reduced = "0"},
+      .formula = {.rounds = "2 ceil(log2 p)",
+                  .sent = "q p",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "p-1 + q p"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

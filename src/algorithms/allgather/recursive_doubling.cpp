@@ -92,6 +92,20 @@ Cost cost(const Shape& shape) {
   return cost;
 }
 
+/// O(log^2 p). In step l a complete group sends 2^l blocks.
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  CriticalPath path{.blocks = p};
+  for (int l = 0; Rank{1} << l < p; ++l) {
+    path.volume += Rank{1} << l;
+    each_distance(p, l, [&](Rank) {
+      ++path.one_way;
+      path.one_way_volume += cut_off(p, l);
+    });
+  }
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, recursive_doubling) {
@@ -100,8 +114,16 @@ CIRCOLL_ALGORITHM(allgather, recursive_doubling) {
       .name = "recursive_doubling",
       .summary = "exchanges at doubling distances; missing blocks are passed on where p is not a power of two",
       .source = "Thakur, Rabenseifner, Gropp 2005",
-      .formula = {.rounds = "log2 p; more unless p = 2^k", .sent = "p-1 for p = 2^k", .reduced = "0"},
+      .formula = {.rounds = "q + one_way",
+                  .sent = "counted; p-1 for p = P",
+                  .reduced = "0",
+                  .two_way = "q",
+                  .one_way = "sum(i, 1, q-1, [p mod 2^(i+1) > 2^i] (i - floor(log2 max(p mod 2^i, 1))))",
+                  .volume = "2^q - 1",
+                  .one_way_volume =
+                      "sum(i, 1, q-1, [p mod 2^(i+1) > 2^i] (i - floor(log2 max(p mod 2^i, 1))) (p mod 2^i))"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

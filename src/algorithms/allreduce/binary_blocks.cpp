@@ -50,6 +50,15 @@ Cost cost(const Shape& shape) {
   return most;
 }
 
+/// The way back takes the same rounds and messages.
+CriticalPath path(const Shape& shape) {
+  CriticalPath path = patterns::path_to_sum(patterns::BinaryBlocks(shape.size), 0);
+  path.one_way *= 2;
+  path.volume *= 2;
+  path.one_way_volume *= 2;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, binary_blocks) {
@@ -59,8 +68,17 @@ CIRCOLL_ALGORITHM(allreduce, binary_blocks) {
       .summary = "recursive halving and doubling in blocks of powers of two; long vectors, any p",
       .source = "Rabenseifner, Traff 2004",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2R, R >= log2 p'", .sent = "less than 2p'", .reduced = "at most p'"},
+      .formula = {.rounds = "counted; 2L for p = P",
+                  .sent = "<= 2P",
+                  .reduced = "<= P",
+                  .blocks = "P",
+                  .two_way = "rounds - one_way",
+                  .one_way = "counted; 0 for p = P",
+                  .volume = "counted; 2(p-1) for p = P",
+                  .one_way_volume = "counted; 0 for p = P",
+                  .combined = "counted; p-1 for p = P"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -23,6 +23,8 @@ Cost cost(const Shape& shape) {
   return {.rounds = 2 * q, .sent = q, .received = q, .reduced = q, .copied = patterns::lonely_copy(shape)};
 }
 
+CriticalPath path(const Shape& shape) { return patterns::path_by_root(shape, "reduce/binomial", "bcast/binomial"); }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, binomial) {
@@ -32,8 +34,15 @@ CIRCOLL_ALGORITHM(allreduce, binomial) {
       .summary = "binomial reduce to rank 0, then binomial bcast",
       .source = "Rabenseifner 2004",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2 ceil(log2 p)", .sent = "q", .reduced = "q"},
+      .formula = {.rounds = "2 ceil(log2 p)",
+                  .sent = "q",
+                  .reduced = "q",
+                  .two_way = "0",
+                  .one_way = "2q",
+                  .volume = "0",
+                  .one_way_volume = "2q"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -83,7 +83,7 @@ CIRCOLL_ALGORITHM(allreduce, circulant) {
       .summary = "direct, ceil(log2 p) rounds of the whole vector; for short vectors and exact operators",
       .source = "Traff et al., Uniform Algorithms, III-B, Listing 2",
       .needs = {.commutative = true},
-      .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q + (even rounds before the last odd one)"},
+      .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q + max(0, ones(p-1) - twos(p) - 1)"},
       .cost = cost,
       .build = build,
   };

@@ -23,6 +23,10 @@ Cost cost(const Shape& shape) {
   return patterns::cost_by_parts(shape, "reduce_scatter/circulant_optimal", "allgatherv/circulant_optimal");
 }
 
+CriticalPath path(const Shape& shape) {
+  return patterns::path_by_parts(shape, "reduce_scatter/circulant_optimal", "allgatherv/circulant_optimal");
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, circulant_optimal) {
@@ -33,8 +37,9 @@ CIRCOLL_ALGORITHM(allreduce, circulant_optimal) {
       .source = "Traff, arXiv 2410.14234",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "2 ceil(log2 p)", .sent = "2(p-1)", .reduced = "p-1"},
+      .formula = {.rounds = "2 ceil(log2 p)", .sent = "2(p-1)", .reduced = "p-1", .blocks = "p"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

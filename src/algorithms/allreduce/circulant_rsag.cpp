@@ -19,6 +19,10 @@ Cost cost(const Shape& shape) {
   return patterns::cost_by_parts(shape, "reduce_scatter/circulant", "allgatherv/circulant");
 }
 
+CriticalPath path(const Shape& shape) {
+  return patterns::path_by_parts(shape, "reduce_scatter/circulant", "allgatherv/circulant");
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, circulant_rsag) {
@@ -29,8 +33,9 @@ CIRCOLL_ALGORITHM(allreduce, circulant_rsag) {
       .source = "Traff et al., Uniform Algorithms, III-G",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "2 ceil(log2 p)", .sent = "2^q-1 + p-1", .reduced = "p-1"},
+      .formula = {.rounds = "2 ceil(log2 p)", .sent = "2^q-1 + p-1", .reduced = "p-1", .blocks = "p"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -25,6 +25,8 @@ Cost cost(const Shape& shape) {
           .copied = patterns::lonely_copy(shape)};
 }
 
+CriticalPath path(const Shape& shape) { return patterns::path_by_root(shape, "reduce/linear", "bcast/linear"); }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, linear) {
@@ -34,8 +36,15 @@ CIRCOLL_ALGORITHM(allreduce, linear) {
       .summary = "reduce to rank 0, then bcast, both linear",
       .source = "Open MPI, coll/base",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2(p-1)", .sent = "p-1", .reduced = "p-1"},
+      .formula = {.rounds = "2(p-1)",
+                  .sent = "p-1",
+                  .reduced = "p-1",
+                  .two_way = "0",
+                  .one_way = "2(p-1)",
+                  .volume = "0",
+                  .one_way_volume = "2(p-1)"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -33,6 +33,8 @@ Cost cost(const Shape& shape) {
   return {.rounds = 2 * (n + p - 2), .sent = both, .received = both, .reduced = n};
 }
 
+CriticalPath path(const Shape& shape) { return patterns::path_by_root(shape, "reduce/pipeline", "bcast/pipeline"); }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, nonoverlapping) {
@@ -42,9 +44,17 @@ CIRCOLL_ALGORITHM(allreduce, nonoverlapping) {
       .summary = "pipelined reduce to rank 0, then pipelined bcast",
       .source = "Open MPI, coll/base",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2(n+p-2)", .sent = "2n", .reduced = "n"},
+      .formula = {.rounds = "2(n+p-2)",
+                  .sent = "n(1+[p>2])",
+                  .reduced = "n",
+                  .two_way = "volume",
+                  .one_way = "rounds - volume",
+                  .volume = "2[n>1][p>2](n+p-4)",
+                  .one_way_volume = "one_way",
+                  .combined = "n+p-2"},
       .params = {segments},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

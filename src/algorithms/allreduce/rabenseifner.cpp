@@ -85,6 +85,19 @@ Cost cost(const Shape& shape) {
           .reduced = n / 2 + n - 1};
 }
 
+/// Pairs exchange halves, hand over a half, and send the whole result in the end: the last two go one way.
+CriticalPath path(const Shape& shape) {
+  const patterns::Folding folding(shape.size);
+  const Rank n = folding.power();
+  CriticalPath path{.blocks = n, .volume = 2 * (n - 1), .combined = n - 1};
+  if (folding.pairs() == 0) return path;
+  path.one_way = 2;
+  path.volume += n / 2;
+  path.one_way_volume = n / 2 + n;
+  path.combined += n / 2;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, rabenseifner) {
@@ -94,10 +107,16 @@ CIRCOLL_ALGORITHM(allreduce, rabenseifner) {
       .summary = "recursive halving, then recursive doubling; long vectors",
       .source = "Rabenseifner 2004",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2 log2 p; 2L+3 unless p = 2^L",
-                  .sent = "2(p-1); 7p'/2-2, p' = 2^L",
-                  .reduced = "p-1; 3p'/2-1"},
+      .formula = {.rounds = "2L + 3[r>0]",
+                  .sent = "2(P-1) + 3/2 P[r>0]",
+                  .reduced = "P-1 + P/2 [r>0]",
+                  .blocks = "P",
+                  .two_way = "2L + [r>0]",
+                  .one_way = "2[r>0]",
+                  .volume = "2(P-1) + P/2 [r>0]",
+                  .one_way_volume = "3/2 P[r>0]"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -66,6 +66,13 @@ Cost cost(const Shape& shape) {
           .copied = patterns::lonely_copy(shape)};
 }
 
+CriticalPath path(const Shape& shape) {
+  const patterns::Folding folding(shape.size);
+  const std::int64_t fold = folding.pairs() > 0 ? 1 : 0;
+  return {
+      .one_way = 2 * fold, .volume = folding.levels(), .one_way_volume = 2 * fold, .combined = folding.levels() + fold};
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, recursive_doubling) {
@@ -75,10 +82,15 @@ CIRCOLL_ALGORITHM(allreduce, recursive_doubling) {
       .summary = "whole vectors between ranks at doubling distances; short vectors, any operator",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "floor(log2 p) (+2 unless p = 2^k)",
-                  .sent = "floor(log2 p) (+1 unless p = 2^k)",
-                  .reduced = "floor(log2 p) (+1 unless p = 2^k)"},
+      .formula = {.rounds = "L + 2[r>0]",
+                  .sent = "L + [r>0]",
+                  .reduced = "L + [r>0]",
+                  .two_way = "L",
+                  .one_way = "2[r>0]",
+                  .volume = "L",
+                  .one_way_volume = "2[r>0]"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -30,6 +30,11 @@ Cost cost(const Shape& shape) {
           .copied = patterns::lonely_copy(shape)};
 }
 
+CriticalPath path(const Shape& shape) {
+  const Cost sum = cost(shape);
+  return {.blocks = shape.size, .volume = sum.sent, .combined = sum.reduced};
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, ring) {
@@ -40,8 +45,9 @@ CIRCOLL_ALGORITHM(allreduce, ring) {
       .source = "Patarasuk, Yuan 2009",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "2(p-1)", .sent = "2(p-1)", .reduced = "p-1"},
+      .formula = {.rounds = "2(p-1)", .sent = "2(p-1)", .reduced = "p-1", .blocks = "p"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

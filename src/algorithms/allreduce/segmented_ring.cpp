@@ -32,6 +32,11 @@ Cost cost(const Shape& shape) {
           .copied = n * patterns::lonely_copy(shape)};
 }
 
+CriticalPath path(const Shape& shape) {
+  const Cost sum = cost(shape);
+  return {.blocks = patterns::value_of(shape, segments) * shape.size, .volume = sum.sent, .combined = sum.reduced};
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, segmented_ring) {
@@ -42,9 +47,10 @@ CIRCOLL_ALGORITHM(allreduce, segmented_ring) {
       .source = "Open MPI, coll/base",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "2n(p-1)", .sent = "2n(p-1)", .reduced = "n(p-1)"},
+      .formula = {.rounds = "2n(p-1)", .sent = "2n(p-1)", .reduced = "n(p-1)", .blocks = "n p"},
       .params = {segments},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -47,7 +47,9 @@ CIRCOLL_ALGORITHM(alltoall, bruck) {
       .name = "bruck",
       .summary = "blocks travel the binary digits of their distance; short blocks",
       .source = "Bruck et al. 1997",
-      .formula = {.rounds = "q", .sent = "ones in 1..p-1; q p/2 for p = 2^q", .reduced = "0"},
+      .formula = {.rounds = "q",
+                  .sent = "sum(i, 0, q-1, 2^i floor(p/2^(i+1)) + max(0, p mod 2^(i+1) - 2^i))",
+                  .reduced = "0"},
       .cost = cost,
       .build = build,
   };

@@ -57,7 +57,7 @@ CIRCOLL_ALGORITHM(alltoall, circulant) {
       .name = "circulant",
       .summary = "blocks travel over the skips of the circulant graph; short blocks, less volume than bruck",
       .source = "Traff, arXiv 2410.14234",
-      .formula = {.rounds = "q", .sent = "hops of 1..p-1; q p/2 for p = 2^q", .reduced = "0"},
+      .formula = {.rounds = "q", .sent = "counted; q p/2 for p = P", .reduced = "0"},
       .cost = cost,
       .build = build,
   };

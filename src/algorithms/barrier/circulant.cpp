@@ -32,7 +32,7 @@ CIRCOLL_ALGORITHM(barrier, circulant) {
       .name = "circulant",
       .summary = "dissemination over the circulant graph",
       .source = "Hensgen, Finkel, Manber 1988, with roughly halving skips",
-      .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q (of no bytes)"},
+      .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q"},
       .cost = cost,
       .build = build,
   };

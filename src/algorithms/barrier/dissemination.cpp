@@ -45,7 +45,7 @@ CIRCOLL_ALGORITHM(barrier, dissemination) {
       .name = "dissemination",
       .summary = "doubling distances around the ranks",
       .source = "Hensgen, Finkel, Manber 1988",
-      .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "0"},
+      .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q"},
       .cost = cost,
       .build = build,
   };

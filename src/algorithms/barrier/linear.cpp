@@ -22,6 +22,10 @@ Cost cost(const Shape& shape) {
   return {.rounds = 2 * (p - 1), .sent = p - 1, .received = p - 1, .reduced = p - 1, .copied = p == 1 ? 1 : 0};
 }
 
+CriticalPath path(const Shape& shape) {
+  return parse_selection("allreduce/linear").algorithm->path({.size = shape.size});
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(barrier, linear) {
@@ -30,8 +34,15 @@ CIRCOLL_ALGORITHM(barrier, linear) {
       .name = "linear",
       .summary = "all ranks tell rank 0, then rank 0 tells all",
       .source = "folklore",
-      .formula = {.rounds = "2(p-1)", .sent = "p-1", .reduced = "0"},
+      .formula = {.rounds = "2(p-1)",
+                  .sent = "p-1",
+                  .reduced = "p-1",
+                  .two_way = "0",
+                  .one_way = "2(p-1)",
+                  .volume = "0",
+                  .one_way_volume = "2(p-1)"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

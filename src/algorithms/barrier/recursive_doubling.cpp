@@ -30,6 +30,10 @@ Cost cost(const Shape& shape) {
           .copied = levels == 0 ? 1 : 0};
 }
 
+CriticalPath path(const Shape& shape) {
+  return parse_selection("allreduce/recursive_doubling").algorithm->path({.size = shape.size});
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(barrier, recursive_doubling) {
@@ -38,10 +42,15 @@ CIRCOLL_ALGORITHM(barrier, recursive_doubling) {
       .name = "recursive_doubling",
       .summary = "exchanges at doubling distances",
       .source = "Hensgen, Finkel, Manber 1988",
-      .formula = {.rounds = "floor(log2 p) (+2 unless p = 2^k)",
-                  .sent = "floor(log2 p) (+1 unless p = 2^k)",
-                  .reduced = "0"},
+      .formula = {.rounds = "L + 2[r>0]",
+                  .sent = "L + [r>0]",
+                  .reduced = "L + [r>0]",
+                  .two_way = "L",
+                  .one_way = "2[r>0]",
+                  .volume = "L",
+                  .one_way_volume = "2[r>0]"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -23,6 +23,10 @@ Cost cost(const Shape& shape) {
   return {.rounds = 2 * q, .sent = q, .received = q, .reduced = q, .copied = q == 0 ? 1 : 0};
 }
 
+CriticalPath path(const Shape& shape) {
+  return find_algorithm(Collective::allreduce, "binomial")->path({.size = shape.size});
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(barrier, tree) {
@@ -31,8 +35,15 @@ CIRCOLL_ALGORITHM(barrier, tree) {
       .name = "tree",
       .summary = "up a binomial tree and down again",
       .source = "folklore",
-      .formula = {.rounds = "2q", .sent = "q", .reduced = "q"},
+      .formula = {.rounds = "2q",
+                  .sent = "q",
+                  .reduced = "q",
+                  .two_way = "0",
+                  .one_way = "2q",
+                  .volume = "0",
+                  .one_way_volume = "2q"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -57,6 +57,18 @@ Cost cost(const Shape& shape) {
   return {.rounds = rounds_of(p, n), .sent = p > 2 ? 2 * n : n, .received = n};
 }
 
+/// A rank that has two children sends to the second one while it receives the next segment but one. Ranks with two
+/// children lie d = 1, 2, ... rounds from the root, without a gap, and up to h - 2; so all rounds but two at either end
+/// go both ways if there are two such d, every other one if there is one.
+CriticalPath path(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  const Rank p = shape.size;
+  if (p == 1) return {.blocks = n};
+  const std::int64_t rounds = rounds_of(p, n);
+  const std::int64_t both = n == 1 || p < 5 ? 0 : p < 7 ? n - 1 : rounds - 4;
+  return patterns::pipelined_path(n, rounds, rounds - both);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, binary) {
@@ -65,9 +77,16 @@ CIRCOLL_ALGORITHM(bcast, binary) {
       .name = "binary",
       .summary = "segments down a binary tree; medium vectors",
       .source = "Open MPI, coll/base",
-      .formula = {.rounds = "2(n-1)+h, h < 2 log2(p+1)", .sent = "2n", .reduced = "0"},
+      .formula = {.rounds = "(1+[p>2])(n-1) + h, h = floor(log2(p+1)) + floor(log2(2(p+1)/3)) - 1",
+                  .sent = "n(1+[p>2])",
+                  .reduced = "0",
+                  .two_way = "volume",
+                  .one_way = "rounds - volume",
+                  .volume = "[n>1]([p>6](rounds-4) + [p>4][p<7](n-1))",
+                  .one_way_volume = "one_way"},
       .params = {segments},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -10,6 +10,7 @@
 #include "patterns/binomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -22,6 +23,11 @@ Cost cost(const Shape& shape) {
   return {.rounds = q, .sent = q, .received = q > 0 ? 1 : 0};
 }
 
+CriticalPath path(const Shape& shape) {
+  const std::int64_t q = patterns::ceil_log2(shape.size);
+  return patterns::one_way_path(1, q, q);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, binomial) {
@@ -30,8 +36,15 @@ CIRCOLL_ALGORITHM(bcast, binomial) {
       .name = "binomial",
       .summary = "binomial tree; short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
-      .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "0"},
+      .formula = {.rounds = "ceil(log2 p)",
+                  .sent = "q",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "q",
+                  .volume = "0",
+                  .one_way_volume = "q"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

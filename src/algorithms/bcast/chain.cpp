@@ -80,6 +80,16 @@ Cost cost(const Shape& shape) {
   return {.rounds = rounds_of(chains, n), .sent = chains.number * n, .received = n};
 }
 
+/// Of several chains, a rank sends a segment on before it gets its next one; one chain is a pipeline.
+CriticalPath path(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  const Rank p = shape.size;
+  if (p == 1) return {.blocks = n};
+  const std::int64_t rounds = cost(shape).rounds;
+  const bool pipeline = patterns::value_of(shape, fanout) == 1 && n > 1 && p > 2;
+  return patterns::pipelined_path(n, rounds, pipeline ? 2 : rounds);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, chain) {
@@ -88,9 +98,16 @@ CIRCOLL_ALGORITHM(bcast, chain) {
       .name = "chain",
       .summary = "segments down several chains",
       .source = "Open MPI, coll/base",
-      .formula = {.rounds = "f n + floor((p-1)/f) - 1", .sent = "f n", .reduced = "0"},
+      .formula = {.rounds = "f n + floor((p-1)/f) - 1, f = min(fanout, p-1)",
+                  .sent = "n min(fanout, p-1)",
+                  .reduced = "0",
+                  .two_way = "rounds - one_way",
+                  .one_way = "rounds - [fanout=1][n>1][p>2](rounds-2)",
+                  .volume = "rounds - one_way",
+                  .one_way_volume = "one_way"},
       .params = {segments, fanout},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

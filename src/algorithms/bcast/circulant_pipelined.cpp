@@ -10,6 +10,7 @@
 // Source    J. L. Traff, CLUSTER 2022 and arXiv 2407.18004.
 #include "circoll/algorithm.hpp"
 #include "patterns/broadcast_rounds.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -47,6 +48,14 @@ Cost cost(const Shape& shape) {
   return {.rounds = rounds, .sent = rounds, .received = n};
 }
 
+/// O(log^2 p): see one_way_rounds.
+CriticalPath path(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  if (shape.size == 1) return {.blocks = n};
+  return patterns::pipelined_path(n, n - 1 + patterns::ceil_log2(shape.size),
+                                  patterns::one_way_rounds(n, patterns::Skips(shape.size)));
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, circulant_pipelined) {
@@ -55,9 +64,16 @@ CIRCOLL_ALGORITHM(bcast, circulant_pipelined) {
       .name = "circulant_pipelined",
       .summary = "n blocks in n-1+ceil(log2 p) rounds, the optimum for every p",
       .source = "Traff, CLUSTER 2022; arXiv 2407.18004",
-      .formula = {.rounds = "n-1+ceil(log2 p)", .sent = "n-1+ceil(log2 p)", .reduced = "0"},
+      .formula = {.rounds = "n-1+ceil(log2 p)",
+                  .sent = "n-1+q",
+                  .reduced = "0",
+                  .two_way = "rounds - one_way",
+                  .one_way = "<= 2q + [p=2]n",
+                  .volume = "rounds - one_way",
+                  .one_way_volume = "one_way"},
       .params = {segments},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

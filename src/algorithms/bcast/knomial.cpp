@@ -57,6 +57,12 @@ Cost cost(const Shape& shape) {
   return {.rounds = rounds, .sent = rounds, .received = 1};
 }
 
+/// A rank receives in a round of one level and sends in those of the levels below.
+CriticalPath path(const Shape& shape) {
+  const std::int64_t rounds = cost(shape).rounds;
+  return patterns::one_way_path(1, rounds, rounds);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, knomial) {
@@ -65,9 +71,16 @@ CIRCOLL_ALGORITHM(bcast, knomial) {
       .name = "knomial",
       .summary = "a tree with radix - 1 children per level; short vectors",
       .source = "Open MPI, coll/base",
-      .formula = {.rounds = "counted: (radix-1) per level", .sent = "counted: rounds", .reduced = "0"},
+      .formula = {.rounds = "sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)",
+                  .sent = "rounds",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "rounds"},
       .params = {radix},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -8,6 +8,7 @@
 // Source    folklore; Open MPI, coll/base, basic_linear.
 #include "patterns/linear.hpp"
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -20,6 +21,8 @@ Cost cost(const Shape& shape) {
   return {.rounds = p - 1, .sent = p - 1, .received = p > 1 ? 1 : 0};
 }
 
+CriticalPath path(const Shape& shape) { return patterns::one_way_path(1, shape.size - 1, shape.size - 1); }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, linear) {
@@ -28,8 +31,15 @@ CIRCOLL_ALGORITHM(bcast, linear) {
       .name = "linear",
       .summary = "the root sends to every rank",
       .source = "folklore",
-      .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
+      .formula = {.rounds = "p-1",
+                  .sent = "p-1",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "p-1",
+                  .volume = "0",
+                  .one_way_volume = "p-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -42,6 +42,15 @@ Cost cost(const Shape& shape) {
   return {.rounds = n + shape.size - 2, .sent = n, .received = n};
 }
 
+/// The first and the last message travel alone; so do all where there is one segment or one edge.
+CriticalPath path(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  const Rank p = shape.size;
+  if (p == 1) return {.blocks = n};
+  const std::int64_t rounds = n + p - 2;
+  return patterns::pipelined_path(n, rounds, n == 1 || p == 2 ? rounds : 2);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, pipeline) {
@@ -50,9 +59,16 @@ CIRCOLL_ALGORITHM(bcast, pipeline) {
       .name = "pipeline",
       .summary = "segments down a chain; long vectors, few ranks",
       .source = "folklore",
-      .formula = {.rounds = "n+p-2", .sent = "n", .reduced = "0"},
+      .formula = {.rounds = "n+p-2",
+                  .sent = "n",
+                  .reduced = "0",
+                  .two_way = "volume",
+                  .one_way = "rounds - volume",
+                  .volume = "[n>1][p>2](n+p-4)",
+                  .one_way_volume = "one_way"},
       .params = {segments},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -32,6 +32,11 @@ Cost cost(const Shape& shape) {
       .rounds = patterns::ceil_log2(p) + p - 1, .sent = 2 * (p - 1), .received = p - 1 + patterns::binomial_most(p)};
 }
 
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.blocks = p, .one_way = patterns::ceil_log2(p), .volume = p - 1, .one_way_volume = p - 1};
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, scatter_allgather) {
@@ -40,8 +45,16 @@ CIRCOLL_ALGORITHM(bcast, scatter_allgather) {
       .name = "scatter_allgather",
       .summary = "binomial scatter, then ring allgather; long vectors",
       .source = "Barnett et al. 1994",
-      .formula = {.rounds = "ceil(log2 p)+p-1", .sent = "2(p-1)", .reduced = "0"},
+      .formula = {.rounds = "ceil(log2 p)+p-1",
+                  .sent = "2(p-1)",
+                  .reduced = "0",
+                  .blocks = "p",
+                  .two_way = "p-1",
+                  .one_way = "q",
+                  .volume = "p-1",
+                  .one_way_volume = "p-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

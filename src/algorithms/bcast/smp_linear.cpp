@@ -92,6 +92,12 @@ Cost cost(const Shape& shape) {
   return {.rounds = nodes.rounds(), .sent = sent, .received = 1};
 }
 
+/// A rank sends in the rounds after the one in which it receives.
+CriticalPath path(const Shape& shape) {
+  const std::int64_t rounds = cost(shape).rounds;
+  return patterns::one_way_path(1, rounds, rounds);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, smp_linear) {
@@ -100,9 +106,16 @@ CIRCOLL_ALGORITHM(bcast, smp_linear) {
       .name = "smp_linear",
       .summary = "a line of node leaders, then a line within every node",
       .source = "Open MPI",
-      .formula = {.rounds = "about ceil(p/cores)+cores-2", .sent = "2", .reduced = "0"},
+      .formula = {.rounds = "ceil(p/cores) + min(cores, p) - 2",
+                  .sent = "<= 2",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "rounds"},
       .params = {cores},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

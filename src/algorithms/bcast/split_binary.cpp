@@ -95,6 +95,20 @@ Cost cost(const Shape& shape) {
   return {.rounds = rounds_of(p, n) + 1, .sent = std::max(root, p > 2 ? inner : 0), .received = 2 * n};
 }
 
+/// The trees do as those of bcast/binary, one round apart, but here their first ranks receive too; then the halves are
+/// exchanged.
+CriticalPath path(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  const Rank p = shape.size;
+  if (p == 1) return {.blocks = 2 * n};
+  const std::int64_t rounds = rounds_of(p, n);
+  const std::int64_t both = n == 1 || p < 6 ? 0 : p < 7 ? n - 1 : rounds - 4;
+  CriticalPath path = patterns::pipelined_path(2 * n, rounds, rounds - both);
+  if (p == 2) ++path.one_way;
+  (p == 2 ? path.one_way_volume : path.volume) += n;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, split_binary) {
@@ -103,9 +117,17 @@ CIRCOLL_ALGORITHM(bcast, split_binary) {
       .name = "split_binary",
       .summary = "halves down two binary trees, then a pairwise exchange; long vectors",
       .source = "Pjesivac-Grbovic 2007",
-      .formula = {.rounds = "2n-1+h, h < 2 log2 p", .sent = "at most 3n", .reduced = "0"},
+      .formula = {.rounds = "(1+[p>2])(n-1) + h + 1, h = floor(log2(p+1)) + floor(log2(2(p+1)/3)) - 1",
+                  .sent = "n(3 - [p<4] - [p=5])",
+                  .reduced = "0",
+                  .blocks = "2n",
+                  .two_way = "rounds - one_way",
+                  .one_way = "rounds - [p>2] - [n>1]([p>6](rounds-5) + [p=6](n-1))",
+                  .volume = "rounds - one_way + [p>2](n-1)",
+                  .one_way_volume = "one_way + [p=2](n-1)"},
       .params = {segments},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -13,6 +13,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "patterns/arrivals.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -77,6 +78,16 @@ Cost cost(const Shape& shape) {
           .copied = shape.in_place && p > 2 ? 1 : 0};
 }
 
+/// In the last round the ranks that receive are others than those that send. In round 1 inner ranks combine twice: for the
+/// result, and to send.
+CriticalPath path(const Shape& shape) {
+  const std::int64_t rounds = cost(shape).rounds;
+  if (rounds == 0) return {};
+  CriticalPath path = patterns::pipelined_path(1, rounds, 1);
+  path.combined = shape.size > 4 ? rounds : rounds - 1;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(exscan, doubling_123) {
@@ -86,8 +97,16 @@ CIRCOLL_ALGORITHM(exscan, doubling_123) {
       .summary = "distances 1, 2, 3, 6, 12, ...: fewest rounds, one combination in each",
       .source = "Traff: 123-doubling",
       .guarantees = {.rank_order = true},
-      .formula = {.rounds = "2 + ceil(log2((p-1)/3)), p > 2", .sent = "rounds", .reduced = "rounds - 1 or rounds"},
+      .formula = {.rounds = "1 + [p>2](1 + ceil(log2((p-1)/3)))",
+                  .sent = "rounds",
+                  .reduced = "<= rounds",
+                  .two_way = "rounds - 1",
+                  .one_way = "1",
+                  .volume = "rounds-1",
+                  .one_way_volume = "1",
+                  .combined = "rounds - [p<5]"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -8,6 +8,7 @@
 // Order     rank order: any associative operator.
 // Source    folklore; Open MPI's linear.
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -42,6 +43,11 @@ Cost cost(const Shape& shape) {
       .rounds = shape.size - 1, .sent = one, .received = one, .reduced = inner, .copied = shape.in_place ? inner : 0};
 }
 
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  return patterns::one_way_path(1, p - 1, p - 1, std::max<Rank>(p - 2, 0));
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(exscan, linear) {
@@ -51,8 +57,16 @@ CIRCOLL_ALGORITHM(exscan, linear) {
       .summary = "a chain of ranks",
       .source = "folklore",
       .guarantees = {.rank_order = true},
-      .formula = {.rounds = "p-1", .sent = "1", .reduced = "1"},
+      .formula = {.rounds = "p-1",
+                  .sent = "1",
+                  .reduced = "[p>2]",
+                  .two_way = "0",
+                  .one_way = "p-1",
+                  .volume = "0",
+                  .one_way_volume = "p-1",
+                  .combined = "p-2"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

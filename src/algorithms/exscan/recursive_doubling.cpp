@@ -5,8 +5,8 @@
 //           not a power of two a rank may have no partner in a round; nobody then needs what its group has. What
 //           nobody needs later is not sent.
 // Shape     any p; one block.
-// Cost      q = ceil(log2 p) rounds and blocks sent; floor(log2 p) received; fewer than 2 log2 p combined: for the
-//           result, and for the group.
+// Cost      q = ceil(log2 p) rounds and blocks sent; up to 2 floor(log2 p) - 2 or so combined: for the result, and for
+//           the group.
 // Scratch   up to four blocks.
 // Order     rank order: any associative operator.
 // Source    Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH, 2005; MPICH's
@@ -22,6 +22,8 @@ void build(Builder& b) { patterns::prefix_by_doubling(b, false); }
 
 Cost cost(const Shape& shape) { return patterns::cost_of_prefix_by_doubling(shape, false); }
 
+CriticalPath path(const Shape& shape) { return patterns::path_of_prefix_by_doubling(shape, false); }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(exscan, recursive_doubling) {
@@ -31,8 +33,16 @@ CIRCOLL_ALGORITHM(exscan, recursive_doubling) {
       .summary = "doubling groups of ranks; short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .guarantees = {.rank_order = true},
-      .formula = {.rounds = "q", .sent = "q", .reduced = "<= 2 log2 p"},
+      .formula = {.rounds = "q",
+                  .sent = "q",
+                  .reduced = "max([p=3] + 2[p=5], 2L-3 + [2p >= 3P])",
+                  .two_way = "q-1",
+                  .one_way = "1",
+                  .volume = "q-1",
+                  .one_way_volume = "1",
+                  .combined = "[p>2] + [q>2](2q-5 + [4p > 3*2^q+4]) + [2p > 2^q+2]"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -15,6 +15,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/binomial.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -54,6 +55,10 @@ Cost cost(const Shape& shape) {
           .copied = shape.in_place && !inner_copies ? 0 : 1};
 }
 
+CriticalPath path(const Shape& shape) {
+  return patterns::one_way_path(shape.size, patterns::ceil_log2(shape.size), shape.size - 1);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(gather, binomial) {
@@ -62,8 +67,15 @@ CIRCOLL_ALGORITHM(gather, binomial) {
       .name = "binomial",
       .summary = "binomial tree of cyclic ranges",
       .source = "folklore",
-      .formula = {.rounds = "ceil(log2 p)", .sent = "max(p-2^(q-1), 2^(q-2))", .reduced = "0"},
+      .formula = {.rounds = "ceil(log2 p)",
+                  .sent = "max(p-2^(q-1), floor(2^(q-2)))",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "p-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -13,6 +13,7 @@
 //           twice; this prunes arXiv 2410.14234, where every rank sends once.
 #include "patterns/circulant.hpp"
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -71,6 +72,10 @@ Cost cost(const Shape& shape) {
           .copied = shape.in_place && !inner_copies ? 0 : 1};
 }
 
+CriticalPath path(const Shape& shape) {
+  return patterns::one_way_path(shape.size, patterns::ceil_log2(shape.size), shape.size - 1);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(gather, circulant) {
@@ -79,8 +84,15 @@ CIRCOLL_ALGORITHM(gather, circulant) {
       .name = "circulant",
       .summary = "a tree of contiguous ranges in the circulant graph",
       .source = "Traff et al., Uniform Algorithms, III-F; arXiv 2410.14234",
-      .formula = {.rounds = "ceil(log2 p)", .sent = "floor(p/2)", .reduced = "0"},
+      .formula = {.rounds = "ceil(log2 p)",
+                  .sent = "floor(p/2)",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "p-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -7,6 +7,7 @@
 // Order     no operator.
 // Source    folklore; Open MPI, coll/base, basic_linear.
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -28,6 +29,8 @@ Cost cost(const Shape& shape) {
   return {.rounds = p - 1, .sent = p > 1 ? 1 : 0, .received = p - 1, .copied = shape.in_place ? 0 : 1};
 }
 
+CriticalPath path(const Shape& shape) { return patterns::one_way_path(shape.size, shape.size - 1, shape.size - 1); }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(gather, linear) {
@@ -36,8 +39,15 @@ CIRCOLL_ALGORITHM(gather, linear) {
       .name = "linear",
       .summary = "the root receives from every rank",
       .source = "folklore",
-      .formula = {.rounds = "p-1", .sent = "1", .reduced = "0"},
+      .formula = {.rounds = "p-1",
+                  .sent = "1",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "p-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

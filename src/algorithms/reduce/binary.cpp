@@ -32,6 +32,13 @@ Cost cost(const Shape& shape) {
   return {.rounds = bcast.rounds, .sent = n, .received = bcast.sent, .reduced = bcast.sent};
 }
 
+/// That of the broadcast; some rank combines a block in every round.
+CriticalPath path(const Shape& shape) {
+  CriticalPath path = find_algorithm(Collective::bcast, "binary")->path(shape);
+  path.combined = path.volume + path.one_way_volume;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, binary) {
@@ -42,9 +49,17 @@ CIRCOLL_ALGORITHM(reduce, binary) {
       .source = "Open MPI, coll/base",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "2(n-1)+h, h < 2 log2(p+1)", .sent = "n", .reduced = "2n"},
+      .formula = {.rounds = "(1+[p>2])(n-1) + h, h = floor(log2(p+1)) + floor(log2(2(p+1)/3)) - 1",
+                  .sent = "n",
+                  .reduced = "n(1+[p>2])",
+                  .two_way = "volume",
+                  .one_way = "rounds - volume",
+                  .volume = "[n>1]([p>6](rounds-4) + [p>4][p<7](n-1))",
+                  .one_way_volume = "one_way",
+                  .combined = "rounds"},
       .params = {segments},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

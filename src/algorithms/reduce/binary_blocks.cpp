@@ -76,6 +76,18 @@ Cost cost(const Shape& shape) {
   return most;
 }
 
+CriticalPath path(const Shape& shape) {
+  const patterns::BinaryBlocks blocks(shape.size);
+  const std::int64_t n = blocks.size(0);
+  CriticalPath path = patterns::path_to_sum(blocks, 0);
+  if (n == 1) return path;
+  // The gather; to a root outside the largest block its last round is two, of half the vector each.
+  const bool inside = shape.root < n;
+  path.one_way += blocks.exponent(0) + (inside ? 0 : 1);
+  path.one_way_volume += n - 1 + (inside ? 0 : n / 2);
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, binary_blocks) {
@@ -85,8 +97,17 @@ CIRCOLL_ALGORITHM(reduce, binary_blocks) {
       .summary = "recursive halving in blocks of powers of two, then binomial gather; long vectors, any p",
       .source = "Rabenseifner, Traff 2004",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "R + log2 p' (+1)", .sent = "3p'/2-1", .reduced = "at most p'"},
+      .formula = {.rounds = "counted; 2L for p = P",
+                  .sent = "<= 3/2 P - 1",
+                  .reduced = "<= P",
+                  .blocks = "P",
+                  .two_way = "rounds - one_way",
+                  .one_way = "counted; L for p = P",
+                  .volume = "counted; p-1 for p = P",
+                  .one_way_volume = "counted; p-1 for p = P",
+                  .combined = "counted; p-1 for p = P"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

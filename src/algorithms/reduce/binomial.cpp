@@ -63,6 +63,12 @@ Cost cost(const Shape& shape) {
       .rounds = q, .sent = q > 0 ? 1 : 0, .received = most, .reduced = most, .copied = patterns::lonely_copy(shape)};
 }
 
+/// In every round some rank combines one block.
+CriticalPath path(const Shape& shape) {
+  const std::int64_t q = patterns::ceil_log2(shape.size);
+  return patterns::one_way_path(1, q, q, q);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, binomial) {
@@ -72,8 +78,16 @@ CIRCOLL_ALGORITHM(reduce, binomial) {
       .summary = "binomial tree in rank order, for every root",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "ceil(log2 p)", .sent = "1", .reduced = "q at most"},
+      .formula = {.rounds = "ceil(log2 p)",
+                  .sent = "1",
+                  .reduced = "<= q",
+                  .two_way = "0",
+                  .one_way = "q",
+                  .volume = "0",
+                  .one_way_volume = "q",
+                  .combined = "q"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

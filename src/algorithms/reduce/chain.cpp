@@ -34,6 +34,13 @@ Cost cost(const Shape& shape) {
   return {.rounds = bcast.rounds, .sent = n, .received = bcast.sent, .reduced = bcast.sent};
 }
 
+/// That of the broadcast; some rank combines a block in every round.
+CriticalPath path(const Shape& shape) {
+  CriticalPath path = find_algorithm(Collective::bcast, "chain")->path(shape);
+  path.combined = path.volume + path.one_way_volume;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, chain) {
@@ -44,9 +51,17 @@ CIRCOLL_ALGORITHM(reduce, chain) {
       .source = "Open MPI, coll/base",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "f n + floor((p-1)/f) - 1", .sent = "n", .reduced = "f n"},
+      .formula = {.rounds = "f n + floor((p-1)/f) - 1, f = min(fanout, p-1)",
+                  .sent = "n",
+                  .reduced = "n min(fanout, p-1)",
+                  .two_way = "rounds - one_way",
+                  .one_way = "rounds - [fanout=1][n>1][p>2](rounds-2)",
+                  .volume = "rounds - one_way",
+                  .one_way_volume = "one_way",
+                  .combined = "rounds"},
       .params = {segments, fanout},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

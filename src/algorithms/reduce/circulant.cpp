@@ -71,6 +71,13 @@ Cost cost(const Shape& shape) {
       .rounds = q, .sent = q == 0 ? 0 : sent, .received = q, .reduced = q, .copied = q == 0 && !shape.in_place ? 1 : 0};
 }
 
+/// Only in round 0 do ranks send their own contribution ahead while they receive.
+CriticalPath path(const Shape& shape) {
+  const std::int64_t q = patterns::ceil_log2(shape.size);
+  const std::int64_t ahead = cost(shape).sent > 1 ? 1 : 0;
+  return {.one_way = q - ahead, .volume = ahead, .one_way_volume = q - ahead, .combined = q};
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, circulant) {
@@ -81,8 +88,15 @@ CIRCOLL_ALGORITHM(reduce, circulant) {
       .source = "Traff et al., Uniform Algorithms, III-C, Listings 3 and 4",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "ceil(log2 p)", .sent = "1 or 2", .reduced = "q"},
+      .formula = {.rounds = "ceil(log2 p)",
+                  .sent = "1 + [r>0]",
+                  .reduced = "q",
+                  .two_way = "[r>0]",
+                  .one_way = "q - [r>0]",
+                  .volume = "[r>0]",
+                  .one_way_volume = "q - [r>0]"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -34,6 +34,13 @@ Cost cost(const Shape& shape) {
   return {.rounds = rounds, .sent = n, .received = rounds, .reduced = rounds};
 }
 
+/// That of the broadcast; some rank combines a block in every round.
+CriticalPath path(const Shape& shape) {
+  CriticalPath path = parse_selection("bcast/circulant_pipelined").algorithm->path(shape);
+  path.combined = path.volume + path.one_way_volume;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, circulant_pipelined) {
@@ -44,9 +51,16 @@ CIRCOLL_ALGORITHM(reduce, circulant_pipelined) {
       .source = "reversal of Traff, arXiv 2407.18004",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "n-1+ceil(log2 p)", .sent = "n", .reduced = "n-1+ceil(log2 p)"},
+      .formula = {.rounds = "n-1+ceil(log2 p)",
+                  .sent = "n",
+                  .reduced = "n-1+q",
+                  .two_way = "rounds - one_way",
+                  .one_way = "<= 2q + [p=2]n",
+                  .volume = "rounds - one_way",
+                  .one_way_volume = "one_way"},
       .params = {segments},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

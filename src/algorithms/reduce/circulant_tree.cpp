@@ -10,6 +10,7 @@
 // Source    the reversed one-block circulant broadcast tree; J. L. Traff, arXiv 2407.18004.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -45,6 +46,11 @@ Cost cost(const Shape& shape) {
       .rounds = q, .sent = q == 0 ? 0 : 1, .received = q, .reduced = q, .copied = q == 0 && !shape.in_place ? 1 : 0};
 }
 
+CriticalPath path(const Shape& shape) {
+  const std::int64_t q = patterns::ceil_log2(shape.size);
+  return patterns::one_way_path(1, q, q, q);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, circulant_tree) {
@@ -55,8 +61,15 @@ CIRCOLL_ALGORITHM(reduce, circulant_tree) {
       .source = "reversed one-block broadcast of Traff, arXiv 2407.18004",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "ceil(log2 p)", .sent = "1", .reduced = "q"},
+      .formula = {.rounds = "ceil(log2 p)",
+                  .sent = "1",
+                  .reduced = "q",
+                  .two_way = "0",
+                  .one_way = "q",
+                  .volume = "0",
+                  .one_way_volume = "q"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -25,6 +25,11 @@ Cost cost(const Shape& shape) {
   return {.rounds = bcast.rounds, .sent = 1, .received = bcast.sent, .reduced = bcast.sent};
 }
 
+CriticalPath path(const Shape& shape) {
+  const std::int64_t rounds = cost(shape).rounds;
+  return patterns::one_way_path(1, rounds, rounds, rounds);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, knomial) {
@@ -35,9 +40,17 @@ CIRCOLL_ALGORITHM(reduce, knomial) {
       .source = "Open MPI, coll/base",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "counted: (radix-1) per level", .sent = "1", .reduced = "counted: rounds"},
+      .formula = {.rounds = "sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)",
+                  .sent = "1",
+                  .reduced = "rounds",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "rounds",
+                  .combined = "rounds"},
       .params = {radix},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -25,6 +25,11 @@ Cost cost(const Shape& shape) {
           .copied = patterns::lonely_copy(shape)};
 }
 
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  return patterns::one_way_path(1, p - 1, p - 1, p - 1);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, linear) {
@@ -34,8 +39,15 @@ CIRCOLL_ALGORITHM(reduce, linear) {
       .summary = "the root receives from every rank, in order",
       .source = "folklore",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "p-1", .sent = "1", .reduced = "p-1"},
+      .formula = {.rounds = "p-1",
+                  .sent = "1",
+                  .reduced = "p-1",
+                  .two_way = "0",
+                  .one_way = "p-1",
+                  .volume = "0",
+                  .one_way_volume = "p-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

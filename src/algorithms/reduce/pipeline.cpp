@@ -33,6 +33,13 @@ Cost cost(const Shape& shape) {
   return {.rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = n};
 }
 
+/// That of the broadcast; some rank combines a block in every round.
+CriticalPath path(const Shape& shape) {
+  CriticalPath path = parse_selection("bcast/pipeline").algorithm->path(shape);
+  path.combined = path.volume + path.one_way_volume;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, pipeline) {
@@ -43,9 +50,17 @@ CIRCOLL_ALGORITHM(reduce, pipeline) {
       .source = "folklore",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "n+p-2", .sent = "n", .reduced = "n"},
+      .formula = {.rounds = "n+p-2",
+                  .sent = "n",
+                  .reduced = "n",
+                  .two_way = "volume",
+                  .one_way = "rounds - volume",
+                  .volume = "[n>1][p>2](n+p-4)",
+                  .one_way_volume = "one_way",
+                  .combined = "rounds"},
       .params = {segments},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -89,6 +89,19 @@ Cost cost(const Shape& shape) {
           .reduced = n - 1 + (folds ? n / 2 : 0)};
 }
 
+/// Pairs exchange halves, then hand over a half; the gather goes one way too.
+CriticalPath path(const Shape& shape) {
+  const patterns::Folding folding(shape.size);
+  const Rank n = folding.power();
+  const bool folds = folding.pairs() > 0;
+  const std::int64_t half = folds ? n / 2 : 0;
+  return {.blocks = n,
+          .one_way = folding.levels() + (folds ? 1 : 0),
+          .volume = n - 1 + half,
+          .one_way_volume = n - 1 + half,
+          .combined = n - 1 + half};
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, rabenseifner) {
@@ -98,10 +111,16 @@ CIRCOLL_ALGORITHM(reduce, rabenseifner) {
       .summary = "recursive halving, then binomial gather; long vectors",
       .source = "Rabenseifner 2004",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2 log2 p; 2L+2 unless p = 2^L",
-                  .sent = "3p/2-1; at most 2p'-1, p' = 2^L",
-                  .reduced = "p-1; 3p'/2-1"},
+      .formula = {.rounds = "2L + 2[r>0]",
+                  .sent = "<= 3/2 P - 1 + P/2 [r>0]",
+                  .reduced = "P-1 + P/2 [r>0]",
+                  .blocks = "P",
+                  .two_way = "L + [r>0]",
+                  .one_way = "L + [r>0]",
+                  .volume = "P-1 + P/2 [r>0]",
+                  .one_way_volume = "P-1 + P/2 [r>0]"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -37,6 +37,11 @@ Cost cost(const Shape& shape) {
           .copied = patterns::lonely_copy(shape)};
 }
 
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.blocks = p, .one_way = p - 1, .volume = p - 1, .one_way_volume = p - 1, .combined = p - 1};
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, ring) {
@@ -47,8 +52,16 @@ CIRCOLL_ALGORITHM(reduce, ring) {
       .source = "Rabenseifner 2004",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "2(p-1)", .sent = "p", .reduced = "p-1"},
+      .formula = {.rounds = "2(p-1)",
+                  .sent = "p",
+                  .reduced = "p-1",
+                  .blocks = "p",
+                  .two_way = "p-1",
+                  .one_way = "p-1",
+                  .volume = "p-1",
+                  .one_way_volume = "p-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

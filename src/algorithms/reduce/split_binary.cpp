@@ -12,6 +12,7 @@
 // Source    Open MPI, coll/base, reduce_intra_in_order_binary. Differs: there the tree ends at the last rank,
 //           which sends the result to the root.
 #include <algorithm>
+#include <bitset>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
@@ -131,6 +132,53 @@ Cost cost(const Shape& shape) {
   return {.rounds = period * (n - 1) + height(p, shape.root), .sent = n, .received = period * n, .reduced = period * n};
 }
 
+/// Distances in rounds, as a set.
+using Delays = std::bitset<256>;
+struct DelaySets {
+  Delays at;    // of a run of m ranks
+  Delays next;  // of a run of m + 1
+};
+/// How far the ranks with two children are from the middle of a run. O(log m).
+DelaySets branchings(Rank m) {
+  if (m == 0) return {};
+  const DelaySets below = branchings((m - 1) / 2);
+  const auto join = [](const Delays& larger, const Delays& smaller, Rank ranks) {
+    Delays sum = larger << 1 | smaller << 2;
+    if (ranks >= 3) sum.set(0);
+    return sum;
+  };
+  if (m % 2 == 1) return {join(below.at, below.at, m), join(below.next, below.at, m + 1)};
+  return {join(below.next, below.at, m), join(below.next, below.next, m + 1)};
+}
+
+/// Rounds in which some rank sends and receives: those in which a rank at distance d sends segment s and its farther
+/// child segment s + 1.
+std::int64_t two_way_rounds(Rank p, Rank root, std::int64_t n) {
+  if (period_of(p, root) == 1) return p > 2 ? n - 1 : 0;
+  const Rank larger = std::max(root, p - 1 - root);
+  const Delays delays = branchings(larger).at << 1 | branchings(p - 1 - larger).at << 2;
+  std::int64_t rounds = 0;
+  for (std::size_t parity = 0; parity < 2; ++parity) {
+    std::int64_t before = -1;
+    for (std::size_t d = parity; d < delays.size(); d += 2) {
+      if (!delays.test(d)) continue;
+      const auto now = static_cast<std::int64_t>(d);
+      rounds += before < 0 ? n - 1 : std::min((now - before) / 2, n - 1);
+      before = now;
+    }
+  }
+  return rounds;
+}
+
+CriticalPath path(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  if (shape.size == 1) return {.blocks = n};
+  const std::int64_t rounds = cost(shape).rounds;
+  CriticalPath path = patterns::pipelined_path(n, rounds, rounds - two_way_rounds(shape.size, shape.root, n));
+  path.combined = rounds;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, split_binary) {
@@ -140,9 +188,17 @@ CIRCOLL_ALGORITHM(reduce, split_binary) {
       .summary = "segments up a binary tree in rank order; any operator, any root, long vectors",
       .source = "Open MPI, coll/base",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2(n-1)+h, h < 2 log2(p+1)", .sent = "n", .reduced = "2n"},
+      .formula = {.rounds = "<= 2(n-1) + 2 log2(p+1)",
+                  .sent = "n",
+                  .reduced = "<= 2n",
+                  .two_way = "rounds - one_way",
+                  .one_way = "counted; rounds for n = 1",
+                  .volume = "rounds - one_way",
+                  .one_way_volume = "one_way",
+                  .combined = "rounds"},
       .params = {segments},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

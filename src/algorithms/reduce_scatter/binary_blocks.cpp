@@ -79,6 +79,17 @@ Cost cost(const Shape& shape) {
   return most;
 }
 
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  const patterns::BinaryBlocks blocks(p);
+  CriticalPath path = patterns::path_to_sum(blocks, p - blocks.size(0));
+  if (p > blocks.size(0)) {
+    ++path.one_way;
+    ++path.one_way_volume;
+  }
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, binary_blocks) {
@@ -88,8 +99,16 @@ CIRCOLL_ALGORITHM(reduce_scatter, binary_blocks) {
       .summary = "recursive halving in blocks of powers of two; any operator, any p",
       .source = "Rabenseifner, Traff 2004",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "R, R+1 unless p = 2^k", .sent = "p-1; p", .reduced = "p-1; less than 2p"},
+      .formula = {.rounds = "counted; L for p = P",
+                  .sent = "p-1+[r>0]",
+                  .reduced = "<= 2p",
+                  .two_way = "rounds - one_way",
+                  .one_way = "counted; 0 for p = P",
+                  .volume = "counted; p-1 for p = P",
+                  .one_way_volume = "counted; 0 for p = P",
+                  .combined = "counted; p-1 for p = P"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -6,7 +6,7 @@
 // Shape     any p; p blocks of any sizes.
 // Cost      q = ceil(log2 p) rounds, as reduce_scatter/circulant; 2^q - 1 blocks sent, plus the heads: 3 % more in the mean
 //           over ranks, 50 % at worst for p < 130; at most p combined. The exact numbers depend on where each rank's
-//           ranges wrap; cost() counts them from the positions of the ranges in O(p q^2).
+//           ranges wrap; cost() counts them from the positions of the ranges in O(q^3).
 // Scratch   four times that of reduce_scatter/circulant at most.
 // Order     rank order: any associative operator.
 // Source    Traff et al., Uniform Algorithms, III-D, Listing 6, with wrap-aware pairs.
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/relative_blocks.hpp"
 
 namespace {
@@ -159,17 +160,47 @@ Cost cost_of(Rank r, const patterns::Skips& skips) {
   return cost;
 }
 
-/// O(p q^2): the maximum is over all ranks.
+/// Ranks at which a count can change: where a range of this rank, or of the one that it receives from, begins to wrap, ends
+/// at rank p - 1, or begins at rank 0. Ranges begin at the rank or after it, and have skips[k] ranks or one less. Between
+/// two neighbours of the list all ranks cost the same.
+std::vector<Rank> turning_points(const patterns::Skips& skips) {
+  const Rank p = skips[skips.q()];
+  std::vector<Rank> ranks{0};
+  for (int k = 0; k < skips.q(); ++k) {
+    for (const Rank shift : {Rank{0}, skips.jump(k)}) {
+      for (Rank begin = 0; begin <= 1; ++begin) {
+        ranks.push_back(patterns::mod(-shift - begin, p));
+        for (const Rank length : {skips[k], skips[k] - 1, Rank{1}, Rank{2}}) {
+          for (const Rank past : {0, 1}) ranks.push_back(patterns::mod(p - shift - begin - length + past, p));
+        }
+      }
+    }
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
+}
+
+/// O(q^3): the maximum over all ranks is one over the turning points.
 Cost cost(const Shape& shape) {
   if (shape.size == 1) return {.copied = 1};
   const patterns::Skips skips(shape.size);
   Cost most;
-  for (Rank r = 0; r < shape.size; ++r) {
-    const Cost own = cost_of(r, skips);
-    most = {own.rounds, std::max(most.sent, own.sent), std::max(most.received, own.received),
-            std::max(most.reduced, own.reduced), std::max(most.copied, own.copied)};
+  for (const Rank r : turning_points(skips)) {
+    most = patterns::most(most, cost_of(r, skips));
   }
   return most;
+}
+
+/// O(log p). In every round some rank's range wraps: messages are twice as long, but those of round 0 and, if skips[2]
+/// is odd, of round 1, which carry single contributions. Some rank extends all its ranges in every round, and some rank
+/// joins head and tail at the end.
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  if (p == 1) return {};
+  const patterns::Skips skips(p);
+  const std::int64_t half = std::int64_t{1} << (skips.q() - 1);
+  return {.blocks = p, .volume = 3 * half - 2 - (skips.q() > 1 && skips.odd(1) ? half / 2 : 0), .combined = p};
 }
 
 }  // namespace
@@ -181,8 +212,13 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_ordered) {
       .summary = "any operator: the paper's reduce_scatter with sums kept apart at the wrap",
       .source = "Traff et al., Uniform Algorithms, III-D, with wrap-aware pairs",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "ceil(log2 p)", .sent = "2^q-1 + heads", .reduced = "at most p"},
+      .formula = {.rounds = "ceil(log2 p)",
+                  .sent = "<= volume",
+                  .reduced = "<= p",
+                  .volume = "3/2 2^q - 2 - [q>1][ceil(4p/2^q) = 3] 2^(q-2)",
+                  .combined = "p"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -8,6 +8,7 @@
 // Source    folklore; Open MPI, coll/base, nonoverlapping.
 #include "patterns/linear.hpp"
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -30,6 +31,11 @@ Cost cost(const Shape& shape) {
   return {.rounds = 2 * (p - 1), .sent = p, .received = p * (p - 1), .reduced = p * (p - 1)};
 }
 
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  return patterns::one_way_path(p, 2 * (p - 1), p * p - 1, p * (p - 1));
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, linear) {
@@ -39,8 +45,15 @@ CIRCOLL_ALGORITHM(reduce_scatter, linear) {
       .summary = "reduce to rank 0, then scatter, both linear",
       .source = "folklore",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2(p-1)", .sent = "p", .reduced = "p(p-1)"},
+      .formula = {.rounds = "2(p-1)",
+                  .sent = "p",
+                  .reduced = "p(p-1)",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "p^2-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

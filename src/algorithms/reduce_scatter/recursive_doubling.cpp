@@ -120,6 +120,23 @@ Cost cost(const Shape& shape) {
   return most;
 }
 
+/// O(log p). The longest messages go to groups of the fewest pairs: the last one.
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  const patterns::Folding folding(p);
+  CriticalPath path{.blocks = p};
+  for (int k = 1; k <= folding.levels(); ++k) {
+    const std::int64_t paired = folding.pairs() - (folding.power() - (Rank{1} << k));  // of the last 2^k places
+    path.volume += p - (Rank{1} << k) - (paired > 1 ? paired - 2 : -1);
+  }
+  path.combined = path.volume;
+  if (folding.pairs() == 0) return path;
+  path.one_way = 2;
+  path.one_way_volume = p + 1;
+  path.combined += p;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, recursive_doubling) {
@@ -129,10 +146,16 @@ CIRCOLL_ALGORITHM(reduce_scatter, recursive_doubling) {
       .summary = "groups join in rank order; any operator, short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "log2 p; L+2 unless p = 2^L",
-                  .sent = "L(p+1)-2(p-1) for p = 2^L",
-                  .reduced = "L(p+1)-2(p-1) for p = 2^L"},
+      .formula = {.rounds = "L + 2[r>0]",
+                  .sent = "<= volume + [r>0]",
+                  .reduced = "<= volume + p[r>0]",
+                  .two_way = "L",
+                  .one_way = "2[r>0]",
+                  .volume = "L(p+1) - 2(P-1) - sum(i, 1, L, max(0, r-P+2^i-1))",
+                  .one_way_volume = "(p+1)[r>0]",
+                  .combined = "volume + p[r>0]"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

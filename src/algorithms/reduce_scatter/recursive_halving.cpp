@@ -72,6 +72,19 @@ Cost cost(const Shape& shape) {
   return {.rounds = levels + 2, .sent = p, .received = most, .reduced = most};
 }
 
+/// In the first and the last round pairs hand over a vector and get a block.
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  const patterns::Folding folding(p);
+  CriticalPath path{.blocks = p, .combined = cost(shape).reduced};
+  path.volume = path.combined;
+  if (folding.pairs() == 0) return path;
+  path.one_way = 2;
+  path.volume -= p;
+  path.one_way_volume = p + 1;
+  return path;
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, recursive_halving) {
@@ -82,8 +95,15 @@ CIRCOLL_ALGORITHM(reduce_scatter, recursive_halving) {
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "log2 p; L+2 unless p = 2^L", .sent = "p-1; p", .reduced = "p-1; less than 3p"},
+      .formula = {.rounds = "L + 2[r>0]",
+                  .sent = "p-1+[r>0]",
+                  .reduced = "volume + p[r>0]",
+                  .two_way = "L",
+                  .one_way = "2[r>0]",
+                  .volume = "P-1 + sum(i, 0, L-1, min(2^i, r))",
+                  .one_way_volume = "(p+1)[r>0]"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -7,6 +7,7 @@
 // Order     rank order: any associative operator.
 // Source    folklore; Open MPI's linear.
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -35,6 +36,11 @@ Cost cost(const Shape& shape) {
   return {.rounds = shape.size - 1, .sent = one, .received = one, .reduced = one, .copied = shape.in_place ? 0 : 1};
 }
 
+CriticalPath path(const Shape& shape) {
+  const Rank p = shape.size;
+  return patterns::one_way_path(1, p - 1, p - 1, p - 1);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(scan, linear) {
@@ -44,8 +50,16 @@ CIRCOLL_ALGORITHM(scan, linear) {
       .summary = "a chain of ranks",
       .source = "folklore",
       .guarantees = {.rank_order = true},
-      .formula = {.rounds = "p-1", .sent = "1", .reduced = "1"},
+      .formula = {.rounds = "p-1",
+                  .sent = "1",
+                  .reduced = "1",
+                  .two_way = "0",
+                  .one_way = "p-1",
+                  .volume = "0",
+                  .one_way_volume = "p-1",
+                  .combined = "p-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

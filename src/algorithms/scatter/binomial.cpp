@@ -13,6 +13,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -29,6 +30,10 @@ Cost cost(const Shape& shape) {
           .copied = shape.in_place && !inner_copies ? 0 : 1};
 }
 
+CriticalPath path(const Shape& shape) {
+  return patterns::one_way_path(shape.size, patterns::ceil_log2(shape.size), shape.size - 1);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(scatter, binomial) {
@@ -37,8 +42,15 @@ CIRCOLL_ALGORITHM(scatter, binomial) {
       .name = "binomial",
       .summary = "binomial tree of cyclic ranges",
       .source = "folklore",
-      .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"},
+      .formula = {.rounds = "ceil(log2 p)",
+                  .sent = "p-1",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "p-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

@@ -12,6 +12,7 @@
 #include "patterns/circulant.hpp"
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -28,6 +29,10 @@ Cost cost(const Shape& shape) {
           .copied = shape.in_place && !inner_copies ? 0 : 1};
 }
 
+CriticalPath path(const Shape& shape) {
+  return patterns::one_way_path(shape.size, patterns::ceil_log2(shape.size), shape.size - 1);
+}
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(scatter, circulant) {
@@ -36,8 +41,15 @@ CIRCOLL_ALGORITHM(scatter, circulant) {
       .name = "circulant",
       .summary = "a tree of contiguous ranges in the circulant graph",
       .source = "Traff et al., Uniform Algorithms, III-F",
-      .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"},
+      .formula = {.rounds = "ceil(log2 p)",
+                  .sent = "p-1",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "p-1"},
       .cost = cost,
+      .path = path,
       .build = build,
   };
   return algorithm;

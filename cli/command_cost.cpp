@@ -1,0 +1,225 @@
+// circoll cost: what an algorithm costs, which algorithm costs least, and the page of all costs.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "circoll/error.hpp"
+#include "circoll/model.hpp"
+#include "circoll/ops.hpp"
+#include "commands.hpp"
+#include "cost_page.hpp"
+#include "cost_plot.hpp"
+#include "units.hpp"
+
+namespace circoll::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Options {
+  std::string what;
+  Rank size = 0;
+  Rank root = 0;
+  Count bytes = 1 << 20;
+  std::string op = "sum";
+  Machine machine{};
+  std::string plot;
+  bool json = false;
+  bool page = false;
+};
+
+OperatorTraits traits_of(const std::string& name) {
+  const Op op = *op_from_string(name);
+  return {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
+}
+
+/// "12 alpha": the terms with what each costs.
+std::string described(const Terms& terms, const Machine& on) {
+  std::string text;
+  const auto line = [&](std::string_view name, double value, std::string_view unit, double price) {
+    if (value != 0)
+      text += fmt::format("  {:<10}{:>16.10g} {:<16}{:>12}\n", name, value, unit, readable_time(value * price));
+  };
+  line("alpha", terms.alpha, "rounds", on.alpha_s);
+  line("alpha_uni", terms.alpha_uni, "one-way rounds", on.alpha_s * on.f_alpha);
+  line("beta", terms.bytes, "bytes", on.beta_s_per_byte);
+  line("beta_uni", terms.bytes_uni, "bytes one-way", on.beta_s_per_byte * on.f_beta);
+  line("gamma", terms.combined, "bytes combined", on.gamma_s_per_byte);
+  return text;
+}
+
+std::string with_params(const Selection& selection) {
+  std::string text = selection.id();
+  char separator = ':';
+  for (const auto& [name, value] : selection.params) {
+    text += fmt::format("{}{}={}", separator, name, value);
+    separator = ',';
+  }
+  return text;
+}
+
+ordered_json as_json(const Machine& on) {
+  return {{"alpha_s", on.alpha_s},
+          {"beta_s_per_byte", on.beta_s_per_byte},
+          {"gamma_s_per_byte", on.gamma_s_per_byte},
+          {"f_alpha", on.f_alpha},
+          {"f_beta", on.f_beta}};
+}
+
+ordered_json as_json(const Selection& selection, const Terms& terms, double time_s) {
+  return {{"id", selection.id()},
+          {"params", selection.params},
+          {"formula", time_formula(*selection.algorithm, selection.collective)},
+          {"terms",
+           {{"alpha", terms.alpha},
+            {"alpha_uni", terms.alpha_uni},
+            {"bytes", terms.bytes},
+            {"bytes_uni", terms.bytes_uni},
+            {"combined", terms.combined}}},
+          {"time_s", time_s}};
+}
+
+/// The call, common to all entries.
+ordered_json call_as_json(const Options& o) {
+  return {{"p", o.size}, {"root", o.root}, {"bytes", o.bytes}, {"machine", as_json(o.machine)}};
+}
+
+void price(const Options& o) {
+  Selection selection = parse_selection(o.what);
+  const OperatorTraits op = is_reducing(selection.collective) ? traits_of(o.op) : OperatorTraits{true, true};
+  if (const std::string unmet = unmet_need(*selection.algorithm, o.size, op); !unmet.empty())
+    throw Error(ErrorCode::unsupported, fmt::format("{} {}", selection.id(), unmet));
+  selection = with_best_segments(selection, o.size, o.bytes, o.machine, o.root);
+  const Terms terms = terms_of(selection, o.size, o.bytes, o.root);
+  const double time_s = seconds(terms, o.machine);
+  if (o.json) {
+    ordered_json result = call_as_json(o);
+    result.update(as_json(selection, terms, time_s));
+    print(result.dump(2) + "\n");
+    return;
+  }
+  std::string formula = time_formula(*selection.algorithm, selection.collective);
+  for (std::size_t at = 0; (at = formula.find('\n', at)) != std::string::npos; at += 5)
+    formula.replace(at, 1, "\n    ");
+  print(fmt::format("{}  p = {}, m = {}\n  {}\n{}  {:<44}{:>12}\n", with_params(selection), o.size,
+                    readable_bytes(o.bytes), formula, described(terms, o.machine), "time", readable_time(time_s)));
+}
+
+void rank(const Options& o, Collective collective) {
+  const OperatorTraits op = is_reducing(collective) ? traits_of(o.op) : OperatorTraits{true, true};
+  const std::vector<Ranked> ranking = rank_algorithms(collective, o.size, o.bytes, op, o.machine, o.root);
+  if (o.json) {
+    ordered_json result = call_as_json(o);
+    result["collective"] = to_string(collective);
+    result["ranking"] = ordered_json::array();
+    result["ruled_out"] = ordered_json::array();
+    for (const Ranked& r : ranking) {
+      if (r.unmet_need.empty()) {
+        result["ranking"].push_back(as_json(r.selection, r.terms, r.time_s));
+      } else {
+        result["ruled_out"].push_back({{"id", r.selection.id()}, {"reason", r.unmet_need}});
+      }
+    }
+    print(result.dump(2) + "\n");
+    return;
+  }
+  std::string text =
+      fmt::format("{}, p = {}, m = {}\n{:<48}{:>10}{:>8}{:>8}{:>12}{:>12}{:>12}\n", to_string(collective), o.size,
+                  readable_bytes(o.bytes), "", "time", "rounds", "1-way", "bytes", "1-way", "combined");
+  for (const Ranked& r : ranking) {
+    if (r.unmet_need.empty()) {
+      text += fmt::format("{:<48}{:>10}{:>8}{:>8}{:>12.4g}{:>12.4g}{:>12.4g}\n", with_params(r.selection),
+                          readable_time(r.time_s), r.terms.alpha, r.terms.alpha_uni, r.terms.bytes, r.terms.bytes_uni,
+                          r.terms.combined);
+    } else {
+      text += fmt::format("{:<48}{}\n", r.selection.id(), r.unmet_need);
+    }
+  }
+  print(text);
+}
+
+void plot(const Options& o, Collective collective) {
+  if (collective == Collective::barrier) throw Error(ErrorCode::invalid_argument, "a barrier has no sizes to plot");
+  const OperatorTraits op = is_reducing(collective) ? traits_of(o.op) : OperatorTraits{true, true};
+  const std::string svg = cost_plot(
+      {.collective = collective, .p = o.size, .root = o.root, .most_bytes = o.bytes, .op = op, .machine = o.machine});
+  std::ofstream file(o.plot, std::ios::binary);
+  file << svg;
+  file.close();
+  if (!file) throw std::runtime_error(fmt::format("'{}' can not be written", o.plot));
+}
+
+void cost(const Options& o) {
+  if (o.page) {
+    if (!o.what.empty()) throw Error(ErrorCode::invalid_argument, "--page is about all algorithms: name none");
+    print(cost_page());
+    return;
+  }
+  if (o.what.empty()) throw Error(ErrorCode::invalid_argument, "an id or a collective is needed; see --help");
+  if (o.size == 0) throw Error(ErrorCode::invalid_argument, "-p, the number of ranks, is needed");
+  const auto collective = collective_from_string(o.what);
+  const Collective priced = collective ? *collective : parse_selection(o.what).collective;
+  if (o.root >= o.size)
+    throw Error(ErrorCode::invalid_argument, fmt::format("--root lies in 0 .. {} for -p {}", o.size - 1, o.size));
+  if (o.root != 0 && !is_rooted(priced))
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} has no root", to_string(priced)));
+  if (!o.plot.empty()) {
+    if (!collective)
+      throw Error(ErrorCode::invalid_argument, "--plot compares the algorithms of a collective: name it");
+    if (o.bytes < 1024)
+      throw Error(ErrorCode::invalid_argument, "--plot needs --bytes of 1Ki or more: the largest size");
+    plot(o, *collective);
+  } else if (collective) {
+    rank(o, *collective);
+  } else {
+    price(o);
+  }
+}
+
+}  // namespace
+
+void add_cost(CLI::App& app, Context& /*context*/) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("cost", "Predict times: of an algorithm, or of all of a collective");
+  command->add_option("what", options->what,
+                      "COLLECTIVE/ALGORITHM[:param=value,...], or COLLECTIVE to rank its algorithms");
+  command->add_option("-p,--ranks", options->size, "Number of ranks")->check(CLI::Range(Rank{1}, Rank{1} << 20));
+  command->add_option("-b,--bytes", options->bytes, "Size of the vector; Ki, Mi, Gi may follow the number")
+      ->transform(CLI::AsNumberWithUnit(
+          std::map<std::string, Count>{{"Ki", Count{1} << 10}, {"Mi", Count{1} << 20}, {"Gi", Count{1} << 30}},
+          CLI::AsNumberWithUnit::CASE_SENSITIVE, "BYTES"))
+      ->check(CLI::Range(Count{0}, Count{1} << 50))
+      ->default_str("1Mi");
+  command->add_option("--root", options->root, "The root of a rooted collective")->check(CLI::NonNegativeNumber);
+  command->add_option("--op", options->op, "The operator of a reduction: rules algorithms out that it does not suit")
+      ->check([](const std::string& name) {
+        return op_from_string(name) ? std::string() : fmt::format("'{}' is no operator", name);
+      })
+      ->type_name("OP")
+      ->capture_default_str();
+  const auto price_option = [&](const char* name, double& value, const char* help) {
+    command->add_option(name, value, help)->check(CLI::NonNegativeNumber)->capture_default_str();
+  };
+  price_option("--alpha", options->machine.alpha_s, "Seconds per round of messages in both directions");
+  price_option("--beta", options->machine.beta_s_per_byte, "Seconds per byte of such a message");
+  price_option("--gamma", options->machine.gamma_s_per_byte, "Seconds per byte combined");
+  price_option("--f-alpha", options->machine.f_alpha,
+               "alpha of rounds in which messages go one way, as a share of alpha");
+  price_option("--f-beta", options->machine.f_beta, "beta of such rounds, as a share of beta");
+  command->add_flag("--json", options->json, "As JSON");
+  command
+      ->add_option("--plot", options->plot, "Write an SVG: times over sizes from 8 bytes to --bytes, with crossovers")
+      ->type_name("FILE.svg");
+  command->add_flag("--page", options->page, "Print docs/costs.md: all formulas, counted costs, and printed formulas");
+  command->footer(
+      "Segments that are not given are the best. The letters of formulas are those of docs/notation.md.\n"
+      "Examples:\n"
+      "  circoll cost allreduce/rabenseifner -p 12 --bytes 1Mi\n"
+      "  circoll cost bcast -p 48 --bytes 64Ki --alpha 1e-6 --beta 1e-10 --f-alpha 0.7 --f-beta 0.8\n"
+      "  circoll cost allreduce -p 36 --bytes 64Mi --plot allreduce.svg");
+  command->callback([options] { cost(*options); });
+}
+
+}  // namespace circoll::cli
