@@ -21,6 +21,8 @@ struct Context {
   int exit_code = exit_ok;  ///< set by callbacks whose outcome is bad
 };
 
+void add_calibrate(CLI::App& app, Context& context);
+void add_explain(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_local(CLI::App& app, Context& context);

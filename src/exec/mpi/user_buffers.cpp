@@ -176,6 +176,7 @@ Signature UserBuffers::signature(const Interned& choice) const {
     s.head.commutative = elements_.commutative;
     s.head.idempotent = idempotent_;
     s.head.exact = exact_;
+    s.head.predefined = elements_.kernel != nullptr;
     s.counts = call_.recvcounts;
     return s;
   }
