@@ -1,6 +1,7 @@
 // model: the least predicted time over all algorithms whose needs hold, each with its best parameters.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "circoll/error.hpp"
