@@ -25,10 +25,13 @@ class Workload {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     PMPI_Comm_size(MPI_COMM_WORLD, &size_);
     const auto extent = static_cast<Count>(extent_bytes(type_));
-    const Count count = std::max<Count>(bytes / extent, bytes > 0 ? 1 : 0);
     const bool one_block = collective == Collective::allreduce || collective == Collective::reduce ||
-                           collective == Collective::bcast || collective == Collective::barrier;
+                           collective == Collective::bcast || collective == Collective::barrier ||
+                           is_prefix(collective);
     const Count blocks = one_block ? 1 : size_;
+    // The bytes are those of a block, of an exchange those of all blocks that a rank sends.
+    const Count block_bytes = is_exchange(collective) ? bytes / size_ : bytes;
+    const Count count = std::max<Count>(block_bytes / extent, bytes > 0 ? 1 : 0);
     send_.resize(static_cast<std::size_t>(count * blocks * extent));
     recv_.resize(send_.size());
     counts_.assign(static_cast<std::size_t>(size_), count);
@@ -46,8 +49,13 @@ class Workload {
              .root = options.root,
              .comm = MPI_COMM_WORLD};
     if (is_irregular(collective)) {
-      (collective == Collective::scatterv ? call_.sendcounts : call_.recvcounts) = mpi::CountArray(counts_.data());
-      if (collective != Collective::reduce_scatter) call_.displs = mpi::CountArray(displs_.data());
+      const mpi::CountArray counts(counts_.data()), displs(displs_.data());
+      if (collective == Collective::scatterv || is_exchange(collective)) {
+        call_.sendcounts = counts;
+        call_.senddispls = displs;
+      }
+      if (collective != Collective::scatterv) call_.recvcounts = counts;
+      if (collective != Collective::scatterv && collective != Collective::reduce_scatter) call_.recvdispls = displs;
     }
   }
 
@@ -76,7 +84,9 @@ class Workload {
   void fill() {
     const std::size_t extent = extent_bytes(type_);
     for (std::size_t i = 0; i * extent < send_.size(); ++i) {
-      const auto value = static_cast<int>(1 + (i + static_cast<std::size_t>(rank_)) % 4);
+      // Mixed: blocks that change places must show.
+      const auto mixed = static_cast<std::uint32_t>(i * 31 + static_cast<std::size_t>(rank_)) * 2654435761U;
+      const auto value = static_cast<int>(1 + (mixed >> 20U) % 4);
       char* const at = send_.data() + i * extent;
       std::memset(at, 0, extent);
       if (type_ == Type::float32 || type_ == Type::complex64) {

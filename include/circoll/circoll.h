@@ -68,6 +68,15 @@ int circoll_mpi_scatter(const void* sendbuf, int64_t sendcount, MPI_Datatype sen
 int circoll_mpi_scatterv(const void* sendbuf, const int64_t* sendcounts, const int64_t* displs, MPI_Datatype sendtype,
                          void* recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                          const char* choice);
+int circoll_mpi_alltoall(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice);
+int circoll_mpi_alltoallv(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls, MPI_Datatype sendtype,
+                          void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls, MPI_Datatype recvtype,
+                          MPI_Comm comm, const char* choice);
+int circoll_mpi_scan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                     const char* choice);
+int circoll_mpi_exscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                       MPI_Comm comm, const char* choice);
 int circoll_mpi_bcast(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, const char* choice);
 int circoll_mpi_barrier(MPI_Comm comm, const char* choice);
 #endif

@@ -98,6 +98,17 @@ void scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* 
              MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice = {});
 void scatterv(const void* sendbuf, const Counts& sendcounts, const Counts& displs, MPI_Datatype sendtype, void* recvbuf,
               Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice = {});
+void alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+              MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice = {});
+/// In place (sendbuf is MPI_IN_PLACE) sendcounts, sdispls and sendtype are ignored.
+void alltoallv(const void* sendbuf, const Counts& sendcounts, const Counts& sdispls, MPI_Datatype sendtype,
+               void* recvbuf, const Counts& recvcounts, const Counts& rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+               const Choice& choice = {});
+void scan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+          const Choice& choice = {});
+/// At rank 0 recvbuf is not touched.
+void exscan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+            const Choice& choice = {});
 void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm comm, const Choice& choice = {});
 void barrier(MPI_Comm comm, const Choice& choice = {});
 
@@ -323,6 +334,54 @@ void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<cons
     recv = mpi::detail::typed(recvbuf).data;
   }
   mpi::scatterv(send.data, counts, displs, send.type, recv, own, send.type, root, comm, choice);
+}
+
+/// recvbuf = block `rank` of every rank's p blocks, in the order of ranks; block = size of recvbuf / p. In place: recvbuf
+/// holds the blocks to send before.
+template <typename Send, mpi::detail::Elements Recv>
+void alltoall(const Send& sendbuf, Recv&& recvbuf, MPI_Comm comm, const Choice& choice = {}) {
+  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
+  const Rank size = mpi::detail::size_of(comm);
+  require(recv.count % (size * recv.bytes_each) == 0, "the vector is not p blocks of equal size");
+  const Count block = recv.count / size;
+  mpi::alltoall(mpi::detail::send_address<Recv>(sendbuf, recv.count), block, recv.type, recv.data, block, recv.type,
+                comm, choice);
+}
+
+/// The same with send_counts[i] elements to rank i, from send_displs[i], and counts[i] from rank i, at displs[i]. In
+/// place: the blocks to send lie where the received ones will; send_counts and send_displs are ignored. Element types
+/// that MPI predefines.
+template <typename Send, mpi::detail::Elements Recv>
+void alltoallv(const Send& sendbuf, std::span<const Count> send_counts, std::span<const Count> send_displs,
+               Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs, MPI_Comm comm,
+               const Choice& choice = {}) {
+  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
+  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
+  const Rank size = mpi::detail::size_of(comm);
+  require(recv.count >= mpi::detail::end_of(counts, displs, size), "the receive buffer is too small");
+  Count sent = 0;
+  if constexpr (!std::is_same_v<Send, InPlace>) sent = mpi::detail::end_of(send_counts, send_displs, size);
+  mpi::alltoallv(mpi::detail::send_address<Recv>(sendbuf, sent), send_counts, send_displs, recv.type, recv.data, counts,
+                 displs, recv.type, comm, choice);
+}
+
+/// recvbuf = contributions of ranks 0 .. rank, combined; count = size of recvbuf.
+template <typename Send, mpi::detail::Elements Recv>
+void scan(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm, const Choice& choice = {}) {
+  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
+  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
+  mpi::scan(mpi::detail::send_address<Recv>(sendbuf, recv.count), recv.data, recv.count, recv.type, op.get(), comm,
+            choice);
+}
+
+/// recvbuf = contributions of ranks 0 .. rank - 1, combined; at rank 0 it is left as it is. count = size of recvbuf, at
+/// rank 0 too.
+template <typename Send, mpi::detail::Elements Recv>
+void exscan(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm, const Choice& choice = {}) {
+  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
+  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
+  mpi::exscan(mpi::detail::send_address<Recv>(sendbuf, recv.count), recv.data, recv.count, recv.type, op.get(), comm,
+              choice);
 }
 
 /// buffer = the root's buffer.

@@ -20,6 +20,10 @@ class Layout {
   /// Some of `user_blocks` user blocks, of which a rank knows no others: blocks[i], ascending, has counts[i] elements.
   /// A schedule bound to it must touch no other block.
   static Layout sparse(Block user_blocks, std::vector<Block> blocks, std::vector<Count> counts, std::int64_t segments);
+  /// The blocks of an alltoallv that `rank` sends, sent[i] elements to rank i, and those that it receives, received[i]
+  /// from rank i: all that a direct algorithm touches. Of the block to itself sent[rank] counts.
+  static Layout exchange(Rank rank, std::span<const Count> sent, std::span<const Count> received,
+                         std::int64_t segments);
 
   [[nodiscard]] Block user_blocks() const { return user_blocks_; }
   [[nodiscard]] std::int64_t segments() const { return segments_; }

@@ -1,7 +1,7 @@
 // The MPI_ symbols in front of the MPI library's own. Nothing throws beyond this file.
 #include <mpi.h>
 
-#include "exec/mpi/call.hpp"
+#include "exec/mpi/calls.hpp"
 #include "exec/mpi/perform.hpp"
 #include "interpose/state.hpp"
 
@@ -10,6 +10,7 @@ namespace {
 using circoll::Collective;
 using circoll::interpose::State;
 using circoll::mpi::Call;
+namespace calls = circoll::mpi::calls;
 
 /// Serves a call as the environment says. An error goes through the communicator's error handler, unless the
 /// native collective has done that.
@@ -60,138 +61,80 @@ CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* p
 
 CIRCOLL_EXPORT int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                                  MPI_Comm comm) {
-  return serve({.collective = Collective::allreduce,
-                .sendbuf = sendbuf,
-                .recvbuf = recvbuf,
-                .sendcount = count,
-                .sendtype = datatype,
-                .op = op,
-                .comm = comm});
+  return serve(calls::allreduce(sendbuf, recvbuf, count, datatype, op, comm));
 }
 
 CIRCOLL_EXPORT int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
                               MPI_Comm comm) {
-  return serve({.collective = Collective::reduce,
-                .sendbuf = sendbuf,
-                .recvbuf = recvbuf,
-                .sendcount = count,
-                .sendtype = datatype,
-                .op = op,
-                .root = root,
-                .comm = comm});
+  return serve(calls::reduce(sendbuf, recvbuf, count, datatype, op, root, comm));
 }
 
 CIRCOLL_EXPORT int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
                                             MPI_Op op, MPI_Comm comm) {
-  return serve({.collective = Collective::reduce_scatter_block,
-                .sendbuf = sendbuf,
-                .recvbuf = recvbuf,
-                .recvcount = recvcount,
-                .sendtype = datatype,
-                .op = op,
-                .comm = comm});
+  return serve(calls::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm));
 }
 
 CIRCOLL_EXPORT int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[], MPI_Datatype datatype,
                                       MPI_Op op, MPI_Comm comm) {
-  return serve({.collective = Collective::reduce_scatter,
-                .sendbuf = sendbuf,
-                .recvbuf = recvbuf,
-                .recvcounts = recvcounts,
-                .sendtype = datatype,
-                .op = op,
-                .comm = comm});
+  return serve(calls::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm));
+}
+
+CIRCOLL_EXPORT int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                            MPI_Comm comm) {
+  return serve(calls::prefix(Collective::scan, sendbuf, recvbuf, count, datatype, op, comm));
+}
+
+CIRCOLL_EXPORT int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                              MPI_Comm comm) {
+  return serve(calls::prefix(Collective::exscan, sendbuf, recvbuf, count, datatype, op, comm));
 }
 
 CIRCOLL_EXPORT int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  return serve({.collective = Collective::allgather,
-                .sendbuf = sendbuf,
-                .recvbuf = recvbuf,
-                .sendcount = sendcount,
-                .recvcount = recvcount,
-                .sendtype = sendtype,
-                .recvtype = recvtype,
-                .comm = comm});
+  return serve(calls::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
 }
 
 CIRCOLL_EXPORT int MPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  return serve({.collective = Collective::allgatherv,
-                .sendbuf = sendbuf,
-                .recvbuf = recvbuf,
-                .sendcount = sendcount,
-                .recvcounts = recvcounts,
-                .displs = displs,
-                .sendtype = sendtype,
-                .recvtype = recvtype,
-                .comm = comm});
+  return serve(calls::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm));
 }
 
 CIRCOLL_EXPORT int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                               MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return serve({.collective = Collective::gather,
-                .sendbuf = sendbuf,
-                .recvbuf = recvbuf,
-                .sendcount = sendcount,
-                .recvcount = recvcount,
-                .sendtype = sendtype,
-                .recvtype = recvtype,
-                .root = root,
-                .comm = comm});
+  return serve(calls::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
 }
 
 CIRCOLL_EXPORT int MPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                                const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                                MPI_Comm comm) {
-  return serve({.collective = Collective::gatherv,
-                .sendbuf = sendbuf,
-                .recvbuf = recvbuf,
-                .sendcount = sendcount,
-                .recvcounts = recvcounts,
-                .displs = displs,
-                .sendtype = sendtype,
-                .recvtype = recvtype,
-                .root = root,
-                .comm = comm});
+  return serve(calls::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm));
 }
 
 CIRCOLL_EXPORT int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return serve({.collective = Collective::scatter,
-                .sendbuf = sendbuf,
-                .recvbuf = recvbuf,
-                .sendcount = sendcount,
-                .recvcount = recvcount,
-                .sendtype = sendtype,
-                .recvtype = recvtype,
-                .root = root,
-                .comm = comm});
+  return serve(calls::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
 }
 
 CIRCOLL_EXPORT int MPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
                                 void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return serve({.collective = Collective::scatterv,
-                .sendbuf = sendbuf,
-                .recvbuf = recvbuf,
-                .recvcount = recvcount,
-                .sendcounts = sendcounts,
-                .displs = displs,
-                .sendtype = sendtype,
-                .recvtype = recvtype,
-                .root = root,
-                .comm = comm});
+  return serve(calls::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm));
+}
+
+CIRCOLL_EXPORT int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                MPI_Datatype recvtype, MPI_Comm comm) {
+  return serve(calls::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm));
+}
+
+CIRCOLL_EXPORT int MPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                                 MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+                                 MPI_Datatype recvtype, MPI_Comm comm) {
+  return serve(calls::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm));
 }
 
 CIRCOLL_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  return serve({.collective = Collective::bcast,
-                .recvbuf = buffer,
-                .recvcount = count,
-                .recvtype = datatype,
-                .root = root,
-                .comm = comm});
+  return serve(calls::bcast(buffer, count, datatype, root, comm));
 }
 
-CIRCOLL_EXPORT int MPI_Barrier(MPI_Comm comm) { return serve({.collective = Collective::barrier, .comm = comm}); }
+CIRCOLL_EXPORT int MPI_Barrier(MPI_Comm comm) { return serve(calls::barrier(comm)); }
 
 }  // extern "C"

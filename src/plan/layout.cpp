@@ -49,6 +49,26 @@ Layout Layout::sparse(Block user_blocks, std::vector<Block> blocks, std::vector<
   return layout;
 }
 
+Layout Layout::exchange(Rank rank, std::span<const Count> sent, std::span<const Count> received,
+                        std::int64_t segments) {
+  const auto p = static_cast<Rank>(sent.size());
+  require(received.size() == sent.size() && rank >= 0 && rank < p, "layout: one count per rank is needed each way");
+  std::vector<Block> blocks;
+  std::vector<Count> counts;
+  blocks.reserve(2 * sent.size());
+  counts.reserve(2 * sent.size());
+  for (Rank source = 0; source < p; ++source) {
+    if (source != rank) {
+      blocks.push_back(source * p + rank);
+      counts.push_back(received[static_cast<std::size_t>(source)]);
+      continue;
+    }
+    for (Rank to = 0; to < p; ++to) blocks.push_back(rank * p + to);
+    counts.insert(counts.end(), sent.begin(), sent.end());
+  }
+  return sparse(p * p, std::move(blocks), std::move(counts), segments);
+}
+
 std::size_t Layout::known_below(Block user_block) const {
   return static_cast<std::size_t>(std::lower_bound(known_.begin(), known_.end(), user_block) - known_.begin());
 }

@@ -85,23 +85,30 @@ TEST_MPI(steady_state_allocates_nothing) {
                    .root = 0,
                    .comm = MPI_COMM_WORLD};
     if (is_irregular(collective)) {
-      if (collective == Collective::scatterv) {
+      if (collective == Collective::scatterv || collective == Collective::alltoallv) {
         call.sendcounts = counts.data();
-      } else {
-        call.recvcounts = counts.data();
+        call.senddispls = displs.data();
       }
-      if (collective != Collective::reduce_scatter) call.displs = displs.data();
+      if (collective != Collective::scatterv) call.recvcounts = counts.data();
+      if (collective != Collective::scatterv && collective != Collective::reduce_scatter) {
+        call.recvdispls = displs.data();
+      }
     }
     const std::string name(algorithm.name);
-    for (int i = 0; i < 3; ++i) {
-      (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Otherwise::refuse);
+    for (const bool in_place : {false, true}) {
+      if (in_place && (!has_in_place(collective) || is_rooted(collective))) continue;
+      if (in_place) call.sendbuf = MPI_IN_PLACE;
+      for (int i = 0; i < 3; ++i) {
+        (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Otherwise::refuse);
+      }
+      const long before = allocations;
+      for (int i = 0; i < 5; ++i) {
+        (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Otherwise::refuse);
+      }
+      const long made = allocations - before;
+      expect(made == 0, algorithm.id(collective) + (in_place ? " in place" : "") + " made " + std::to_string(made) +
+                            " allocations");
     }
-    const long before = allocations;
-    for (int i = 0; i < 5; ++i) {
-      (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Otherwise::refuse);
-    }
-    const long made = allocations - before;
-    expect(made == 0, algorithm.id(collective) + " made " + std::to_string(made) + " allocations");
   });
 }
 

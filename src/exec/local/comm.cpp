@@ -140,25 +140,11 @@ Schedule Comm::Impl::build(const Signature& s, const Selection& selection) const
 
 Layout Comm::Impl::layout_of(const Signature& s, const Schedule& schedule, const BoundCall* told) const {
   if (s.collective == Collective::alltoallv) {
-    std::vector<Block> blocks;
-    std::vector<Count> counts;
-    if (told->prologue) {
-      blocks = told->prologue->known_blocks();
-      counts.assign(s.counts.begin(), s.counts.end());
-    } else {
-      // This rank's row and column: all that a direct algorithm touches.
-      const Rank p = endpoint_.size();
-      for (Rank source = 0; source < p; ++source) {
-        for (Rank to = source == endpoint_.rank() ? 0 : endpoint_.rank(); to < p; ++to) {
-          const bool row = source == endpoint_.rank();
-          blocks.push_back(source * p + to);
-          counts.push_back(row ? s.send_counts[static_cast<std::size_t>(to)]
-                               : s.counts[static_cast<std::size_t>(source)]);
-          if (!row) break;
-        }
-      }
+    if (told->prologue == nullptr) {
+      return Layout::exchange(endpoint_.rank(), s.send_counts, s.counts, schedule.segments);
     }
-    return Layout::sparse(schedule.user_blocks, std::move(blocks), std::move(counts), schedule.segments);
+    return Layout::sparse(schedule.user_blocks, told->prologue->known_blocks(), {s.counts.begin(), s.counts.end()},
+                          schedule.segments);
   }
   return s.counts.empty() ? Layout::uniform(schedule.user_blocks, schedule.segments, s.count)
                           : Layout::irregular({s.counts.begin(), s.counts.end()}, schedule.segments);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "circoll/mpi.hpp"
+#include "exec/mpi/calls.hpp"
 #include "exec/mpi/perform.hpp"
 
 namespace circoll {
@@ -33,149 +34,80 @@ void serve(const Call& call, const Choice& choice) {
 
 void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                const Choice& choice) {
-  serve({.collective = Collective::allreduce,
-         .sendbuf = sendbuf,
-         .recvbuf = recvbuf,
-         .sendcount = count,
-         .sendtype = datatype,
-         .op = op,
-         .comm = comm},
-        choice);
+  serve(calls::allreduce(sendbuf, recvbuf, count, datatype, op, comm), choice);
 }
 
 void reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
             const Choice& choice) {
-  serve({.collective = Collective::reduce,
-         .sendbuf = sendbuf,
-         .recvbuf = recvbuf,
-         .sendcount = count,
-         .sendtype = datatype,
-         .op = op,
-         .root = root,
-         .comm = comm},
-        choice);
+  serve(calls::reduce(sendbuf, recvbuf, count, datatype, op, root, comm), choice);
 }
 
 void reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype datatype, MPI_Op op,
                           MPI_Comm comm, const Choice& choice) {
-  serve({.collective = Collective::reduce_scatter_block,
-         .sendbuf = sendbuf,
-         .recvbuf = recvbuf,
-         .recvcount = recvcount,
-         .sendtype = datatype,
-         .op = op,
-         .comm = comm},
-        choice);
+  serve(calls::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm), choice);
 }
 
 void reduce_scatter(const void* sendbuf, void* recvbuf, const Counts& recvcounts, MPI_Datatype datatype, MPI_Op op,
                     MPI_Comm comm, const Choice& choice) {
-  serve({.collective = Collective::reduce_scatter,
-         .sendbuf = sendbuf,
-         .recvbuf = recvbuf,
-         .recvcounts = recvcounts,
-         .sendtype = datatype,
-         .op = op,
-         .comm = comm},
-        choice);
+  serve(calls::reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm), choice);
+}
+
+void scan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+          const Choice& choice) {
+  serve(calls::prefix(Collective::scan, sendbuf, recvbuf, count, datatype, op, comm), choice);
+}
+
+void exscan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+            const Choice& choice) {
+  serve(calls::prefix(Collective::exscan, sendbuf, recvbuf, count, datatype, op, comm), choice);
 }
 
 void allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
                MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice) {
-  serve({.collective = Collective::allgather,
-         .sendbuf = sendbuf,
-         .recvbuf = recvbuf,
-         .sendcount = sendcount,
-         .recvcount = recvcount,
-         .sendtype = sendtype,
-         .recvtype = recvtype,
-         .comm = comm},
-        choice);
+  serve(calls::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), choice);
 }
 
 void allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, const Counts& recvcounts,
                 const Counts& displs, MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice) {
-  serve({.collective = Collective::allgatherv,
-         .sendbuf = sendbuf,
-         .recvbuf = recvbuf,
-         .sendcount = sendcount,
-         .recvcounts = recvcounts,
-         .displs = displs,
-         .sendtype = sendtype,
-         .recvtype = recvtype,
-         .comm = comm},
-        choice);
+  serve(calls::allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm), choice);
 }
 
 void gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
             MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice) {
-  serve({.collective = Collective::gather,
-         .sendbuf = sendbuf,
-         .recvbuf = recvbuf,
-         .sendcount = sendcount,
-         .recvcount = recvcount,
-         .sendtype = sendtype,
-         .recvtype = recvtype,
-         .root = root,
-         .comm = comm},
-        choice);
+  serve(calls::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm), choice);
 }
 
 void gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, const Counts& recvcounts,
              const Counts& displs, MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice) {
-  serve({.collective = Collective::gatherv,
-         .sendbuf = sendbuf,
-         .recvbuf = recvbuf,
-         .sendcount = sendcount,
-         .recvcounts = recvcounts,
-         .displs = displs,
-         .sendtype = sendtype,
-         .recvtype = recvtype,
-         .root = root,
-         .comm = comm},
-        choice);
+  serve(calls::gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm), choice);
 }
 
 void scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
              MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice) {
-  serve({.collective = Collective::scatter,
-         .sendbuf = sendbuf,
-         .recvbuf = recvbuf,
-         .sendcount = sendcount,
-         .recvcount = recvcount,
-         .sendtype = sendtype,
-         .recvtype = recvtype,
-         .root = root,
-         .comm = comm},
-        choice);
+  serve(calls::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm), choice);
 }
 
 void scatterv(const void* sendbuf, const Counts& sendcounts, const Counts& displs, MPI_Datatype sendtype, void* recvbuf,
               Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, const Choice& choice) {
-  serve({.collective = Collective::scatterv,
-         .sendbuf = sendbuf,
-         .recvbuf = recvbuf,
-         .recvcount = recvcount,
-         .sendcounts = sendcounts,
-         .displs = displs,
-         .sendtype = sendtype,
-         .recvtype = recvtype,
-         .root = root,
-         .comm = comm},
-        choice);
+  serve(calls::scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm), choice);
+}
+
+void alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+              MPI_Datatype recvtype, MPI_Comm comm, const Choice& choice) {
+  serve(calls::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm), choice);
+}
+
+void alltoallv(const void* sendbuf, const Counts& sendcounts, const Counts& sdispls, MPI_Datatype sendtype,
+               void* recvbuf, const Counts& recvcounts, const Counts& rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+               const Choice& choice) {
+  serve(calls::alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm), choice);
 }
 
 void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm comm, const Choice& choice) {
-  serve({.collective = Collective::bcast,
-         .recvbuf = buffer,
-         .recvcount = count,
-         .recvtype = datatype,
-         .root = root,
-         .comm = comm},
-        choice);
+  serve(calls::bcast(buffer, count, datatype, root, comm), choice);
 }
 
-void barrier(MPI_Comm comm, const Choice& choice) { serve({.collective = Collective::barrier, .comm = comm}, choice); }
+void barrier(MPI_Comm comm, const Choice& choice) { serve(calls::barrier(comm), choice); }
 
 MPI_Op op_of(Op op) {
   switch (op) {

@@ -16,8 +16,9 @@ struct Hash {
   }
 };
 
+/// User blocks of the vector that decides: of an alltoall those that a rank sends.
 Count blocks_of(Collective collective, Rank size) {
-  return contract_of(collective, Shape{.size = size}, 1).user_blocks;
+  return is_exchange(collective) ? size : contract_of(collective, Shape{.size = size}, 1).user_blocks;
 }
 
 }  // namespace
@@ -30,41 +31,39 @@ std::uint64_t Signature::hash() const {
   hash.add(static_cast<std::uint64_t>(head.extent_bytes));
   hash.add(static_cast<std::uint64_t>(head.root) << 16U | static_cast<std::uint64_t>(head.collective) << 1U |
            static_cast<std::uint64_t>(head.in_place));
-  for (Rank i = 0; head.has_counts && i < size; ++i) hash.add(static_cast<std::uint64_t>(count_of(i)));
-  for (Rank i = 0; has_displs() && i < size; ++i) hash.add(static_cast<std::uint64_t>(displ_of(i)));
+  for (const Numbers* numbers : arrays()) {
+    for (Rank i = 0; i < numbers->size; ++i) hash.add(static_cast<std::uint64_t>((*numbers)[i]));
+  }
   return hash.value;
 }
 
-Count Signature::total_bytes() const {
-  // gatherv and scatterv: a rank knows the counts of the blocks that pass through it only, so none may
-  // matter.
-  if (head.collective == Collective::gatherv || head.collective == Collective::scatterv) return 0;
-  if (!head.has_counts) return head.count * head.extent_bytes * blocks_of(head.collective, size);
-  Count total = 0;
-  for (Rank i = 0; i < size; ++i) total += count_of(i);
-  return total * head.extent_bytes;
+Count Signature::vector_bytes() const {
+  Count elements = counts.size == 0 ? head.count * blocks_of(head.collective, size) : 0;
+  for (Rank i = 0; i < counts.size; ++i) elements += counts[i];
+  return deciding_bytes(head.collective, elements * head.extent_bytes);
 }
 
 BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type, const TypeInfo& info,
                      std::uint32_t tag_span)
     : head_(signature.head), hash_(hash) {
-  if (head_.has_counts) {
-    counts_.resize(static_cast<std::size_t>(signature.size));
-    for (Rank i = 0; i < signature.size; ++i) counts_[static_cast<std::size_t>(i)] = signature.count_of(i);
-  }
-  if (signature.has_displs()) {
-    displs_.resize(static_cast<std::size_t>(signature.size));
-    for (Rank i = 0; i < signature.size; ++i) displs_[static_cast<std::size_t>(i)] = signature.displ_of(i);
+  std::size_t kept = 0;
+  const auto copies = arrays();
+  for (std::size_t a = 0; a < copies.size(); ++a) {
+    const Numbers& numbers = *signature.arrays()[a];
+    copies[a]->resize(static_cast<std::size_t>(numbers.size));
+    for (Rank i = 0; i < numbers.size; ++i) (*copies[a])[static_cast<std::size_t>(i)] = numbers[i];
+    kept += copies[a]->size();
   }
   if (select(signature, tag_span)) build(signature, rank, type, info);
-  memory_bytes_ = sizeof(BoundPlan) + 128 + (counts_.size() * 3 + displs_.size()) * sizeof(Count);
+  constexpr std::size_t nodes_bytes = 128;  // of the cache's list and index
+  memory_bytes_ = sizeof(BoundPlan) + nodes_bytes + kept * sizeof(Count);
   if (execution_) memory_bytes_ += plan().memory_bytes() + execution_->memory_bytes();
 }
 
 bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
   const CallFacts facts{.collective = head_.collective,
                         .p = signature.size,
-                        .bytes = signature.total_bytes(),
+                        .bytes = signature.vector_bytes(),
                         .op = {.commutative = head_.commutative, .idempotent = head_.idempotent},
                         .exact_op = head_.exact,
                         .predefined_op = head_.predefined};
@@ -111,26 +110,38 @@ void BoundPlan::build(const Signature& signature, Rank rank, MPI_Datatype type, 
     return;
   }
   if (head_.prologue) {
+    if (selection_.algorithm->guarantees.direct) return;
     prologue_ = std::make_unique<CountPrologue>(schedule);
   } else {
-    const Layout layout = head_.has_counts ? Layout::irregular(counts_, schedule.segments)
-                                           : Layout::uniform(schedule.user_blocks, schedule.segments, head_.count);
-    Displacements displacements;
-    if (head_.has_send_displs) displacements.send = displs_;
-    if (head_.has_recv_displs) displacements.recv = displs_;
-    plan_ = bind(schedule, layout, head_.extent_bytes, displacements);
+    plan_ = bind(schedule, layout_of(signature, schedule), head_.extent_bytes,
+                 Displacements{.send = send_displs_, .recv = recv_displs_});
   }
   messages_ = std::make_unique<MessageTable>(plan(), type, info);
   execution_ = std::make_unique<Execution>(plan(), *messages_);
 }
 
+Layout BoundPlan::layout_of(const Signature& signature, const Schedule& schedule) const {
+  if (!send_counts_.empty()) {
+    return Layout::exchange(schedule.shape.rank, send_counts_, counts_, schedule.segments);
+  }
+  if (!signature.blocks.empty()) {
+    return Layout::sparse(schedule.user_blocks, {signature.blocks.begin(), signature.blocks.end()}, counts_,
+                          schedule.segments);
+  }
+  return counts_.empty() ? Layout::uniform(schedule.user_blocks, schedule.segments, head_.count)
+                         : Layout::irregular(counts_, schedule.segments);
+}
+
 bool BoundPlan::matches(const Signature& signature) const {
   if (!(head_ == signature.head)) return false;
-  for (std::size_t i = 0; i < counts_.size(); ++i) {
-    if (counts_[i] != signature.count_of(static_cast<Rank>(i))) return false;
-  }
-  for (std::size_t i = 0; i < displs_.size(); ++i) {
-    if (displs_[i] != signature.displ_of(static_cast<Rank>(i))) return false;
+  const auto copies = arrays();
+  for (std::size_t a = 0; a < copies.size(); ++a) {
+    const Numbers& numbers = *signature.arrays()[a];
+    const std::vector<Count>& copy = *copies[a];
+    if (copy.size() != static_cast<std::size_t>(numbers.size)) return false;
+    for (std::size_t i = 0; i < copy.size(); ++i) {
+      if (copy[i] != numbers[static_cast<Rank>(i)]) return false;
+    }
   }
   return true;
 }

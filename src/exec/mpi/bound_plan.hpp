@@ -3,8 +3,10 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,10 +29,7 @@ struct SignatureHead {
   Collective collective = Collective::barrier;
   int root = 0;
   bool in_place = false;  ///< as the schedule sees it
-  bool prologue = false;  ///< the exchange of counts that precedes gatherv and scatterv
-  bool has_counts = false;
-  bool has_send_displs = false;
-  bool has_recv_displs = false;
+  bool prologue = false;  ///< the exchange of counts that precedes gatherv, scatterv and some of alltoallv
   bool commutative = true;
   bool idempotent = false;
   bool exact = true;
@@ -39,21 +38,32 @@ struct SignatureHead {
   friend bool operator==(const SignatureHead&, const SignatureHead&) = default;
 };
 
-/// A signature as it comes with a call: arrays are the caller's, in units of `unit` plan elements.
+/// Numbers that come with a call, in units of `unit` plan elements; none if `size` is 0.
+struct Numbers {
+  CountArray values{};
+  Count unit = 1;
+  Rank size = 0;
+
+  [[nodiscard]] Count operator[](Rank i) const { return values[i] * unit; }
+};
+
+/// A signature as it comes with a call: arrays are the caller's.
 struct Signature {
   SignatureHead head{};
-  CountArray counts{};
-  Count counts_unit = 1;
-  CountArray displs{};
-  Count displs_unit = 1;
-  Rank size = 1;
+  Rank size = 1;          ///< p
+  Numbers counts{};       ///< of the user blocks that differ; alltoallv: of those received, or of `blocks`
+  Numbers send_counts{};  ///< alltoallv without prologue: of the blocks sent
+  Numbers send_displs{};
+  Numbers recv_displs{};
+  /// alltoallv after a prologue: the user blocks that `counts` is about. Follows from the head and the rank.
+  std::span<const Block> blocks{};
 
+  [[nodiscard]] std::array<const Numbers*, 4> arrays() const {
+    return {&counts, &send_counts, &send_displs, &recv_displs};
+  }
   [[nodiscard]] std::uint64_t hash() const;
-  [[nodiscard]] Count count_of(Rank i) const { return counts[i] * counts_unit; }
-  [[nodiscard]] Count displ_of(Rank i) const { return displs[i] * displs_unit; }
-  [[nodiscard]] bool has_displs() const { return head.has_send_displs || head.has_recv_displs; }
-  /// Plan elements of all user blocks, times their extent.
-  [[nodiscard]] Count total_bytes() const;
+  /// What decides about algorithm and segments: bytes of the whole vector, equal on all ranks (select.hpp).
+  [[nodiscard]] Count vector_bytes() const;
 };
 
 /// Everything prepared for one signature on one communicator. Owns MPI datatypes: destroyed before
@@ -70,22 +80,31 @@ class BoundPlan {
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
 
-  /// nullptr if the call is native.
+  /// nullptr if the call is native, or nothing is to be executed: the prologue of a direct algorithm.
   [[nodiscard]] Execution* execution() { return execution_.get(); }
   [[nodiscard]] const Plan& plan() const { return prologue_ ? prologue_->plan() : plan_; }
-  [[nodiscard]] const CountPrologue& prologue() const { return *prologue_; }
+  /// nullptr if this is no prologue, or one that the algorithm does not need: it is direct.
+  [[nodiscard]] const CountPrologue* prologue() const { return prologue_.get(); }
   [[nodiscard]] Count staging_bytes() const { return messages_->staging_bytes(); }
   [[nodiscard]] const Selection& selection() const { return selection_; }
+  /// Why the call is native; empty if it is served.
   [[nodiscard]] const std::string& native_reason() const { return native_reason_; }
 
  private:
+  [[nodiscard]] std::array<std::vector<Count>*, 4> arrays() {
+    return {&counts_, &send_counts_, &send_displs_, &recv_displs_};
+  }
+  [[nodiscard]] std::array<const std::vector<Count>*, 4> arrays() const {
+    return {&counts_, &send_counts_, &send_displs_, &recv_displs_};
+  }
+  [[nodiscard]] Layout layout_of(const Signature& signature, const Schedule& schedule) const;
   void build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info);
   [[nodiscard]] bool select(const Signature& signature, std::uint32_t tag_span);
 
   SignatureHead head_;
   std::uint64_t hash_ = 0;
-  std::vector<Count> counts_;
-  std::vector<Count> displs_;
+  /// Copies of Signature::arrays().
+  std::vector<Count> counts_, send_counts_, send_displs_, recv_displs_;
   Selection selection_{};
   std::string native_reason_;
   Plan plan_{};

@@ -100,6 +100,32 @@ int circoll_mpi_scatterv(const void* sendbuf, const int64_t* sendcounts, const i
   });
 }
 
+int circoll_mpi_alltoall(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice) {
+  return guarded([&] {
+    circoll::mpi::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, choice_of(choice));
+  });
+}
+
+int circoll_mpi_alltoallv(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls, MPI_Datatype sendtype,
+                          void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls, MPI_Datatype recvtype,
+                          MPI_Comm comm, const char* choice) {
+  return guarded([&] {
+    circoll::mpi::alltoallv(sendbuf, counts_of(sendcounts), counts_of(sdispls), sendtype, recvbuf,
+                            counts_of(recvcounts), counts_of(rdispls), recvtype, comm, choice_of(choice));
+  });
+}
+
+int circoll_mpi_scan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                     const char* choice) {
+  return guarded([&] { circoll::mpi::scan(sendbuf, recvbuf, count, datatype, op, comm, choice_of(choice)); });
+}
+
+int circoll_mpi_exscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                       MPI_Comm comm, const char* choice) {
+  return guarded([&] { circoll::mpi::exscan(sendbuf, recvbuf, count, datatype, op, comm, choice_of(choice)); });
+}
+
 int circoll_mpi_bcast(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, const char* choice) {
   return guarded([&] { circoll::mpi::bcast(buffer, count, datatype, root, comm, choice_of(choice)); });
 }

@@ -8,7 +8,7 @@ namespace circoll::mpi {
 using CountArray = Counts;
 
 /// Arguments that a collective does not have keep their defaults. Reductions use sendtype for their datatype,
-/// and sendcount (allreduce, reduce), recvcount (reduce_scatter_block) or recvcounts. bcast uses recvbuf,
+/// and sendcount (allreduce, reduce, scan, exscan), recvcount (reduce_scatter_block) or recvcounts. bcast uses recvbuf,
 /// recvcount and recvtype on every rank.
 struct Call {
   Collective collective = Collective::barrier;
@@ -16,9 +16,10 @@ struct Call {
   void* recvbuf = nullptr;
   Count sendcount = 0;
   Count recvcount = 0;
-  CountArray sendcounts{};  ///< scatterv
-  CountArray recvcounts{};  ///< allgatherv, gatherv, reduce_scatter
-  CountArray displs{};      ///< of the irregular side
+  CountArray sendcounts{};  ///< scatterv, alltoallv
+  CountArray recvcounts{};  ///< allgatherv, gatherv, reduce_scatter, alltoallv
+  CountArray senddispls{};  ///< scatterv, alltoallv
+  CountArray recvdispls{};  ///< allgatherv, gatherv, alltoallv
   MPI_Datatype sendtype = MPI_DATATYPE_NULL;
   MPI_Datatype recvtype = MPI_DATATYPE_NULL;
   MPI_Op op = MPI_OP_NULL;

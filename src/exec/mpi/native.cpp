@@ -1,3 +1,4 @@
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -15,7 +16,8 @@ int call_classic(const Call& c) {
   const auto recvcount = static_cast<int>(c.recvcount);
   const auto* sendcounts = static_cast<const int*>(c.sendcounts.data());
   const auto* recvcounts = static_cast<const int*>(c.recvcounts.data());
-  const auto* displs = static_cast<const int*>(c.displs.data());
+  const auto* senddispls = static_cast<const int*>(c.senddispls.data());
+  const auto* recvdispls = static_cast<const int*>(c.recvdispls.data());
   switch (c.collective) {
     case Collective::allreduce:
       return PMPI_Allreduce(c.sendbuf, c.recvbuf, sendcount, c.sendtype, c.op, c.comm);
@@ -28,17 +30,28 @@ int call_classic(const Call& c) {
     case Collective::allgather:
       return PMPI_Allgather(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.comm);
     case Collective::allgatherv:
-      return PMPI_Allgatherv(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype, c.comm);
+      return PMPI_Allgatherv(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, recvdispls, c.recvtype, c.comm);
     case Collective::gather:
       return PMPI_Gather(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::gatherv:
-      return PMPI_Gatherv(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype, c.root, c.comm);
+      return PMPI_Gatherv(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, recvdispls, c.recvtype, c.root,
+                          c.comm);
     case Collective::scatter:
       return PMPI_Scatter(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::scatterv:
-      return PMPI_Scatterv(c.sendbuf, sendcounts, displs, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
+      return PMPI_Scatterv(c.sendbuf, sendcounts, senddispls, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root,
+                           c.comm);
     case Collective::bcast:
       return PMPI_Bcast(c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
+    case Collective::alltoall:
+      return PMPI_Alltoall(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.comm);
+    case Collective::alltoallv:
+      return PMPI_Alltoallv(c.sendbuf, sendcounts, senddispls, c.sendtype, c.recvbuf, recvcounts, recvdispls,
+                            c.recvtype, c.comm);
+    case Collective::scan:
+      return PMPI_Scan(c.sendbuf, c.recvbuf, sendcount, c.sendtype, c.op, c.comm);
+    case Collective::exscan:
+      return PMPI_Exscan(c.sendbuf, c.recvbuf, sendcount, c.sendtype, c.op, c.comm);
     case Collective::barrier:
       return PMPI_Barrier(c.comm);
   }
@@ -51,7 +64,8 @@ int call_large(const Call& c) {
   const auto recvcount = static_cast<MPI_Count>(c.recvcount);
   const auto* sendcounts = static_cast<const MPI_Count*>(c.sendcounts.data());
   const auto* recvcounts = static_cast<const MPI_Count*>(c.recvcounts.data());
-  const auto* displs = static_cast<const MPI_Aint*>(c.displs.data());
+  const auto* senddispls = static_cast<const MPI_Aint*>(c.senddispls.data());
+  const auto* recvdispls = static_cast<const MPI_Aint*>(c.recvdispls.data());
   switch (c.collective) {
     case Collective::allreduce:
       return PMPI_Allreduce_c(c.sendbuf, c.recvbuf, sendcount, c.sendtype, c.op, c.comm);
@@ -64,19 +78,28 @@ int call_large(const Call& c) {
     case Collective::allgather:
       return PMPI_Allgather_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.comm);
     case Collective::allgatherv:
-      return PMPI_Allgatherv_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype, c.comm);
+      return PMPI_Allgatherv_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, recvdispls, c.recvtype, c.comm);
     case Collective::gather:
       return PMPI_Gather_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::gatherv:
-      return PMPI_Gatherv_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, displs, c.recvtype, c.root,
+      return PMPI_Gatherv_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcounts, recvdispls, c.recvtype, c.root,
                             c.comm);
     case Collective::scatter:
       return PMPI_Scatter_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
     case Collective::scatterv:
-      return PMPI_Scatterv_c(c.sendbuf, sendcounts, displs, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root,
+      return PMPI_Scatterv_c(c.sendbuf, sendcounts, senddispls, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.root,
                              c.comm);
     case Collective::bcast:
       return PMPI_Bcast_c(c.recvbuf, recvcount, c.recvtype, c.root, c.comm);
+    case Collective::alltoall:
+      return PMPI_Alltoall_c(c.sendbuf, sendcount, c.sendtype, c.recvbuf, recvcount, c.recvtype, c.comm);
+    case Collective::alltoallv:
+      return PMPI_Alltoallv_c(c.sendbuf, sendcounts, senddispls, c.sendtype, c.recvbuf, recvcounts, recvdispls,
+                              c.recvtype, c.comm);
+    case Collective::scan:
+      return PMPI_Scan_c(c.sendbuf, c.recvbuf, sendcount, c.sendtype, c.op, c.comm);
+    case Collective::exscan:
+      return PMPI_Exscan_c(c.sendbuf, c.recvbuf, sendcount, c.sendtype, c.op, c.comm);
     case Collective::barrier:
       return PMPI_Barrier(c.comm);
   }
@@ -95,33 +118,46 @@ bool narrow(const CountArray& wide, std::vector<int>& values, Rank size) {
   return true;
 }
 
+/// The arrays of a call.
+constexpr std::array arrays{&Call::sendcounts, &Call::recvcounts, &Call::senddispls, &Call::recvdispls};
+
 int call_narrowed(const Call& call) {
   int size = 0, inter = 0;
   int rc = PMPI_Comm_test_inter(call.comm, &inter);
   if (rc == MPI_SUCCESS) rc = inter != 0 ? PMPI_Comm_remote_size(call.comm, &size) : PMPI_Comm_size(call.comm, &size);
   if (rc != MPI_SUCCESS) return rc;
-  std::vector<int> sendcounts, recvcounts, displs;
-  if (!fits_int(call.sendcount) || !fits_int(call.recvcount) || !narrow(call.sendcounts, sendcounts, size) ||
-      !narrow(call.recvcounts, recvcounts, size) || !narrow(call.displs, displs, size)) {
-    return MPI_ERR_COUNT;
-  }
+  if (!fits_int(call.sendcount) || !fits_int(call.recvcount)) return MPI_ERR_COUNT;
   Call classic = call;
-  if (call.sendcounts) classic.sendcounts = sendcounts.data();
-  if (call.recvcounts) classic.recvcounts = recvcounts.data();
-  if (call.displs) classic.displs = displs.data();
+  std::array<std::vector<int>, arrays.size()> narrowed;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (!narrow(call.*arrays[i], narrowed[i], size)) return MPI_ERR_COUNT;
+    if (call.*arrays[i]) classic.*arrays[i] = narrowed[i].data();
+  }
   return call_classic(classic);
+}
+
+/// What MPI_IN_PLACE makes insignificant is not read, not even to narrow it.
+Call significant(const Call& call) {
+  Call c = call;
+  if (c.collective == Collective::alltoallv && c.sendbuf == MPI_IN_PLACE) {
+    c.sendcounts = {};
+    c.senddispls = {};
+  }
+  return c;
 }
 
 }  // namespace
 
-int call_native(const Call& call) {
-  const bool wide = call.sendcounts.is_wide() || call.recvcounts.is_wide() || call.displs.is_wide();
+int call_native(const Call& given) {
+  const Call call = significant(given);
+  bool wide = false, narrow_array = false;
+  for (const auto& array : arrays) {
+    wide = wide || (call.*array).is_wide();
+    narrow_array = narrow_array || ((call.*array) && !(call.*array).is_wide());
+  }
   if (!wide && fits_int(call.sendcount) && fits_int(call.recvcount)) return call_classic(call);
 #if MPI_VERSION >= 4
-  // The arrays of one call must have one width.
-  const bool narrow_array = (call.sendcounts && !call.sendcounts.is_wide()) ||
-                            (call.recvcounts && !call.recvcounts.is_wide()) || (call.displs && !call.displs.is_wide());
-  if (!narrow_array) return call_large(call);
+  if (!narrow_array) return call_large(call);  // the arrays of one call must have one width
 #endif
   return call_narrowed(call);
 }

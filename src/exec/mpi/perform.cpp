@@ -47,10 +47,10 @@ constexpr Count aligned(Count bytes) {
 
 std::span<Count> counts_at(std::byte* data, std::size_t count) { return {reinterpret_cast<Count*>(data), count}; }
 
-/// gatherv and scatterv: the counts, in packed bytes, of all blocks that will pass through this rank, into
-/// state.counts().
+/// The counts, in packed bytes, of all blocks that will pass through this rank, into state.counts(): p of gatherv and
+/// scatterv, of alltoallv those of the prologue's known blocks.
 int exchange_counts(CommState& state, BoundPlan& plan, const UserBuffers& user) {
-  const CountPrologue& prologue = plan.prologue();
+  const CountPrologue& prologue = *plan.prologue();
   const Count send = aligned(static_cast<Count>(prologue.send_counts() * sizeof(Count)));
   const Count recv = aligned(static_cast<Count>(prologue.recv_counts() * sizeof(Count)));
   const Count scratch = aligned(static_cast<Count>(prologue.scratch_counts() * sizeof(Count)));
@@ -60,9 +60,11 @@ int exchange_counts(CommState& state, BoundPlan& plan, const UserBuffers& user) 
   const auto recv_counts = counts_at(arena.data() + send, prologue.recv_counts());
   const auto scratch_counts = counts_at(arena.data() + send + recv, prologue.scratch_counts());
   std::vector<Count>& counts = state.counts();
-  counts.resize(static_cast<std::size_t>(state.size()));
-  user.known_counts(counts);
-  prologue.fill(user.own_bytes(), counts, send_counts, recv_counts, scratch_counts);
+  const std::vector<Block>& known = prologue.known_blocks();
+  counts.resize(std::max(static_cast<std::size_t>(state.size()), known.size()));
+  const std::span<Count> own(counts.data(), static_cast<std::size_t>(state.size()));
+  user.known_counts(own);
+  prologue.fill(user.own_bytes(), own, send_counts, recv_counts, scratch_counts);
   Binding binding;
   binding.base = {reinterpret_cast<char*>(send_counts.data()), reinterpret_cast<char*>(recv_counts.data()),
                   reinterpret_cast<char*>(scratch_counts.data())};
@@ -70,8 +72,12 @@ int exchange_counts(CommState& state, BoundPlan& plan, const UserBuffers& user) 
   binding.elements.extent_bytes = sizeof(Count);
   const int rc = execute(state, plan, binding);
   if (rc != MPI_SUCCESS) return rc;
-  prologue.collect(send_counts, recv_counts, scratch_counts, counts);
-  return user.admits(counts) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
+  if (known.empty()) {
+    prologue.collect(send_counts, recv_counts, scratch_counts, counts);
+  } else {
+    prologue.collect_known(send_counts, recv_counts, scratch_counts, counts);
+  }
+  return user.admits(known, counts) ? MPI_SUCCESS : MPI_ERR_TRUNCATE;
 }
 
 /// Memory of one execution, in one block: scratch, staged messages, a temporary of user operators, and the
@@ -122,13 +128,17 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   Signature signature = user.signature(choice);
   if (user.needs_prologue()) {
     BoundPlan& prologue = find_plan(*state, user.prologue_signature(choice), MPI_BYTE, {});
-    if (prologue.execution() == nullptr) {
+    if (!prologue.native_reason().empty()) {
       return not_served(call, choice, otherwise, prologue.native_reason(), bytes);
     }
-    const int rc = exchange_counts(*state, prologue, user);
-    if (rc != MPI_SUCCESS) return Outcome{.error = rc, .served = &prologue.selection(), .bytes = bytes};
-    signature.counts = CountArray::wide(state->counts().data());
-    signature.counts_unit = 1;
+    if (prologue.prologue() != nullptr) {
+      const int rc = exchange_counts(*state, prologue, user);
+      if (rc != MPI_SUCCESS) return Outcome{.error = rc, .served = &prologue.selection(), .bytes = bytes};
+      const std::vector<Count>& counts = state->counts();
+      signature.counts = {.values = CountArray::wide(counts.data()), .size = static_cast<Rank>(counts.size())};
+      signature.send_counts = {};
+      signature.blocks = prologue.prologue()->known_blocks();
+    }
   }
   BoundPlan& plan = find_plan(*state, signature, user.wire_type(), user.elements().info);
   if (plan.execution() == nullptr) return not_served(call, choice, otherwise, plan.native_reason(), bytes);

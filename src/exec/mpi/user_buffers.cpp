@@ -46,7 +46,10 @@ void UserBuffers::read_reduction() {
   const Count count = c == Collective::reduce_scatter_block ? call_.recvcount : call_.sendcount;
   in_place_ = call_.sendbuf == MPI_IN_PLACE;
   // Where it is not significant, the receive buffer may be anything.
-  const bool bad_recvbuf = call_.recvbuf == MPI_IN_PLACE && (c != Collective::reduce || at_root());
+  bool receives = true;
+  if (c == Collective::reduce) receives = at_root();
+  if (c == Collective::exscan) receives = rank_ > 0 || in_place_;
+  const bool bad_recvbuf = receives && call_.recvbuf == MPI_IN_PLACE;
   erroneous_ = !info.valid || call_.op == MPI_OP_NULL || count < 0 || bad_recvbuf;
   if (c == Collective::reduce) erroneous_ = erroneous_ || (in_place_ && !at_root());
   if (c == Collective::reduce_scatter) check_counts(call_.recvcounts, true);
@@ -119,6 +122,7 @@ void UserBuffers::read_movement() {
     block_ = own_bytes_ = recv_.total_bytes();
     return;
   }
+  if (is_exchange(c)) return read_exchange();
   const bool holds_all = is_scatter(c) || is_gather(c) ? at_root() : true;
   const bool sends = !is_scatter(c) || at_root();
   const bool receives = !is_gather(c) || at_root();
@@ -137,17 +141,46 @@ void UserBuffers::read_movement() {
     all.blocks = size_;
     if (is_irregular(c)) {
       all.counts = is_scatter(c) ? call_.sendcounts : call_.recvcounts;
-      all.displs = call_.displs;
+      all.displs = is_scatter(c) ? call_.senddispls : call_.recvdispls;
       check_counts(all.counts, true);
       erroneous_ = erroneous_ || !all.displs;
     }
   }
   if (erroneous_) return;
-  const Count own_in_all = holds_all ? all.elements_of(rank_) * all.info.size_bytes : 0;
+  const Count own_in_all = holds_all ? all.bytes_of(rank_) : 0;
   own_bytes_ = one.significant ? one.count * one.info.size_bytes : own_in_all;
   // MPI wants both sides to agree; reading or writing beyond the smaller one is not the way to report it.
   erroneous_ = one.significant && holds_all && own_in_all != own_bytes_;
   block_ = own_bytes_;
+}
+
+void UserBuffers::read_exchange() {
+  in_place_ = call_.sendbuf == MPI_IN_PLACE;
+  erroneous_ = call_.recvbuf == MPI_IN_PLACE;
+  read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+  if (!in_place_) read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
+  if (call_.collective == Collective::alltoallv) {
+    recv_.counts = call_.recvcounts;
+    recv_.displs = call_.recvdispls;
+    check_counts(recv_.counts, true);
+    erroneous_ = erroneous_ || !recv_.displs;
+    if (!in_place_) {
+      send_.counts = call_.sendcounts;
+      send_.displs = call_.senddispls;
+      check_counts(send_.counts, true);
+      erroneous_ = erroneous_ || !send_.displs;
+    }
+  }
+  recv_.blocks = size_;
+  if (in_place_) {
+    send_ = recv_;
+    send_.copied = true;
+  }
+  send_.blocks = size_;
+  if (erroneous_) return;
+  own_bytes_ = send_.total_bytes();
+  block_ = recv_.bytes_of(rank_);
+  erroneous_ = send_.bytes_of(rank_) != block_;
 }
 
 Count UserBuffers::Side::total_bytes() const {
@@ -168,8 +201,7 @@ Signature UserBuffers::signature(const Interned& choice) const {
   s.head.root = is_rooted(c) ? call_.root : 0;
   s.head.in_place = in_place_ && has_in_place_schedule(c, Shape{.size = size_, .rank = rank_, .root = s.head.root});
   if (c == Collective::barrier) return s;
-  s.head.has_counts = is_irregular(c);
-  s.head.count = s.head.has_counts ? 0 : block_;
+  s.head.count = is_irregular(c) ? 0 : block_;
   if (is_reducing(c)) {
     s.head.extent_bytes = elements_.extent_bytes;
     s.head.type_id = elements_.typed ? elements_.info.id : 0;
@@ -177,39 +209,60 @@ Signature UserBuffers::signature(const Interned& choice) const {
     s.head.idempotent = idempotent_;
     s.head.exact = exact_;
     s.head.predefined = elements_.kernel != nullptr;
-    s.counts = call_.recvcounts;
-    return s;
   }
-  const Side& all = is_scatter(c) ? send_ : recv_;
-  s.counts = all.counts;
-  s.counts_unit = all.info.size_bytes;
-  if (all.significant && all.displs && !all.staged()) {
-    s.displs = all.displs;
-    s.displs_unit = all.info.extent_bytes;
-    (is_scatter(c) ? s.head.has_send_displs : s.head.has_recv_displs) = true;
-  }
+  if (is_irregular(c)) add_arrays(s);
   return s;
+}
+
+void UserBuffers::add_arrays(Signature& s) const {
+  const Collective c = call_.collective;
+  if (c == Collective::reduce_scatter) {
+    s.counts = {.values = call_.recvcounts, .size = size_};
+    return;
+  }
+  const auto counts_of = [&](const Side& side) {
+    return Numbers{.values = side.counts, .unit = side.info.size_bytes, .size = size_};
+  };
+  // Staging memory has no displacements.
+  const auto displs_of = [&](const Side& side) {
+    if (!side.significant || !side.displs || side.staged()) return Numbers{};
+    return Numbers{.values = side.displs, .unit = side.info.extent_bytes, .size = size_};
+  };
+  // Counts of gatherv and scatterv come from the prologue.
+  if (!is_rooted(c)) s.counts = counts_of(recv_);
+  if (is_exchange(c)) s.send_counts = counts_of(send_);
+  s.send_displs = displs_of(send_);
+  s.recv_displs = displs_of(recv_);
 }
 
 Signature UserBuffers::prologue_signature(const Interned& choice) const {
   Signature s = signature(choice);
   s.head.prologue = true;
-  s.head.has_counts = s.head.has_send_displs = s.head.has_recv_displs = false;
+  s.counts = s.send_counts = s.send_displs = s.recv_displs = {};
   return s;
 }
 
-void UserBuffers::known_counts(std::span<Count> counts) const {
-  if (!at_root()) return;
-  const Side& all = is_scatter(call_.collective) ? send_ : recv_;
-  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = all.counts[static_cast<Rank>(i)] * all.info.size_bytes;
+const UserBuffers::Side& UserBuffers::all_blocks() const {
+  return is_scatter(call_.collective) || is_exchange(call_.collective) ? send_ : recv_;
 }
 
-bool UserBuffers::admits(std::span<const Count> counts) const {
+void UserBuffers::known_counts(std::span<Count> counts) const {
+  if (is_rooted(call_.collective) && !at_root()) return;
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = all_blocks().bytes_of(static_cast<Rank>(i));
+}
+
+bool UserBuffers::admits(std::span<const Block> blocks, std::span<const Count> counts) const {
+  if (is_exchange(call_.collective)) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (blocks[i] % size_ == rank_ && counts[i] > recv_.bytes_of(blocks[i] / size_)) return false;
+    }
+    return true;
+  }
   if (is_scatter(call_.collective)) {
     return !recv_.significant || counts[static_cast<std::size_t>(rank_)] <= own_bytes_;
   }
   for (std::size_t i = 0; recv_.significant && i < counts.size(); ++i) {
-    if (counts[i] > recv_.counts[static_cast<Rank>(i)] * recv_.info.size_bytes) return false;
+    if (counts[i] > recv_.bytes_of(static_cast<Rank>(i))) return false;
   }
   return true;
 }

@@ -16,7 +16,7 @@ namespace circoll::mpi {
 ///
 /// Collectives that only move data work on packed bytes, so that ranks may describe the same data by
 /// different (count, type). A buffer of a dense type is its own packed form; one with gaps goes through
-/// staging memory.
+/// staging memory, and so do the blocks that an alltoall(v) in place sends: those received will lie where they were.
 ///
 /// Reductions work on elements in the caller's buffers: with our kernels where operator and type are
 /// predefined, else with the user's function through MPI_Reduce_local, on elements spaced by the datatype's
@@ -36,17 +36,19 @@ class UserBuffers {
   /// The datatype of messages: MPI_BYTE, or the caller's where elements have gaps.
   [[nodiscard]] MPI_Datatype wire_type() const { return elements_.typed ? elements_.type : MPI_BYTE; }
 
-  // gatherv and scatterv, whose counts are known at the root only.
+  /// gatherv and scatterv, whose counts are known at the root only; alltoallv, unless its algorithm is direct.
   [[nodiscard]] bool needs_prologue() const {
-    return call_.collective == Collective::gatherv || call_.collective == Collective::scatterv;
+    return is_irregular(call_.collective) && (is_rooted(call_.collective) || is_exchange(call_.collective));
   }
   [[nodiscard]] Signature prologue_signature(const Interned& choice) const;
-  /// Packed bytes of this rank's contribution or block.
+  /// Packed bytes of this rank's contribution or block; alltoall(v): of all that it sends.
   [[nodiscard]] Count own_bytes() const { return own_bytes_; }
-  /// At the root: packed bytes of every block; elsewhere nothing is written.
+  /// Packed bytes of every block that this rank knows about: at the root, or those that it sends (alltoallv). Elsewhere
+  /// nothing is written.
   void known_counts(std::span<Count> counts) const;
-  /// Whether the blocks that will arrive fit into this rank's buffer.
-  [[nodiscard]] bool admits(std::span<const Count> counts) const;
+  /// Whether the blocks that will arrive fit into this rank's buffer. `counts` is about user blocks 0 .. p - 1, for
+  /// alltoallv about `blocks`.
+  [[nodiscard]] bool admits(std::span<const Block> blocks, std::span<const Count> counts) const;
 
   [[nodiscard]] Count send_staging_bytes() const;
   [[nodiscard]] Count recv_staging_bytes() const;
@@ -68,8 +70,10 @@ class UserBuffers {
     Rank blocks = 1;
     CountArray counts{};  ///< instead of `count`
     CountArray displs{};
+    bool copied = false;  ///< goes through staging memory even if it is dense
 
-    [[nodiscard]] bool staged() const { return significant && !info.dense; }
+    [[nodiscard]] bool staged() const { return significant && (copied || !info.dense); }
+    [[nodiscard]] Count bytes_of(Rank block) const { return elements_of(block) * info.size_bytes; }
     [[nodiscard]] Count elements_of(Rank block) const { return counts ? counts[block] : count; }
     [[nodiscard]] Count total_bytes() const;
     [[nodiscard]] char* block_begin(Rank block) const { return buffer + displs[block] * info.extent_bytes; }
@@ -78,10 +82,14 @@ class UserBuffers {
   void read_reduction();
   void read_operator(const TypeInfo& info);
   void read_movement();
+  void read_exchange();
   void read_send(const void* buffer, Count count, MPI_Datatype type);
   void read_recv(void* buffer, Count count, MPI_Datatype type);
   void check_counts(const CountArray& counts, bool significant);
   [[nodiscard]] bool at_root() const { return rank_ == call_.root; }
+  /// The side with a block of every rank.
+  [[nodiscard]] const Side& all_blocks() const;
+  void add_arrays(Signature& signature) const;
   [[nodiscard]] static int pack_side(const Side& side, std::byte* to);
   [[nodiscard]] static int unpack_side(const Side& side, const std::byte* from);
   [[nodiscard]] int pack_own_block(std::byte* recv_staging) const;
