@@ -31,9 +31,7 @@ std::vector<Comparison> compare(std::string_view bench_json, const std::string& 
     select::fail_at(source, root.line, "this is no circoll-bench --json");
   std::vector<Comparison> result;
   for (const select::Json& entry : *rows->array()) {
-    const select::Members row(entry, source,
-                              {"collective", "algorithm", "served_by", "p", "bytes", "reps", "median_us", "min_us",
-                               "p95_us", "algbw_GBps", "speedup", "correct"});
+    const select::Members row(entry, source);
     const auto collective = collective_from_string(row.text("collective"));
     if (!collective) row.fail(entry, "'" + row.text("collective") + "' is no collective");
     Comparison one{.collective = *collective,

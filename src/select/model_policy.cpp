@@ -24,6 +24,28 @@ double copied_share(const Selection& selection, Rank p) {
   return static_cast<double>(cost.copied) / sent;
 }
 
+/// An algorithm with the parameters of least predicted time, and that time: "segments" by its closed form, any other one
+/// (a radix, a number of chains) among its default and a few small values. "cores" is what the machine is, not what an
+/// algorithm may choose.
+Candidate best_parameters(const Algorithm& algorithm, const CallFacts& facts, const Machine& machine) {
+  Candidate best;
+  const auto attempt = [&](const Params& params) {
+    Selection tried =
+        with_best_segments(Selection{&algorithm, facts.collective, params}, facts.p, facts.bytes, machine);
+    const double time = seconds(terms_of(tried, facts.p, facts.bytes), machine);
+    if (best.selection.algorithm == nullptr || time < best.seconds) best = {std::move(tried), time};
+  };
+  attempt({});
+  for (const ParamDeclaration& param : algorithm.params) {
+    if (param.name == "segments" || param.name == "cores") continue;
+    for (const std::int64_t value : {2, 3, 4, 8}) {
+      if (value < param.minimum || value > param.maximum || value == param.fallback || value >= facts.p) continue;
+      attempt({{std::string(param.name), value}});
+    }
+  }
+  return best;
+}
+
 class Model final : public PolicyBase {
  public:
   using PolicyBase::PolicyBase;
@@ -51,11 +73,9 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
       decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});
       continue;
     }
-    const Selection open{algorithm, facts.collective, {}};
-    Selection best = with_best_segments(open, facts.p, facts.bytes, options.machine);
-    const double time = seconds(terms_of(best, facts.p, facts.bytes), options.machine);
-    const double copied = copied_share(best, facts.p);
-    ranked.push_back({{std::move(best), time}, copied});
+    Candidate best = best_parameters(*algorithm, facts, options.machine);
+    const double copied = copied_share(best.selection, facts.p);
+    ranked.push_back({std::move(best), copied});
   }
   if (ranked.empty()) {
     decision.reason = "no algorithm of Circoll serves this call";

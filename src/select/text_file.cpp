@@ -157,7 +157,7 @@ Members::Members(const Json& json, std::string source, std::vector<std::string_v
     : json_(json), source_(std::move(source)) {
   if (json.object() == nullptr) fail(json, "an object {...} is needed here");
   for (const auto& [name, value] : *json.object()) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (known.empty() || std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string text = "'" + name + "' is not known here; known are";
     for (const std::string_view word : known) text += " " + std::string(word);
     fail(value, text);

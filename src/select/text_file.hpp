@@ -35,11 +35,11 @@ struct Json {
 /// "source:line: what", as an Error(parse).
 [[noreturn]] void fail_at(const std::string& source, std::size_t line, const std::string& what);
 
-/// A reader of members of one object, which are all known.
+/// A reader of the members of one object.
 class Members {
  public:
-  /// Throws as fail_at does if `json` is no object, or has a member that is not `known`.
-  Members(const Json& json, std::string source, std::vector<std::string_view> known);
+  /// Throws as fail_at does if `json` is no object, or has a member that is not `known`. Empty `known`: any may be there.
+  Members(const Json& json, std::string source, std::vector<std::string_view> known = {});
 
   [[nodiscard]] const Json* find(std::string_view key) const { return json_.member(key); }
   /// The member, or an error that it is missing.
