@@ -152,8 +152,8 @@ double one_repetition(const Runner& run, const mpi::Call& call) {
 
 /// What "auto" means in this run. As choices live as long as the process, so does the policy.
 const Policy& policy_of(const Options& options) {
-  static const std::unique_ptr<const Policy> policy =
-      make_policy(options.policy, {.machine = options.machine.empty() ? Machine{} : read_machine(options.machine)});
+  static const std::unique_ptr<const Policy> policy = make_policy(
+      options.policy, {.machine = options.machine.empty() ? default_machine() : read_machine(options.machine)});
   return *policy;
 }
 

@@ -8,6 +8,7 @@
 
 #include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/select.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
 
@@ -100,7 +101,7 @@ std::string shares(const std::map<std::string, Cell>& cells, double Cell::*time)
 }
 
 void compare(const Options& options) {
-  const Machine machine = options.machine.empty() ? Machine{} : read_machine(options.machine);
+  const Machine machine = options.machine.empty() ? default_machine() : read_machine(options.machine);
   const std::vector<Comparison> rows =
       circoll::compare(select::read_text_file(options.compare), options.compare, machine);
   print(fmt::format("machine {}\n{:<21} {:<40} {:>4} {:>10} {:>13} {:>13} {:>9}\n", machine.name, "collective",

@@ -98,7 +98,7 @@ std::string as_json(const Options& options, const CallFacts& facts, const Decisi
 }
 
 void explain(const Options& options) {
-  PolicyOptions settings{.machine = {}, .allow_rank_divergence = options.allow_rank_divergence};
+  PolicyOptions settings{.machine = default_machine(), .allow_rank_divergence = options.allow_rank_divergence};
   if (!options.machine.empty()) settings.machine = read_machine(options.machine);
   const auto policy = make_policy(options.policy, settings);
   const CallFacts facts = facts_from(options);

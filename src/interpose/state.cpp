@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 
 #include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
@@ -130,16 +131,17 @@ void State::read_choices() {
 }
 
 void State::agree() {
-  const std::uint64_t own = configuration_hash();
-  // The greatest hash and, as a complement, the least one.
-  std::uint64_t both[] = {own, ~own};
-  if (PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  const std::uint64_t all = configuration_hash();
+  const std::uint64_t report = std::hash<std::string>{}(report_);
+  // The greatest hashes and, as complements, the least ones.
+  std::uint64_t both[] = {all, ~all, report, ~report};
+  if (PMPI_Allreduce(MPI_IN_PLACE, both, 4, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS) return;
   if (both[0] == ~both[1]) return;
   warn("the CIRCOLL_ variables, or the files that they name, differ among the ranks; the native collectives are used");
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
   }
-  report_.clear();  // a report is collective, and not all ranks may want one
+  if (both[2] != ~both[3]) report_.clear();  // a report is collective, and not all ranks want this one
 }
 
 void State::warn(const std::string& text) const {

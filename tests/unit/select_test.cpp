@@ -211,7 +211,7 @@ TEST(Model, TheMachineDecides) {
 
 TEST(Model, RankDivergenceOnlyWhereAllowed) {
   const auto strict = make_policy("model");
-  const auto loose = make_policy("model", {.machine = {}, .allow_rank_divergence = true});
+  const auto loose = make_policy("model", {.machine = default_machine(), .allow_rank_divergence = true});
   const auto has = [](const Decision& decision, std::string_view name) {
     return std::any_of(decision.candidates.begin(), decision.candidates.end(),
                        [&](const Candidate& c) { return c.selection.algorithm->name == name; });
@@ -238,7 +238,7 @@ TEST(Policies, NativeFixedAndUnknown) {
   EXPECT_EQ(chosen(*fixed, allreduce_of(4, 8)), "native");  // not the same bits
   EXPECT_EQ(chosen(*fixed, allreduce_of(4, 8, ordered, true)), "native");
   EXPECT_EQ(chosen(*fixed, {.collective = Collective::bcast, .p = 4}), "native");
-  const auto loose = make_fixed_policy(parse_selection("allreduce/circulant"), {{}, true});
+  const auto loose = make_fixed_policy(parse_selection("allreduce/circulant"), {default_machine(), true});
   EXPECT_EQ(chosen(*loose, allreduce_of(4, 8)), "circulant");
   EXPECT_THROW((void)make_policy("fastest"), Error);
   EXPECT_THROW((void)make_policy("file:/no/such/file"), Error);
@@ -396,7 +396,7 @@ TEST(Rules, EveryErrorNamesItsLine) {
       rules("allgather", "{\"p\": [4, 5], \"use\": \"neighbor_exchange\"},\n{\"otherwise\": \"auto\"}"), "r"));
   EXPECT_NO_THROW((void)make_rules_policy(
       rules("allreduce", "{\"op\": \"commutative\", \"use\": \"circulant\"},\n{\"otherwise\": \"auto\"}"), "r",
-      {{}, true}));
+      {default_machine(), true}));
   EXPECT_NO_THROW((void)make_rules_policy(
       rules("allreduce", "{\"op\": \"idempotent\", \"use\": \"binomial\"},\n{\"otherwise\": \"auto\"}"), "r"));
   EXPECT_NO_THROW((void)make_rules_policy(rules("allreduce", "{\"use\": \"native\"}"), "r"));
@@ -412,7 +412,7 @@ TEST(Rules, MutatedFilesAreRulesOrErrors) {
   int refused = 0;
   for (int i = 0; i < 5000; ++i) {
     std::string text(sample_rules);
-    for (std::uint32_t n = 1 + random() % 3; n > 0; --n) {
+    for (auto n = 1 + random() % 3; n > 0; --n) {
       const std::size_t at = random() % text.size();
       const std::string_view piece = pieces[random() % std::size(pieces)];
       switch (random() % 3) {
