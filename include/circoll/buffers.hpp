@@ -69,7 +69,7 @@ class Operator {
 };
 
 /// Which algorithm to run: "allreduce/circulant", "circulant:segments=4", a Selection, what a Policy decides
-/// (circoll/select.hpp), or nothing for the default policy. Refers to its argument, which must outlive the call, a
+/// (circoll/select.hpp), or "auto" or nothing for the default policy. Refers to its argument, which must outlive the call, a
 /// policy also every communicator that it was used on. All ranks must give the same.
 class Choice {
  public:

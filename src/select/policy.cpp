@@ -54,7 +54,7 @@ const Policy& default_policy() {
 }
 
 Selection resolve(const Choice& choice, const CallFacts& facts) {
-  if (choice.is_default() || choice.policy() != nullptr) {
+  if (choice.is_default() || choice.policy() != nullptr || choice.text() == "auto") {
     const Policy& policy = choice.policy() != nullptr ? *choice.policy() : default_policy();
     Decision decision = policy.decide(facts);
     if (!decision.selection) throw Error(ErrorCode::unsupported, decision.policy + ": " + decision.reason);

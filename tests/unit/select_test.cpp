@@ -498,6 +498,7 @@ TEST(Resolve, ByNameAndByPolicy) {
   const CallFacts facts = allreduce_of(5, 1000);
   EXPECT_EQ(resolve("ring", facts).id(), "allreduce/ring");
   EXPECT_EQ(resolve("allreduce/ring", facts).id(), "allreduce/ring");
+  EXPECT_EQ(resolve("auto", facts).id(), resolve({}, facts).id());
   EXPECT_EQ(resolve("circulant", facts).id(), "allreduce/circulant");  // named by the call itself: bound by needs only
   EXPECT_THROW((void)resolve("bcast/binomial", facts), Error);
   EXPECT_THROW((void)resolve("ring", allreduce_of(5, 1000, ordered)), Error);
