@@ -68,6 +68,7 @@ class Pair {
       must(PMPI_Recv(&batches, 1, MPI_INT, peer_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     }
     std::vector<double> seconds;
+    seconds.reserve(static_cast<std::size_t>(batches));
     for (int i = 0; i < batches; ++i) seconds.push_back(batch_seconds(repeat));
     return median(std::move(seconds));
   }

@@ -57,6 +57,7 @@ Line fit_line(const std::vector<Sample>& samples, SampleKind kind) {
                 "samples of at least two sizes are needed of " + std::string(to_string(kind)));
   }
   std::vector<Point> points;
+  points.reserve(by_size.size());
   for (const auto& [bytes, seconds] : by_size) points.push_back({static_cast<double>(bytes), median(seconds)});
   // The sum of weighted absolute deviations is convex and piecewise linear in the two coefficients: a least one lies
   // where two deviations vanish, or one and a coefficient. So few points allow to try them all.
@@ -80,6 +81,7 @@ Line fit_line(const std::vector<Sample>& samples, SampleKind kind) {
     }
   }
   std::vector<double> errors;
+  errors.reserve(points.size());
   for (const Point& point : points) errors.push_back(error_of(point, best.intercept_s, best.slope_s_per_byte));
   best.samples = points.size();
   best.median_error = median(errors);
