@@ -75,6 +75,54 @@ TEST_MPI(typed_api) {
   barrier(MPI_COMM_WORLD);
 }
 
+TEST_MPI(typed_exchanges_and_prefixes) {
+  const int p = world_size(), r = world_rank();
+  const auto n = static_cast<std::size_t>(p);
+  struct Record {
+    short from, to;
+    char padding;
+  };
+  std::vector<Record> letters(n), mail(n);
+  for (std::size_t i = 0; i < n; ++i) letters[i] = {static_cast<short>(r), static_cast<short>(i), 'x'};
+  alltoall(letters, mail, MPI_COMM_WORLD);
+  alltoall(in_place, letters, MPI_COMM_WORLD, "bruck");
+  for (std::size_t i = 0; i < n; ++i) {
+    expect(mail[i].from == static_cast<short>(i) && mail[i].to == r, "alltoall of records");
+    expect(letters[i].from == static_cast<short>(i) && letters[i].to == r, "alltoall in place");
+  }
+
+  // Rank s sends (s + d + 1) % 3 elements to rank d: as many as it gets, so that in place is possible.
+  std::vector<Count> counts(n), displs(n);
+  for (std::size_t i = 0; i < n; ++i) counts[i] = static_cast<Count>((static_cast<std::size_t>(r) + i + 1) % 3);
+  std::exclusive_scan(counts.begin(), counts.end(), displs.begin(), Count{0});
+  const auto total = static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), Count{0}));
+  std::vector<int> sent(total), expected(total);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (Count k = 0; k < counts[i]; ++k) {
+      sent[static_cast<std::size_t>(displs[i] + k)] = 100 * r + static_cast<int>(i);
+      expected[static_cast<std::size_t>(displs[i] + k)] = 100 * static_cast<int>(i) + r;
+    }
+  }
+  for (const char* const choice : {"auto", "circulant", "native"}) {  // native: 64-bit counts narrowed to int
+    std::vector<int> got(total, -1), swapped = sent;
+    alltoallv(sent, counts, displs, got, counts, displs, MPI_COMM_WORLD, choice);
+    expect(got == expected, std::string("alltoallv by ") + choice);
+    alltoallv(in_place, {}, {}, swapped, counts, displs, MPI_COMM_WORLD, choice);
+    expect(swapped == expected, std::string("alltoallv in place by ") + choice);
+  }
+
+  const std::vector<double> mine(10, r + 1.0);
+  std::vector<double> out(10, -1);
+  scan(mine, out, Op::sum, MPI_COMM_WORLD);
+  expect(out == std::vector<double>(10, (r + 1) * (r + 2) / 2.0), "scan");
+  out = mine;
+  scan(in_place, out, Op::max, MPI_COMM_WORLD, "linear");
+  expect(out == mine, "scan in place");
+  out.assign(10, -1);
+  exscan(mine, out, Op::sum, MPI_COMM_WORLD);
+  expect(out == std::vector<double>(10, r == 0 ? -1 : r * (r + 1) / 2.0), "exscan");
+}
+
 TEST_MPI(api_errors) {
   std::vector<int> a(4), b(4);
   const auto code_of = [](auto&& f) {
@@ -88,6 +136,11 @@ TEST_MPI(api_errors) {
   expect(code_of([&] { allreduce(a, b, Op::sum, MPI_COMM_WORLD, "no_such"); }) == ErrorCode::unknown_name, "name");
   expect(code_of([&] { allreduce(std::vector<int>(3), b, Op::sum, MPI_COMM_WORLD); }) == ErrorCode::invalid_argument,
          "size");
+  std::vector<int> uneven(static_cast<std::size_t>(world_size()) + 1);
+  if (world_size() > 1) {
+    expect(code_of([&] { alltoall(in_place, uneven, MPI_COMM_WORLD); }) == ErrorCode::invalid_argument, "p blocks");
+  }
+  expect(code_of([&] { alltoallv(a, {}, {}, b, {}, {}, MPI_COMM_WORLD); }) == ErrorCode::invalid_argument, "p counts");
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

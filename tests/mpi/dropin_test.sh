@@ -28,17 +28,21 @@ diff "$work/native" "$work/ours" || fail "the output differs"
 [ -s "$work/native" ] || fail "the program printed nothing"
 cat "$work/report"
 for collective in allreduce reduce reduce_scatter_block reduce_scatter allgather allgatherv gather gatherv scatter \
-  scatterv bcast barrier; do
+  scatterv alltoall alltoallv scan exscan bcast barrier; do
   awk -v c="$collective" '$2 == c && $3 != "native" && $4 > 0 { served = 1 } END { exit !served }' "$work/report" ||
     fail "$collective was not served"
 done
 
 # By name, native, and with a wrong name.
 launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT=1 CIRCOLL_ALLREDUCE=circulant_rsag CIRCOLL_BARRIER=native \
+  CIRCOLL_ALLTOALL=pairwise CIRCOLL_ALLTOALLV=circulant CIRCOLL_SCAN=linear CIRCOLL_EXSCAN=recursive_doubling \
   CIRCOLL_BCAST=no_such_algorithm "$@" >"$work/ours" 2>"$work/err" || fail "the program fails with chosen algorithms"
 diff "$work/native" "$work/ours" || fail "the output differs with chosen algorithms"
 [ "$(grep -c no_such_algorithm "$work/err")" = 1 ] || fail "a wrong name is not exactly one warning"
 grep -q "circoll: allreduce *circulant_rsag" "$work/err" || fail "the chosen algorithm was not used"
+for chosen in "alltoall *pairwise" "alltoallv *circulant" "scan *linear" "exscan *recursive_doubling"; do
+  grep -q "circoll: $chosen" "$work/err" || fail "the chosen algorithm was not used: $chosen"
+done
 grep -q "circoll: barrier *native" "$work/err" || fail "native was not used for the barrier"
 grep -q "circoll: bcast *native" "$work/err" || fail "native was not used for a wrong name"
 # Quiet unless asked.

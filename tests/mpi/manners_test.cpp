@@ -8,6 +8,7 @@
 #include "against_native.hpp"
 #include "allocations.hpp"
 #include "circoll/mpi.hpp"
+#include "circoll/select.hpp"
 #include "exec/mpi/globals.hpp"
 #include "exec/mpi/perform.hpp"
 #include "harness.hpp"
@@ -220,6 +221,149 @@ TEST_MPI(insignificant_receive_buffers) {
   expect(!at_root || sum == world_size(), "sum");
 }
 
+// exscan: the receive buffer of rank 0 matters in place only, and is not written.
+TEST_MPI(insignificant_receive_buffer_of_exscan) {
+  const int r = world_rank(), one = 1;
+  for (const Algorithm* algorithm : algorithms_of(Collective::exscan)) {
+    for (void* const nothing : {static_cast<void*>(nullptr), MPI_IN_PLACE}) {
+      int sum = -1;
+      mpi::exscan(&one, r == 0 ? nothing : &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, std::string(algorithm->name));
+      expect(sum == (r == 0 ? -1 : r), algorithm->id(Collective::exscan));
+    }
+    int sum = 1;
+    mpi::exscan(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, std::string(algorithm->name));
+    expect(sum == (r == 0 ? 1 : r), algorithm->id(Collective::exscan) + " in place");
+  }
+}
+
+// In place at some of the ranks: schedules of both kinds must fit together.
+TEST_MPI(prefixes_in_place_at_some_ranks) {
+  const int r = world_rank();
+  for (const Collective collective : {Collective::scan, Collective::exscan}) {
+    const int first = collective == Collective::scan ? r + 1 : r;  // ranks that are combined here
+    for (const Algorithm* algorithm : algorithms_of(collective)) {
+      for (int odd = 0; odd < 2; ++odd) {
+        const std::vector<int> mine(1000, r + 1);
+        std::vector<int> out(1000, -1);
+        const bool in_place_here = r % 2 == odd;
+        if (in_place_here) out = mine;
+        mpi::Call call{.collective = collective, .recvbuf = out.data(), .sendcount = 1000, .sendtype = MPI_INT};
+        call.sendbuf = in_place_here ? MPI_IN_PLACE : static_cast<const void*>(mine.data());
+        call.op = MPI_SUM;
+        call.comm = MPI_COMM_WORLD;
+        const mpi::Outcome outcome =
+            mpi::perform(call, *mpi::intern(collective, std::string(algorithm->name)), mpi::Otherwise::refuse);
+        expect(outcome.error == MPI_SUCCESS && outcome.served != nullptr, algorithm->id(collective) + ": not served");
+        const int untouched = in_place_here ? r + 1 : -1;
+        expect(out == std::vector<int>(1000, first == 0 ? untouched : first * (first + 1) / 2),
+               algorithm->id(collective) + ": wrong sums");
+      }
+    }
+  }
+}
+
+// alltoallv: blocks that are sent to several ranks, blocks of nothing at displacements that point nowhere, and
+// displacements before the buffer's address.
+TEST_MPI(blocks_anywhere) {
+  const int p = world_size(), r = world_rank();
+  const auto n = static_cast<std::size_t>(p);
+  const auto count = [](int source, int to) { return (source + 2 * to) % 3; };
+  MPI_Datatype spread = MPI_DATATYPE_NULL;  // an int of every three
+  PMPI_Type_create_resized(MPI_INT, 0, 3 * sizeof(int), &spread);
+  PMPI_Type_commit(&spread);
+  const std::vector<int> from{100 * r, -1, -1, 100 * r + 1, -1, -1};
+  std::vector<int> sendcounts(n), sdispls(n), recvcounts(n), rdispls(n);
+  constexpr int nowhere = 1 << 30, room = 4;
+  for (int i = 0; i < p; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    sendcounts[at] = count(r, i);
+    sdispls[at] = sendcounts[at] == 0 ? nowhere : 0;
+    recvcounts[at] = count(i, r);
+    rdispls[at] = recvcounts[at] == 0 ? -nowhere : -(i + 1) * room;
+  }
+  for (const Algorithm* algorithm : algorithms_of(Collective::alltoallv)) {
+    for (const bool spread_out : {false, true}) {
+      // Also received with gaps: then it is a third of the ints that is written.
+      const int stride = spread_out ? 3 : 1;
+      std::vector<int> to(n * room * 3, -7);
+      std::vector<int> expected = to;
+      for (int i = 0; i < p; ++i) {
+        for (int k = 0; k < count(i, r); ++k) {
+          expected[to.size() - static_cast<std::size_t>(((i + 1) * room - k) * stride)] = 100 * i + k;
+        }
+      }
+      mpi::alltoallv(from.data(), sendcounts.data(), sdispls.data(), spread, to.data() + to.size(), recvcounts.data(),
+                     rdispls.data(), spread_out ? spread : MPI_INT, MPI_COMM_WORLD, std::string(algorithm->name));
+      expect(to == expected, algorithm->id(Collective::alltoallv));
+    }
+  }
+  PMPI_Type_free(&spread);
+}
+
+// The default for an alltoall follows from what a rank sends, p blocks.
+TEST_MPI(alltoall_is_chosen_by_what_a_rank_sends) {
+  const int p = world_size();
+  for (Count count = 1; count <= Count{1} << 17; count *= 2) {
+    std::vector<char> a(static_cast<std::size_t>(count * p)), b(a.size());
+    const mpi::Call call{.collective = Collective::alltoall,
+                         .sendbuf = a.data(),
+                         .recvbuf = b.data(),
+                         .sendcount = count,
+                         .recvcount = count,
+                         .sendtype = MPI_BYTE,
+                         .recvtype = MPI_BYTE,
+                         .comm = MPI_COMM_WORLD};
+    const mpi::Outcome outcome = mpi::perform(call, *mpi::intern(Collective::alltoall, {}));
+    const Selection expected = resolve({}, Collective::alltoall, p, count * p, true, {});
+    expect(outcome.served != nullptr && outcome.served->id() == expected.id(),
+           "blocks of " + std::to_string(count) + " bytes are not served by " + expected.id());
+    expect(outcome.bytes == count * p, "the report counts the bytes that a rank sends");
+  }
+}
+
+// The native collective says what is wrong, to the error handler.
+TEST_MPI(erroneous_exchanges_and_prefixes) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  // Open MPI 4.1 tells MPI_COMM_WORLD about MPI_IN_PLACE in the wrong place, whatever the communicator.
+  MPI_Errhandler of_world = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world);
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const auto n = static_cast<std::size_t>(world_size());
+  std::vector<int> a(n, 1), b(n, 2), ones(n, 1), displs(n), negative(n, -1);
+  const auto class_of = [](auto&& call) {
+    int error_class = MPI_SUCCESS;
+    try {
+      call();
+    } catch (const MpiError& e) {
+      PMPI_Error_class(e.mpi_code(), &error_class);
+    }
+    return error_class;
+  };
+  const auto exchange = [&](const std::vector<int>& sendcounts, const std::vector<int>& recvcounts) {
+    return class_of([&] {
+      mpi::alltoallv(a.data(), sendcounts.data(), displs.data(), MPI_INT, b.data(), recvcounts.data(), displs.data(),
+                     MPI_INT, comm);
+    });
+  };
+  expect(class_of([&] { mpi::alltoall(a.data(), -1, MPI_INT, b.data(), -1, MPI_INT, comm); }) == MPI_ERR_COUNT,
+         "alltoall of a negative count");
+  expect(class_of([&] { mpi::alltoall(a.data(), 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm); }) != MPI_SUCCESS,
+         "alltoall that receives in place");
+  expect(exchange(negative, ones) == MPI_ERR_COUNT, "alltoallv that sends a negative count");
+  expect(exchange(ones, negative) == MPI_ERR_COUNT, "alltoallv that receives a negative count");
+  expect(exchange(ones, ones) == MPI_SUCCESS, "alltoallv");
+  expect(class_of([&] { mpi::scan(a.data(), b.data(), 1, MPI_INT, MPI_OP_NULL, comm); }) == MPI_ERR_OP,
+         "scan without an operator");
+  // Both MPIs complain about the operator, which is not defined on it.
+  expect(class_of([&] { mpi::exscan(a.data(), b.data(), 1, MPI_DATATYPE_NULL, MPI_SUM, comm); }) == MPI_ERR_OP,
+         "exscan without a datatype");
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, of_world);
+  PMPI_Errhandler_free(&of_world);
+  PMPI_Comm_free(&comm);
+}
+
 // Many signatures on one communicator: older plans go, results stay right.
 TEST_MPI(plan_cache_is_bounded) {
   MPI_Comm comm = MPI_COMM_NULL;
@@ -244,7 +388,19 @@ TEST_MPI(intercommunicators_are_native) {
   const int one = 1;
   int sum = 0;
   mpi::allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, inter);
-  expect(sum == (side == 0 ? p - p / 2 : p / 2), "the sum of the other group");
+  const int others = side == 0 ? p - p / 2 : p / 2;
+  expect(sum == others, "the sum of the other group");
+  const auto n = static_cast<std::size_t>(others);
+  std::vector<int> mine(n, world_rank()), theirs(n, -1), counts(n, 1), displs(n);
+  mpi::alltoall(mine.data(), 1, MPI_INT, theirs.data(), 1, MPI_INT, inter);
+  for (std::size_t i = 0; i < n; ++i) displs[i] = static_cast<int>(i);
+  std::vector<int> again(n, -1);
+  mpi::alltoallv(mine.data(), counts.data(), displs.data(), MPI_INT, again.data(), counts.data(), displs.data(),
+                 MPI_INT, inter);
+  for (std::size_t i = 0; i < n; ++i) {
+    expect(theirs[i] == static_cast<int>(i) + (side == 0 ? p / 2 : 0), "alltoall with the other group");
+  }
+  expect(again == theirs, "alltoallv with the other group");
   PMPI_Comm_free(&inter);
   PMPI_Comm_free(&half);
 }

@@ -178,6 +178,23 @@ TEST(Bind, SparseLayoutsKnowSomeBlocks) {
   EXPECT_EQ(cut.prefix(8) - cut.prefix(2), 5);
 }
 
+// Rank 1 of 3 knows the blocks that it sends, 3 to 5, and those that it receives, 1, 4 and 7.
+TEST(Bind, ExchangeLayoutsKnowARowAndAColumn) {
+  const std::vector<Count> sent{10, 11, 12};
+  const std::vector<Count> received{20, 99, 22};
+  const Layout layout = Layout::exchange(1, sent, received, 1);
+  EXPECT_EQ(layout.user_blocks(), 9);
+  EXPECT_EQ(layout.user_count(1), 20);
+  EXPECT_EQ(layout.user_count(3), 10);
+  EXPECT_EQ(layout.user_count(4), 11);
+  EXPECT_EQ(layout.user_count(5), 12);
+  EXPECT_EQ(layout.user_count(7), 22);
+  EXPECT_THROW((void)layout.user_count(0), Error);
+  EXPECT_THROW((void)layout.user_count(8), Error);
+  EXPECT_THROW((void)Layout::exchange(3, sent, received, 1), Error);
+  EXPECT_THROW((void)Layout::exchange(0, sent, std::vector<Count>{1}, 1), Error);
+}
+
 TEST(Bind, HugeUniformLayoutsCostNothing) {
   const Block p = 1'000'000'000;
   Hand hand(p, 1, {{.slots = p}, {.slots = p}});

@@ -46,7 +46,7 @@ class CommState {
   [[nodiscard]] std::uint32_t tag_span() const { return tag_span_; }
 
   [[nodiscard]] PlanCache& plans() { return plans_; }
-  /// p counts, for the prologue of gatherv and scatterv; reused.
+  /// What a prologue has learned: p counts (gatherv, scatterv), or those of its known blocks (alltoallv); reused.
   [[nodiscard]] std::vector<Count>& counts() { return counts_; }
 
   /// Gives back everything that belongs to MPI; the object itself stays. Called at MPI_Finalize.

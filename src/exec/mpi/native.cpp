@@ -148,18 +148,19 @@ Call significant(const Call& call) {
 
 }  // namespace
 
-int call_native(const Call& given) {
-  const Call call = significant(given);
-  bool wide = false, narrow_array = false;
+int call_native(const Call& call) {
+  const Call c = significant(call);
+  bool wide = false;
+  [[maybe_unused]] bool narrow_array = false;
   for (const auto& array : arrays) {
-    wide = wide || (call.*array).is_wide();
-    narrow_array = narrow_array || ((call.*array) && !(call.*array).is_wide());
+    wide = wide || (c.*array).is_wide();
+    narrow_array = narrow_array || ((c.*array) && !(c.*array).is_wide());
   }
-  if (!wide && fits_int(call.sendcount) && fits_int(call.recvcount)) return call_classic(call);
+  if (!wide && fits_int(c.sendcount) && fits_int(c.recvcount)) return call_classic(c);
 #if MPI_VERSION >= 4
-  if (!narrow_array) return call_large(call);  // the arrays of one call must have one width
+  if (!narrow_array) return call_large(c);  // the arrays of one call must have one width
 #endif
-  return call_narrowed(call);
+  return call_narrowed(c);
 }
 
 }  // namespace circoll::mpi

@@ -157,26 +157,23 @@ void UserBuffers::read_movement() {
 void UserBuffers::read_exchange() {
   in_place_ = call_.sendbuf == MPI_IN_PLACE;
   erroneous_ = call_.recvbuf == MPI_IN_PLACE;
+  const auto set_blocks = [&](Side& side, const CountArray& counts, const CountArray& displs) {
+    side.blocks = size_;
+    if (call_.collective != Collective::alltoallv) return;
+    side.counts = counts;
+    side.displs = displs;
+    check_counts(counts, true);
+    erroneous_ = erroneous_ || !displs;
+  };
   read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
-  if (!in_place_) read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
-  if (call_.collective == Collective::alltoallv) {
-    recv_.counts = call_.recvcounts;
-    recv_.displs = call_.recvdispls;
-    check_counts(recv_.counts, true);
-    erroneous_ = erroneous_ || !recv_.displs;
-    if (!in_place_) {
-      send_.counts = call_.sendcounts;
-      send_.displs = call_.senddispls;
-      check_counts(send_.counts, true);
-      erroneous_ = erroneous_ || !send_.displs;
-    }
-  }
-  recv_.blocks = size_;
+  set_blocks(recv_, call_.recvcounts, call_.recvdispls);
   if (in_place_) {
     send_ = recv_;
     send_.copied = true;
+  } else {
+    read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
+    set_blocks(send_, call_.sendcounts, call_.senddispls);
   }
-  send_.blocks = size_;
   if (erroneous_) return;
   own_bytes_ = send_.total_bytes();
   block_ = recv_.bytes_of(rank_);

@@ -1,4 +1,4 @@
-/* Calls all twelve blocking collectives, in several forms, and prints a digest of every result. Knows nothing of
+/* Calls all blocking collectives, in several forms, and prints a digest of every result. Knows nothing of
  * Circoll: its output must be the same with and without the drop-in. */
 #include <mpi.h>
 #include <stdint.h>
@@ -95,6 +95,27 @@ static void run(int n) {
   RESET;
   MPI_Scatterv(a, counts, displs, MPI_INT, b, counts[rank], MPI_INT, size - 1, MPI_COMM_WORLD);
   report("scatterv", b, all);
+  RESET;
+  MPI_Alltoall(a, n, MPI_INT, b, n, MPI_INT, MPI_COMM_WORLD);
+  report("alltoall", b, all);
+  memcpy(b, a, all);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, b, n, MPI_INT, MPI_COMM_WORLD);
+  report("alltoall in place", b, all);
+  RESET;
+  /* Rank s sends n or n / 2 elements to rank d, as s + d is even or odd: as many as it gets. */
+  for (i = 0; i < size; ++i) {
+    counts[i] = (rank + i) % 2 == 0 ? n : n / 2;
+    displs[i] = (size - 1 - i) * n;
+  }
+  MPI_Alltoallv(a, counts, displs, MPI_INT, b, counts, displs, MPI_INT, MPI_COMM_WORLD);
+  report("alltoallv", b, all);
+  RESET;
+  MPI_Scan(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  report("scan", b, one);
+  RESET;
+  MPI_Exscan(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) RESET; /* not defined there */
+  report("exscan", b, one);
   memcpy(b, a, all);
   MPI_Bcast(b, n, MPI_INT, size / 2, MPI_COMM_WORLD);
   report("bcast", b, all);
@@ -119,6 +140,8 @@ static void special(void) {
   for (i = 0; i < 8; ++i) map[i] = (unsigned)(3 * rank + i + 2);
   MPI_Allreduce(map, out, 4, pair, op, MPI_COMM_WORLD);
   report("allreduce of a user operator", out, sizeof out);
+  MPI_Scan(map, out, 4, pair, op, MPI_COMM_WORLD);
+  report("scan of a user operator", out, sizeof out);
   MPI_Type_vector(5, 1, 6, MPI_INT, &column);
   MPI_Type_commit(&column);
   for (i = 0; i < 30; ++i) matrix[i] = rank == 0 ? i : -1;

@@ -41,7 +41,14 @@ for n in (1, 100, 20000):
     b = zeros(); comm.Gatherv([a, mine, INT], [b, counts, displs, INT], root=0); report("Gatherv", b)
     b = zeros(); comm.Scatter([a, n, INT], [b, n, INT], root=size - 1); report("Scatter", b)
     b = zeros(); comm.Scatterv([a, counts, displs, INT], [b, mine, INT], root=0); report("Scatterv", b)
+    b = zeros(); comm.Alltoall([a, n, INT], [b, n, INT]); report("Alltoall", b)
+    pairs = [n if (rank + i) % 2 == 0 else n // 2 for i in range(size)]
+    places = [n * i for i in range(size)]
+    b = zeros(); comm.Alltoallv([a, pairs, places, INT], [b, pairs, places, INT]); report("Alltoallv", b)
+    b = zeros(); comm.Scan([a, n, INT], [b, n, INT], op=MPI.SUM); report("Scan", b)
+    b = zeros(); comm.Exscan([a, n, INT], [b, n, INT], op=MPI.SUM); report("Exscan", b if rank > 0 else zeros())
     b = array("q", a); comm.Bcast([b, n * size, INT], root=0); report("Bcast", b)
     comm.Barrier()
 gathered = comm.allgather("x" * rank)
-report("objects", array("q", [comm.allreduce(rank, op=MPI.SUM), sum(map(len, gathered))]))
+exchanged = comm.alltoall([rank * size + i for i in range(size)])
+report("objects", array("q", [comm.allreduce(rank, op=MPI.SUM), sum(map(len, gathered))] + exchanged))
