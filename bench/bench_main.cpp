@@ -3,14 +3,29 @@
 
 #include <cstdio>
 #include <exception>
+#include <fstream>
 
+#include "calibrate.hpp"
 #include "circoll/error.hpp"
 #include "table.hpp"
 
 namespace circoll::bench {
 namespace {
 
+int calibrate(const Options& options, int rank) {
+  const Calibration calibration = measure_machine(options.machine_name);
+  if (rank != 0) return 0;
+  std::ofstream file(options.calibrate);
+  if (!(file << to_json(calibration)) || !file.flush()) {
+    throw Error(ErrorCode::invalid_argument, "the file " + options.calibrate + " can not be written");
+  }
+  std::printf("%zu samples in %s; circoll calibrate %s -o machine.json makes a machine of them\n",
+              calibration.samples.size(), options.calibrate.c_str(), options.calibrate.c_str());
+  return 0;
+}
+
 int run(const Options& options, int rank, int size) {
+  if (!options.calibrate.empty()) return calibrate(options, rank);
   if (options.root < 0 || options.root >= size) throw Error(ErrorCode::invalid_argument, "--root is not a rank");
   std::vector<Cell> cells;
   bool correct = true;

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <sstream>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/calibration.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
+#include "circoll/select.hpp"
 #include "exec/mpi/perform.hpp"
 
 namespace circoll::bench {
@@ -148,6 +151,13 @@ double one_repetition(const Runner& run, const mpi::Call& call) {
   return longest;
 }
 
+/// What "auto" means in this run. As choices live as long as the process, so does the policy.
+const Policy& policy_of(const Options& options) {
+  static const std::unique_ptr<const Policy> policy = make_policy(
+      options.policy, {.machine = options.machine.empty() ? default_machine() : read_machine(options.machine)});
+  return *policy;
+}
+
 std::string check(Workload& work, const Runner& run, bool exact) {
   const std::vector<char> native = work.result([](const mpi::Call& call) { Runner{nullptr}(call); });
   const std::vector<char> ours = work.result([&](const mpi::Call& call) { run(call); });
@@ -188,7 +198,9 @@ Cell measure(const Options& options, Collective collective, Count bytes) {
   std::vector<Runner> runners;
   const bool exact = !is_reducing(collective) || is_exact(options.op, options.type);
   for (const std::string& name : algorithms_for(options, collective, size)) {
-    runners.push_back(Runner{name == "native" ? nullptr : mpi::intern(collective, name)});
+    runners.push_back(Runner{name == "native" ? nullptr
+                             : name == "auto" ? mpi::intern(collective, policy_of(options))
+                                              : mpi::intern(collective, name)});
     Series series{.algorithm = name, .served_by = runners.back()(work.call())};  // warms up, too
     if (options.check) series.correct = check(work, runners.back(), exact);
     cell.series.push_back(std::move(series));

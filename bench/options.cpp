@@ -62,6 +62,13 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   app.add_flag("--check", options.check, "Compare every result with the native one, element by element");
   app.add_option("--csv", options.csv, "Write one row per repetition to this file");
   app.add_option("--json", options.json, "Write the table to this file");
+  app.add_option("--policy", options.policy, "What auto means: auto, model, classic, openmpi_fixed, native, file:PATH")
+      ->capture_default_str();
+  app.add_option("--machine", options.machine, "Machine file of the model; see 'circoll calibrate'");
+  app.add_option("--calibrate", options.calibrate,
+                 "Measure messages and reductions instead, for 'circoll calibrate'; needs two ranks or more");
+  app.add_option("--name", options.machine_name, "Name of the machine that --calibrate measures")
+      ->capture_default_str();
   app.footer(
       "Example:\n  mpirun -np 4 circoll-bench --collective allreduce,bcast --algorithm native,auto --bytes "
       "8,1Mi --check");

@@ -20,6 +20,10 @@ struct Options {
   bool check = false;
   std::string csv;
   std::string json;
+  std::string policy = "auto";  ///< what "auto" among the algorithms means
+  std::string machine;          ///< a file; empty: the default machine
+  std::string calibrate;        ///< a file to write; empty: measure collectives
+  std::string machine_name = "measured";
 };
 
 /// Reads the command line. Returns -1 to go on, else the exit code. Prints (help, errors) only if `talk`.

@@ -37,12 +37,9 @@ Selection selection_of(const Options& options, const local::Job& job) {
     const std::string given = options.id.find(':') == std::string::npos ? ":" : ",";
     selection = parse_selection(options.id + given + "segments=" + std::to_string(options.segments));
   }
-  const bool reduces = is_reducing(selection.collective);
-  const Op op = job.op.predefined();
   const Count elements = is_exchange(selection.collective) ? job.input_elements(0) : job.total();
-  const Count bytes = deciding_bytes(selection.collective, elements * job.element_bytes());
-  return resolve(selection, selection.collective, job.size, bytes, !reduces || is_exact(op, job.type),
-                 {.commutative = !reduces || is_commutative(op), .idempotent = reduces && is_idempotent(op)});
+  return resolve(selection, facts_of(selection.collective, job.size, elements * job.element_bytes(),
+                                     job.op.predefined(), job.type));
 }
 
 local::Job job_of(const Options& options) {

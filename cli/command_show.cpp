@@ -10,6 +10,7 @@
 #include "circoll/picture.hpp"
 #include "circoll/text.hpp"
 #include "commands.hpp"
+#include "core/environment.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -20,12 +21,18 @@ struct Options {
   std::optional<Rank> rank;
   Rank root = 0;
   std::optional<std::int64_t> segments;
+  std::optional<std::string> bytes;
   bool in_place = false;
   std::string format = "text";
 };
 
 void show(const Options& options) {
-  const Selection selection = parse_selection(options.id);
+  Selection selection = parse_selection(options.id);
+  if (options.bytes) {
+    const auto bytes = parse_bytes(*options.bytes);
+    if (!bytes) throw Error(ErrorCode::invalid_argument, "--bytes: '" + *options.bytes + "' is not a number of bytes");
+    selection = with_segment_count(selection, options.size, static_cast<Count>(*bytes));
+  }
   if (options.root >= options.size || options.rank.value_or(0) >= options.size) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--root and --rank lie in 0 .. {} for -p {}", options.size - 1, options.size));
@@ -73,6 +80,7 @@ void add_show(CLI::App& app, Context& /*context*/) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--root", options->root, "The root of a rooted collective")->check(CLI::NonNegativeNumber);
   command->add_option("-n,--segments", options->segments, "The parameter 'segments'")->check(CLI::PositiveNumber);
+  command->add_option("--bytes", options->bytes, "The vector (Ki, Mi, Gi), for the parameter 'segment' in bytes");
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
   command->add_option("-f,--format", options->format, "text, json or svg")
       ->check(CLI::IsMember({"text", "json", "svg"}))

@@ -13,6 +13,7 @@
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
+#include "core/environment.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -24,6 +25,7 @@ struct Options {
   std::string sizes = "1..64";
   std::string roots = "sample";
   std::vector<std::int64_t> segments;
+  std::string bytes;
   int jobs = 0;
   Rank last_in_place = VerifyRange{}.last_in_place;
   bool json = false;
@@ -143,10 +145,21 @@ void run(const Options& options, Context& context) {
   read_roots(options.roots, range);
   range.segments = options.segments;
   range.last_in_place = options.last_in_place;
+  const std::vector<Selection> selections = read_selections(options.what);
+  if (!options.bytes.empty()) {
+    const auto bytes = parse_bytes(options.bytes);
+    if (!bytes) throw Error(ErrorCode::invalid_argument, fmt::format("'{}' is not a number of bytes", options.bytes));
+    range.bytes = static_cast<Count>(*bytes);
+  }
+  for (const Selection& selection : selections) {
+    if (range.bytes || !selection.params.contains("segment")) continue;
+    throw Error(ErrorCode::invalid_argument,
+                selection.id() + ": segment=BYTES needs the size of the vector; give segments=NUMBER, or --bytes");
+  }
   range.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   Progress progress;
   range.progress = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
-  const std::vector<RangeVerdict> verdicts = verify_range(read_selections(options.what), range);
+  const std::vector<RangeVerdict> verdicts = verify_range(selections, range);
   progress.clear();
   for (const RangeVerdict& v : verdicts) {
     if (v.instances == 0 && !v.refutation) {
@@ -176,6 +189,7 @@ void add_verify(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_option("--segments", options->segments, "values of the parameter 'segments' (default: a sample)")
       ->delimiter(',');
+  command->add_option("--bytes", options->bytes, "the vector (Ki, Mi, Gi), for the parameter 'segment' in bytes");
   command->add_option("--jobs", options->jobs, "threads (default: one per core)")->check(CLI::NonNegativeNumber);
   command->add_option("--in-place-up-to", options->last_in_place, "verify in-place calls as well up to this p")
       ->capture_default_str();

@@ -150,10 +150,8 @@ Row measure(Collective collective, Rank ranks, Count bytes) {
     }
   });
 
-  const bool reduces = is_reducing(collective);
   const Count vector_bytes = (is_exchange(collective) ? job.input_elements(0) : job.total()) * job.element_bytes();
-  const Selection selection = resolve({}, collective, ranks, deciding_bytes(collective, vector_bytes),
-                                      !reduces || is_exact(op, type), {.commutative = true, .idempotent = false});
+  const Selection selection = resolve({}, facts_of(collective, ranks, vector_bytes, op, type));
   std::string name(selection.algorithm->name);
   for (const auto& [key, value] : selection.params) name += fmt::format(":{}={}", key, value);
   return Row{std::string(to_string(collective)),

@@ -123,11 +123,18 @@ struct Selection {
 [[nodiscard]] std::vector<const Algorithm*> algorithms_of(Collective collective);
 /// The algorithm of this name for a collective, or nullptr.
 [[nodiscard]] const Algorithm* find_algorithm(Collective collective, std::string_view name);
-/// Reads "collective/name" or "collective/name:param=value,param=value". Numbers may end in Ki, Mi, Gi.
+/// Reads "collective/name" or "collective/name:param=value,param=value". Numbers may end in Ki, Mi, Gi. An algorithm that
+/// declares "segments" also takes "segment", the size of a segment in bytes, instead; see with_segment_count.
 /// Throws Error: parse, unknown_name (with the nearest names), invalid_argument (parameter out of range).
 [[nodiscard]] Selection parse_selection(std::string_view id);
 /// The same without the collective: "name[:params]".
 [[nodiscard]] Selection parse_selection(Collective collective, std::string_view name_and_params);
+
+/// A selection whose "segment" (bytes) is replaced by "segments", the number of them in the unit that the algorithm cuts,
+/// rounded up and clamped to the declared range. The unit is the vector of `bytes` divided by the blocks of the schedule
+/// with one segment: a p-th of the vector for allreduce/segmented_ring, a rank's block for allgather/ring, the whole
+/// vector for bcast/pipeline, half of it for bcast/split_binary. Any other selection as it is. O(building a schedule).
+[[nodiscard]] Selection with_segment_count(const Selection& selection, Rank p, Count bytes);
 
 /// Why an algorithm can not serve a call with this p and operator; empty if it can.
 struct OperatorTraits {

@@ -17,6 +17,8 @@
 
 namespace circoll {
 
+class Policy;
+
 /// Stands in for the send buffer (scatter: the receive buffer at the root), as MPI_IN_PLACE does.
 struct InPlace {};
 inline constexpr InPlace in_place{};
@@ -66,8 +68,9 @@ class Operator {
   const UserOperator* user_ = nullptr;
 };
 
-/// Which algorithm to run: "allreduce/circulant", "circulant:segments=4", a Selection, or nothing for the
-/// default. Refers to its argument, which must outlive the call. All ranks must give the same.
+/// Which algorithm to run: "allreduce/circulant", "circulant:segments=4", a Selection, what a Policy decides
+/// (circoll/select.hpp), or "auto" or nothing for the default policy. Refers to its argument, which must outlive the call, a
+/// policy also every communicator that it was used on. All ranks must give the same.
 class Choice {
  public:
   Choice() = default;
@@ -75,14 +78,17 @@ class Choice {
   Choice(const char* text) : text_(text) {}                       // NOLINT(google-explicit-constructor)
   Choice(const std::string& text) : text_(text) {}                // NOLINT(google-explicit-constructor)
   Choice(const Selection& selection) : selection_(&selection) {}  // NOLINT(google-explicit-constructor)
+  Choice(const Policy& policy) : policy_(&policy) {}              // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] std::string_view text() const { return text_; }
   [[nodiscard]] const Selection* selection() const { return selection_; }
-  [[nodiscard]] bool is_default() const { return text_.empty() && selection_ == nullptr; }
+  [[nodiscard]] const Policy* policy() const { return policy_; }
+  [[nodiscard]] bool is_default() const { return text_.empty() && selection_ == nullptr && policy_ == nullptr; }
 
  private:
   std::string_view text_;
   const Selection* selection_ = nullptr;
+  const Policy* policy_ = nullptr;
 };
 
 }  // namespace circoll

@@ -1,42 +1,113 @@
-// Which algorithm serves a call when nobody says, and into how many segments it cuts.
+// Which algorithm serves a call: policies, all behind one interface that returns the choice and its reason.
 #pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/buffers.hpp"
+#include "circoll/model.hpp"
 
 namespace circoll {
 
-/// The two parameters of the cost of a message of b bytes: alpha_s + b * beta_s_per_byte.
-struct LinkCost {
-  double alpha_s = 2e-6;             ///< 2 us: a message between nodes, or between processes that share a node
-  double beta_s_per_byte = 0.25e-9;  ///< 4 GB/s
+/// What a policy may know of a call: only what MPI guarantees equal on all ranks.
+struct CallFacts {
+  Collective collective = Collective::barrier;
+  Rank p = 1;
+  /// The whole vector, in bytes: count * extent for allreduce, reduce, bcast, scan and exscan; p * count * extent, or the
+  /// sum over all blocks, for the collectives with one block per rank (alltoall: those that a rank sends); 0 where the
+  /// ranks do not all know it (deciding_bytes).
+  Count bytes = 0;
+  OperatorTraits op{};        ///< as declared where there is an operator; the default where there is none
+  bool exact_op = true;       ///< the operator gives the same bits in every evaluation order; true where there is none
+  bool predefined_op = true;  ///< MPI's operator, not a function of the caller's; true where there is none
 };
 
-/// The number of segments that minimises (n - 1 + q) (alpha + beta bytes / n), rounded and within [1, 1024]:
-/// sqrt((q - 1) beta bytes / alpha), q = ceil(log2 p). `bytes` is the vector of a pipelined broadcast or
-/// reduction, or the sum of the blocks of a pipelined allgather or reduce-scatter.
-[[nodiscard]] std::int64_t optimal_segments(Rank p, Count bytes, const LinkCost& link = {});
-
-/// The algorithm for a call. Reads only what MPI guarantees equal on all ranks:
-/// `bytes` is the whole vector: count * extent for allreduce, reduce, bcast; p * count * extent, or the sum
-/// over all blocks, for the collectives with one block per rank (alltoall: those that a rank sends); count * extent for
-/// scan and exscan; 0 where ranks do not know the same (gatherv, scatterv, alltoallv). `exact_op`: the operator gives the same bits in every evaluation order (is_exact); true where
-/// there is none. `commutative`: likewise true where there is none. An allreduce whose operator is not exact
-/// gets only algorithms that give all ranks the same bits. Throws Error(unsupported) if no registered
-/// algorithm serves the call.
-[[nodiscard]] Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op, bool commutative);
+/// The facts of a call with a predefined operator, which a collective without an operator ignores.
+[[nodiscard]] CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type);
 
 /// The bytes that may decide about a call whose vector has `bytes`: 0 where the ranks do not all know them (gatherv,
 /// scatterv, alltoallv) or there are none (barrier).
 [[nodiscard]] Count deciding_bytes(Collective collective, Count bytes);
+/// Whether deciding_bytes is 0 because the ranks do not all know the size.
+[[nodiscard]] bool has_unknown_size(Collective collective);
 
-/// Sets "segments" to optimal_segments, within the declared range, if the algorithm declares that parameter
-/// and the selection does not give it.
-void complete_segments(Selection& selection, Rank p, Count bytes, const LinkCost& link = {});
+/// An algorithm that was considered and can not serve the call.
+struct RuledOut {
+  std::string id;
+  std::string why;
+};
 
-/// What a call chose, read and completed: the default if `choice` is empty. Throws Error(unknown_name, parse,
-/// invalid_argument) as parse_selection does, and Error(unsupported) if the algorithm's needs do not hold.
-[[nodiscard]] Selection resolve(const Choice& choice, Collective collective, Rank p, Count bytes, bool exact_op,
-                                const OperatorTraits& op);
+/// An algorithm that can serve the call, with its parameters, and its predicted time.
+struct Candidate {
+  Selection selection;
+  double seconds = 0;
+};
+
+/// A choice and its reason.
+struct Decision {
+  std::optional<Selection> selection{};  ///< complete with parameters; nothing: the MPI library's own collective
+  std::string policy;                    ///< the name of the policy
+  std::string reason;                    ///< one sentence without a full stop
+  std::vector<RuledOut> ruled_out{};
+  std::vector<Candidate> candidates{};  ///< of the model, the least time first; empty if no times were compared
+};
+
+/// Chooses. Equal facts give equal decisions, so that all ranks of a call decide alike. Thread-safe.
+///
+/// Every policy enforces the table of needs (unmet_need), and gives an allreduce whose operator is not exact only
+/// algorithms that give all ranks the same bits, unless PolicyOptions::allow_rank_divergence.
+class Policy {
+ public:
+  Policy() = default;
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+  virtual ~Policy() = default;
+
+  /// The choice for a call. A call that no algorithm can serve is left to the native collective, and the reason says so.
+  [[nodiscard]] virtual Decision decide(const CallFacts& facts) const = 0;
+  /// The machine whose times set the parameters that a choice leaves open.
+  [[nodiscard]] virtual const Machine& machine() const = 0;
+};
+
+/// The machine of the model where nobody gives one: measured between two ranks of Open MPI 4.1.4 on one node, and rounded
+/// (docs/calibration.md). A network wants a machine file of its own.
+[[nodiscard]] Machine default_machine();
+
+struct PolicyOptions {
+  Machine machine = default_machine();
+  bool allow_rank_divergence = false;  ///< inexact allreduces may give ranks different bits
+};
+
+/// A policy by name: "auto" (which is "model"), "model", "classic", "openmpi_fixed", "native", or "file:PATH" with rules as
+/// docs/rules.md describes them. Throws Error(unknown_name) for another name, Error(invalid_argument) for a file that can not
+/// be read, and Error(parse) naming the line for rules that are wrong.
+[[nodiscard]] std::unique_ptr<const Policy> make_policy(std::string_view name, const PolicyOptions& options = {});
+/// The policy "file" of rules in memory; `source` names them in messages.
+[[nodiscard]] std::unique_ptr<const Policy> make_rules_policy(std::string_view json, const std::string& source,
+                                                              const PolicyOptions& options = {});
+/// One algorithm for every call of its collective that it can serve, and native for all others.
+[[nodiscard]] std::unique_ptr<const Policy> make_fixed_policy(const Selection& selection,
+                                                              const PolicyOptions& options = {});
+/// What serves calls that choose nothing: "auto" on the default machine.
+[[nodiscard]] const Policy& default_policy();
+
+/// Why a policy may not give an algorithm to a call; empty if it may: unmet_need, and the same bits on all ranks.
+[[nodiscard]] std::string why_not(const Algorithm& algorithm, const CallFacts& facts, bool allow_rank_divergence);
+
+/// default_policy's algorithm for a call, completed. Throws Error(unsupported) if none serves the call.
+[[nodiscard]] Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op, bool commutative);
+
+/// A selection with its parameters set: "segment" (bytes) becomes "segments" (a number; with_segment_count), and an open
+/// "segments" the one of least predicted time.
+[[nodiscard]] Selection completed(const Selection& selection, Rank p, Count bytes, const Machine& machine);
+
+/// What a call chose, read and completed: an algorithm by name, or the decision of its policy, or of default_policy. An
+/// algorithm that the call names itself is bound by its needs only. Throws Error(unknown_name, parse, invalid_argument) as
+/// parse_selection does, and Error(unsupported) if the algorithm's needs do not hold or the policy chose native.
+[[nodiscard]] Selection resolve(const Choice& choice, const CallFacts& facts);
 
 }  // namespace circoll

@@ -96,6 +96,8 @@ struct VerifyRange {
   /// Values for the parameter "segments" where it is declared; empty means a sample: 1, 2, 3, q = ceil(log2 p) and q + 2;
   /// fewer for p > 64 where every rank has a block of its own.
   std::vector<std::int64_t> segments{};
+  /// The vector, for selections with "segment" (with_segment_count); without it they are refuted as not buildable.
+  std::optional<Count> bytes{};
   /// In-place calls are verified as instances of their own up to this p.
   Rank last_in_place = 256;
   int jobs = 1;  ///< threads

@@ -6,9 +6,12 @@
 #include <cctype>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 
+#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
 #include "core/environment.hpp"
+#include "select/text_file.hpp"
 
 namespace circoll::interpose {
 namespace {
@@ -20,6 +23,37 @@ std::string variable_of(Collective collective) {
   std::string name = "CIRCOLL_";
   for (const char c : to_string(collective)) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
+}
+
+/// Of everything in the environment that ranks must have alike, files by their contents. FNV-1a.
+std::uint64_t configuration_hash() {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto add = [&](std::string_view text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    hash = (hash ^ 0xffU) * 0x100000001b3ULL;  // an end, so that parts do not run into one another
+  };
+  const auto add_file = [&](const std::string& path) {
+    try {
+      add(select::read_text_file(path));
+    } catch (const Error&) {
+      add("unreadable");
+    }
+  };
+  constexpr std::string_view file = "file:";
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    if (variable.name == "CIRCOLL_DROPIN_PATH") continue;  // a place, which may differ among machines
+    const std::string value = environment(variable.name).value_or("");
+    add(variable.name);
+    if (variable.name == "CIRCOLL_MACHINE" && !value.empty()) {
+      add_file(value);
+    } else if (value.starts_with(file)) {
+      add(file);
+      add_file(value.substr(file.size()));
+    } else {
+      add(value);
+    }
+  }
+  return hash;
 }
 
 }  // namespace
@@ -45,13 +79,44 @@ State::State() {
   }
 }
 
+const Policy& State::keep(std::unique_ptr<const Policy> policy) {
+  policies_.push_back(std::move(policy));
+  return *policies_.back();
+}
+
+const Policy& State::read_policy() {
+  if (const auto allow = environment("CIRCOLL_ALLOW_RANK_DIVERGENCE")) {
+    options_.allow_rank_divergence = *allow == "1";
+    if (*allow != "0" && *allow != "1")
+      warn("CIRCOLL_ALLOW_RANK_DIVERGENCE: '" + *allow + "' is neither 0 nor 1; 0 is used");
+  }
+  std::string variable = "CIRCOLL_MACHINE";
+  try {
+    if (const auto path = environment(variable)) options_.machine = read_machine(*path);
+    variable = "CIRCOLL_POLICY";
+    return keep(make_policy(environment(variable).value_or("auto"), options_));
+  } catch (const Error& e) {
+    warn(variable + ": " + e.what() + "; the native collectives are used");
+    return keep(make_policy("native", options_));
+  }
+}
+
+const mpi::Interned* State::read_choice(Collective collective, const std::string& value) {
+  const mpi::Interned* named = mpi::intern(collective, value);
+  // As a policy, so that an algorithm that a call may not have leaves it to the native collective.
+  return named->kind == mpi::Interned::Kind::algorithm
+             ? mpi::intern(collective, keep(make_fixed_policy(named->selection, options_)))
+             : named;
+}
+
 void State::read_choices() {
+  const Policy& policy = read_policy();
   for (const Collective collective : all_collectives) {
     const std::string variable = variable_of(collective);
     const mpi::Interned*& choice = choices_[static_cast<std::size_t>(collective)];
     const auto value = environment(variable);
     try {
-      choice = mpi::intern(collective, value ? Choice(*value) : Choice());
+      choice = value && *value != "auto" ? read_choice(collective, *value) : mpi::intern(collective, policy);
     } catch (const Error& e) {
       warn(variable + ": " + e.what() + "; the native collective is used");
       choice = mpi::intern(collective, "native");
@@ -63,6 +128,20 @@ void State::read_choices() {
   if (const auto bytes = environment("CIRCOLL_CACHE_BYTES"); bytes && !parse_bytes(*bytes)) {
     warn("CIRCOLL_CACHE_BYTES: '" + *bytes + "' is not a number of bytes; 64Mi is used");
   }
+}
+
+void State::agree() {
+  const std::uint64_t all = configuration_hash();
+  const std::uint64_t report = std::hash<std::string>{}(report_);
+  // The greatest hashes and, as complements, the least ones.
+  std::uint64_t both[] = {all, ~all, report, ~report};
+  if (PMPI_Allreduce(MPI_IN_PLACE, both, 4, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  if (both[0] == ~both[1]) return;
+  warn("the CIRCOLL_ variables, or the files that they name, differ among the ranks; the native collectives are used");
+  for (const Collective collective : all_collectives) {
+    choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
+  }
+  if (both[2] != ~both[3]) report_.clear();  // a report is collective, and not all ranks want this one
 }
 
 void State::warn(const std::string& text) const {
@@ -106,6 +185,7 @@ int State::at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*e
 }
 
 void State::report() {
+  if (report_.empty()) return;
   const std::string own = serialised();
   const int length = static_cast<int>(own.size());
   int size = 1;

@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "circoll/select.hpp"
 #include "circoll/types.hpp"
 #include "exec/mpi/perform.hpp"
 
@@ -29,6 +31,10 @@ class State {
   /// Reads the environment; on rank 0 of MPI_COMM_WORLD, warns about what it does not understand.
   [[nodiscard]] static State* get();
 
+  /// Compares the configuration of all ranks of MPI_COMM_WORLD, which all call this, in MPI_Init. If it differs, one
+  /// warning, and all calls are native from then on.
+  void agree();
+
   [[nodiscard]] const mpi::Interned& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
@@ -39,6 +45,10 @@ class State {
  private:
   State();
   void read_choices();
+  /// The policy of the environment; a wrong one is a warning and the policy "native".
+  const Policy& read_policy();
+  [[nodiscard]] const mpi::Interned* read_choice(Collective collective, const std::string& value);
+  const Policy& keep(std::unique_ptr<const Policy> policy);
   void warn(const std::string& text) const;
   void register_report();
   void report();
@@ -46,6 +56,8 @@ class State {
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
 
   int world_rank_ = 0;
+  PolicyOptions options_;
+  std::vector<std::unique_ptr<const Policy>> policies_;  ///< what choices_ refer to
   std::array<const mpi::Interned*, all_collectives.size()> choices_{};
   std::string report_;  ///< "" none, "1" stderr, else a file name
   std::mutex mutex_;

@@ -37,12 +37,12 @@ int serve(const Call& call) noexcept {
 
 extern "C" {
 
-// Init is intercepted only to warn about the environment at once; everything works without (Fortran under
-// Open MPI).
+// Init is intercepted only to warn about the environment at once and to compare it among the ranks; everything works
+// without (Fortran under Open MPI).
 CIRCOLL_EXPORT int MPI_Init(int* argc, char*** argv) {
   const int rc = PMPI_Init(argc, argv);
   try {
-    if (rc == MPI_SUCCESS) (void)State::get();
+    if (State* const state = rc == MPI_SUCCESS ? State::get() : nullptr) state->agree();
   } catch (...) {
     return rc;
   }
@@ -52,7 +52,7 @@ CIRCOLL_EXPORT int MPI_Init(int* argc, char*** argv) {
 CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int rc = PMPI_Init_thread(argc, argv, required, provided);
   try {
-    if (rc == MPI_SUCCESS) (void)State::get();
+    if (State* const state = rc == MPI_SUCCESS ? State::get() : nullptr) state->agree();
   } catch (...) {
     return rc;
   }

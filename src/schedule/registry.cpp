@@ -89,7 +89,18 @@ std::int64_t parse_number(std::string_view text) {
   return value << shift;
 }
 
+const ParamDeclaration* segments_of(const Algorithm& algorithm) {
+  const auto found = std::find_if(algorithm.params.begin(), algorithm.params.end(),
+                                  [](const ParamDeclaration& d) { return d.name == "segments"; });
+  return found == algorithm.params.end() ? nullptr : &*found;
+}
+
 void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t value) {
+  if (key == "segment" && segments_of(algorithm) != nullptr) {
+    throw Error(ErrorCode::invalid_argument, std::string(algorithm.name) +
+                                                 ": segment=BYTES needs the size of the vector; give segments=NUMBER, "
+                                                 "or the size (--bytes)");
+  }
   std::vector<std::string> names;
   for (const ParamDeclaration& p : algorithm.params) {
     if (p.name == key) {
@@ -102,6 +113,22 @@ void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t 
   }
   throw Error(ErrorCode::unknown_name,
               std::string(algorithm.name) + " has no parameter '" + std::string(key) + "'" + suggestion(key, names));
+}
+
+/// Checks a parameter of an id, where "segment" stands for "segments".
+void check_given(const Algorithm& algorithm, std::string_view key, std::int64_t value, const Params& others) {
+  if (segments_of(algorithm) == nullptr || (key != "segment" && key != "segments")) {
+    check_param(algorithm, key, value);
+    return;
+  }
+  if (others.contains(key == "segment" ? "segments" : "segment")) {
+    throw Error(ErrorCode::invalid_argument,
+                std::string(algorithm.name) + ": segment (bytes) and segments (a number) exclude each other");
+  }
+  if (key == "segments") check_param(algorithm, key, value);
+  if (value < 1) {
+    throw Error(ErrorCode::invalid_argument, std::string(algorithm.name) + ": a segment has at least 1 byte");
+  }
 }
 
 }  // namespace
@@ -127,7 +154,7 @@ Selection parse_selection(Collective collective, std::string_view name_and_param
       throw Error(ErrorCode::parse, "'" + std::string(item) + "' is not of the form name=number");
     const std::string_view key = item.substr(0, equals);
     const std::int64_t value = parse_number(item.substr(equals + 1));
-    check_param(*selection.algorithm, key, value);
+    check_given(*selection.algorithm, key, value, selection.params);
     selection.params.insert_or_assign(std::string(key), value);
   }
   return selection;
@@ -146,6 +173,25 @@ Selection parse_selection(std::string_view id) {
                 "'" + std::string(id) + "' is not COLLECTIVE/ALGORITHM" + suggestion(id, names));
   }
   return parse_selection(*collective, id.substr(slash + 1));
+}
+
+Selection with_segment_count(const Selection& selection, Rank p, Count bytes) {
+  const auto given = selection.params.find("segment");
+  if (given == selection.params.end()) return selection;
+  const ParamDeclaration* const declared = segments_of(*selection.algorithm);
+  check(declared != nullptr && given->second > 0, "a segment size has been checked");
+  Shape shape{.size = p};
+  shape.params = selection.params;
+  shape.params.erase("segment");
+  shape.params.insert_or_assign("segments", declared->minimum);
+  const Count blocks = build_schedule(*selection.algorithm, selection.collective, shape).blocks();
+  const Count units = std::max<Count>(blocks / declared->minimum, 1);
+  const Count unit_bytes = bytes / units + (bytes % units == 0 ? 0 : 1);
+  const Count needed = unit_bytes / given->second + (unit_bytes % given->second == 0 ? 0 : 1);
+  Selection counted = selection;
+  shape.params.insert_or_assign("segments", std::clamp<Count>(needed, declared->minimum, declared->maximum));
+  counted.params = std::move(shape.params);
+  return counted;
 }
 
 std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op) {

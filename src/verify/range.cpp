@@ -58,6 +58,9 @@ std::vector<Rank> roots_for(const VerifyRange& range, Collective collective, Ran
 
 /// Values of "segments": as asked, else a sample: 1, 2, 3, q and q + 2, fewer where that is dear.
 std::vector<Params> params_for(const VerifyRange& range, const Selection& selection, Rank p) {
+  if (range.bytes && selection.params.contains("segment")) {
+    return {with_segment_count(selection, p, *range.bytes).params};
+  }
   std::vector<Params> result;
   const auto& declared = selection.algorithm->params;
   const auto segments =

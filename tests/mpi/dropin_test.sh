@@ -4,6 +4,7 @@
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 circoll=$5
 shift 5
+program=("$@")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -55,5 +56,47 @@ grep -q "circoll: allreduce" "$work/err" || fail "circoll run did not preload th
 launch env LD_PRELOAD="$preload" CIRCOLL_REPORT=1 "$circoll" run -- "$@" >"$work/ours" 2>"$work/err" ||
   fail "circoll run fails to find the drop-in: $(cat "$work/err")"
 grep -q "circoll: allreduce" "$work/err" || fail "circoll run did not find the drop-in of $mpi"
+
+# Policies: the same output, and the report says what chose.
+policy() { # policy VALUE [VARIABLE=VALUE...]: the program under a policy, its standard error in $work/err
+  local value=$1
+  shift
+  launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT=1 CIRCOLL_POLICY="$value" "$@" "${program[@]}" >"$work/ours" \
+    2>"$work/err" || fail "the program fails under CIRCOLL_POLICY=$value: $(cat "$work/err")"
+  diff "$work/native" "$work/ours" || fail "the output differs under CIRCOLL_POLICY=$value $*"
+}
+for value in auto model classic openmpi_fixed; do
+  policy $value
+  grep -q "circoll: allreduce *native" "$work/err" && fail "allreduce was native under $value"
+  grep -q "circoll: allreduce" "$work/err" || fail "allreduce was not served under $value"
+done
+policy native
+grep -E "circoll: (allreduce|bcast) " "$work/err" | grep -vq " native " && fail "not everything was native under native"
+grep -q "circoll: allreduce *native .*the policy leaves every call" "$work/err" || fail "the policy native gives no reason"
+policy native CIRCOLL_ALLREDUCE=ring
+grep -q "circoll: allreduce *ring" "$work/err" || fail "a collective's own variable does not come before the policy"
+printf '{"circoll_rules": 1,\n"bcast": [{"use": "linear"}],\n"allreduce": [{"otherwise": "native"}]}\n' >"$work/rules"
+policy "file:$work/rules"
+grep -q "circoll: bcast *linear" "$work/err" || fail "the rules were not followed"
+grep -q "circoll: allreduce *native .*rules:3: native" "$work/err" || fail "the rule is not named: $(cat "$work/err")"
+printf '{"circoll_rules": 1,\n"bcast": [{"use": "no_such_algorithm"}]}\n' >"$work/rules"
+policy "file:$work/rules"
+[ "$(grep -c "rules:2: .*no_such_algorithm" "$work/err")" = 1 ] || fail "wrong rules are not exactly one warning"
+grep -q "circoll: allreduce *native" "$work/err" || fail "native was not used for wrong rules"
+policy auto CIRCOLL_MACHINE=/no/such/file
+[ "$(grep -c "CIRCOLL_MACHINE: the file /no/such/file" "$work/err")" = 1 ] || fail "a missing machine is not one warning"
+
+# Ranks must agree.
+if [ "$np" -gt 1 ]; then
+  # shellcheck disable=SC2016
+  one_differs='if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then export CIRCOLL_POLICY=classic; fi; exec "$@"'
+  launch env CIRCOLL_REPORT=1 sh -c "LD_PRELOAD='$dropin $preload'; export LD_PRELOAD; $one_differs" sh "${program[@]}" \
+    >"$work/ours" 2>"$work/err" || fail "the program fails if one rank has another policy: $(cat "$work/err")"
+  diff "$work/native" "$work/ours" || fail "the output differs if one rank has another policy"
+  [ "$(grep -c "differ among the ranks" "$work/err")" = 1 ] || fail "a difference is not exactly one warning"
+  grep -E "circoll: (allreduce|bcast|barrier) " "$work/err" | grep -vq " native " &&
+    fail "not everything was native although ranks differ: $(cat "$work/err")"
+fi
+
 [ $failed = 0 ] && echo PASS
 exit $failed

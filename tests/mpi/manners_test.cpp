@@ -314,7 +314,7 @@ TEST_MPI(alltoall_is_chosen_by_what_a_rank_sends) {
                          .recvtype = MPI_BYTE,
                          .comm = MPI_COMM_WORLD};
     const mpi::Outcome outcome = mpi::perform(call, *mpi::intern(Collective::alltoall, {}));
-    const Selection expected = resolve({}, Collective::alltoall, p, count * p, true, {});
+    const Selection expected = resolve({}, {.collective = Collective::alltoall, .p = p, .bytes = count * p});
     expect(outcome.served != nullptr && outcome.served->id() == expected.id(),
            "blocks of " + std::to_string(count) + " bytes are not served by " + expected.id());
     expect(outcome.bytes == count * p, "the report counts the bytes that a rank sends");

@@ -1,6 +1,7 @@
 // The circoll binary, from outside: output, exit codes, help.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -40,7 +41,7 @@ constexpr std::string_view id = "allreduce/circulant_optimal";
 const std::string show = "show " + std::string(id) + " ";
 
 TEST(Cli, HelpEndsWithExamples) {
-  for (const std::string command : {"", "cost", "list", "show"}) {
+  for (const std::string command : {"", "cost", "list", "show", "explain", "calibrate"}) {
     const Outcome outcome = run(command + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_TRUE(contains(outcome.out, "Examples:\n  circoll ")) << outcome.out;
@@ -130,6 +131,102 @@ TEST(Cli, ShowWritesWhatTheLibraryWrites) {
   EXPECT_EQ(run(show + "-p 5 --in-place --format svg").out, to_svg(ranks));
 }
 
+TEST(Cli, ExplainSaysWhatAndWhy) {
+  const Outcome text = run("explain allreduce -p 64 --bytes 8Ki --type float64 --op sum");
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_TRUE(contains(text.out, "float64 sum (commutative, not exact)")) << text.out;
+  EXPECT_TRUE(contains(text.out, "\nbecause    least predicted time of ")) << text.out;
+  EXPECT_TRUE(contains(text.out, "\nruled out  allreduce/circulant: may give ranks different bits")) << text.out;
+  EXPECT_TRUE(contains(text.out, "\nruled out  allreduce/circulant_idempotent: needs an idempotent operator"));
+  const auto json = nlohmann::json::parse(run("explain allreduce -p 6 --bytes 100 --policy openmpi_fixed --json").out);
+  EXPECT_EQ(json.at("choice"), "allreduce/recursive_doubling");
+  EXPECT_EQ(json.at("policy"), "openmpi_fixed");
+  EXPECT_EQ(json.at("reason"), "Open MPI's tree for 6 ranks and 100 bytes");
+  const auto allowed = nlohmann::json::parse(run("explain allreduce -p 6 --allow-rank-divergence --json").out);
+  for (const auto& out : allowed.at("ruled_out")) EXPECT_NE(out.at("algorithm"), "allreduce/circulant");
+  EXPECT_TRUE(contains(run("explain bcast -p 3 --policy native").out, "\nchoice     native\n"));
+  const Outcome own = run("explain allreduce -p 6 --bytes 1Mi --policy classic --noncommutative");
+  EXPECT_TRUE(contains(own.out, "the caller's operator (not commutative, not exact)")) << own.out;
+  EXPECT_TRUE(contains(own.out, "\nchoice     allreduce/recursive_doubling\n")) << own.out;
+}
+
+/// A file that is removed in the end.
+struct TemporaryFile {
+  explicit TemporaryFile(const std::string& text, const char* name)
+      : path(testing::TempDir() + "circoll_cli_test_" + std::to_string(getpid()) + name) {
+    std::ofstream(path) << text;
+  }
+  ~TemporaryFile() { std::remove(path.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  std::string path;
+};
+
+TEST(Cli, ExplainReadsRulesAndMachines) {
+  const TemporaryFile rules("{\"circoll_rules\": 1,\n\"bcast\": [{\"use\": \"binary:segment=1Ki\"}]}", "rules");
+  const Outcome good = run("explain bcast -p 9 --bytes 4Ki --policy file:" + rules.path);
+  EXPECT_TRUE(contains(good.out, "\nchoice     bcast/binary:segments=4\n")) << good.out;
+  EXPECT_TRUE(contains(good.out, rules.path + ":2: binary:segment=1Ki\n")) << good.out;
+  const TemporaryFile wrong("{\"circoll_rules\": 1,\n\"bcast\": [{\"use\": \"binery\"}]}", "wrong");
+  const Outcome bad = run("explain bcast -p 9 --policy file:" + wrong.path + " 2>&1");
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_TRUE(contains(bad.out, wrong.path + ":2: bcast has no algorithm 'binery'")) << bad.out;
+  const TemporaryFile machine(
+      "{\"circoll_machine\": 1, \"name\": \"slow\", \"alpha_s\": 1, \"beta_s_per_byte\": 1e-9, \"gamma_s_per_byte\": "
+      "1e-9}",
+      "machine");
+  const auto json = nlohmann::json::parse(run("explain barrier -p 8 --json --machine " + machine.path).out);
+  EXPECT_EQ(json.at("machine"), "slow");
+  EXPECT_NEAR(json.at("predicted").at(0).at("predicted_us").get<double>(), 3e6, 1);
+}
+
+TEST(Cli, CalibrateFitsAndCompares) {
+  nlohmann::json samples = nlohmann::json::array();
+  for (const double bytes : {1.0, 1000.0, 1e6}) {
+    samples.push_back({{"kind", "exchange"}, {"bytes", std::int64_t(bytes)}, {"seconds", 2e-6 + bytes * 1e-9}});
+    samples.push_back({{"kind", "ping_pong"}, {"bytes", std::int64_t(bytes)}, {"seconds", 1e-6 + bytes * 0.5e-9}});
+    samples.push_back({{"kind", "reduction"}, {"bytes", std::int64_t(bytes)}, {"seconds", 1e-8 + bytes * 0.25e-9}});
+  }
+  const nlohmann::json raw = {{"circoll_calibration", 1}, {"name", "m"}, {"about", "x"}, {"samples", samples}};
+  const TemporaryFile measured(raw.dump(), "measured");
+  const auto machine = nlohmann::json::parse(run("calibrate " + measured.path).out);
+  EXPECT_NEAR(machine.at("alpha_s").get<double>(), 2e-6, 1e-12);
+  EXPECT_NEAR(machine.at("beta_s_per_byte").get<double>(), 1e-9, 1e-15);
+  EXPECT_NEAR(machine.at("gamma_s_per_byte").get<double>(), 0.25e-9, 1e-15);
+  EXPECT_NEAR(machine.at("f_alpha").get<double>(), 0.5, 1e-6);
+  EXPECT_NEAR(machine.at("f_beta").get<double>(), 0.5, 1e-6);
+  const TemporaryFile file("", "fitted");
+  const Outcome fitted = run("calibrate " + measured.path + " -o " + file.path);
+  EXPECT_TRUE(contains(fitted.out, "exchange")) << fitted.out;
+  EXPECT_TRUE(contains(fitted.out, "alpha 2 us, beta 1 ns/B")) << fitted.out;
+
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& [algorithm, median_us] :
+       {std::pair("native", 1.0), std::pair("binomial", 6.0), std::pair("auto", 9.0)}) {
+    rows.push_back({{"collective", "bcast"},
+                    {"algorithm", algorithm},
+                    {"p", 4},
+                    {"bytes", 1000},
+                    {"median_us", median_us},
+                    {"served_by", algorithm == std::string("native") ? "native" : "binomial"}});
+  }
+  const TemporaryFile bench(nlohmann::json{{"rows", rows}}.dump(), "bench");
+  const Outcome compared = run("calibrate --compare " + bench.path + " --machine " + file.path);
+  EXPECT_EQ(compared.exit_code, 0);
+  EXPECT_TRUE(contains(compared.out, "machine m\n")) << compared.out;
+  EXPECT_TRUE(contains(compared.out, "auto, as measured: within 10 % in 0 %, within 25 % in 0 %, within 50 % in 100 %"))
+      << compared.out;
+}
+
+TEST(Cli, SegmentsInBytes) {
+  EXPECT_EQ(run("show bcast/pipeline:segment=1Ki -p 3 --bytes 3Ki").out,
+            run("show bcast/pipeline:segments=3 -p 3").out);
+  EXPECT_EQ(run("verify bcast/pipeline:segment=1Ki -p 1..5 --bytes 3Ki").exit_code, 0);
+  const Outcome local = run("local allreduce/segmented_ring:segment=100 -p 4 --count 100 --type int32");
+  EXPECT_EQ(local.exit_code, 0);
+  EXPECT_TRUE(contains(local.out, "segments=1 ")) << local.out;
+}
+
 TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   const auto expect_misuse = [](const std::string& arguments, std::string_view message) {
     const Outcome outcome = run(arguments + " 2>&1");
@@ -157,6 +254,13 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse(show + "-p 4 --segments 3", "no parameter 'segments'");
   expect_misuse(show + "-p 4 --format xml", "--format");
   expect_misuse(show + "-p 4 --rank 1 --format svg", "draws all ranks");
+  expect_misuse("show bcast/pipeline:segment=1Ki -p 4", "give segments=NUMBER, or the size (--bytes)");
+  expect_misuse("verify bcast/pipeline:segment=1Ki -p 4", "give segments=NUMBER, or --bytes");
+  expect_misuse("explain allreduce -p 4 --policy best", "'best' is no policy");
+  expect_misuse("explain allreduce -p 4 --bytes x", "'x' is not a number of bytes");
+  expect_misuse("explain allreduce -p 4 --machine /no/such/file", "can not be read");
+  expect_misuse("calibrate", "either a file of measurements, or --compare");
+  expect_misuse("calibrate /no/such/file", "can not be read");
 }
 
 TEST(Cli, UnwritableOutputFails) { EXPECT_EQ(run(show + "-p 4 2>/dev/null >/dev/full").exit_code, 1); }

@@ -458,13 +458,5 @@ TEST(Select, DefaultsMeetNeeds) {
   }
 }
 
-TEST(Select, OptimalSegments) {
-  EXPECT_EQ(optimal_segments(1, 1 << 20), 1);
-  EXPECT_EQ(optimal_segments(2, 1 << 20), 1);  // q = 1: nothing to overlap
-  EXPECT_EQ(optimal_segments(16, 0), 1);
-  EXPECT_EQ(optimal_segments(16, 8'000'000), 55);  // sqrt(3 * 8e6 * 0.25e-9 / 2e-6)
-  EXPECT_EQ(optimal_segments(1 << 20, Count{1} << 40), 1024);
-}
-
 }  // namespace
 }  // namespace circoll

@@ -100,7 +100,7 @@ Signature Comm::Impl::signature_of(const Call& call, const Choice& choice) const
   s.element_bytes = element_bytes(call);
   if (is_reducing(call.collective)) {
     if (const UserOperator* user = call.op.user()) {
-      s.exact_op = false;
+      s.exact_op = s.predefined_op = false;
       s.op = {.commutative = user->commutative, .idempotent = false};
     } else {
       const Op op = call.op.predefined();
@@ -121,7 +121,12 @@ Signature Comm::Impl::signature_of(const Call& call, const Choice& choice) const
 
 Selection Comm::Impl::select(const Signature& s) const {
   const Rank p = endpoint_.size();
-  return resolve(s.choice, s.collective, p, deciding_bytes(s, p), s.exact_op, s.op);
+  return resolve(s.choice, {.collective = s.collective,
+                            .p = p,
+                            .bytes = deciding_bytes(s, p),
+                            .op = s.op,
+                            .exact_op = s.exact_op,
+                            .predefined_op = s.predefined_op});
 }
 
 Schedule Comm::Impl::build(const Signature& s, const Selection& selection) const {

@@ -7,7 +7,7 @@ namespace circoll::local {
 namespace {
 
 bool same_choice(const Choice& a, const Choice& b) {
-  if ((a.selection() == nullptr) != (b.selection() == nullptr)) return false;
+  if ((a.selection() == nullptr) != (b.selection() == nullptr) || a.policy() != b.policy()) return false;
   if (a.selection() == nullptr) return a.text() == b.text();
   return a.selection()->algorithm == b.selection()->algorithm &&
          a.selection()->collective == b.selection()->collective && a.selection()->params == b.selection()->params;
@@ -45,7 +45,7 @@ BoundCall::BoundCall(const Signature& signature)
   if (signature.choice.selection() != nullptr) {
     selection_ = *signature.choice.selection();
     signature_.choice = Choice(selection_);
-  } else {
+  } else if (signature.choice.policy() == nullptr) {
     signature_.choice = Choice(std::string_view(text_));
   }
   signature_.counts = counts_;
@@ -58,10 +58,10 @@ bool BoundCall::matches(const Signature& s) const {
   const Signature& t = signature_;
   return t.collective == s.collective && t.prologue == s.prologue && t.in_place == s.in_place && t.root == s.root &&
          t.element_bytes == s.element_bytes && t.count == s.count && t.exact_op == s.exact_op &&
-         t.op.commutative == s.op.commutative && t.op.idempotent == s.op.idempotent &&
-         std::ranges::equal(t.counts, s.counts) && std::ranges::equal(t.displs, s.displs) &&
-         std::ranges::equal(t.send_counts, s.send_counts) && std::ranges::equal(t.send_displs, s.send_displs) &&
-         same_choice(t.choice, s.choice);
+         t.predefined_op == s.predefined_op && t.op.commutative == s.op.commutative &&
+         t.op.idempotent == s.op.idempotent && std::ranges::equal(t.counts, s.counts) &&
+         std::ranges::equal(t.displs, s.displs) && std::ranges::equal(t.send_counts, s.send_counts) &&
+         std::ranges::equal(t.send_displs, s.send_displs) && same_choice(t.choice, s.choice);
 }
 
 std::size_t BoundCall::memory_bytes() const {

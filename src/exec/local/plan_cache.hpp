@@ -20,6 +20,7 @@ struct Signature {
   Choice choice{};
   OperatorTraits op{};
   bool exact_op = true;
+  bool predefined_op = true;
   /// gatherv, scatterv and alltoallv: the prologue, which depends on no counts.
   bool prologue = false;
   bool in_place = false;

@@ -61,10 +61,23 @@ BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, 
 }
 
 bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
+  const CallFacts facts{.collective = head_.collective,
+                        .p = signature.size,
+                        .bytes = signature.vector_bytes(),
+                        .op = {.commutative = head_.commutative, .idempotent = head_.idempotent},
+                        .exact_op = head_.exact,
+                        .predefined_op = head_.predefined};
   try {
-    const Choice choice = head_.choice->kind == Interned::Kind::algorithm ? Choice(head_.choice->selection) : Choice();
-    selection_ = resolve(choice, head_.collective, signature.size, signature.vector_bytes(), head_.exact,
-                         OperatorTraits{.commutative = head_.commutative, .idempotent = head_.idempotent});
+    if (head_.choice->kind == Interned::Kind::algorithm) {
+      selection_ = resolve(head_.choice->selection, facts);
+    } else {
+      Decision decision = head_.choice->policy->decide(facts);
+      if (!decision.selection) {
+        native_reason_ = decision.reason;
+        return false;
+      }
+      selection_ = *std::move(decision.selection);
+    }
   } catch (const Error& e) {
     if (e.code() != ErrorCode::unsupported) throw;
     native_reason_ = e.what();

@@ -33,6 +33,7 @@ struct SignatureHead {
   bool commutative = true;
   bool idempotent = false;
   bool exact = true;
+  bool predefined = true;
 
   friend bool operator==(const SignatureHead&, const SignatureHead&) = default;
 };

@@ -14,8 +14,9 @@ namespace {
 struct Key {
   Collective collective;
   std::string text;
+  const Policy* policy = nullptr;
   friend bool operator<(const Key& a, const Key& b) {
-    return std::tie(a.collective, a.text) < std::tie(b.collective, b.text);
+    return std::tie(a.collective, a.text, a.policy) < std::tie(b.collective, b.text, b.policy);
   }
 };
 
@@ -40,10 +41,11 @@ std::string text_of(const Selection& selection) {
   return text;
 }
 
-Interned read(Collective collective, std::string_view text) {
+Interned read(Collective collective, std::string_view text, const Policy* policy) {
   Interned interned{.collective = collective, .text = std::string(text)};
-  if (text.empty() || text == "auto") {
-    interned.text = "auto";
+  if (policy != nullptr || text.empty() || text == "auto") {
+    interned.text = policy != nullptr ? "policy" : "auto";
+    interned.policy = policy != nullptr ? policy : &default_policy();
   } else if (text == "native") {
     interned.kind = Interned::Kind::native;
   } else {
@@ -58,6 +60,7 @@ Interned read(Collective collective, std::string_view text) {
 /// Whether a memo of an earlier choice answers this one.
 bool same(const Interned& known, Collective collective, const Choice& choice, std::string_view spelling) {
   if (known.collective != collective) return false;
+  if (choice.policy() != nullptr) return known.policy == choice.policy();
   const Selection* selection = choice.selection();
   if (selection == nullptr) return choice.text() == spelling;
   return known.kind == Interned::Kind::algorithm && known.selection.algorithm == selection->algorithm &&
@@ -75,14 +78,15 @@ const Interned* intern(Collective collective, const Choice& choice) {
   const std::string text = selection != nullptr ? text_of(*selection) : std::string(choice.text());
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
-  auto& entry = known.all[Key{collective, text}];
+  const Key key{collective, text, choice.policy()};
+  auto& entry = known.all[key];
   try {
-    if (entry == nullptr) entry = std::make_unique<const Interned>(read(collective, text));
+    if (entry == nullptr) entry = std::make_unique<const Interned>(read(collective, text, choice.policy()));
   } catch (...) {
-    known.all.erase(Key{collective, text});
+    known.all.erase(key);
     throw;
   }
-  spelling = text;
+  spelling = choice.policy() != nullptr ? std::string(1, '\0') : text;  // no text spells a policy
   last = entry.get();
   return last;
 }

@@ -205,6 +205,7 @@ Signature UserBuffers::signature(const Interned& choice) const {
     s.head.commutative = elements_.commutative;
     s.head.idempotent = idempotent_;
     s.head.exact = exact_;
+    s.head.predefined = elements_.kernel != nullptr;
   }
   if (is_irregular(c)) add_arrays(s);
   return s;

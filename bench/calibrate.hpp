@@ -1,0 +1,13 @@
+// Times of messages and reductions, from which circoll calibrate makes a machine.
+#pragma once
+
+#include "circoll/calibration.hpp"
+
+namespace circoll::bench {
+
+/// Measures between ranks 0 and 1, and 0 and p-1, of MPI_COMM_WORLD, while the others sleep: exchanges, ping-pongs, and on
+/// rank 0 reductions, at sizes from 1 byte to 4 MiB. About 10 seconds at most on two idle cores. All ranks call it; the
+/// result is complete on rank 0. Throws Error(invalid_argument) on one rank.
+[[nodiscard]] Calibration measure_machine(const std::string& name);
+
+}  // namespace circoll::bench

@@ -1,0 +1,172 @@
+// circoll calibrate: a machine file from measured times; and measured medians against the model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+
+#include "circoll/calibration.hpp"
+#include "circoll/error.hpp"
+#include "circoll/select.hpp"
+#include "commands.hpp"
+#include "select/text_file.hpp"
+
+namespace circoll::cli {
+namespace {
+
+struct Options {
+  std::string measured;
+  std::string output;
+  std::string compare;
+  std::string machine;
+};
+
+std::string line_text(std::string_view name, const Line& line) {
+  return fmt::format("{:<10} {:>10.4g} us {:>10.4g} ns/B  {} sizes, error {:.0f} % median, {:.0f} % largest\n", name,
+                     line.intercept_s * 1e6, line.slope_s_per_byte * 1e9, line.samples, line.median_error * 100,
+                     line.largest_error * 100);
+}
+
+std::string about(const Calibration& calibration, const Fit& fit) {
+  return fmt::format("{}; median errors of the fit: exchange {:.0f} %, ping-pong {:.0f} %, reduction {:.0f} %",
+                     calibration.about, fit.exchange.median_error * 100, fit.ping_pong.median_error * 100,
+                     fit.reduction.median_error * 100);
+}
+
+void calibrate(const Options& options) {
+  const Calibration calibration = calibration_from_json(select::read_text_file(options.measured), options.measured);
+  const Fit fit = fit_machine(calibration);
+  const std::string machine = to_json(fit.machine, about(calibration, fit));
+  if (options.output.empty()) {
+    print(machine);
+    return;
+  }
+  std::ofstream file(options.output);
+  if (!(file << machine) || !file.flush()) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("the file {} can not be written", options.output));
+  }
+  print(line_text("exchange", fit.exchange) + line_text("ping_pong", fit.ping_pong) +
+        line_text("reduction", fit.reduction) +
+        fmt::format("alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.3g}, f_beta {:.3g} -> {}\n",
+                    fit.machine.alpha_s * 1e6, fit.machine.beta_s_per_byte * 1e9, fit.machine.gamma_s_per_byte * 1e9,
+                    fit.machine.f_alpha, fit.machine.f_beta, options.output));
+}
+
+/// The rows of one call: a collective, p and a size.
+struct Cell {
+  double best_measured_s = 0;
+  std::string best;
+  double auto_s = 0;  ///< 0: not measured
+  double best_predicted_s = 0;
+  double predicted_choice_s = 0;  ///< the measured time of what the model likes best
+};
+
+std::map<std::string, Cell> cells_of(const std::vector<Comparison>& rows) {
+  std::map<std::string, Cell> cells;
+  for (const Comparison& row : rows) {
+    if (row.served_by == "native") continue;
+    Cell& cell = cells[fmt::format("{:<21} p = {:<4} {:>10} B", to_string(row.collective), row.p, row.bytes)];
+    if (cell.best_measured_s == 0 || row.measured_s < cell.best_measured_s) {
+      cell.best_measured_s = row.measured_s;
+      cell.best = row.served_by;
+    }
+    if (row.algorithm == "auto") {
+      cell.auto_s = row.measured_s;
+      continue;
+    }
+    if (cell.predicted_choice_s == 0 || row.predicted_s < cell.best_predicted_s) {
+      cell.best_predicted_s = row.predicted_s;
+      cell.predicted_choice_s = row.measured_s;
+    }
+  }
+  return cells;
+}
+
+/// "within 10 % of the best in 75 % of 40 cells, ..."
+std::string shares(const std::map<std::string, Cell>& cells, double Cell::*time) {
+  std::size_t all = 0;
+  for (const auto& [name, cell] : cells) all += cell.*time > 0 ? 1U : 0U;
+  if (all == 0) return "not measured";
+  std::string text;
+  for (const int percent : {10, 25, 50, 100}) {
+    std::size_t within = 0;
+    for (const auto& [name, cell] : cells) {
+      within += cell.*time > 0 && cell.*time <= cell.best_measured_s * (1 + percent / 100.0) ? 1U : 0U;
+    }
+    text += fmt::format("{}within {} % in {:.0f} %", text.empty() ? "" : ", ", percent,
+                        100.0 * static_cast<double>(within) / static_cast<double>(all));
+  }
+  return fmt::format("{} of {} cells", text, all);
+}
+
+void compare(const Options& options) {
+  const Machine machine = options.machine.empty() ? default_machine() : read_machine(options.machine);
+  const std::vector<Comparison> rows =
+      circoll::compare(select::read_text_file(options.compare), options.compare, machine);
+  print(fmt::format("machine {}\n{:<21} {:<40} {:>4} {:>10} {:>13} {:>13} {:>9}\n", machine.name, "collective",
+                    "algorithm", "p", "bytes", "measured us", "predicted us", "ratio"));
+  std::vector<double> errors;
+  for (const Comparison& row : rows) {
+    const std::string name = row.algorithm == "auto" ? "auto (" + row.served_by + ")" : row.served_by;
+    std::string line = fmt::format("{:<21} {:<40} {:>4} {:>10} {:>13.2f}", to_string(row.collective), name, row.p,
+                                   row.bytes, row.measured_s * 1e6);
+    if (row.served_by != "native") {
+      const double ratio = row.predicted_s / row.measured_s;
+      line += fmt::format(" {:>13.2f} {:>9.2f}", row.predicted_s * 1e6, ratio);
+      if (row.algorithm != "auto" && ratio > 0) errors.push_back(std::max(ratio, 1 / ratio));
+    }
+    print(line + "\n");
+  }
+  std::sort(errors.begin(), errors.end());
+  const auto at = [&](std::size_t percent) {
+    return errors.empty() ? 0.0 : errors[std::min(errors.size() - 1, errors.size() * percent / 100)];
+  };
+  const auto cells = cells_of(rows);
+  std::string text = "\nbest measured of Circoll, and auto, per cell\n";
+  for (const auto& [name, cell] : cells) {
+    text += fmt::format("{}  best {:>10.2f} us {:<34}", name, cell.best_measured_s * 1e6, cell.best);
+    text += cell.auto_s > 0 ? fmt::format(" auto {:>10.2f} us, {:+.0f} %\n", cell.auto_s * 1e6,
+                                          100 * (cell.auto_s / cell.best_measured_s - 1))
+                            : std::string("\n");
+  }
+  text += fmt::format(
+      "\npredicted and measured differ by a factor of {:.2f} median, {:.2f} at the 90th percentile, {} rows\n", at(50),
+      at(90), errors.size());
+  text += "auto, as measured: " + shares(cells, &Cell::auto_s) + "\n";
+  text +=
+      "the algorithm that this machine predicts best, as measured: " + shares(cells, &Cell::predicted_choice_s) + "\n";
+  print(text);
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, Context& /*context*/) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("calibrate", "Make a machine file from measurements; compare measurements with the model");
+  command->add_option("measured", options->measured, "The file that circoll-bench --calibrate wrote");
+  command->add_option("-o,--output", options->output,
+                      "Write the machine file here, and the quality of the fit to stdout");
+  command->add_option("--compare", options->compare,
+                      "A file that circoll-bench --json wrote: measured against predicted");
+  command->add_option("--machine", options->machine, "Machine file for --compare (default: the default machine)");
+  command->footer(
+      "Examples:\n"
+      "  circoll calibrate measured.json -o machine.json    # after: mpirun -np 2 circoll-bench --calibrate "
+      "measured.json\n"
+      "  circoll calibrate --compare bench.json --machine machine.json\n"
+      "docs/calibration.md says what is measured and how it is fitted.");
+  command->callback([options] {
+    if (options->compare.empty() == options->measured.empty()) {
+      throw Error(ErrorCode::invalid_argument, "calibrate needs either a file of measurements, or --compare");
+    }
+    if (options->compare.empty()) {
+      calibrate(*options);
+    } else {
+      compare(*options);
+    }
+  });
+}
+
+}  // namespace circoll::cli

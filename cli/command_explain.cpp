@@ -1,0 +1,140 @@
+// circoll explain: what a policy chooses for a call, and why.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "circoll/calibration.hpp"
+#include "circoll/error.hpp"
+#include "circoll/select.hpp"
+#include "commands.hpp"
+#include "core/environment.hpp"
+
+namespace circoll::cli {
+namespace {
+
+struct Options {
+  std::string collective;
+  Rank ranks = 0;
+  std::string bytes = "0";
+  std::string type = "float64";
+  std::string op = "sum";
+  bool user_op = false;
+  bool noncommutative = false;
+  std::string policy = "auto";
+  std::string machine;
+  bool allow_rank_divergence = false;
+  bool json = false;
+};
+
+CallFacts facts_from(const Options& options) {
+  const Collective collective = *collective_from_string(options.collective);
+  const auto bytes = parse_bytes(options.bytes);
+  const auto type = type_from_string(options.type);
+  const auto op = op_from_string(options.op);
+  if (!bytes) throw Error(ErrorCode::invalid_argument, fmt::format("'{}' is not a number of bytes", options.bytes));
+  if (!type) throw Error(ErrorCode::unknown_name, fmt::format("'{}' is no element type", options.type));
+  if (!op) throw Error(ErrorCode::unknown_name, fmt::format("'{}' is no operator", options.op));
+  CallFacts facts = facts_of(collective, options.ranks, static_cast<Count>(*bytes), *op, *type);
+  if ((options.user_op || options.noncommutative) && is_reducing(collective)) {
+    facts.op = {.commutative = !options.noncommutative, .idempotent = false};
+    facts.exact_op = facts.predefined_op = false;
+  }
+  return facts;
+}
+
+std::string text_of(const Selection& selection) {
+  std::string text = selection.id();
+  char separator = ':';
+  for (const auto& [name, value] : selection.params) {
+    text += fmt::format("{}{}={}", separator, name, value);
+    separator = ',';
+  }
+  return text;
+}
+
+std::string operator_text(const Options& options, const CallFacts& facts) {
+  if (!is_reducing(facts.collective)) return "";
+  const std::string name =
+      facts.predefined_op ? fmt::format("{} {}", options.type, options.op) : std::string("the caller's operator");
+  return fmt::format(", {} ({}commutative, {}{})", name, facts.op.commutative ? "" : "not ",
+                     facts.exact_op ? "exact" : "not exact", facts.op.idempotent ? ", idempotent" : "");
+}
+
+std::string as_text(const Options& options, const CallFacts& facts, const Decision& decision, const Machine& machine) {
+  std::string text = fmt::format("call       {}, p = {}, {} bytes{}\n", options.collective, facts.p, facts.bytes,
+                                 operator_text(options, facts));
+  text += fmt::format("policy     {}\n", options.policy);
+  text += fmt::format(
+      "machine    {}: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.3g}, f_beta {:.3g}\n",
+      machine.name, machine.alpha_s * 1e6, machine.beta_s_per_byte * 1e9, machine.gamma_s_per_byte * 1e9,
+      machine.f_alpha, machine.f_beta);
+  text += fmt::format("choice     {}\n", decision.selection ? text_of(*decision.selection) : "native");
+  text += fmt::format("because    {}\n", decision.reason);
+  for (const Candidate& candidate : decision.candidates) {
+    text += fmt::format("predicted  {:>12.2f} us  {}\n", candidate.seconds * 1e6, text_of(candidate.selection));
+  }
+  for (const RuledOut& out : decision.ruled_out) text += fmt::format("ruled out  {}: {}\n", out.id, out.why);
+  return text;
+}
+
+std::string as_json(const Options& options, const CallFacts& facts, const Decision& decision, const Machine& machine) {
+  nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
+  for (const Candidate& c : decision.candidates) {
+    candidates.push_back({{"algorithm", text_of(c.selection)}, {"predicted_us", c.seconds * 1e6}});
+  }
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const RuledOut& r : decision.ruled_out) out.push_back({{"algorithm", r.id}, {"why", r.why}});
+  const nlohmann::ordered_json json = {{"collective", options.collective},
+                                       {"p", facts.p},
+                                       {"bytes", facts.bytes},
+                                       {"policy", decision.policy},
+                                       {"machine", machine.name},
+                                       {"choice", decision.selection ? text_of(*decision.selection) : "native"},
+                                       {"reason", decision.reason},
+                                       {"predicted", candidates},
+                                       {"ruled_out", out}};
+  return json.dump(2) + "\n";
+}
+
+void explain(const Options& options) {
+  PolicyOptions settings{.machine = default_machine(), .allow_rank_divergence = options.allow_rank_divergence};
+  if (!options.machine.empty()) settings.machine = read_machine(options.machine);
+  const auto policy = make_policy(options.policy, settings);
+  const CallFacts facts = facts_from(options);
+  const Decision decision = policy->decide(facts);
+  print(options.json ? as_json(options, facts, decision, policy->machine())
+                     : as_text(options, facts, decision, policy->machine()));
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Context& /*context*/) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("explain", "Say which algorithm a policy chooses for a call, and why");
+  command->add_option("collective", options->collective, "Collective")->required()->check(collective_name());
+  command->add_option("-p,--ranks", options->ranks, "Number of ranks")
+      ->required()
+      ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
+  command->add_option("-b,--bytes", options->bytes, "The vector (Ki, Mi, Gi): all blocks, where each rank has one")
+      ->capture_default_str();
+  command->add_option("-t,--type", options->type, "Element type")->capture_default_str();
+  command->add_option("-o,--op", options->op, "Operator of reductions")->capture_default_str();
+  command->add_flag("--user-op", options->user_op, "The operator is the caller's function");
+  command->add_flag("--noncommutative", options->noncommutative, "It is, and does not commute");
+  command->add_option("--policy", options->policy, "auto, model, classic, openmpi_fixed, native or file:PATH")
+      ->capture_default_str();
+  command->add_option("--machine", options->machine, "Machine file of the model; see 'circoll calibrate'");
+  command->add_flag("--allow-rank-divergence", options->allow_rank_divergence,
+                    "As with CIRCOLL_ALLOW_RANK_DIVERGENCE=1");
+  command->add_flag("--json", options->json, "As JSON");
+  command->footer(
+      "Examples:\n"
+      "  circoll explain allreduce -p 64 --bytes 8Ki --type float32 --op sum\n"
+      "  circoll explain allreduce -p 6 --bytes 128Ki --policy openmpi_fixed\n"
+      "  circoll explain bcast -p 16 --bytes 1Mi --policy file:rules.json\n"
+      "Rules are described in docs/rules.md.");
+  command->callback([options] { explain(*options); });
+}
+
+}  // namespace circoll::cli

@@ -1,0 +1,103 @@
+// model: the least predicted time over all algorithms whose needs hold, each with its best parameters.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "circoll/error.hpp"
+#include "select/policies.hpp"
+
+namespace circoll::select {
+namespace {
+
+/// "12.3 us"
+std::string in_microseconds(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g us", seconds * 1e6);
+  return text.data();
+}
+
+/// Blocks that a rank copies, as a share of the vector: the model has no term for them, but they break ties.
+double copied_share(const Selection& selection, Rank p) {
+  const Cost cost = selection.algorithm->cost({.size = p, .params = selection.params});
+  const auto sent = static_cast<double>(std::max<std::int64_t>(cost.sent, 1));
+  return static_cast<double>(cost.copied) / sent;
+}
+
+/// An algorithm with the parameters of least predicted time, and that time: "segments" by its closed form, any other one
+/// (a radix, a number of chains) among its default and a few small values. "cores" is what the machine is, not what an
+/// algorithm may choose.
+Candidate best_parameters(const Algorithm& algorithm, const CallFacts& facts, const Machine& machine) {
+  Candidate best;
+  const auto attempt = [&](const Params& params) {
+    Selection tried =
+        with_best_segments(Selection{&algorithm, facts.collective, params}, facts.p, facts.bytes, machine);
+    const double time = seconds(terms_of(tried, facts.p, facts.bytes), machine);
+    if (best.selection.algorithm == nullptr || time < best.seconds) best = {std::move(tried), time};
+  };
+  attempt({});
+  for (const ParamDeclaration& param : algorithm.params) {
+    if (param.name == "segments" || param.name == "cores") continue;
+    for (const std::int64_t value : {2, 3, 4, 8}) {
+      if (value < param.minimum || value > param.maximum || value == param.fallback || value >= facts.p) continue;
+      attempt({{std::string(param.name), value}});
+    }
+  }
+  return best;
+}
+
+class Model final : public PolicyBase {
+ public:
+  using PolicyBase::PolicyBase;
+  [[nodiscard]] Decision decide(const CallFacts& facts) const override {
+    return decide_by_model(name(), facts, options());
+  }
+};
+
+}  // namespace
+
+Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options) {
+  struct Ranked {
+    Candidate candidate;
+    double copied;
+  };
+  Decision decision{.selection = std::nullopt, .policy = policy, .reason = {}};
+  std::vector<Ranked> ranked;
+  for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
+    std::string why = why_not(*algorithm, facts, options.allow_rank_divergence);
+    // Where no rank knows the sizes of blocks between others, forwarding them costs another exchange beforehand.
+    if (why.empty() && facts.collective == Collective::alltoallv && !algorithm->guarantees.direct) {
+      why = "forwards blocks, whose sizes would have to be exchanged first";
+    }
+    if (!why.empty()) {
+      decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});
+      continue;
+    }
+    Candidate best = best_parameters(*algorithm, facts, options.machine);
+    const double copied = copied_share(best.selection, facts.p);
+    ranked.push_back({std::move(best), copied});
+  }
+  if (ranked.empty()) {
+    decision.reason = "no algorithm of Circoll serves this call";
+    return decision;
+  }
+  // Stable: what remains tied is decided by the order of the paths, on every rank alike.
+  std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+    return a.candidate.seconds != b.candidate.seconds ? a.candidate.seconds < b.candidate.seconds : a.copied < b.copied;
+  });
+  for (Ranked& one : ranked) decision.candidates.push_back(std::move(one.candidate));
+  const Candidate& first = decision.candidates.front();
+  decision.selection = first.selection;
+  decision.reason = "least predicted time of " + std::to_string(decision.candidates.size()) + " on machine '" +
+                    options.machine.name + "', " + in_microseconds(first.seconds);
+  if (has_unknown_size(facts.collective)) {
+    decision.reason += " without bytes: the ranks do not all know the sizes, so that none may decide";
+  }
+  return decision;
+}
+
+std::unique_ptr<const Policy> make_model(std::string name, const PolicyOptions& options) {
+  return std::make_unique<Model>(std::move(name), options);
+}
+
+}  // namespace circoll::select

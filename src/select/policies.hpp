@@ -1,0 +1,49 @@
+// The policies, one function each, and what they share.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "circoll/select.hpp"
+
+namespace circoll::select {
+
+/// Common to all policies: name, machine, and the rules that none may break.
+class PolicyBase : public Policy {
+ public:
+  PolicyBase(std::string name, PolicyOptions options) : name_(std::move(name)), options_(std::move(options)) {}
+  [[nodiscard]] const Machine& machine() const override { return options_.machine; }
+
+ protected:
+  [[nodiscard]] const PolicyOptions& options() const { return options_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// why_not under the options of this policy.
+  [[nodiscard]] std::string refusal(const Algorithm& algorithm, const CallFacts& facts) const {
+    return why_not(algorithm, facts, options_.allow_rank_divergence);
+  }
+  /// The decision for a wished algorithm if it may serve the call; otherwise it is added to `ruled_out` and nothing is
+  /// returned.
+  [[nodiscard]] std::optional<Decision> take(const CallFacts& facts, const Selection& wished, const std::string& reason,
+                                             std::vector<RuledOut>& ruled_out) const;
+  /// The model's decision, as a substitute: `reason` comes first in its reason, and `ruled_out` in its list.
+  [[nodiscard]] Decision fall_back(const CallFacts& facts, const std::string& reason,
+                                   std::vector<RuledOut> ruled_out) const;
+  [[nodiscard]] Decision native(std::string reason, std::vector<RuledOut> ruled_out = {}) const;
+
+ private:
+  std::string name_;
+  PolicyOptions options_;
+};
+
+/// Least predicted time; see model_policy.cpp.
+[[nodiscard]] Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options);
+
+[[nodiscard]] std::unique_ptr<const Policy> make_model(std::string name, const PolicyOptions& options);
+[[nodiscard]] std::unique_ptr<const Policy> make_classic(const PolicyOptions& options);
+[[nodiscard]] std::unique_ptr<const Policy> make_openmpi_fixed(const PolicyOptions& options);
+[[nodiscard]] std::unique_ptr<const Policy> make_native(const PolicyOptions& options);
+
+/// The name in Open MPI's decision tree for allreduce (its names are Circoll's), p ranks and a vector of `bytes`.
+[[nodiscard]] std::string_view openmpi_tree(Rank p, Count bytes);
+
+}  // namespace circoll::select

@@ -1,0 +1,171 @@
+// What all policies share: facts, the rules that none may break, policies by name.
+#include "circoll/error.hpp"
+#include "circoll/ops.hpp"
+#include "circoll/select.hpp"
+#include "select/policies.hpp"
+#include "select/text_file.hpp"
+
+namespace circoll {
+
+CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type) {
+  CallFacts facts{.collective = collective, .p = p, .bytes = deciding_bytes(collective, bytes)};
+  if (is_reducing(collective)) {
+    facts.op = {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
+    facts.exact_op = is_order_free(op, type);
+  }
+  return facts;
+}
+
+bool has_unknown_size(Collective collective) {
+  return collective == Collective::gatherv || collective == Collective::scatterv || collective == Collective::alltoallv;
+}
+
+Count deciding_bytes(Collective collective, Count bytes) {
+  return has_unknown_size(collective) || collective == Collective::barrier ? 0 : bytes;
+}
+
+std::string why_not(const Algorithm& algorithm, const CallFacts& facts, bool allow_rank_divergence) {
+  std::string unmet = unmet_need(algorithm, facts.p, facts.op);
+  if (!unmet.empty()) return unmet;
+  // Only an allreduce computes one result on several ranks, so only there can ranks differ.
+  if (facts.collective == Collective::allreduce && !facts.exact_op && !algorithm.guarantees.same_bits &&
+      !allow_rank_divergence) {
+    return "may give ranks different bits, since the operator is not exact";
+  }
+  return {};
+}
+
+Selection completed(const Selection& selection, Rank p, Count bytes, const Machine& machine) {
+  if (selection.params.contains("segment")) return with_segment_count(selection, p, bytes);
+  return with_best_segments(selection, p, bytes, machine);
+}
+
+Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op, bool commutative) {
+  return resolve({}, {.collective = collective,
+                      .p = p,
+                      .bytes = bytes,
+                      .op = {.commutative = commutative, .idempotent = false},
+                      .exact_op = exact_op});
+}
+
+const Policy& default_policy() {
+  static const std::unique_ptr<const Policy> policy = make_policy("auto");
+  return *policy;
+}
+
+Selection resolve(const Choice& choice, const CallFacts& facts) {
+  if (choice.is_default() || choice.policy() != nullptr || choice.text() == "auto") {
+    const Policy& policy = choice.policy() != nullptr ? *choice.policy() : default_policy();
+    Decision decision = policy.decide(facts);
+    if (!decision.selection) throw Error(ErrorCode::unsupported, decision.policy + ": " + decision.reason);
+    return *std::move(decision.selection);
+  }
+  Selection selection;
+  if (choice.selection() != nullptr) {
+    selection = *choice.selection();
+  } else if (choice.text().find('/') != std::string_view::npos) {
+    selection = parse_selection(choice.text());
+  } else {
+    selection = parse_selection(facts.collective, choice.text());
+  }
+  require(selection.algorithm != nullptr && selection.collective == facts.collective &&
+              selection.algorithm->serves(facts.collective),
+          "the chosen algorithm is one of another collective");
+  const std::string unmet = unmet_need(*selection.algorithm, facts.p, facts.op);
+  if (!unmet.empty()) throw Error(ErrorCode::unsupported, selection.id() + ": " + unmet);
+  return completed(selection, facts.p, facts.bytes, default_policy().machine());
+}
+
+namespace select {
+
+std::optional<Decision> PolicyBase::take(const CallFacts& facts, const Selection& wished, const std::string& reason,
+                                         std::vector<RuledOut>& ruled_out) const {
+  std::string why = refusal(*wished.algorithm, facts);
+  if (why.empty() && wished.params.contains("segment") && has_unknown_size(facts.collective)) {
+    why = "segment=BYTES needs a size that all ranks know";
+  }
+  if (!why.empty()) {
+    ruled_out.push_back({wished.id(), std::move(why)});
+    return std::nullopt;
+  }
+  return Decision{.selection = completed(wished, facts.p, facts.bytes, options_.machine),
+                  .policy = name_,
+                  .reason = reason,
+                  .ruled_out = ruled_out};
+}
+
+Decision PolicyBase::fall_back(const CallFacts& facts, const std::string& reason,
+                               std::vector<RuledOut> ruled_out) const {
+  Decision decision = decide_by_model(name_, facts, options_);
+  decision.reason = reason + "; " + decision.reason;
+  for (RuledOut& other : decision.ruled_out) {
+    bool known = false;
+    for (const RuledOut& first : ruled_out) known = known || first.id == other.id;
+    if (!known) ruled_out.push_back(std::move(other));
+  }
+  decision.ruled_out = std::move(ruled_out);
+  return decision;
+}
+
+Decision PolicyBase::native(std::string reason, std::vector<RuledOut> ruled_out) const {
+  return {.selection = std::nullopt, .policy = name_, .reason = std::move(reason), .ruled_out = std::move(ruled_out)};
+}
+
+namespace {
+
+class Native final : public PolicyBase {
+ public:
+  using PolicyBase::PolicyBase;
+  [[nodiscard]] Decision decide(const CallFacts& /*facts*/) const override {
+    return PolicyBase::native("the policy leaves every call to the MPI library");
+  }
+};
+
+class Fixed final : public PolicyBase {
+ public:
+  Fixed(Selection selection, const PolicyOptions& options)
+      : PolicyBase("fixed", options), selection_(std::move(selection)) {}
+
+  [[nodiscard]] Decision decide(const CallFacts& facts) const override {
+    if (facts.collective != selection_.collective) return native("the chosen algorithm is one of another collective");
+    std::vector<RuledOut> ruled_out;
+    if (auto decision = take(facts, selection_, "chosen by name", ruled_out)) return *std::move(decision);
+    const RuledOut& own = ruled_out.back();
+    std::string reason = own.id + ": " + own.why;
+    return native(std::move(reason), std::move(ruled_out));
+  }
+
+ private:
+  Selection selection_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Policy> make_native(const PolicyOptions& options) {
+  return std::make_unique<Native>("native", options);
+}
+
+}  // namespace select
+
+std::unique_ptr<const Policy> make_fixed_policy(const Selection& selection, const PolicyOptions& options) {
+  require(selection.algorithm != nullptr && selection.algorithm->serves(selection.collective),
+          "the selection names no algorithm of its collective");
+  return std::make_unique<select::Fixed>(selection, options);
+}
+
+std::unique_ptr<const Policy> make_policy(std::string_view name, const PolicyOptions& options) {
+  if (name == "auto" || name == "model") return select::make_model(std::string(name), options);
+  if (name == "classic") return select::make_classic(options);
+  if (name == "openmpi_fixed") return select::make_openmpi_fixed(options);
+  if (name == "native") return select::make_native(options);
+  constexpr std::string_view file = "file:";
+  if (name.starts_with(file)) {
+    const std::string path(name.substr(file.size()));
+    return make_rules_policy(select::read_text_file(path), path, options);
+  }
+  throw Error(ErrorCode::unknown_name, "'" + std::string(name) +
+                                           "' is no policy: there are auto, model, classic, openmpi_fixed, native and "
+                                           "file:PATH");
+}
+
+}  // namespace circoll

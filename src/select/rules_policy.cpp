@@ -1,0 +1,331 @@
+// file: rules in JSON (docs/rules.md), checked when they are read: every error names a line.
+//
+// The calls of a collective form a space of p, bytes and the kind of the operator. The rules must cut it into parts:
+// no call twice, no call left out, and no algorithm where its needs do not hold.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <map>
+
+#include "circoll/error.hpp"
+#include "select/policies.hpp"
+#include "select/text_file.hpp"
+
+namespace circoll::select {
+namespace {
+
+/// From `from`, included, to `to`, excluded.
+struct Interval {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  [[nodiscard]] bool holds(std::int64_t value) const { return value >= from && value < to; }
+  [[nodiscard]] bool empty() const { return from >= to; }
+};
+constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
+
+/// The kinds of operators that can be: idempotent ones commute.
+struct OpKind {
+  bool commutative;
+  bool exact;
+  bool idempotent;
+};
+constexpr std::array<OpKind, 6> op_kinds{{{true, true, true},
+                                          {true, false, true},
+                                          {true, true, false},
+                                          {true, false, false},
+                                          {false, true, false},
+                                          {false, false, false}}};
+using OpSet = unsigned;  ///< a bit for each of op_kinds
+constexpr OpSet all_ops = (1U << op_kinds.size()) - 1;
+
+std::optional<OpSet> ops_of(std::string_view name) {
+  OpSet set = 0;
+  for (std::size_t i = 0; i < op_kinds.size(); ++i) {
+    const OpKind& kind = op_kinds[i];
+    const bool in = name == "any" || (name == "commutative" && kind.commutative) ||
+                    (name == "noncommutative" && !kind.commutative) || (name == "exact" && kind.exact) ||
+                    (name == "inexact" && !kind.exact) || (name == "idempotent" && kind.idempotent);
+    if (in) set |= 1U << i;
+  }
+  return set == 0 ? std::nullopt : std::optional(set);
+}
+
+std::string name_of(const OpKind& kind) {
+  return std::string(kind.commutative ? "commutative" : "noncommutative") + ", " + (kind.exact ? "exact" : "inexact") +
+         (kind.idempotent ? ", idempotent" : "");
+}
+
+/// What a rule says to use.
+struct Use {
+  enum class Kind { automatic, native, algorithm };
+  Kind kind = Kind::automatic;
+  Selection selection{};
+  std::string text{};
+};
+
+struct Rule {
+  Interval p{1, unbounded};
+  Interval bytes{0, unbounded};
+  OpSet ops = all_ops;
+  Use use{};
+  std::size_t line = 1;
+};
+
+struct RulesOf {
+  std::vector<Rule> rules;
+  std::optional<Rule> otherwise;  ///< for calls that no rule covers
+};
+
+std::string text_of(const Interval& interval) {
+  return "[" + std::to_string(interval.from) + ", " +
+         (interval.to == unbounded ? "unbounded" : std::to_string(interval.to)) + ")";
+}
+
+/// 64, or "64", or "64Ki".
+std::optional<std::int64_t> number_of(const Json& json) {
+  if (const auto* value = std::get_if<std::int64_t>(&json.value))
+    return *value >= 0 ? std::optional(*value) : std::nullopt;
+  const std::string* text = json.string();
+  if (text == nullptr) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  const std::string_view unit(end, static_cast<std::size_t>(text->data() + text->size() - end));
+  const int shift = unit.empty() ? 0 : unit == "Ki" ? 10 : unit == "Mi" ? 20 : unit == "Gi" ? 30 : -1;
+  if (error != std::errc() || shift < 0 || value < 0 || value > (unbounded >> shift)) return std::nullopt;
+  return value << shift;
+}
+
+class Reader {
+ public:
+  Reader(const std::string& source, const PolicyOptions& options) : source_(source), options_(options) {}
+
+  std::map<Collective, RulesOf> read(std::string_view text) {
+    const Json root = read_json(text, source_);
+    std::vector<std::string_view> known{"circoll_rules", "about"};
+    for (const Collective collective : all_collectives) known.push_back(to_string(collective));
+    const Members members(root, source_, known);
+    members.require_version("circoll_rules");
+    if (members.find("about") != nullptr) (void)members.text("about");
+    std::map<Collective, RulesOf> all;
+    for (const Collective collective : all_collectives) {
+      const Json* list = members.find(to_string(collective));
+      if (list == nullptr) continue;
+      if (list->array() == nullptr || list->array()->empty()) {
+        members.fail(*list, "rules of a collective are a list [...] of at least one");
+      }
+      all.emplace(collective, read_list(collective, *list));
+    }
+    return all;
+  }
+
+ private:
+  RulesOf read_list(Collective collective, const Json& list) {
+    RulesOf result;
+    for (const Json& entry : *list.array()) {
+      if (result.otherwise) fail_at(source_, entry.line, "\"otherwise\" comes last");
+      Rule rule{.line = entry.line};
+      if (entry.member("otherwise") != nullptr) {
+        const Members members(entry, source_, {"otherwise", "about"});
+        rule.use = read_use(collective, entry, members.text("otherwise"));
+        result.otherwise = rule;
+        continue;
+      }
+      const Members members(entry, source_, {"p", "bytes", "op", "use", "about"});
+      rule.p = read_interval(members, "p", 1);
+      rule.bytes = read_interval(members, "bytes", 0);
+      if (deciding_bytes(collective, 1) == 0 && members.find("bytes") != nullptr) {
+        fail_at(source_, entry.line,
+                "\"bytes\" can not decide about " + std::string(to_string(collective)) +
+                    (has_unknown_size(collective) ? ": the ranks do not all know it" : ", which has none"));
+      }
+      rule.ops = read_ops(collective, members, entry);
+      rule.use = read_use(collective, entry, members.text("use"));
+      check_possible(collective, rule);
+      result.rules.push_back(std::move(rule));
+    }
+    check_partition(collective, result, list.line);
+    return result;
+  }
+
+  Interval read_interval(const Members& members, std::string_view key, std::int64_t least) {
+    const Json* json = members.find(key);
+    Interval interval{least, unbounded};
+    if (json == nullptr) return interval;
+    const std::string wanted =
+        "'" + std::string(key) + "' is [FROM, TO], FROM included and TO not, or [FROM] without an end";
+    if (json->array() == nullptr || json->array()->empty() || json->array()->size() > 2) members.fail(*json, wanted);
+    const auto read_one = [&](std::size_t i) {
+      const auto value = number_of((*json->array())[i]);
+      if (!value) members.fail(*json, wanted + "; a bound is a number, or a string as \"64Ki\"");
+      return *value;
+    };
+    interval.from = read_one(0);
+    if (json->array()->size() == 2) interval.to = read_one(1);
+    if (interval.from < least) members.fail(*json, "'" + std::string(key) + "' begins at " + std::to_string(least));
+    if (interval.empty())
+      members.fail(*json, "the range " + text_of(interval) + " of '" + std::string(key) + "' is empty");
+    return interval;
+  }
+
+  OpSet read_ops(Collective collective, const Members& members, const Json& entry) {
+    if (members.find("op") == nullptr) return all_ops;
+    if (!is_reducing(collective)) members.fail(entry, std::string(to_string(collective)) + " has no operator");
+    const std::string name = members.text("op");
+    const auto ops = ops_of(name);
+    if (!ops) {
+      members.fail(entry, "'" + name + "' is none of any, commutative, noncommutative, exact, inexact, idempotent");
+    }
+    return *ops;
+  }
+
+  Use read_use(Collective collective, const Json& at, const std::string& text) {
+    if (text == "auto") return {.kind = Use::Kind::automatic, .selection = {}, .text = text};
+    if (text == "native") return {.kind = Use::Kind::native, .selection = {}, .text = text};
+    try {
+      const bool whole = text.find('/') != std::string::npos;
+      Selection selection = whole ? parse_selection(text) : parse_selection(collective, text);
+      if (selection.collective != collective) throw Error(ErrorCode::parse, "'" + text + "' is of another collective");
+      return {.kind = Use::Kind::algorithm, .selection = std::move(selection), .text = text};
+    } catch (const Error& error) {
+      fail_at(source_, at.line, error.what());
+    }
+  }
+
+  /// An algorithm must be able to serve every call of its rule.
+  void check_possible(Collective collective, const Rule& rule) {
+    if (rule.use.kind != Use::Kind::algorithm) return;
+    const Algorithm& algorithm = *rule.use.selection.algorithm;
+    for (std::size_t i = 0; i < op_kinds.size(); ++i) {
+      if ((rule.ops & 1U << i) == 0) continue;
+      const OpKind& kind = op_kinds[i];
+      for (const Rank p : telling_sizes(rule.p)) {
+        CallFacts facts{.collective = collective, .p = p};
+        if (is_reducing(collective)) {
+          facts.op = {.commutative = kind.commutative, .idempotent = kind.idempotent};
+          facts.exact_op = kind.exact;
+        }
+        const std::string why = why_not(algorithm, facts, options_.allow_rank_divergence);
+        if (why.empty()) continue;
+        fail_at(source_, rule.line,
+                algorithm.id(collective) + " can not serve all calls of this rule: for p = " + std::to_string(p) +
+                    (is_reducing(collective) ? " and an operator that is " + name_of(kind) : "") + " it " + why);
+      }
+    }
+  }
+
+  /// Values of p in a range that break a need if any does: the needs are a least p, parity, and being a power of two.
+  static std::vector<Rank> telling_sizes(const Interval& p) {
+    std::vector<Rank> sizes;
+    for (Rank i = 0; i < 4 && p.holds(p.from + i); ++i) sizes.push_back(p.from + i);
+    return sizes;
+  }
+
+  void check_partition(Collective collective, const RulesOf& rules, std::size_t line) {
+    for (std::size_t i = 0; i < op_kinds.size(); ++i) {
+      if (!is_reducing(collective) && i > 0) break;
+      std::vector<const Rule*> of_kind;
+      for (const Rule& rule : rules.rules) {
+        if ((rule.ops & 1U << i) != 0) of_kind.push_back(&rule);
+      }
+      check_plane(collective, of_kind, rules.otherwise.has_value(), line,
+                  is_reducing(collective) ? " and an operator that is " + name_of(op_kinds[i]) : "");
+    }
+  }
+
+  /// The rules of one kind of operator, over p and bytes: between two neighbouring bounds of p the same rules hold.
+  void check_plane(Collective collective, std::vector<const Rule*>& rules, bool has_otherwise, std::size_t line,
+                   const std::string& suffix) {
+    std::vector<std::int64_t> bounds{1};
+    for (const Rule* rule : rules) {
+      bounds.push_back(rule->p.from);
+      if (rule->p.to != unbounded) bounds.push_back(rule->p.to);
+    }
+    std::sort(bounds.begin(), bounds.end());
+    bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
+    std::stable_sort(rules.begin(), rules.end(),
+                     [](const Rule* a, const Rule* b) { return a->bytes.from < b->bytes.from; });
+    for (const std::int64_t p : bounds) {
+      std::int64_t covered = 0;
+      const Rule* before = nullptr;
+      const auto missing = [&](std::int64_t to) {
+        if (has_otherwise) return;
+        fail_at(source_, before != nullptr ? before->line : line,
+                "no rule of " + std::string(to_string(collective)) + " covers p = " + std::to_string(p) +
+                    ", bytes in " + text_of({covered, to}) + suffix + "; add one, or {\"otherwise\": \"auto\"}");
+      };
+      for (const Rule* rule : rules) {
+        if (!rule->p.holds(p)) continue;
+        if (before != nullptr && rule->bytes.from < covered) {
+          fail_at(source_, std::max(rule->line, before->line),
+                  "this rule overlaps that of line " + std::to_string(std::min(rule->line, before->line)) +
+                      ": both cover p = " + std::to_string(p) + ", bytes = " + std::to_string(rule->bytes.from) +
+                      suffix);
+        }
+        if (rule->bytes.from > covered) missing(rule->bytes.from);
+        covered = rule->bytes.to;
+        before = rule;
+      }
+      if (covered != unbounded) missing(unbounded);
+    }
+  }
+
+  std::string source_;
+  const PolicyOptions& options_;
+};
+
+class Rules final : public PolicyBase {
+ public:
+  Rules(std::map<Collective, RulesOf> rules, std::string source, const PolicyOptions& options)
+      : PolicyBase("file", options), rules_(std::move(rules)), source_(std::move(source)) {}
+
+  [[nodiscard]] Decision decide(const CallFacts& facts) const override {
+    const auto found = rules_.find(facts.collective);
+    if (found == rules_.end()) {
+      return fall_back(facts, source_ + " has no rules of " + std::string(to_string(facts.collective)), {});
+    }
+    const Rule* const rule = find(found->second, facts);
+    const std::string where = source_ + ":" + std::to_string(rule->line) + ": " + rule->use.text;
+    if (rule->use.kind == Use::Kind::native) return native("rule " + where);
+    if (rule->use.kind == Use::Kind::automatic) return fall_back(facts, "rule " + where, {});
+    std::vector<RuledOut> ruled_out;
+    if (auto decision = take(facts, rule->use.selection, "rule " + where, ruled_out)) return *std::move(decision);
+    // Only an "otherwise", which can not be checked against all calls when it is read.
+    return fall_back(facts, "rule " + where + " can not serve the call", std::move(ruled_out));
+  }
+
+ private:
+  static const Rule* find(const RulesOf& rules, const CallFacts& facts) {
+    OpSet kind = 1;  // without an operator: the first kind stands for all
+    if (is_reducing(facts.collective)) {
+      for (std::size_t i = 0; i < op_kinds.size(); ++i) {
+        const OpKind& k = op_kinds[i];
+        // An operator that is idempotent and does not commute is taken for one that is not idempotent.
+        if (k.commutative == facts.op.commutative && k.exact == facts.exact_op &&
+            k.idempotent == (facts.op.idempotent && facts.op.commutative)) {
+          kind = 1U << i;
+        }
+      }
+    }
+    for (const Rule& rule : rules.rules) {
+      if ((rule.ops & kind) != 0 && rule.p.holds(facts.p) && rule.bytes.holds(facts.bytes)) return &rule;
+    }
+    check(rules.otherwise.has_value(), "rules cover every call");
+    return &*rules.otherwise;
+  }
+
+  std::map<Collective, RulesOf> rules_;
+  std::string source_;
+};
+
+}  // namespace
+}  // namespace circoll::select
+
+namespace circoll {
+
+std::unique_ptr<const Policy> make_rules_policy(std::string_view json, const std::string& source,
+                                                const PolicyOptions& options) {
+  return std::make_unique<select::Rules>(select::Reader(source, options).read(json), source, options);
+}
+
+}  // namespace circoll

@@ -1,0 +1,26 @@
+#!/bin/bash
+# calibrate_test.sh CIRCOLL BENCH LAUNCH...: circoll-bench measures, circoll calibrate fits and compares, and the model reads
+# the machine. LAUNCH is followed by a number of ranks and the program.
+set -u
+circoll=$1 bench=$2
+shift 2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+
+# Two pairs of ranks; more ranks than cores may be too noisy to fit.
+"$@" 3 "$bench" --calibrate "$work/measured.json" --name here || fail "circoll-bench --calibrate"
+[ "$(grep -c '"kind": "exchange"' "$work/measured.json")" = 34 ] || fail "there are not 17 sizes of two pairs of ranks"
+"$@" 2 "$bench" --calibrate "$work/measured.json" --name here || fail "circoll-bench --calibrate"
+"$circoll" calibrate "$work/measured.json" -o "$work/machine.json" || fail "circoll calibrate"
+"$circoll" explain bcast -p 16 --bytes 1Mi --machine "$work/machine.json" | grep "least predicted time .* machine 'here'" ||
+  fail "the model does not read the machine"
+"$@" 2 "$bench" --collective bcast,allgather --algorithm all,auto --bytes 8,4Ki --reps 5 --machine "$work/machine.json" \
+  --json "$work/bench.json" >/dev/null || fail "circoll-bench --json"
+"$circoll" calibrate --compare "$work/bench.json" --machine "$work/machine.json" | tail -3 >"$work/report"
+cat "$work/report"
+grep -q "auto, as measured: .* of 4 cells" "$work/report" || fail "the comparison has not four cells"
+"$@" 2 "$bench" --collective bcast --algorithm auto --bytes 8 --reps 3 --policy classic | grep "auto (binomial)" || fail "--policy is not used"
+[ $failed = 0 ] && echo PASS
+exit $failed

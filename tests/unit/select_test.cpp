@@ -1,0 +1,520 @@
+// Policies: what they choose, what they may not choose, and that they say why.
+#include "circoll/select.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "circoll/error.hpp"
+#include "circoll/local.hpp"
+#include "circoll/ops.hpp"
+#include "select/policies.hpp"
+
+namespace circoll {
+namespace {
+
+constexpr OperatorTraits commutative{.commutative = true, .idempotent = false};
+constexpr OperatorTraits ordered{.commutative = false, .idempotent = false};
+
+CallFacts allreduce_of(Rank p, Count bytes, OperatorTraits op = commutative, bool exact = false) {
+  return {.collective = Collective::allreduce, .p = p, .bytes = bytes, .op = op, .exact_op = exact};
+}
+
+std::string chosen(const Policy& policy, const CallFacts& facts) {
+  const Decision decision = policy.decide(facts);
+  return decision.selection ? std::string(decision.selection->algorithm->name) : "native";
+}
+
+/// The tree as Open MPI's decision function is written, once more and in another form than the policy's.
+std::string tree(Rank communicator_size, Count total_dsize) {
+  std::string alg;
+  if (communicator_size < 4) {
+    if (total_dsize < 8) {
+      alg = "ring";
+    } else if (total_dsize < 4096) {
+      alg = "recursive_doubling";
+    } else if (total_dsize < 8192) {
+      alg = "ring";
+    } else if (total_dsize < 16384) {
+      alg = "recursive_doubling";
+    } else if (total_dsize < 65536) {
+      alg = "ring";
+    } else if (total_dsize < 262144) {
+      alg = "segmented_ring";
+    } else {
+      alg = "rabenseifner";
+    }
+  } else if (communicator_size < 8) {
+    alg = total_dsize < 16 ? "ring" : total_dsize < 8192 ? "recursive_doubling" : "rabenseifner";
+  } else if (communicator_size < 16) {
+    alg = total_dsize < 8192 ? "recursive_doubling" : "rabenseifner";
+  } else if (communicator_size < 32) {
+    alg = total_dsize < 64 ? "segmented_ring" : total_dsize < 4096 ? "recursive_doubling" : "rabenseifner";
+  } else if (communicator_size < 64) {
+    alg = total_dsize < 128 ? "segmented_ring" : "rabenseifner";
+  } else if (communicator_size < 128) {
+    alg = total_dsize < 262144 ? "recursive_doubling" : "rabenseifner";
+  } else if (communicator_size < 256) {
+    alg = total_dsize < 131072 ? "nonoverlapping" : total_dsize < 262144 ? "recursive_doubling" : "rabenseifner";
+  } else if (communicator_size < 512) {
+    alg = total_dsize < 4096 ? "nonoverlapping" : "rabenseifner";
+  } else if (communicator_size < 2048) {
+    alg = total_dsize < 2048 ? "nonoverlapping" : total_dsize < 16384 ? "recursive_doubling" : "rabenseifner";
+  } else if (communicator_size < 4096) {
+    alg = total_dsize < 2048    ? "nonoverlapping"
+          : total_dsize < 4096  ? "segmented_ring"
+          : total_dsize < 16384 ? "recursive_doubling"
+                                : "rabenseifner";
+  } else {
+    alg = total_dsize < 2048    ? "nonoverlapping"
+          : total_dsize < 16384 ? "segmented_ring"
+          : total_dsize < 32768 ? "recursive_doubling"
+                                : "rabenseifner";
+  }
+  return alg;
+}
+
+TEST(OpenMpiFixed, EveryBranchAtBothSidesOfEveryThreshold) {
+  std::vector<Rank> sizes{1, 2, 3};
+  for (const Rank limit : {4, 8, 16, 32, 64, 128, 256, 512, 2048, 4096}) {
+    for (const Rank p : {limit - 1, limit, limit + 1}) sizes.push_back(p);
+  }
+  std::vector<Count> bytes{0, 1, Count{1} << 40};
+  for (const Count limit : {8, 16, 64, 128, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144}) {
+    for (const Count b : {limit - 1, limit, limit + 1}) bytes.push_back(b);
+  }
+  for (const Rank p : sizes) {
+    for (const Count b : bytes) {
+      EXPECT_EQ(select::openmpi_tree(p, b), tree(p, b)) << "p = " << p << ", " << b << " bytes";
+    }
+  }
+}
+
+TEST(OpenMpiFixed, DecidesByTheTree) {
+  const auto policy = make_policy("openmpi_fixed");
+  for (const Rank p : {2, 3, 4, 7, 8, 15, 16, 31, 32}) {
+    for (const Count bytes : {4, 8, 100, 4096, 8192, 65536}) {
+      const Decision decision = policy->decide(allreduce_of(p, bytes));
+      ASSERT_TRUE(decision.selection);
+      EXPECT_EQ(decision.selection->algorithm->name, tree(p, bytes)) << p << " " << bytes;
+      EXPECT_NE(decision.reason.find("tree"), std::string::npos);
+      EXPECT_TRUE(decision.ruled_out.empty());
+      EXPECT_EQ(decision.policy, "openmpi_fixed");
+    }
+  }
+}
+
+TEST(OpenMpiFixed, OtherOperatorsAndCollectives) {
+  const auto policy = make_policy("openmpi_fixed");
+  const Decision decision = policy->decide(allreduce_of(6, 100, ordered));
+  ASSERT_TRUE(decision.selection);
+  EXPECT_EQ(decision.selection->algorithm->name, "nonoverlapping");
+  EXPECT_NE(decision.reason.find("does not commute"), std::string::npos);
+  const Decision other = policy->decide({.collective = Collective::allgather, .p = 6, .bytes = 600});
+  EXPECT_EQ(other.selection->id(), default_selection(Collective::allgather, 6, 600, true, true).id());
+  EXPECT_NE(other.reason.find("allreduce alone"), std::string::npos);
+}
+
+TEST(Classic, PredefinedOrNotShortOrLong) {
+  const auto policy = make_policy("classic");
+  CallFacts facts = allreduce_of(8, 2048);
+  EXPECT_EQ(chosen(*policy, facts), "binomial");
+  facts.bytes = 2049;
+  EXPECT_EQ(chosen(*policy, facts), "rabenseifner");
+  facts.predefined_op = false;
+  EXPECT_EQ(chosen(*policy, facts), "recursive_doubling");
+  facts.bytes = 8;
+  EXPECT_EQ(chosen(*policy, facts), "recursive_doubling");
+  facts.collective = Collective::reduce;
+  EXPECT_EQ(chosen(*policy, facts), "binomial");
+  facts.predefined_op = true;
+  facts.bytes = 2049;
+  EXPECT_EQ(chosen(*policy, facts), "rabenseifner");
+}
+
+TEST(Classic, CollectivesWithoutAnOperatorAndReduceScatter) {
+  const auto policy = make_policy("classic");
+  const auto name = [&](Collective collective, Rank p, Count bytes) {
+    return chosen(*policy, {.collective = collective, .p = p, .bytes = bytes});
+  };
+  EXPECT_EQ(name(Collective::bcast, 7, 1 << 20), "binomial");
+  EXPECT_EQ(name(Collective::bcast, 8, 12288), "binomial");
+  EXPECT_EQ(name(Collective::bcast, 8, 12289), "scatter_allgather");
+  EXPECT_EQ(name(Collective::allgather, 8, 81920), "recursive_doubling");
+  EXPECT_EQ(name(Collective::allgather, 7, 81920), "bruck");
+  EXPECT_EQ(name(Collective::allgather, 8, 81921), "ring");
+  EXPECT_EQ(name(Collective::reduce_scatter_block, 8, 524288), "recursive_halving");
+  EXPECT_EQ(name(Collective::reduce_scatter_block, 8, 524289), "pairwise");
+  EXPECT_EQ(chosen(*policy, {.collective = Collective::reduce_scatter, .p = 8, .bytes = 8, .op = ordered}),
+            "recursive_doubling");
+  EXPECT_EQ(name(Collective::gather, 8, 8), "binomial");
+  EXPECT_EQ(name(Collective::gatherv, 8, 0), "linear");
+  EXPECT_EQ(name(Collective::barrier, 8, 0), "dissemination");
+  EXPECT_EQ(name(Collective::alltoall, 8, 8 * 256), "bruck");
+  EXPECT_EQ(name(Collective::alltoall, 8, 8 * 257), "pairwise");
+  EXPECT_EQ(name(Collective::alltoall, 7, 7), "pairwise");
+  EXPECT_EQ(name(Collective::scan, 8, 8), "recursive_doubling");
+  EXPECT_EQ(name(Collective::exscan, 8, 8), "recursive_doubling");
+}
+
+TEST(Model, TheLeastTimeOfAllThatMayServe) {
+  PolicyOptions options;
+  options.machine.alpha_s = 5e-6;
+  options.machine.beta_s_per_byte = 1e-9;
+  const auto policy = make_policy("model", options);
+  for (const Collective collective : {Collective::allreduce, Collective::bcast, Collective::allgather}) {
+    for (const Rank p : {2, 5, 8}) {
+      for (const Count bytes : {8, 5000, 300'000}) {
+        const CallFacts facts{.collective = collective, .p = p, .bytes = bytes, .op = commutative, .exact_op = false};
+        const Decision decision = policy->decide(facts);
+        ASSERT_TRUE(decision.selection);
+        const double own = seconds(terms_of(*decision.selection, p, bytes), options.machine);
+        std::size_t may = 0;
+        for (const Algorithm* algorithm : algorithms_of(collective)) {
+          const bool usable = unmet_need(*algorithm, p, commutative).empty() &&
+                              (collective != Collective::allreduce || algorithm->guarantees.same_bits);
+          const auto out = std::find_if(decision.ruled_out.begin(), decision.ruled_out.end(),
+                                        [&](const RuledOut& r) { return r.id == algorithm->id(collective); });
+          EXPECT_EQ(usable, out == decision.ruled_out.end()) << algorithm->id(collective);
+          if (!usable) {
+            EXPECT_FALSE(out->why.empty());
+            continue;
+          }
+          ++may;
+          const Selection best = with_best_segments({algorithm, collective, {}}, p, bytes, options.machine);
+          EXPECT_LE(own, seconds(terms_of(best, p, bytes), options.machine) * (1 + 1e-9)) << best.id();
+        }
+        EXPECT_EQ(decision.candidates.size(), may);
+        EXPECT_NEAR(decision.candidates.front().seconds, own, own * 1e-12);
+      }
+    }
+  }
+}
+
+TEST(Model, TheMachineDecides) {
+  // An expensive round asks for few rounds, an expensive byte for little volume.
+  const auto policy_of = [](double alpha_s, double beta_s) {
+    PolicyOptions options;
+    options.machine.alpha_s = alpha_s;
+    options.machine.beta_s_per_byte = beta_s;
+    return make_policy("model", options);
+  };
+  const CallFacts facts = allreduce_of(16, 10'000, commutative, true);
+  const Decision few_rounds = policy_of(1, 1e-12)->decide(facts);
+  const Decision little_volume = policy_of(1e-12, 1)->decide(facts);
+  EXPECT_EQ(few_rounds.selection->algorithm->cost({.size = 16, .params = few_rounds.selection->params}).rounds, 4);
+  const Terms terms = terms_of(*little_volume.selection, 16, 10'000);
+  EXPECT_LT(terms.bytes + terms.bytes_uni, 2 * 10'000);
+  EXPECT_GT(terms_of(*few_rounds.selection, 16, 10'000).bytes, 2 * 10'000);
+}
+
+TEST(Model, RankDivergenceOnlyWhereAllowed) {
+  const auto strict = make_policy("model");
+  const auto loose = make_policy("model", {.machine = default_machine(), .allow_rank_divergence = true});
+  const auto has = [](const Decision& decision, std::string_view name) {
+    return std::any_of(decision.candidates.begin(), decision.candidates.end(),
+                       [&](const Candidate& c) { return c.selection.algorithm->name == name; });
+  };
+  const CallFacts facts = allreduce_of(16, 100'000);
+  EXPECT_FALSE(has(strict->decide(facts), "circulant"));
+  EXPECT_TRUE(has(loose->decide(facts), "circulant"));
+  EXPECT_TRUE(has(strict->decide(allreduce_of(16, 100'000, commutative, true)), "circulant"));
+}
+
+TEST(Model, UnknownSizesDecideNothing) {
+  const auto policy = make_policy("auto");
+  const Decision decision = policy->decide({.collective = Collective::alltoallv, .p = 12});
+  EXPECT_TRUE(decision.selection->algorithm->guarantees.direct);
+  EXPECT_NE(decision.reason.find("do not all know"), std::string::npos);
+  EXPECT_EQ(deciding_bytes(Collective::gatherv, 100), 0);
+  EXPECT_EQ(deciding_bytes(Collective::gather, 100), 100);
+}
+
+TEST(Policies, NativeFixedAndUnknown) {
+  EXPECT_FALSE(make_policy("native")->decide(allreduce_of(4, 8)).selection);
+  const auto fixed = make_fixed_policy(parse_selection("allreduce/circulant"));
+  EXPECT_EQ(chosen(*fixed, allreduce_of(4, 8, commutative, true)), "circulant");
+  EXPECT_EQ(chosen(*fixed, allreduce_of(4, 8)), "native");  // not the same bits
+  EXPECT_EQ(chosen(*fixed, allreduce_of(4, 8, ordered, true)), "native");
+  EXPECT_EQ(chosen(*fixed, {.collective = Collective::bcast, .p = 4}), "native");
+  const auto loose = make_fixed_policy(parse_selection("allreduce/circulant"), {default_machine(), true});
+  EXPECT_EQ(chosen(*loose, allreduce_of(4, 8)), "circulant");
+  EXPECT_THROW((void)make_policy("fastest"), Error);
+  EXPECT_THROW((void)make_policy("file:/no/such/file"), Error);
+}
+
+constexpr std::string_view sample_rules = R"({
+  "circoll_rules": 1,
+  "about": "for tests",
+  "allreduce": [
+    {"op": "noncommutative", "use": "nonoverlapping:segments=2"},
+    {"p": [1, 8], "bytes": [0, "4Ki"], "op": "commutative", "use": "recursive_doubling"},
+    {"p": [1, 8], "bytes": ["4Ki"], "op": "commutative", "use": "segmented_ring:segment=1Ki"},
+    {"p": [8], "op": "commutative", "use": "native"}
+  ],
+  "bcast": [
+    {"p": [4, 5], "use": "bcast/pipeline:segments=3"},
+    {"otherwise": "binomial"}
+  ],
+  "barrier": [{"use": "auto"}]
+}
+)";
+
+/// The policies that are always there, and rules.
+std::vector<std::unique_ptr<const Policy>> all_policies() {
+  std::vector<std::unique_ptr<const Policy>> policies;
+  for (const std::string_view name : {"auto", "model", "classic", "openmpi_fixed", "native"}) {
+    policies.push_back(make_policy(name));
+  }
+  policies.push_back(make_rules_policy(sample_rules, "sample"));
+  // An "otherwise" that can not always be followed.
+  policies.push_back(make_rules_policy(
+      R"({"circoll_rules": 1, "allreduce": [{"otherwise": "circulant"}], "allgather": [{"otherwise": "neighbor_exchange"}],
+          "reduce": [{"otherwise": "circulant_pipelined"}]})",
+      "otherwise"));
+  for (const std::string_view id :
+       {"allreduce/circulant", "reduce/ring", "bcast/pipeline", "allgather/neighbor_exchange"}) {
+    policies.push_back(make_fixed_policy(parse_selection(id)));
+  }
+  return policies;
+}
+
+TEST(Policies, NeverBreakANeedOrTheSameBits) {
+  const auto policies = all_policies();
+  std::mt19937 random(7);
+  const auto below = [&](std::uint32_t n) { return static_cast<std::int64_t>(random() % n); };
+  for (int i = 0; i < 600; ++i) {
+    CallFacts facts{.collective = all_collectives[static_cast<std::size_t>(below(all_collectives.size()))],
+                    .p = 1 + below(33)};
+    facts.bytes = deciding_bytes(facts.collective, below(2) == 0 ? below(100) : below(200'000));
+    if (is_reducing(facts.collective)) {
+      facts.op = {.commutative = below(3) > 0, .idempotent = below(2) == 0};
+      facts.exact_op = below(2) == 0;
+      facts.predefined_op = below(2) == 0;
+    }
+    for (const auto& policy : policies) {
+      const Decision decision = policy->decide(facts);
+      EXPECT_FALSE(decision.reason.empty());
+      if (!decision.selection) continue;
+      const Selection& selection = *decision.selection;
+      EXPECT_EQ(selection.collective, facts.collective);
+      EXPECT_TRUE(selection.algorithm->serves(facts.collective));
+      EXPECT_EQ(unmet_need(*selection.algorithm, facts.p, facts.op), "") << decision.policy << " " << selection.id();
+      if (facts.collective == Collective::allreduce && !facts.exact_op) {
+        EXPECT_TRUE(selection.algorithm->guarantees.same_bits) << decision.policy << " " << selection.id();
+      }
+      for (const ParamDeclaration& param : selection.algorithm->params) {
+        if (param.name != "segments") continue;
+        ASSERT_TRUE(selection.params.contains("segments")) << selection.id();
+        EXPECT_GE(selection.params.at("segments"), param.minimum);
+        EXPECT_LE(selection.params.at("segments"), param.maximum);
+      }
+      EXPECT_FALSE(selection.params.contains("segment"));
+      const Decision again = policy->decide(facts);
+      EXPECT_EQ(again.selection->id(), selection.id());
+      EXPECT_EQ(again.selection->params, selection.params);
+    }
+  }
+}
+
+TEST(Rules, AreFollowed) {
+  const auto policy = make_rules_policy(sample_rules, "sample.json");
+  Decision decision = policy->decide(allreduce_of(7, 4095));
+  EXPECT_EQ(decision.selection->algorithm->name, "recursive_doubling");
+  EXPECT_EQ(decision.reason, "rule sample.json:6: recursive_doubling");
+  decision = policy->decide(allreduce_of(7, 7 * 4096));
+  EXPECT_EQ(decision.selection->algorithm->name, "segmented_ring");
+  EXPECT_EQ(decision.selection->params.at("segments"), 4);  // a p-th of the vector, in segments of 1 KiB
+  EXPECT_EQ(chosen(*policy, allreduce_of(8, 4095)), "native");
+  EXPECT_EQ(chosen(*policy, allreduce_of(8, 4095, ordered)), "nonoverlapping");
+  EXPECT_EQ(chosen(*policy, {.collective = Collective::bcast, .p = 4, .bytes = 5}), "pipeline");
+  EXPECT_EQ(chosen(*policy, {.collective = Collective::bcast, .p = 5, .bytes = 5}), "binomial");
+  decision = policy->decide({.collective = Collective::scan, .p = 4, .bytes = 5});
+  EXPECT_NE(decision.reason.find("no rules of scan"), std::string::npos);
+  EXPECT_TRUE(decision.selection);
+}
+
+TEST(Rules, EveryErrorNamesItsLine) {
+  const auto expect_error = [](const std::string& text, const std::string& where, const std::string& what) {
+    try {
+      (void)make_rules_policy(text, "r");
+      ADD_FAILURE() << "accepted: " << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::parse) << error.what();
+      EXPECT_TRUE(std::string(error.what()).starts_with(where + ": ")) << error.what();
+      EXPECT_NE(std::string(error.what()).find(what), std::string::npos) << error.what();
+    }
+  };
+  const auto rules = [](const std::string& collective, const std::string& list) {
+    return "{\n\"circoll_rules\": 1,\n\"" + collective + "\": [\n" + list + "\n]}";
+  };
+  expect_error("", "r:1", "parse error");
+  expect_error("{\n\"circoll_rules\": 1,\n,}", "r:3", "parse error");
+  expect_error("[]", "r:1", "object");
+  expect_error("{}", "r:1", "'circoll_rules' is missing");
+  expect_error("{\n\"circoll_rules\":\n 2}", "r:2", "version 1");
+  expect_error("{\n\"circoll_rules\": 1,\n\"allredúce\": []}", "r:3", "is not known here");
+  expect_error("{\n\"circoll_rules\": 1,\n\"bcast\": [],\n\"bcast\": []}", "r:4", "given twice");
+  expect_error("{\n\"circoll_rules\": 1,\n\"bcast\": []}", "r:3", "at least one");
+  expect_error("{\n\"circoll_rules\": 1,\n\"bcast\": 7}", "r:3", "list");
+  expect_error(rules("bcast", "{\"use\": \"binomial\", \"size\": 3}"), "r:4", "'size' is not known");
+  expect_error(rules("bcast", "{\"p\": [2]}"), "r:4", "'use' is missing");
+  expect_error(rules("bcast", "{\"use\": \"binomail\"}"), "r:4", "did you mean binomial");
+  expect_error(rules("bcast", "{\"use\": \"pipeline:segments=0\"}"), "r:4", "outside 1");
+  expect_error(rules("bcast", "{\"use\": \"allgather/ring\"}"), "r:4", "another collective");
+  expect_error(rules("bcast", "{\"use\": \"binomial\", \"p\": [4, 4]}"), "r:4", "is empty");
+  expect_error(rules("bcast", "{\"use\": \"binomial\", \"p\": [0, 4]}"), "r:4", "begins at 1");
+  expect_error(rules("bcast", "{\"use\": \"binomial\",\n \"bytes\": [\"4Kb\"]}"), "r:5", "'bytes' is [FROM, TO]");
+  expect_error(rules("bcast", "{\"use\": \"binomial\", \"bytes\": [-1]}"), "r:4", "'bytes' is [FROM, TO]");
+  expect_error(rules("bcast", "{\"use\": \"binomial\", \"op\": \"any\"}"), "r:4", "no operator");
+  expect_error(rules("reduce", "{\"use\": \"binomial\", \"op\": \"sum\"}"), "r:4", "none of any, commutative");
+  expect_error(rules("gatherv", "{\"use\": \"linear\", \"bytes\": [0, 8]}"), "r:4", "do not all know");
+  // Missing and overlapping ranges.
+  expect_error(rules("bcast", "{\"p\": [2], \"use\": \"binomial\"}"), "r:3", "covers p = 1, bytes in [0, unbounded)");
+  expect_error(rules("bcast", "{\"bytes\": [0, 8], \"use\": \"binomial\"},\n{\"bytes\": [9], \"use\": \"linear\"}"),
+               "r:4", "bytes in [8, 9)");
+  expect_error(rules("bcast", "{\"bytes\": [0, 8], \"use\": \"binomial\"}"), "r:4", "bytes in [8, unbounded)");
+  expect_error(rules("bcast", "{\"bytes\": [0, 9], \"use\": \"binomial\"},\n{\"bytes\": [8], \"use\": \"linear\"}"),
+               "r:5", "overlaps that of line 4: both cover p = 1, bytes = 8");
+  expect_error(rules("bcast", "{\"p\": [1, 9], \"use\": \"binomial\"},\n{\"p\": [8], \"use\": \"linear\"}"), "r:5",
+               "both cover p = 8");
+  expect_error(rules("reduce", "{\"op\": \"commutative\", \"use\": \"binomial\"}"), "r:3", "noncommutative");
+  expect_error(rules("reduce",
+                     "{\"op\": \"commutative\", \"use\": \"binomial\"},\n{\"op\": \"exact\", \"use\": \"linear\"},\n"
+                     "{\"otherwise\": \"auto\"}"),
+               "r:5", "overlaps that of line 4");
+  expect_error(rules("bcast", "{\"otherwise\": \"auto\"},\n{\"use\": \"linear\"}"), "r:5", "comes last");
+  // Algorithms that could not serve all calls of their rule.
+  expect_error(rules("allreduce", "{\"use\": \"ring\"}"), "r:4", "needs a commutative operator");
+  expect_error(rules("allreduce", "{\"op\": \"commutative\", \"use\": \"circulant\"},\n{\"otherwise\": \"auto\"}"),
+               "r:4", "different bits");
+  expect_error(rules("allreduce", "{\"op\": \"commutative\", \"use\": \"circulant_idempotent\"}"), "r:4", "idempotent");
+  expect_error(rules("allgather", "{\"p\": [4, 6], \"use\": \"neighbor_exchange\"},\n{\"otherwise\": \"auto\"}"), "r:4",
+               "p = 5 it needs an even number");
+  EXPECT_NO_THROW((void)make_rules_policy(
+      rules("allgather", "{\"p\": [4, 5], \"use\": \"neighbor_exchange\"},\n{\"otherwise\": \"auto\"}"), "r"));
+  EXPECT_NO_THROW((void)make_rules_policy(
+      rules("allreduce", "{\"op\": \"commutative\", \"use\": \"circulant\"},\n{\"otherwise\": \"auto\"}"), "r",
+      {default_machine(), true}));
+  EXPECT_NO_THROW((void)make_rules_policy(
+      rules("allreduce", "{\"op\": \"idempotent\", \"use\": \"binomial\"},\n{\"otherwise\": \"auto\"}"), "r"));
+  EXPECT_NO_THROW((void)make_rules_policy(rules("allreduce", "{\"use\": \"native\"}"), "r"));
+  expect_error(std::string(100'000, '['), "r:1", "16 levels");
+}
+
+TEST(Rules, MutatedFilesAreRulesOrErrors) {
+  std::mt19937 random(11);
+  const std::string_view pieces[] = {
+      "[",     "]",    "{",      "}",       ",",       ":",    "\"",  "0",  "-1",       "99999999999999999999",
+      "1e999", "null", "\"op\"", "\"use\"", "\\u0000", "\xff", "4Ki", "\n", "otherwise"};
+  int accepted = 0;
+  int refused = 0;
+  for (int i = 0; i < 5000; ++i) {
+    std::string text(sample_rules);
+    for (auto n = 1 + random() % 3; n > 0; --n) {
+      const std::size_t at = random() % text.size();
+      const std::string_view piece = pieces[random() % std::size(pieces)];
+      switch (random() % 3) {
+        case 0:
+          text.erase(at, 1 + random() % 8);
+          break;
+        case 1:
+          text.insert(at, piece);
+          break;
+        default:
+          text.replace(at, std::min<std::size_t>(piece.size(), text.size() - at), piece);
+      }
+      if (text.empty()) text = "{";
+    }
+    try {
+      const auto policy = make_rules_policy(text, "mutated");
+      EXPECT_FALSE(policy->decide(allreduce_of(4, 100)).reason.empty());
+      ++accepted;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::parse) << error.what();
+      EXPECT_TRUE(std::string(error.what()).starts_with("mutated:")) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(accepted, 0);
+  EXPECT_GT(refused, 1000);
+}
+
+TEST(Segments, InBytes) {
+  const auto segments = [](std::string_view id, Rank p, Count bytes) {
+    return with_segment_count(parse_selection(id), p, bytes).params.at("segments");
+  };
+  // The unit is a p-th of the vector, a rank's block, the vector, half of the vector.
+  EXPECT_EQ(segments("allreduce/segmented_ring:segment=64Ki", 4, 1 << 20), 4);
+  EXPECT_EQ(segments("allreduce/segmented_ring:segment=64Ki", 4, (1 << 20) + 1), 5);
+  EXPECT_EQ(segments("allgather/ring:segment=1Ki", 4, 1 << 20), 256);
+  EXPECT_EQ(segments("bcast/pipeline:segment=64Ki", 4, 1 << 20), 16);
+  EXPECT_EQ(segments("bcast/split_binary:segment=64Ki", 4, 1 << 20), 8);
+  EXPECT_EQ(segments("bcast/pipeline:segment=64Ki", 4, 0), 1);  // clamped to the declared range
+  EXPECT_EQ(segments("bcast/pipeline:segment=1", 2, Count{1} << 40), 1 << 20);
+  EXPECT_EQ(with_segment_count(parse_selection("bcast/binomial"), 4, 100).params.size(), 0U);
+}
+
+TEST(Segments, MisuseOfBytes) {
+  EXPECT_THROW((void)parse_selection("bcast/pipeline:segment=64Ki,segments=3"), Error);
+  EXPECT_THROW((void)parse_selection("bcast/pipeline:segments=3,segment=64Ki"), Error);
+  EXPECT_THROW((void)parse_selection("bcast/pipeline:segment=0"), Error);
+  EXPECT_THROW((void)parse_selection("bcast/binomial:segment=4"), Error);
+  try {
+    (void)build_schedule("bcast/pipeline:segment=64Ki", {.size = 4});
+    ADD_FAILURE() << "no size is known";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("give segments=NUMBER, or the size (--bytes)"), std::string::npos);
+  }
+}
+
+TEST(Segments, InBytesAreExecuted) {
+  local::World world(3);
+  world.run([](local::Comm& comm) {
+    std::vector<int> x(5000, 1);
+    allreduce(in_place, x, Op::sum, comm, "segmented_ring:segment=1Ki");
+    EXPECT_TRUE(std::all_of(x.begin(), x.end(), [](int v) { return v == 3; }));
+  });
+}
+
+TEST(Policies, ServeCallsInProcess) {
+  const auto classic = make_policy("classic");
+  const auto native = make_policy("native");
+  local::World world(5);
+  world.run([&](local::Comm& comm) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{3000}}) {
+      std::vector<double> x(count, 1.0), y(count);
+      allreduce(x, y, Op::sum, comm, *classic);
+      EXPECT_EQ(y.back(), 5.0);
+      EXPECT_THROW(allreduce(x, y, Op::sum, comm, *native), Error);  // there is none in a process
+      allreduce(x, y, Op::sum, comm);
+      EXPECT_EQ(y.front(), 5.0);
+    }
+  });
+}
+
+TEST(Resolve, ByNameAndByPolicy) {
+  const CallFacts facts = allreduce_of(5, 1000);
+  EXPECT_EQ(resolve("ring", facts).id(), "allreduce/ring");
+  EXPECT_EQ(resolve("allreduce/ring", facts).id(), "allreduce/ring");
+  EXPECT_EQ(resolve("auto", facts).id(), resolve({}, facts).id());
+  EXPECT_EQ(resolve("circulant", facts).id(), "allreduce/circulant");  // named by the call itself: bound by needs only
+  EXPECT_THROW((void)resolve("bcast/binomial", facts), Error);
+  EXPECT_THROW((void)resolve("ring", allreduce_of(5, 1000, ordered)), Error);
+  EXPECT_EQ(resolve("segmented_ring:segment=100", facts).params.at("segments"), 2);
+  const auto policy = make_policy("openmpi_fixed");
+  EXPECT_EQ(resolve(*policy, facts).algorithm->name, tree(5, 1000));
+  EXPECT_THROW((void)resolve(*make_policy("native"), facts), Error);
+}
+
+TEST(Facts, OfPredefinedOperators) {
+  EXPECT_FALSE(facts_of(Collective::allreduce, 4, 8, Op::sum, Type::float64).exact_op);
+  EXPECT_TRUE(facts_of(Collective::allreduce, 4, 8, Op::sum, Type::int32).exact_op);
+  EXPECT_TRUE(facts_of(Collective::allreduce, 4, 8, Op::max, Type::int32).op.idempotent);
+  EXPECT_TRUE(facts_of(Collective::bcast, 4, 8, Op::sum, Type::float64).exact_op);
+  EXPECT_EQ(facts_of(Collective::scatterv, 4, 8, Op::sum, Type::float64).bytes, 0);
+}
+
+}  // namespace
+}  // namespace circoll
