@@ -40,6 +40,7 @@ std::vector<std::string> guarantees_of(const Algorithm& algorithm) {
   std::vector<std::string> words;
   if (algorithm.guarantees.same_bits) words.emplace_back("same bits on every rank");
   if (algorithm.guarantees.rank_order) words.emplace_back("operands in rank order");
+  if (algorithm.guarantees.direct) words.emplace_back("blocks go straight to their destination");
   return words;
 }
 
@@ -114,24 +115,26 @@ ordered_json as_json(const Algorithm& algorithm, Collective collective, const st
                       {"summary", p.summary}});
   }
   const Needs& needs = algorithm.needs;
-  return {
-      {"id", algorithm.id(collective)},
-      {"collectives", collectives},
-      {"summary", algorithm.summary},
-      {"source", algorithm.source},
-      {"needs",
-       {{"commutative", needs.commutative},
-        {"idempotent", needs.idempotent},
-        {"power_of_two", needs.power_of_two},
-        {"even_size", needs.even_size},
-        {"min_size", needs.min_size}}},
-      {"guarantees", {{"same_bits", algorithm.guarantees.same_bits}, {"rank_order", algorithm.guarantees.rank_order}}},
-      {"params", params},
-      {"formula",
-       {{"rounds", algorithm.formula.rounds},
-        {"sent", algorithm.formula.sent},
-        {"reduced", algorithm.formula.reduced}}},
-      {"cost", costs_of(algorithm, collective, sizes)}};
+  return {{"id", algorithm.id(collective)},
+          {"collectives", collectives},
+          {"summary", algorithm.summary},
+          {"source", algorithm.source},
+          {"needs",
+           {{"commutative", needs.commutative},
+            {"idempotent", needs.idempotent},
+            {"power_of_two", needs.power_of_two},
+            {"even_size", needs.even_size},
+            {"min_size", needs.min_size}}},
+          {"guarantees",
+           {{"same_bits", algorithm.guarantees.same_bits},
+            {"rank_order", algorithm.guarantees.rank_order},
+            {"direct", algorithm.guarantees.direct}}},
+          {"params", params},
+          {"formula",
+           {{"rounds", algorithm.formula.rounds},
+            {"sent", algorithm.formula.sent},
+            {"reduced", algorithm.formula.reduced}}},
+          {"cost", costs_of(algorithm, collective, sizes)}};
 }
 
 void list(const Options& options) {

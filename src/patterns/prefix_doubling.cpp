@@ -9,10 +9,15 @@
 namespace circoll::patterns {
 namespace {
 
-/// True if rank r has a partner in a round after round k, which will want to know what the group has in all.
-bool exchanges_after(Rank r, Rank p, int k) {
+/// True if somebody needs, after round k, what the group of rank r has in all: a higher partner to come, or one of a
+/// lower partner, who learns it first.
+bool needed_after(Rank r, Rank p, int k) {
   for (Rank mask = Rank{2} << k; mask < p; mask *= 2) {
-    if ((r ^ mask) < p) return true;
+    if ((r & mask) == 0) {
+      if (r + mask < p) return true;
+    } else {
+      r -= mask;
+    }
   }
   return false;
 }
@@ -30,7 +35,7 @@ void prefix_by_doubling(Builder& b, bool inclusive) {
   for (int k = 0; Rank{1} << k < p; ++k, b.next_round()) {
     const Rank other = r ^ (Rank{1} << k);
     if (other >= p) continue;
-    const bool goes_on = exchanges_after(r, p, k);
+    const bool goes_on = needed_after(r, p, k);
     if (other > r) {
       b.send(other, all);
       if (!goes_on) continue;
@@ -42,7 +47,7 @@ void prefix_by_doubling(Builder& b, bool inclusive) {
       same = false;
       continue;
     }
-    if (exchanges_after(other, p, k)) b.send(other, all);
+    if (needed_after(other, p, k)) b.send(other, all);
     if (result.empty()) {
       // In place the contribution leaves from where the result belongs, unless it went into a sum before.
       const bool occupied = b.shape().in_place && alone;
@@ -71,20 +76,17 @@ void prefix_by_doubling(Builder& b, bool inclusive) {
 
 Cost cost_of_prefix_by_doubling(const Shape& shape, bool inclusive) {
   const Rank p = shape.size;
-  const int q = ceil_log2(p);
-  const int levels = floor_log2(p);
-  Cost cost{.rounds = q, .sent = q};
-  // A rank in the upper half hears from below in the last round, and in the first ones from the m ranks there.
-  const Rank m = p - (p > 1 ? Rank{1} << (q - 1) : 0);
-  cost.received = p > 1 ? std::max(q - 1, 1 + ceil_log2(m)) : 0;
-  // Rank 2^L - 2 and its like combine twice in most rounds: for the result and for the group.
-  cost.reduced = std::max(0, 2 * levels - 2);
+  Cost cost{.rounds = ceil_log2(p), .sent = ceil_log2(p), .received = floor_log2(p)};
+  // A rank combines twice, for the result and for the group, in all but the first of its rounds and those in which
+  // nobody needs its group any more.
+  const Rank top = inclusive ? p + 1 : p;
+  const int level = floor_log2(top);
+  cost.reduced = 2 * level - 3 + (top >= Rank{3} << (level > 0 ? level - 1 : 0) ? 1 : 0);
   if (inclusive) {
-    if (p > 1) cost.reduced = std::max<std::int64_t>(cost.reduced, 1);
-    if (p > 3 && p == (Rank{2} << levels) - 1) ++cost.reduced;
+    cost.reduced = std::max<std::int64_t>(cost.reduced, floor_log2(p));  // for the result alone
     cost.copied = shape.in_place ? 0 : 1;
   } else {
-    if (p == 3) cost.reduced = 1;
+    cost.reduced = std::max<std::int64_t>(cost.reduced, p == 3 ? 1 : p == 5 ? 2 : 0);
     cost.copied = shape.in_place && p > 1 ? 1 : 0;
   }
   return cost;

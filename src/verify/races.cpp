@@ -112,12 +112,17 @@ std::optional<Race> among_slots(const Schedule& schedule, const std::vector<Acce
   std::vector<Reader> readers;
   std::vector<State> slots;
   std::vector<std::size_t> offset;  // of each buffer in `slots`
-  std::vector<std::vector<StepIndex>> view_users(schedule.buffers.size());
-  std::vector<std::vector<std::int32_t>> views(schedule.buffers.size());
+  // The lives of a storage: stretches of accesses through one view. All of one must follow all of the one before; those
+  // of earlier lives then come before, through these.
+  struct Life {
+    std::int32_t view = -1;
+    std::vector<StepIndex> users;
+    std::vector<StepIndex> users_before;
+  };
+  std::vector<Life> lives(schedule.buffers.size());
   for (std::size_t i = 0; i < schedule.buffers.size(); ++i) {
     offset.push_back(slots.size());
     slots.resize(slots.size() + static_cast<std::size_t>(schedule.buffers[i].slots));
-    views[static_cast<std::size_t>(schedule.buffers[i].storage)].push_back(static_cast<std::int32_t>(i));
   }
   const auto ordered = [&](StepIndex a, StepIndex b) { return a == nobody || a == b || order.before(a, b); };
   for (const Access& access : accesses) {
@@ -135,15 +140,16 @@ std::optional<Race> among_slots(const Schedule& schedule, const std::vector<Acce
       state.readers = nobody;
       state.writer = access.step;
     }
-    // Other views of the memory: whoever used them before must have ended. Few users each, so all pairs.
-    for (const std::int32_t view : views[static_cast<std::size_t>(access.storage)]) {
-      if (view == access.buffer) continue;
-      for (const StepIndex user : view_users[static_cast<std::size_t>(view)]) {
-        if (!ordered(user, access.step)) return Race{user, access.step, access.buffer, access.first};
-      }
+    Life& life = lives[static_cast<std::size_t>(access.storage)];
+    if (life.view != access.buffer) {
+      life.view = access.buffer;
+      life.users_before.swap(life.users);
+      life.users.clear();
     }
-    auto& users = view_users[static_cast<std::size_t>(access.buffer)];
-    if (users.empty() || users.back() != access.step) users.push_back(access.step);
+    for (const StepIndex user : life.users_before) {
+      if (!ordered(user, access.step)) return Race{user, access.step, access.buffer, access.first};
+    }
+    if (life.users.empty() || life.users.back() != access.step) life.users.push_back(access.step);
   }
   return std::nullopt;
 }

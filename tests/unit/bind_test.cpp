@@ -160,6 +160,24 @@ TEST(Bind, PrefixesEqualSumsOverSlots) {
   }
 }
 
+TEST(Bind, SparseLayoutsKnowSomeBlocks) {
+  // Row and column 1 of 3 x 3 blocks.
+  const Layout layout = Layout::sparse(9, {1, 3, 4, 5, 7}, {10, 0, 5, 6, 7}, 1);
+  EXPECT_EQ(layout.user_count(1), 10);
+  EXPECT_EQ(layout.user_count(7), 7);
+  EXPECT_EQ(layout.user_prefix(6) - layout.user_prefix(3), 11);
+  EXPECT_EQ(layout.total(), 28);
+  EXPECT_FALSE(layout.is_uniform());
+  EXPECT_THROW((void)layout.user_count(2), Error);
+  EXPECT_THROW((void)Layout::sparse(9, {3, 1}, {1, 1}, 1), Error);
+  EXPECT_THROW((void)Layout::sparse(9, {1, 9}, {1, 1}, 1), Error);
+  EXPECT_THROW((void)Layout::sparse(9, {1}, {1, 1}, 1), Error);
+  const Layout cut = Layout::sparse(9, {1, 4}, {5, 3}, 2);
+  EXPECT_EQ(cut.count(2), 3);
+  EXPECT_EQ(cut.count(3), 2);
+  EXPECT_EQ(cut.prefix(8) - cut.prefix(2), 5);
+}
+
 TEST(Bind, HugeUniformLayoutsCostNothing) {
   const Block p = 1'000'000'000;
   Hand hand(p, 1, {{.slots = p}, {.slots = p}});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 
 #include "circoll/algorithm.hpp"
@@ -407,6 +408,52 @@ TEST(SmpLinear, LeadersInALineThenEveryNode) {
   EXPECT_EQ(parents("bcast/smp_linear:cores=3", 8), (std::vector<Rank>{-1, 0, 1, 0, 3, 4, 3, 6}));
   EXPECT_EQ(parents("bcast/smp_linear:cores=3", 8, 4), (std::vector<Rank>{6, 0, 1, 4, -1, 3, 4, 6}))
       << "the root leads its node, and its node comes first";
+}
+
+TEST(Alltoall, LinearAndPairwiseSendEveryBlockOnce) {
+  EXPECT_EQ(messages("alltoall/linear", 3),
+            (std::vector<Message>{
+                {0, 0, 1, {1}}, {0, 1, 2, {5}}, {0, 2, 0, {6}}, {1, 0, 2, {2}}, {1, 1, 0, {3}}, {1, 2, 1, {7}}}));
+  EXPECT_TRUE(schedules("alltoall/linear", 5)[0].edges.empty());
+  // Power of two: the two of a pair exchange; one exchange waits for the one before.
+  EXPECT_EQ(messages("alltoall/pairwise", 4)[4], (Message{1, 0, 2, {2}}));
+  EXPECT_EQ(messages("alltoall/pairwise", 4)[6], (Message{1, 2, 0, {8}}));
+  EXPECT_EQ(schedules("alltoall/pairwise", 4)[0].edges.size(), 8U);
+}
+
+TEST(Alltoall, BruckTravelsBinaryDigits) {
+  // Rank 0 of 5: distances 1 and 3, then 2 and what came for 3, then 4.
+  EXPECT_EQ(messages("alltoall/bruck", 5)[0], (Message{0, 0, 1, {1, 3}}));
+  EXPECT_EQ(messages("alltoall/bruck", 5)[5], (Message{1, 0, 2, {2, 22}}));
+  EXPECT_EQ(messages("alltoall/bruck", 5)[10], (Message{2, 0, 4, {4}}));
+}
+
+TEST(Alltoall, CirculantMovesNoMoreThanBruck) {
+  for (Rank p = 1; p <= 1100; ++p) {
+    const auto sent = [&](const char* id) { return parse_selection(id).algorithm->cost({.size = p}).sent; };
+    ASSERT_LE(sent("alltoall/circulant"), sent("alltoall/bruck")) << p;
+    if ((p & (p - 1)) == 0) {
+      ASSERT_EQ(sent("alltoall/circulant"), sent("alltoall/bruck")) << p;
+    }
+  }
+}
+
+TEST(Exscan, DistancesOneTwoThreeSixTwelve) {
+  std::map<std::uint32_t, std::set<Rank>> distances;
+  for (const Message& m : messages("exscan/doubling_123", 20)) distances[m.round].insert(m.to - m.from);
+  EXPECT_EQ(distances, (std::map<std::uint32_t, std::set<Rank>>{{0, {1}}, {1, {2}}, {2, {3}}, {3, {6}}, {4, {12}}}));
+  // ceil(log2(p-1) + log2(4/3)) rounds: one less than doubling over most of the range.
+  for (Rank p = 3; p <= 5000; ++p) {
+    std::int64_t rounds = 0;
+    while ((3 << rounds) < 4 * (p - 1)) ++rounds;
+    ASSERT_EQ(parse_selection("exscan/doubling_123").algorithm->cost({.size = p}).rounds, rounds) << p;
+  }
+}
+
+TEST(Scan, NobodyHearsWhatNobodyNeeds) {
+  // The sum of ranks 2 and 3, and that of all, belong to no result.
+  EXPECT_EQ(messages("scan/recursive_doubling", 4),
+            (std::vector<Message>{{0, 0, 1, {0}}, {0, 1, 0, {0}}, {0, 2, 3, {0}}, {1, 0, 2, {0}}, {1, 1, 3, {0}}}));
 }
 
 TEST(Patterns, HeightOfAHeapIsItsLargestDelay) {

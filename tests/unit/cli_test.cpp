@@ -140,7 +140,7 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("verify reduce --root x", "'x' is not 'all'");
   expect_misuse("local allreduce/circulant -p 4 --count 5 --type nothing", "nothing");
   expect_misuse("list --nonsense", "--nonsense");
-  expect_misuse("list --collective alltoall", "'alltoall' is none of allreduce");
+  expect_misuse("list --collective alltoallw", "'alltoallw' is none of allreduce");
   expect_misuse("list -p 4", "--json");
   expect_misuse("show", "id is required");
   expect_misuse("show allreduce/circulant_optimal", "--ranks is required");

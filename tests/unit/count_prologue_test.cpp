@@ -147,5 +147,83 @@ TEST(CountPrologue, DisagreeingCountsAreFound) {
                Error);
 }
 
+/// What rank s sends to rank d in a repetition.
+Count exchanged(Rank s, Rank d, int repetition) { return (s * 3 + d * 5 + repetition) % 4; }
+
+TEST(CountPrologue, AlltoallvWithDisplacements) {
+  // Blocks lie in reverse order, with a hole of one element after each.
+  for (const char* algorithm : {"linear", "pairwise", "bruck", "circulant"}) {
+    local::World world(6);
+    world.run([&](local::Comm& comm) {
+      const Rank p = comm.size();
+      const Rank r = comm.rank();
+      for (int repetition = 0; repetition < 12; ++repetition) {
+        std::vector<Count> send_counts, counts;
+        for (Rank other = 0; other < p; ++other) {
+          send_counts.push_back(exchanged(r, other, repetition / 2));  // every second call finds its plan
+          counts.push_back(exchanged(other, r, repetition / 2));
+        }
+        const auto place = [](const std::vector<Count>& c) {
+          std::vector<Count> displs(c.size());
+          Count next = 0;
+          for (std::size_t i = c.size(); i-- > 0;) {
+            displs[i] = next;
+            next += c[i] + 1;
+          }
+          displs.push_back(next);
+          return displs;
+        };
+        std::vector<Count> send_displs = place(send_counts);
+        std::vector<Count> displs = place(counts);
+        std::vector<int> out(static_cast<std::size_t>(send_displs.back()), -1);
+        std::vector<int> in(static_cast<std::size_t>(displs.back()), -1);
+        std::vector<int> expected(in);
+        send_displs.pop_back();
+        displs.pop_back();
+        for (Rank other = 0; other < p; ++other) {
+          const auto i = static_cast<std::size_t>(other);
+          for (Count e = 0; e < send_counts[i]; ++e)
+            out[static_cast<std::size_t>(send_displs[i] + e)] = static_cast<int>(100 * r + 10 * other + e);
+          for (Count e = 0; e < counts[i]; ++e)
+            expected[static_cast<std::size_t>(displs[i] + e)] = static_cast<int>(100 * other + 10 * r + e);
+        }
+        alltoallv(out, send_counts, send_displs, in, counts, displs, comm, algorithm);
+        EXPECT_EQ(in, expected) << algorithm << " rank " << r << " repetition " << repetition;
+      }
+    });
+  }
+}
+
+TEST(CountPrologue, AlltoallvInPlace) {
+  for (const char* algorithm : {"linear", "circulant"}) {
+    local::World world(5);
+    world.run([&](local::Comm& comm) {
+      const Rank p = comm.size();
+      const Rank r = comm.rank();
+      std::vector<Count> counts;
+      std::vector<int> data, expected;
+      for (Rank other = 0; other < p; ++other) {
+        counts.push_back((r + other) % 3);
+        data.insert(data.end(), static_cast<std::size_t>(counts.back()), static_cast<int>(10 * r + other));
+        expected.insert(expected.end(), static_cast<std::size_t>(counts.back()), static_cast<int>(10 * other + r));
+      }
+      alltoallv(in_place, {}, {}, data, counts, {}, comm, algorithm);
+      EXPECT_EQ(data, expected) << algorithm;
+    });
+  }
+}
+
+TEST(CountPrologue, AlltoallvFindsDisagreeingCounts) {
+  local::World world(3);
+  EXPECT_THROW(world.run([&](local::Comm& comm) {
+    std::vector<Count> send_counts(3, 2), counts(3, 2);
+    if (comm.rank() == 1) send_counts[2] = 1;  // rank 2 expects two
+    const std::vector<int> out(6);
+    std::vector<int> in(6);
+    alltoallv(out, send_counts, {}, in, counts, {}, comm, "circulant");
+  }),
+               Error);
+}
+
 }  // namespace
 }  // namespace circoll

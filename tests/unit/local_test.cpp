@@ -293,6 +293,37 @@ TEST(Local, TypedCallsInARow) {
   });
 }
 
+TEST(Local, TypedExchangesAndPrefixes) {
+  World world(5);
+  world.run([](Comm& comm) {
+    const Rank p = comm.size();
+    const int r = static_cast<int>(comm.rank());
+    std::vector<int> out, in(static_cast<std::size_t>(2 * p)), expected;
+    for (int other = 0; other < 5; ++other) {
+      out.insert(out.end(), {10 * r + other, 1});
+      expected.insert(expected.end(), {10 * other + r, 1});
+    }
+    alltoall(out, in, comm);
+    EXPECT_EQ(in, expected);
+    alltoall(in_place, out, comm);
+    EXPECT_EQ(out, expected);
+
+    const std::vector<int> mine{r + 1, 1};
+    std::vector<int> prefix(2, -7);
+    scan(mine, prefix, Op::sum, comm);
+    EXPECT_EQ(prefix, (std::vector<int>{(r + 1) * (r + 2) / 2, r + 1}));
+    std::vector<int> below(2, -7);
+    exscan(mine, below, Op::sum, comm);
+    EXPECT_EQ(below, r == 0 ? (std::vector<int>{-7, -7}) : (std::vector<int>{r * (r + 1) / 2, r}));
+    below = mine;
+    exscan(in_place, below, Op::sum, comm);
+    EXPECT_EQ(below, r == 0 ? mine : (std::vector<int>{r * (r + 1) / 2, r}));
+    below = mine;
+    scan(in_place, below, Op::sum, comm);
+    EXPECT_EQ(below, prefix);
+  });
+}
+
 TEST(Local, TypedRootedCalls) {
   for (const Collective needed : {Collective::reduce, Collective::gather, Collective::gatherv, Collective::scatter,
                                   Collective::scatterv, Collective::bcast, Collective::barrier}) {

@@ -232,8 +232,8 @@ TEST(Text, ErrorsNameTheLine) {
   EXPECT_EQ(error("circoll-schedule 1", "{"), "schedule text, line 1: expected 'circoll-schedule', found '{'");
   EXPECT_EQ(error("id allreduce/sample", "id a\"b"),
             "schedule text, line 2: expected an id like 'allreduce/ring', found 'a\"b'");
-  EXPECT_EQ(error("collective allreduce", "collective alltoall"),
-            "schedule text, line 3: expected the name of a collective, found 'alltoall'");
+  EXPECT_EQ(error("collective allreduce", "collective alltoallw"),
+            "schedule text, line 3: expected the name of a collective, found 'alltoallw'");
   EXPECT_EQ(error("rank 2 of 5", "rank 2"), "schedule text, line 4: expected 'of', found the end of the line");
   EXPECT_EQ(error("root 0\n", ""), "schedule text, line 5: expected 'root', found 'in_place yes'");
   EXPECT_EQ(error("root 0", "root 0 0"), "schedule text, line 5: expected the end of the line, found '0'");

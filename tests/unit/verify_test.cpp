@@ -40,6 +40,10 @@ const std::vector<Subject>& subjects() {
       {"allreduce/rabenseifner"},              // a butterfly
       {"reduce/pipeline", {{"segments", 3}}},  // a pipeline
       {"reduce/split_binary", {{"segments", 2}}},
+      {"alltoall/circulant"},
+      {"alltoall/linear"},
+      {"scan/recursive_doubling"},
+      {"exscan/doubling_123"},
   };
   return all;
 }
@@ -404,6 +408,27 @@ bool wait_in_a_circle(Case& c, std::mt19937& random) {
   return true;
 }
 
+bool false_directness(Case& c, std::mt19937&) {
+  const bool was = c.claims.guarantees.direct;
+  c.claims.guarantees.direct = true;
+  return is_exchange(c.ranks[0].collective) && !was && c.ranks.size() > 3;  // three ranks need nobody between
+}
+bool one_rank_too_many(Case& c, std::mt19937&) {
+  // The inclusive prefix where the exclusive one is wanted, and the other way round.
+  for (Schedule& s : c.ranks) {
+    if (!is_prefix(s.collective)) return false;
+    const bool inclusive = s.collective == Collective::scan;
+    if (!inclusive) return false;
+    s.collective = Collective::exscan;
+    // Rank 0 of an exscan has no receive buffer.
+    if (s.shape.rank == 0) {
+      std::erase_if(s.steps, [](const Step& step) { return step.kind == StepKind::copy; });
+      s.buffers[recv_buffer] = Buffer{.storage = recv_buffer};
+    }
+  }
+  return true;
+}
+
 struct Named {
   const char* name;
   Mutation mutate;
@@ -441,7 +466,9 @@ const std::vector<Named>& mutations() {
       {"shifted_overlap", shifted_overlap, 3, {Claim::no_race}},
       {"copy_between_views", copy_between_views, 20, {Claim::no_race, Claim::defined}},
       {"wait_in_a_circle", wait_in_a_circle, 30, {Claim::no_deadlock, Claim::rounds}},
-      {"reused_arrival_buffer", reused_arrival_buffer, 3, {Claim::defined, Claim::no_race}},
+      {"false_directness", false_directness, 7, {Claim::direct}},
+      {"one_rank_too_many", one_rank_too_many, 8, {Claim::result}},
+      {"reused_arrival_buffer", reused_arrival_buffer, 3, {Claim::defined, Claim::no_race, Claim::rounds}},
   };
   return all;
 }
@@ -474,6 +501,22 @@ TEST_P(Mutations, AreRefuted) {
 
 INSTANTIATE_TEST_SUITE_P(All, Mutations, testing::ValuesIn(mutations()),
                          [](const auto& param) { return std::string(param.param.name); });
+
+TEST(Refutations, ExscanLeavesTheReceiveBufferOfRankZero) {
+  const Selection s = parse_selection("exscan/doubling_123");
+  const Shape shape{.size = 4, .in_place = true};
+  Case c{build_all_ranks(*s.algorithm, s.collective, shape),
+         {},
+         {s.algorithm->needs, s.algorithm->guarantees, s.algorithm->cost(shape)}};
+  ASSERT_TRUE(c.verify().proven());
+  Step copy{.kind = StepKind::copy, .round = c.ranks[0].steps.back().round};
+  set_operand(c.ranks[0], copy.dst, {recv_buffer, 0, 1});
+  set_operand(c.ranks[0], copy.left, {recv_buffer, 0, 1});
+  c.ranks[0].steps.push_back(copy);
+  const Verdict verdict = c.verify();
+  ASSERT_FALSE(verdict.proven());
+  EXPECT_EQ(verdict.refutation->claim, Claim::send_untouched);
+}
 
 /// What a refutation says of a fault whose place is known.
 TEST(Refutations, NameRankStepAndBlock) {

@@ -5,8 +5,8 @@
 //           not a power of two a rank may have no partner in a round; nobody then needs what its group has. What
 //           nobody needs later is not sent.
 // Shape     any p; one block.
-// Cost      q = ceil(log2 p) rounds and blocks sent; up to 2 floor(log2 p) - 2 or so combined: for the result, and for
-//           the group.
+// Cost      q = ceil(log2 p) rounds and blocks sent; floor(log2 p) received; fewer than 2 log2 p combined: for the
+//           result, and for the group.
 // Scratch   up to four blocks.
 // Order     rank order: any associative operator.
 // Source    Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH, 2005; MPICH's
@@ -31,7 +31,7 @@ CIRCOLL_ALGORITHM(scan, recursive_doubling) {
       .summary = "doubling groups of ranks; short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .guarantees = {.rank_order = true},
-      .formula = {.rounds = "q", .sent = "q", .reduced = "max(1, 2 floor(log2 p) - 2), +1 for p = 2^k - 1"},
+      .formula = {.rounds = "q", .sent = "q", .reduced = "<= 2 log2 p"},
       .cost = cost,
       .build = build,
   };

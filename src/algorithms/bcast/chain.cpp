@@ -1,0 +1,97 @@
+// bcast/chain: segments go down several chains of ranks at once.
+//
+// Idea      The p - 1 others (in the order of ranks after the root) form f = fanout chains, the first ones longer by one
+//           where p - 1 is not a multiple of f. The root sends every segment to the head of each chain in turn; a rank
+//           of a chain passes it on. One chain is bcast/pipeline.
+// Shape     any p, any root; the vector cut into n = segments blocks.
+// Cost      f n + floor((p - 1) / f) - 1 rounds, f = min(fanout, p - 1); the root sends f n blocks.
+// Scratch   none.
+// Order     no operator.
+// Source    Open MPI, coll/base, bcast_intra_chain.
+#include <algorithm>
+
+#include "circoll/algorithm.hpp"
+#include "patterns/binary_tree.hpp"
+#include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{.name = "segments",
+                                    .minimum = 1,
+                                    .maximum = 1 << 20,
+                                    .fallback = 1,
+                                    .summary = "blocks that the vector is cut into"};
+constexpr ParamDeclaration fanout{
+    .name = "fanout", .minimum = 1, .maximum = 1 << 20, .fallback = 4, .summary = "number of chains"};
+
+/// How p - 1 ranks form chains.
+struct Chains {
+  Rank number;
+  Rank length;  // of the shorter ones
+  Rank longer;  // so many of them have one rank more
+
+  Chains(Rank p, std::int64_t fanout_wanted)
+      : number(std::min(fanout_wanted, p - 1)), length((p - 1) / number), longer((p - 1) % number) {}
+
+  /// The first rank of chain c, relative to the root.
+  [[nodiscard]] Rank head(Rank c) const { return 1 + c * length + std::min(c, longer); }
+};
+
+std::int64_t rounds_of(const Chains& chains, std::int64_t n) { return chains.number * n + chains.length - 1; }
+
+void build(Builder& b) {
+  const std::int64_t n = b.param(segments.name, segments.fallback);
+  b.cut(n);
+  const Rank p = b.size();
+  if (p == 1) return;
+  const Chains chains(p, b.param(fanout.name, fanout.fallback));
+  const Rank v = patterns::mod(b.rank() - b.root(), p);
+  Rank chain = chains.number;
+  while (v > 0 && chains.head(chain - 1) > v) --chain;
+  --chain;  // of this rank
+  const Rank place = v - chains.head(chain);
+  const bool passes_on = v > 0 && v + 1 < (chain + 1 < chains.number ? chains.head(chain + 1) : p);
+  const auto segment = [&](std::int64_t round, std::int64_t start) {
+    return patterns::segment_in(round, start, chains.number, n);
+  };
+  for (std::int64_t round = 0; round < rounds_of(chains, n); ++round) {
+    if (v == 0) {
+      const std::int64_t s = segment(round, round % chains.number);
+      if (s >= 0) b.send((b.root() + chains.head(round % chains.number)) % p, b.output(s, 1));
+    } else {
+      if (const std::int64_t s = segment(round, chain + place + 1); passes_on && s >= 0) {
+        b.send((b.rank() + 1) % p, b.output(s, 1));
+      }
+      if (const std::int64_t s = segment(round, chain + place); s >= 0) {
+        b.recv(place == 0 ? b.root() : patterns::mod(b.rank() - 1, p), b.output(s, 1));
+      }
+    }
+    b.next_round();
+  }
+}
+
+Cost cost(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  if (shape.size == 1) return {};
+  const Chains chains(shape.size, patterns::value_of(shape, fanout));
+  return {.rounds = rounds_of(chains, n), .sent = chains.number * n, .received = n};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(bcast, chain) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::bcast},
+      .name = "chain",
+      .summary = "segments down several chains",
+      .source = "Open MPI, coll/base",
+      .formula = {.rounds = "f n + floor((p-1)/f) - 1", .sent = "f n", .reduced = "0"},
+      .params = {segments, fanout},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

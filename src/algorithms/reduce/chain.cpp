@@ -1,0 +1,53 @@
+// reduce/chain: the reversal of bcast/chain.
+//
+// Idea      Partial results of segments come up several chains of ranks; the root combines those of their heads.
+// Shape     any p, any root; the vector cut into n = segments blocks.
+// Cost      f n + floor((p - 1) / f) - 1 rounds, f = min(fanout, p - 1); the root receives and combines f n blocks.
+// Scratch   the vector at ranks that are not the root, and some segments.
+// Order     not that of ranks: commutative operators.
+// Source    Open MPI, coll/base, reduce_intra_chain.
+#include "circoll/algorithm.hpp"
+#include "circoll/transform.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{.name = "segments",
+                                    .minimum = 1,
+                                    .maximum = 1 << 20,
+                                    .fallback = 1,
+                                    .summary = "blocks that the vector is cut into"};
+constexpr ParamDeclaration fanout{
+    .name = "fanout", .minimum = 1, .maximum = 1 << 20, .fallback = 4, .summary = "number of chains"};
+
+void build(Builder& b) {
+  b.cut(b.param(segments.name, segments.fallback));
+  append_reversed(b, build_part(b, "bcast/chain", part_shape(b)), Reversal::reduce);
+}
+
+Cost cost(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  if (shape.size == 1) return {.copied = n * patterns::lonely_copy(shape)};
+  const Cost bcast = find_algorithm(Collective::bcast, "chain")->cost(shape);
+  return {.rounds = bcast.rounds, .sent = n, .received = bcast.sent, .reduced = bcast.sent};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(reduce, chain) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::reduce},
+      .name = "chain",
+      .summary = "segments up several chains",
+      .source = "Open MPI, coll/base",
+      .needs = {.commutative = true},
+      .guarantees = {.same_bits = true},
+      .formula = {.rounds = "f n + floor((p-1)/f) - 1", .sent = "n", .reduced = "f n"},
+      .params = {segments, fanout},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}

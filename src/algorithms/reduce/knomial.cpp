@@ -1,0 +1,44 @@
+// reduce/knomial: the reversal of bcast/knomial.
+//
+// Idea      Partial results come up a tree in which every rank has radix - 1 children per level.
+// Shape     any p, any root; one block.
+// Cost      rounds as bcast/knomial; the root receives and combines a block in each.
+// Scratch   two blocks; three at ranks that are not the root.
+// Order     not that of ranks: commutative operators.
+// Source    Open MPI, coll/base; MPICH, tree.
+#include "circoll/algorithm.hpp"
+#include "circoll/transform.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration radix{
+    .name = "radix", .minimum = 2, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits of a rank"};
+
+void build(Builder& b) { append_reversed(b, build_part(b, "bcast/knomial", part_shape(b)), Reversal::reduce); }
+
+Cost cost(const Shape& shape) {
+  const Cost bcast = find_algorithm(Collective::bcast, "knomial")->cost(shape);
+  if (shape.size == 1) return {.copied = patterns::lonely_copy(shape)};
+  return {.rounds = bcast.rounds, .sent = 1, .received = bcast.sent, .reduced = bcast.sent};
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(reduce, knomial) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::reduce},
+      .name = "knomial",
+      .summary = "a tree with radix - 1 children per level; short vectors",
+      .source = "Open MPI, coll/base",
+      .needs = {.commutative = true},
+      .guarantees = {.same_bits = true},
+      .formula = {.rounds = "counted: (radix-1) per level", .sent = "1", .reduced = "counted: rounds"},
+      .params = {radix},
+      .cost = cost,
+      .build = build,
+  };
+  return algorithm;
+}
