@@ -2,38 +2,17 @@
 #include <mpi.h>
 
 #include "exec/mpi/calls.hpp"
-#include "exec/mpi/perform.hpp"
+#include "interpose/serve.hpp"
 #include "interpose/state.hpp"
 
 namespace {
 
 using circoll::Collective;
+using circoll::interpose::serve;
 using circoll::interpose::State;
-using circoll::mpi::Call;
 namespace calls = circoll::mpi::calls;
 
-/// Serves a call as the environment says. An error goes through the communicator's error handler, unless the
-/// native collective has done that.
-int serve(const Call& call) noexcept {
-  int error = MPI_ERR_INTERN;
-  try {
-    State* const state = State::get();
-    if (state == nullptr) return circoll::mpi::call_native(call);
-    const double begin = state->reporting() ? PMPI_Wtime() : 0;
-    const circoll::mpi::Outcome outcome = circoll::mpi::perform(call, state->choice(call.collective));
-    if (state->reporting()) state->count(call.collective, outcome, PMPI_Wtime() - begin);
-    if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
-    error = outcome.error;
-  } catch (...) {
-    error = MPI_ERR_INTERN;  // out of memory, or a broken invariant
-  }
-  PMPI_Comm_call_errhandler(call.comm, error);
-  return error;
-}
-
 }  // namespace
-
-#define CIRCOLL_EXPORT __attribute__((visibility("default")))
 
 extern "C" {
 
