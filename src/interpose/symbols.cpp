@@ -16,8 +16,7 @@ namespace calls = circoll::mpi::calls;
 
 extern "C" {
 
-// Init is intercepted only to warn about the environment at once and to compare it among the ranks; everything works
-// without (Fortran under Open MPI).
+// Init is intercepted to warn about the environment at once, and to compare it among the ranks.
 CIRCOLL_EXPORT int MPI_Init(int* argc, char*** argv) {
   const int rc = PMPI_Init(argc, argv);
   try {
