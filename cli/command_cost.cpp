@@ -4,7 +4,9 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
 #include "circoll/model.hpp"
 #include "circoll/ops.hpp"
@@ -24,7 +26,9 @@ struct Options {
   Rank root = 0;
   Count bytes = 1 << 20;
   std::string op = "sum";
-  Machine machine{};
+  Machine machine{};  ///< what is priced on: of the file, but for what was given beside it
+  std::string machine_file;
+  std::optional<double> alpha, beta, gamma, f_alpha, f_beta;
   std::string plot;
   bool json = false;
   bool page = false;
@@ -91,6 +95,7 @@ void price(const Options& o) {
   const OperatorTraits op = is_reducing(selection.collective) ? traits_of(o.op) : OperatorTraits{true, true};
   if (const std::string unmet = unmet_need(*selection.algorithm, o.size, op); !unmet.empty())
     throw Error(ErrorCode::unsupported, fmt::format("{} {}", selection.id(), unmet));
+  selection = with_segment_count(selection, o.size, o.bytes);
   selection = with_best_segments(selection, o.size, o.bytes, o.machine, o.root);
   const Terms terms = terms_of(selection, o.size, o.bytes, o.root);
   const double time_s = seconds(terms, o.machine);
@@ -199,15 +204,17 @@ void add_cost(CLI::App& app, Context& /*context*/) {
       })
       ->type_name("OP")
       ->capture_default_str();
-  const auto price_option = [&](const char* name, double& value, const char* help) {
-    command->add_option(name, value, help)->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("--machine", options->machine_file, "A machine file (circoll calibrate)")->type_name("FILE");
+  const Machine measured;
+  const auto price_option = [&](const char* name, std::optional<double>& value, double fallback, const char* help) {
+    command->add_option(name, value, help)->check(CLI::NonNegativeNumber)->default_str(fmt::format("{}", fallback));
   };
-  price_option("--alpha", options->machine.alpha_s, "Seconds per round of messages in both directions");
-  price_option("--beta", options->machine.beta_s_per_byte, "Seconds per byte of such a message");
-  price_option("--gamma", options->machine.gamma_s_per_byte, "Seconds per byte combined");
-  price_option("--f-alpha", options->machine.f_alpha,
+  price_option("--alpha", options->alpha, measured.alpha_s, "Seconds per round of messages in both directions");
+  price_option("--beta", options->beta, measured.beta_s_per_byte, "Seconds per byte of such a message");
+  price_option("--gamma", options->gamma, measured.gamma_s_per_byte, "Seconds per byte combined");
+  price_option("--f-alpha", options->f_alpha, measured.f_alpha,
                "alpha of rounds in which messages go one way, as a share of alpha");
-  price_option("--f-beta", options->machine.f_beta, "beta of such rounds, as a share of beta");
+  price_option("--f-beta", options->f_beta, measured.f_beta, "beta of such rounds, as a share of beta");
   command->add_flag("--json", options->json, "As JSON");
   command
       ->add_option("--plot", options->plot, "Write an SVG: times over sizes from 8 bytes to --bytes, with crossovers")
@@ -219,7 +226,16 @@ void add_cost(CLI::App& app, Context& /*context*/) {
       "  circoll cost allreduce/rabenseifner -p 12 --bytes 1Mi\n"
       "  circoll cost bcast -p 48 --bytes 64Ki --alpha 1e-6 --beta 1e-10 --f-alpha 0.7 --f-beta 0.8\n"
       "  circoll cost allreduce -p 36 --bytes 64Mi --plot allreduce.svg");
-  command->callback([options] { cost(*options); });
+  command->callback([options] {
+    if (!options->machine_file.empty()) options->machine = read_machine(options->machine_file);
+    Machine& on = options->machine;
+    on.alpha_s = options->alpha.value_or(on.alpha_s);
+    on.beta_s_per_byte = options->beta.value_or(on.beta_s_per_byte);
+    on.gamma_s_per_byte = options->gamma.value_or(on.gamma_s_per_byte);
+    on.f_alpha = options->f_alpha.value_or(on.f_alpha);
+    on.f_beta = options->f_beta.value_or(on.f_beta);
+    cost(*options);
+  });
 }
 
 }  // namespace circoll::cli

@@ -10,13 +10,14 @@ namespace circoll {
 
 /// The machine of the cost model (docs/notation.md). A message of b bytes that is exchanged for another one costs
 /// alpha + b beta; one that travels alone costs f_alpha alpha + b f_beta beta; combining b bytes costs b gamma.
+/// The defaults were measured between two ranks that share a node (docs/calibration.md).
 struct Machine {
   std::string name = "default";
-  double alpha_s = 2e-6;             ///< seconds per round of messages in both directions
-  double beta_s_per_byte = 0.25e-9;  ///< seconds per byte and direction of such a round
-  double gamma_s_per_byte = 0.1e-9;  ///< seconds per byte of a result of a reduction
-  double f_alpha = 1.0;              ///< alpha_uni / alpha, usually between 0.5 and 1
-  double f_beta = 1.0;               ///< beta_uni / beta, usually between 0.5 and 1
+  double alpha_s = 0.5e-6;             ///< seconds per round of messages in both directions
+  double beta_s_per_byte = 0.1e-9;     ///< seconds per byte and direction of such a round
+  double gamma_s_per_byte = 0.015e-9;  ///< seconds per byte of a result of a reduction
+  double f_alpha = 0.8;                ///< alpha_uni / alpha, usually between 0.5 and 1
+  double f_beta = 0.8;                 ///< beta_uni / beta, usually between 0.5 and 1
 };
 
 /// Coefficients of the predicted time

@@ -8,14 +8,7 @@
 
 namespace circoll {
 
-Machine default_machine() {
-  return {.name = "default",
-          .alpha_s = 0.5e-6,
-          .beta_s_per_byte = 0.1e-9,
-          .gamma_s_per_byte = 0.015e-9,
-          .f_alpha = 0.8,
-          .f_beta = 0.8};
-}
+Machine default_machine() { return {}; }
 
 Machine machine_from_json(std::string_view json, const std::string& source) {
   const select::Json root = select::read_json(json, source);
