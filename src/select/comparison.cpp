@@ -16,6 +16,8 @@ Count vector_bytes(Collective collective, Rank p, Count bytes) {
     case Collective::scan:
     case Collective::exscan:
     case Collective::barrier:
+    case Collective::alltoall:
+    case Collective::alltoallv:
       return bytes;
     default:
       return bytes * p;

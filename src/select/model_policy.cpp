@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
+#include <tuple>
 
 #include "circoll/error.hpp"
 #include "select/policies.hpp"
@@ -22,6 +24,11 @@ double copied_share(const Selection& selection, Rank p) {
   const Cost cost = selection.algorithm->cost({.size = p, .params = selection.params});
   const auto sent = static_cast<double>(std::max<std::int64_t>(cost.sent, 1));
   return static_cast<double>(cost.copied) / sent;
+}
+
+/// To six digits: sums of the same terms in another order are the same time.
+double rounded(double seconds) {
+  return seconds > 0 ? std::round(std::log(seconds) * 1e6) : -std::numeric_limits<double>::infinity();
 }
 
 /// An algorithm with the parameters of least predicted time, and that time: "segments" by its closed form, any other one
@@ -81,9 +88,14 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
     decision.reason = "no algorithm of Circoll serves this call";
     return decision;
   }
-  // Stable: what remains tied is decided by the order of the paths, on every rank alike.
+  // Many algorithms are one and the same for two ranks, or for a power of two. Of those that tie, the one that copies
+  // least, then a circulant one; stable: what remains is decided by the order of the paths, on every rank alike.
   std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
-    return a.candidate.seconds != b.candidate.seconds ? a.candidate.seconds < b.candidate.seconds : a.copied < b.copied;
+    const auto key = [](const Ranked& r) {
+      return std::tuple(rounded(r.candidate.seconds), r.copied,
+                        !r.candidate.selection.algorithm->name.starts_with("circulant"));
+    };
+    return key(a) < key(b);
   });
   for (Ranked& one : ranked) decision.candidates.push_back(std::move(one.candidate));
   const Candidate& first = decision.candidates.front();

@@ -26,7 +26,7 @@ void build(Builder& b) {
     b.next_round();
   }
   if (r < p - 1) {
-    b.send(r + 1, b.output());
+    b.send(r + 1, r == 0 ? b.input() : b.output());
     b.next_round(static_cast<std::uint32_t>(p - 1 - r));
   }
 }
