@@ -120,9 +120,9 @@ std::optional<Race> among_slots(const Schedule& schedule, const std::vector<Acce
     std::vector<StepIndex> users_before;
   };
   std::vector<Life> lives(schedule.buffers.size());
-  for (std::size_t i = 0; i < schedule.buffers.size(); ++i) {
+  for (const Buffer& buffer : schedule.buffers) {
     offset.push_back(slots.size());
-    slots.resize(slots.size() + static_cast<std::size_t>(schedule.buffers[i].slots));
+    slots.resize(slots.size() + static_cast<std::size_t>(buffer.slots));
   }
   const auto ordered = [&](StepIndex a, StepIndex b) { return a == nobody || a == b || order.before(a, b); };
   for (const Access& access : accesses) {

@@ -32,7 +32,7 @@ void build(Builder& b) {
   b.next_round();
   patterns::Arrivals arrivals(b, b.input());
   const auto add = [&](Rank from) {
-    const Region arrived = arrivals.next();
+    Region arrived = arrivals.next();
     b.recv(from, arrived);
     return arrived;
   };
