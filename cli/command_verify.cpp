@@ -4,10 +4,12 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "circoll/error.hpp"
@@ -61,8 +63,8 @@ void read_roots(std::string_view text, VerifyRange& range) {
   }
 }
 
-/// Ids, names of collectives, and "all".
-std::vector<Selection> read_selections(const std::vector<std::string>& words) {
+/// Ids, names of collectives, and "all"; the ids among them also into `named`.
+std::vector<Selection> read_selections(const std::vector<std::string>& words, std::set<std::string>& named) {
   std::vector<Selection> selections;
   const auto add_collective = [&](Collective collective) {
     for (const Algorithm* a : algorithms_of(collective)) selections.push_back({a, collective, {}});
@@ -74,6 +76,7 @@ std::vector<Selection> read_selections(const std::vector<std::string>& words) {
       add_collective(*collective);
     } else {
       selections.push_back(parse_selection(word));
+      named.insert(selections.back().id());
     }
   }
   return selections;
@@ -111,17 +114,25 @@ ordered_json as_json(const Refutation& r) {
           {"what", r.what}};
 }
 
+/// False if the algorithm's needs left nothing to verify.
+bool applies(const RangeVerdict& v) { return v.instances > 0 || v.refutation; }
+
 std::string report(const std::vector<RangeVerdict>& verdicts, bool json) {
   if (json) {
     ordered_json rows = ordered_json::array();
     for (const RangeVerdict& v : verdicts) {
       rows.push_back({{"id", v.id}, {"proven", !v.refutation}, {"instances", v.instances}, {"seconds", v.seconds}});
+      if (!applies(v)) rows.back()["proven"] = nullptr;
       if (v.refutation) rows.back()["refutation"] = as_json(*v.refutation);
     }
     return rows.dump(2) + "\n";
   }
   std::string text;
   for (const RangeVerdict& v : verdicts) {
+    if (!applies(v)) {
+      text += fmt::format("{:<44}{:<9}no p, root and segments asked for fit it\n", v.id, "-");
+      continue;
+    }
     text += fmt::format("{:<44}{:<9}{:>8} instances {:>8.2f} s\n", v.id, v.refutation ? "REFUTED" : "proven",
                         v.instances, v.seconds);
     if (v.refutation) text += "  " + v.refutation->to_string() + "\n";
@@ -145,7 +156,8 @@ void run(const Options& options, Context& context) {
   read_roots(options.roots, range);
   range.segments = options.segments;
   range.last_in_place = options.last_in_place;
-  const std::vector<Selection> selections = read_selections(options.what);
+  std::set<std::string> named;
+  const std::vector<Selection> selections = read_selections(options.what, named);
   if (!options.bytes.empty()) {
     const auto bytes = parse_bytes(options.bytes);
     if (!bytes) throw Error(ErrorCode::invalid_argument, fmt::format("'{}' is not a number of bytes", options.bytes));
@@ -161,8 +173,10 @@ void run(const Options& options, Context& context) {
   range.progress = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
   const std::vector<RangeVerdict> verdicts = verify_range(selections, range);
   progress.clear();
+  const bool none = std::none_of(verdicts.begin(), verdicts.end(), applies);
   for (const RangeVerdict& v : verdicts) {
-    if (v.instances == 0 && !v.refutation) {
+    // Of a collective, an algorithm may be left out that needs an even p, say; one that was named may not.
+    if (!applies(v) && (none || named.contains(v.id))) {
       throw Error(ErrorCode::invalid_argument, v.id + ": nothing to verify, no p, root and segments asked for fit it");
     }
   }
@@ -174,7 +188,8 @@ void run(const Options& options, Context& context) {
     instances += v.instances;
   }
   if (!options.json)
-    print(fmt::format("{} algorithms, {} instances proven, {} refuted\n", verdicts.size(), instances, refuted));
+    print(fmt::format("{} algorithms, {} instances proven, {} refuted\n",
+                      std::count_if(verdicts.begin(), verdicts.end(), applies), instances, refuted));
   if (refuted > 0) context.exit_code = exit_failure;
 }
 

@@ -184,7 +184,7 @@ Selection with_segment_count(const Selection& selection, Rank p, Count bytes) {
   shape.params = selection.params;
   shape.params.erase("segment");
   shape.params.insert_or_assign("segments", declared->minimum);
-  const Count blocks = build_schedule(*selection.algorithm, selection.collective, shape).blocks();
+  const Count blocks = critical_path(*selection.algorithm, selection.collective, shape).blocks;
   const Count units = std::max<Count>(blocks / declared->minimum, 1);
   const Count unit_bytes = bytes / units + (bytes % units == 0 ? 0 : 1);
   const Count needed = unit_bytes / given->second + (unit_bytes % given->second == 0 ? 0 : 1);

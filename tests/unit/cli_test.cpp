@@ -59,6 +59,15 @@ TEST(Cli, VerifySaysWhatIsProven) {
   EXPECT_EQ(rows[0].at("proven"), true);
 }
 
+TEST(Cli, VerifyLeavesOutWhatDoesNotApply) {
+  const Outcome odd = run("verify allgather -p 7");
+  EXPECT_EQ(odd.exit_code, 0);
+  EXPECT_TRUE(contains(odd.out, "allgather/neighbor_exchange                 -        no p")) << odd.out;
+  for (const auto& row : nlohmann::json::parse(run("verify allgather -p 7 --json").out)) {
+    EXPECT_EQ(row.at("proven").is_null(), row.at("id") == "allgather/neighbor_exchange");
+  }
+}
+
 TEST(Cli, LocalExecutesAndChecks) {
   for (const std::string threads : {"--threads", "--single-thread"}) {
     const Outcome outcome = run("local reduce_scatter/circulant -p 6 --count 100 --type int32 --op sum " + threads);
@@ -241,6 +250,7 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("verify reduce --root x", "'x' is not 'all'");
   expect_misuse("local allreduce/circulant -p 4 --count 5 --type nothing", "nothing");
   expect_misuse("list --nonsense", "--nonsense");
+  expect_misuse("verify allgather/neighbor_exchange -p 7", "nothing to verify");
   expect_misuse("list --collective alltoallw", "'alltoallw' is none of allreduce");
   expect_misuse("list -p 4", "--json");
   expect_misuse("show", "id is required");
