@@ -56,7 +56,7 @@ BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, 
   }
   if (select(signature, tag_span)) build(signature, rank, type, info);
   constexpr std::size_t nodes_bytes = 128;  // of the cache's list and index
-  memory_bytes_ = sizeof(BoundPlan) + nodes_bytes + kept * sizeof(Count);
+  memory_bytes_ = sizeof(BoundPlan) + nodes_bytes + kept * sizeof(Count) + why_.capacity();
   if (execution_) memory_bytes_ += plan().memory_bytes() + execution_->memory_bytes();
 }
 
@@ -70,6 +70,7 @@ bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
   try {
     if (head_.choice->kind == Interned::Kind::algorithm) {
       selection_ = resolve(head_.choice->selection, facts);
+      why_ = "chosen by name";
     } else {
       Decision decision = head_.choice->policy->decide(facts);
       if (!decision.selection) {
@@ -77,6 +78,7 @@ bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
         return false;
       }
       selection_ = *std::move(decision.selection);
+      why_ = std::move(decision.reason);
     }
   } catch (const Error& e) {
     if (e.code() != ErrorCode::unsupported) throw;

@@ -87,6 +87,8 @@ class BoundPlan {
   [[nodiscard]] const CountPrologue* prologue() const { return prologue_.get(); }
   [[nodiscard]] Count staging_bytes() const { return messages_->staging_bytes(); }
   [[nodiscard]] const Selection& selection() const { return selection_; }
+  /// Why the policy chose selection(); empty if the call is native.
+  [[nodiscard]] const std::string& why() const { return why_; }
   /// Why the call is native; empty if it is served.
   [[nodiscard]] const std::string& native_reason() const { return native_reason_; }
 
@@ -106,6 +108,7 @@ class BoundPlan {
   /// Copies of Signature::arrays().
   std::vector<Count> counts_, send_counts_, send_displs_, recv_displs_;
   Selection selection_{};
+  std::string why_;
   std::string native_reason_;
   Plan plan_{};
   std::unique_ptr<CountPrologue> prologue_;

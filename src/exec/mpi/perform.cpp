@@ -133,7 +133,8 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
     }
     if (prologue.prologue() != nullptr) {
       const int rc = exchange_counts(*state, prologue, user);
-      if (rc != MPI_SUCCESS) return Outcome{.error = rc, .served = &prologue.selection(), .bytes = bytes};
+      if (rc != MPI_SUCCESS)
+        return {.error = rc, .served = &prologue.selection(), .reason = prologue.why(), .bytes = bytes};
       const std::vector<Count>& counts = state->counts();
       signature.counts = {.values = CountArray::wide(counts.data()), .size = static_cast<Rank>(counts.size())};
       signature.send_counts = {};
@@ -142,7 +143,7 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   }
   BoundPlan& plan = find_plan(*state, signature, user.wire_type(), user.elements().info);
   if (plan.execution() == nullptr) return not_served(call, choice, otherwise, plan.native_reason(), bytes);
-  return Outcome{.error = run(*state, plan, user), .served = &plan.selection(), .bytes = bytes};
+  return {.error = run(*state, plan, user), .served = &plan.selection(), .reason = plan.why(), .bytes = bytes};
 }
 
 }  // namespace circoll::mpi

@@ -12,7 +12,7 @@ namespace circoll::mpi {
 struct Outcome {
   int error = MPI_SUCCESS;            ///< MPI error code; no error handler has been called for it
   const Selection* served = nullptr;  ///< nullptr: the native collective. Valid until the next call
-  std::string_view reason{};          ///< why native. Valid until the next call
+  std::string_view reason{};          ///< why native, or why this algorithm. Valid until the next call
   Count bytes = 0;                    ///< this rank's contribution or block (packed), the root's where it has none
   bool handled = false;               ///< native: the error handler has been called already, if there was an error
 };
