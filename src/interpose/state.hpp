@@ -12,6 +12,7 @@
 #include "circoll/select.hpp"
 #include "circoll/types.hpp"
 #include "exec/mpi/perform.hpp"
+#include "interpose/event.hpp"
 
 namespace circoll::interpose {
 
@@ -38,9 +39,10 @@ class State {
   [[nodiscard]] const mpi::Interned& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
-  [[nodiscard]] bool reporting() const { return !report_.empty(); }
-  /// Adds one call to the report. Thread-safe.
-  void count(Collective collective, const mpi::Outcome& outcome, double seconds);
+  /// Whether anybody wants events. If not, none should be made.
+  [[nodiscard]] bool recording() const { return !report_.empty(); }
+  /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one.
+  void record(const Event& event);
 
  private:
   State();
