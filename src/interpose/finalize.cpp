@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "interpose/report.hpp"
@@ -58,22 +59,27 @@ void State::report() {
   recording_ = false;
   MPI_Comm comm = collecting_communicator();
   if (comm == MPI_COMM_NULL) return;
+  // What follows calls MPI, whose progress may end operations and record them: not under the mutex.
+  std::unique_ptr<const Ledger> ledger;
+  std::unique_ptr<const Trace> trace;
   {
     const std::lock_guard lock(mutex_);
-    if (ledger_ != nullptr) write_report(comm);
-    if (trace_ != nullptr) write_trace(comm);
+    ledger = std::move(ledger_);
+    trace = std::move(trace_);
   }
+  if (ledger != nullptr) write_report(comm, *ledger);
+  if (trace != nullptr) write_trace(comm, *trace);
   PMPI_Comm_free(&comm);
 }
 
-void State::write_report(MPI_Comm comm) const {
+void State::write_report(MPI_Comm comm, const Ledger& ledger) const {
   std::vector<std::string> ledgers(static_cast<std::size_t>(world_size()));
   collect(
-      comm, [&](const auto& sink) { sink(ledger_->serialised()); },
+      comm, [&](const auto& sink) { sink(ledger.serialised()); },
       [&](int rank, std::string_view part) { ledgers[static_cast<std::size_t>(rank)] += part; });
   if (world_rank_ != 0) return;
   Report report({.ranks = world_size(), .mpi = library_version(), .openmpi = is_openmpi, .machine = options_.machine});
-  for (const std::string& ledger : ledgers) report.add_rank(ledger);
+  for (const std::string& one : ledgers) report.add_rank(one);
   if (report_ == "1") {
     std::fputs(report.text().c_str(), stderr);
     return;
@@ -83,16 +89,16 @@ void State::write_report(MPI_Comm comm) const {
   if (!file.flush()) warn("CIRCOLL_REPORT: the file " + report_ + " could not be written");
 }
 
-void State::write_trace(MPI_Comm comm) const {
+void State::write_trace(MPI_Comm comm, const Trace& trace) const {
   const ClockReading now = read_clock(comm);
   const double elapsed_s = now.at_s - clock_.at_s;
   const double drift = elapsed_s > 0 ? (now.offset_s - clock_.offset_s) / elapsed_s : 0;
   const auto common_s = [&](double time_s) { return time_s + clock_.offset_s + drift * (time_s - clock_.at_s); };
   // The greatest of these, the first as a complement: the earliest call, and how well the clocks are known.
-  std::array<double, 2> worst{-common_s(trace_->begin_s()), std::max(clock_.error_s, now.error_s)};
+  std::array<double, 2> worst{-common_s(trace.begin_s()), std::max(clock_.error_s, now.error_s)};
   PMPI_Allreduce(MPI_IN_PLACE, worst.data(), static_cast<int>(worst.size()), MPI_DOUBLE, MPI_MAX, comm);
   const double start_s = -worst[0];
-  std::int64_t dropped = trace_->dropped();
+  std::int64_t dropped = trace.dropped();
   PMPI_Allreduce(MPI_IN_PLACE, &dropped, 1, MPI_INT64_T, MPI_SUM, comm);
 
   std::ofstream file;
@@ -110,7 +116,7 @@ void State::write_trace(MPI_Comm comm) const {
   collect(
       comm,
       [&](const auto& sink) {
-        trace_->write(
+        trace.write(
             world_rank_, [&](double time_s) { return (common_s(time_s) - start_s) * 1e6; }, sink);
       },
       [&](int /*rank*/, std::string_view part) { file << part; });

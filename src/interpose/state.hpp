@@ -47,8 +47,8 @@ class State {
   void warn(const std::string& text) const;
   void register_report();
   void report();
-  void write_report(MPI_Comm comm) const;
-  void write_trace(MPI_Comm comm) const;
+  void write_report(MPI_Comm comm, const Ledger& ledger) const;
+  void write_trace(MPI_Comm comm, const Trace& trace) const;
   [[nodiscard]] std::string place(const std::string& path) const;
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
 

@@ -10,6 +10,7 @@
 #include "interpose/estimate.hpp"
 #include "interpose/ledger.hpp"
 #include "interpose/trace.hpp"
+#include "mpi/allocations.hpp"
 
 namespace circoll::interpose {
 namespace {
@@ -230,6 +231,27 @@ TEST(Trace, DropsBeyondItsLimitAndSaysSo) {
   EXPECT_EQ(kept, 3);
   EXPECT_TRUE(labelled);
 }
+
+#ifndef CIRCOLL_SANITIZED
+TEST(Recording, RepeatedCallsAllocateNothing) {
+  const Selection pipeline = parse_selection("bcast/pipeline:segments=8");
+  Ledger ledger;
+  Trace trace;
+  const auto record = [&](const Event& event) {
+    ledger.add(event);
+    trace.add(event);
+  };
+  const auto record_all = [&] {
+    for (const Count bytes : {8, 9, 4096}) record(served_by(pipeline, bytes, 1));
+    record(native(Collective::barrier, "a reason that is longer than what a string keeps in itself", 0));
+  };
+  record_all();
+  const long before = test::allocations.load();
+  for (int i = 0; i < 1000; ++i) record_all();
+  EXPECT_EQ(test::allocations.load() - before, 0);
+  EXPECT_GT(before, 0);
+}
+#endif
 
 }  // namespace
 }  // namespace circoll::interpose
