@@ -116,12 +116,16 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   if (call.comm == MPI_COMM_NULL) return native(call, "erroneous arguments");
   int error = MPI_SUCCESS;
   CommState* const state = CommState::of(call.comm, &error);
-  if (error != MPI_SUCCESS) return Outcome{.error = error};
+  if (error != MPI_SUCCESS) return Outcome{.error = error, .handled = true};  // by the functions of MPI that failed
   if (state == nullptr) return native(call, "MPI_Finalize has begun");
   if (!state->usable()) return not_served(call, choice, otherwise, state->unusable_reason(), 0);
 
   UserBuffers user(call, state->rank(), state->size());
-  if (user.erroneous()) return native(call, "erroneous arguments");
+  if (user.erroneous()) {
+    // Other ranks may not see it, and number their executions.
+    for (int executions = user.needs_prologue() ? 2 : 1; executions > 0; --executions) (void)state->next_tags();
+    return native(call, "erroneous arguments");
+  }
   const Count bytes = user.own_bytes();
   if (!user.unsupported().empty()) return not_served(call, choice, otherwise, user.unsupported(), bytes);
 
