@@ -1,9 +1,10 @@
 # To be sourced where $mpi, $np and $yield are set. `launch COMMAND...` runs np ranks; $preload is what LD_PRELOAD must hold
-# anyway. shellcheck shell=bash disable=SC2154
+# anyway; $btl: how Open MPI's ranks reach one another, if not by memory alone.
+# shellcheck shell=bash disable=SC2154
 launch() {
   if [ "$mpi" = openmpi ]; then
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe --bind-to none \
-      --mca mpi_yield_when_idle 1 --mca btl self,vader --mca op ^avx -np "$np" "$@"
+      --mca mpi_yield_when_idle 1 --mca btl "${btl:-self,vader}" --mca op ^avx -np "$np" "$@"
   else
     mpiexec.mpich -n "$np" "$@"
   fi

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <numeric>
+#include <vector>
 
 #include "core/environment.hpp"
 #include "exec/mpi/globals.hpp"
@@ -43,12 +45,28 @@ int private_duplicate(MPI_Comm comm, MPI_Comm* made) {
   return PMPI_Comm_set_name(*made, "circoll");
 }
 
+/// Whether all ranks of a communicator are ranks of our MPI_COMM_WORLD. The same answer on all of them.
+bool within_world(MPI_Comm comm, int size) {
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  const auto n = static_cast<std::size_t>(size);
+  std::vector<int> ranks(n), in_world(n);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, in_world.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  return std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) == in_world.end();
+}
+
 struct Memo {
   MPI_Comm comm = MPI_COMM_NULL;
   std::uint64_t generation = 0;
   CommState* state = nullptr;
 };
 thread_local Memo memo;
+/// The communicator whose state went last: it may be just being freed, and used by a callback of an attribute.
+thread_local MPI_Comm last_forgotten = MPI_COMM_NULL;
 
 }  // namespace
 
@@ -77,6 +95,10 @@ int CommState::open(MPI_Comm comm) {
   size_ = size;
   rank_ = rank;
   usable_ = inter == 0;
+  if (usable_ && globals().own_world_only && !within_world(comm, size)) {
+    usable_ = false;
+    unusable_reason_ = "ranks of another MPI_COMM_WORLD";
+  }
   if (!usable_) return MPI_SUCCESS;
   if (size > 1) {
     const int mine = private_duplicate(comm, &comm_) == MPI_SUCCESS ? 1 : 0;
@@ -112,8 +134,9 @@ void CommState::close() {
   comm_ = MPI_COMM_NULL;
 }
 
-int CommState::forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) {
+int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*/) {
   Globals& global = globals();
+  last_forgotten = comm;
   auto* const state = static_cast<CommState*>(value);
   {
     const std::lock_guard lock(global.comm_mutex);
@@ -176,7 +199,8 @@ CommState* CommState::of(MPI_Comm comm, int* error) {
     }
     state = made.release();
   }
-  memo = Memo{comm, global.generation.load(), state};
+  // MPI does not delete what is attached to a communicator that it is freeing; another one may get its handle.
+  if (comm != last_forgotten) memo = Memo{comm, global.generation.load(), state};
   return state;
 }
 
