@@ -22,6 +22,14 @@ std::size_t cache_limit() {
   return text ? parse_bytes(*text).value_or(default_cache_bytes) : default_cache_bytes;
 }
 
+/// Private communicators that a process may have at a time, an eighth of all that the MPI library can have: the program
+/// must not run out of them because of us.
+#ifdef OPEN_MPI
+constexpr int max_private = 4096;
+#else
+constexpr int max_private = 256;
+#endif
+
 /// Same group, no attributes or topology copied: MPI_Comm_dup would run the user's copy callbacks.
 int private_duplicate(MPI_Comm comm, MPI_Comm* made) {
   // A failure (no context id is left, say) is ours to handle, not the user's error handler's.
@@ -101,14 +109,24 @@ int CommState::open(MPI_Comm comm) {
   }
   if (!usable_) return MPI_SUCCESS;
   if (size > 1) {
-    const int mine = private_duplicate(comm, &comm_) == MPI_SUCCESS ? 1 : 0;
+    // Ranks may have different communicators otherwise, so that they must agree on both questions.
+    int mine = globals().private_comms < max_private ? 1 : 0;
     int all = 0;
     rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
     if (rc != MPI_SUCCESS) return rc;
     if (all == 0) {
       usable_ = false;
+      unusable_reason_ = "too many communicators are in use";
+      return MPI_SUCCESS;
+    }
+    mine = private_duplicate(comm, &comm_) == MPI_SUCCESS ? 1 : 0;
+    if (mine != 0) ++globals().private_comms;
+    rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+    if (rc != MPI_SUCCESS) return rc;
+    if (all == 0) {
+      usable_ = false;
       unusable_reason_ = "no private communicator to be had";
-      if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+      free_private();
       return MPI_SUCCESS;
     }
   }
@@ -130,8 +148,14 @@ CommState::Tags CommState::next_tags() {
 void CommState::close() {
   usable_ = false;
   plans_.clear();
-  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+  free_private();
+}
+
+void CommState::free_private() {
+  if (comm_ == MPI_COMM_NULL) return;
+  PMPI_Comm_free(&comm_);
   comm_ = MPI_COMM_NULL;
+  --globals().private_comms;
 }
 
 int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*/) {

@@ -34,6 +34,7 @@ struct Globals {
   int finalize_keyval = MPI_KEYVAL_INVALID;
   MPI_Comm self = MPI_COMM_NULL;
   std::list<CommState*> states;
+  std::atomic<int> private_comms{0};
   /// Set by the drop-in: of processes of another MPI_COMM_WORLD, spawned ones say, nobody knows whether they have it.
   std::atomic<bool> own_world_only{false};
   /// Set once the clean-up at MPI_Finalize has begun: from then on every call is native.

@@ -233,7 +233,7 @@ static void attributes(void) {
   /* Communicators that come and go, every one with the attribute, some of them used. */
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_attr(comm, keyval, value);
-  for (i = 0; i < 300; ++i) {
+  for (i = 0; i < 60; ++i) {
     MPI_Comm_dup(comm, &second);
     if (i % 3 == 0) MPI_Barrier(second);
     MPI_Comm_free(&second);
