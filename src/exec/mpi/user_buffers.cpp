@@ -210,7 +210,7 @@ void UserBuffers::read_exchange() {
 
 bool UserBuffers::refuses_own_block(const Side& all, const Side& one) const {
   if (!native_refuses_equal_blocks || !all.significant || !one.significant) return false;
-  if (all.type != one.type || one.count == 0 || all.elements_of(rank_) != one.count) return false;
+  if (all.type != one.type || one.total_bytes() == 0 || all.elements_of(rank_) != one.count) return false;
   const Count elements = all.displs ? all.displs[rank_] : all.count * rank_;
   return one.buffer == all.buffer + elements * all.info.size_bytes;  // packed bytes: that is what MPICH looks at
 }
@@ -218,8 +218,9 @@ bool UserBuffers::refuses_own_block(const Side& all, const Side& one) const {
 bool UserBuffers::refuses_equal_buffers() const {
   if (!native_refuses_equal_blocks || in_place_) return false;
   if (send_.buffer != recv_.buffer || send_.type != recv_.type) return false;
+  if (own_bytes_ == 0) return false;
   if (call_.collective == Collective::alltoallv) return call_.sendcounts.data() == call_.recvcounts.data();
-  return send_.count == recv_.count && send_.count != 0;
+  return send_.count == recv_.count;
 }
 
 bool UserBuffers::Side::missing() const { return significant && mpi::missing(buffer, total_bytes(), info); }
