@@ -1,0 +1,41 @@
+#include "quirks.hpp"
+
+#include <mpi.h>
+
+#include "operators.hpp"
+#include "types.hpp"
+
+namespace circoll::torture {
+
+#ifdef OPEN_MPI
+
+// 4.1.4
+bool is_broken_natively(const Operation& o, Mode /*mode*/, int /*size*/) {
+  // Ranks choose algorithms, and cut messages, by the sizes of their own types.
+  return o.differ && (o.collective == Collective::allgatherv || o.collective == Collective::bcast);
+}
+
+#else
+
+// 4.0.2
+bool is_broken_natively(const Operation& o, Mode /*mode*/, int size) {
+  const bool reduce_scatters =
+      o.collective == Collective::reduce_scatter || o.collective == Collective::reduce_scatter_block;
+  const bool pairs = base_type(o.base).family == Family::pair;
+  // In place: MPI_Reduce crashes (3 ranks, 8000 bytes, root 2), MPI_Reduce_scatter says that blocks overlap.
+  if (o.in_place && is_reducing(o.collective)) return true;
+  // Wrong results, or a crash, if elements have gaps.
+  if (reduce_scatters && !commutes(o)) return true;
+  // Truncate messages of types whose members differ.
+  if ((pairs || o.base == base_record) && !is_reducing(o.collective)) return true;
+  // Overlooks the displacement.
+  if (o.collective == Collective::allgatherv && size == 1) return true;
+  // Cuts messages by the extent of each rank's own type.
+  if (o.differ && o.collective == Collective::allgatherv) return true;
+  // Does not return on one rank while a receive from any source is pending.
+  return is_exchange(o.collective) && size == 1;
+}
+
+#endif
+
+}  // namespace circoll::torture
