@@ -23,7 +23,7 @@ struct CommSpec {
   int parent = 0;
   std::uint64_t seed = 0;
   int lane = 0;
-  bool wild = false;  ///< point-to-point receives on it take any source and any tag
+  bool wild = false;  ///< point-to-point receives on it take any source, or any tag
 };
 
 /// What elements are made of: an index into base_types(), or one of the two that are made for each use.

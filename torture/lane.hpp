@@ -43,6 +43,7 @@ class Lane {
 
   void step(const Step& step);
   [[nodiscard]] bool left_out(const Operation& operation) const;
+  [[nodiscard]] static bool outlives_handles(const Operation& operation);
   void create_comm(int index);
   void free_comm(int index);
   Active& make(const Operation& operation);

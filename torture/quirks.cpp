@@ -15,6 +15,8 @@ bool is_broken_natively(const Operation& o, Mode /*mode*/, int /*size*/) {
   return o.differ && (o.collective == Collective::allgatherv || o.collective == Collective::bcast);
 }
 
+bool needs_handles_natively() { return true; }
+
 #else
 
 // 4.0.2
@@ -35,6 +37,8 @@ bool is_broken_natively(const Operation& o, Mode /*mode*/, int size) {
   // Does not return on one rank while a receive from any source is pending.
   return is_exchange(o.collective) && size == 1;
 }
+
+bool needs_handles_natively() { return false; }
 
 #endif
 

@@ -9,4 +9,8 @@ namespace circoll::torture {
 /// serves it. The same on all ranks of a communicator of this size.
 [[nodiscard]] bool is_broken_natively(const Operation& operation, Mode mode, int size);
 
+/// True if the library's own nonblocking collectives need types, operators and communicators that MPI allows to free
+/// while they are pending.
+[[nodiscard]] bool needs_handles_natively();
+
 }  // namespace circoll::torture
