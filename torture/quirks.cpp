@@ -10,7 +10,13 @@ namespace circoll::torture {
 #ifdef OPEN_MPI
 
 // 4.1.4
-bool is_broken_natively(const Operation& o, Mode /*mode*/, int /*size*/) {
+bool is_broken_natively(const Operation& o, Mode mode, int /*size*/) {
+  if (mode != Mode::blocking) {
+    // Errs if blocks differ in size.
+    if (o.collective == Collective::alltoallv && o.in_place) return true;
+    // Writes in front of its temporary memory if the lower bound is negative.
+    if (o.collective == Collective::reduce && o.base == base_words && word_layout(o.layout).lb < 0) return true;
+  }
   // Ranks choose algorithms, and cut messages, by the sizes of their own types.
   return o.differ && (o.collective == Collective::allgatherv || o.collective == Collective::bcast);
 }
@@ -20,7 +26,9 @@ bool needs_handles_natively() { return true; }
 #else
 
 // 4.0.2
-bool is_broken_natively(const Operation& o, Mode /*mode*/, int size) {
+bool is_broken_natively(const Operation& o, Mode mode, int size) {
+  // MPI_Testall errs on their requests, and MPI_Gather_init sends what the buffer held then.
+  if (mode == Mode::persistent) return true;
   const bool reduce_scatters =
       o.collective == Collective::reduce_scatter || o.collective == Collective::reduce_scatter_block;
   const bool pairs = base_type(o.base).family == Family::pair;
