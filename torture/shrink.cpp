@@ -44,8 +44,7 @@ class Shrinker {
       }
     }
     std::ranges::sort(ids);
-    const auto [first, last] = std::ranges::unique(ids);
-    ids.erase(first, last);
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     return ids;
   }
   [[nodiscard]] std::vector<int> left_operations() const { return left(StepKind::start); }
