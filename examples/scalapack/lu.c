@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
   fill(&b, &g, block, 100000);
   fill(&x, &g, block, 100000);
 
-  int* const pivots_here = calloc((size_t)(lu.rows + block), sizeof(int));
+  int* const pivots_here = calloc((size_t)lu.rows + (size_t)block, sizeof(int));
   int info = 0;
   pdgetrf_(&n, &n, lu.data, &one, &one, lu.desc, pivots_here, &info);
   int solved = 0;
