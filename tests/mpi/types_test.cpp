@@ -55,7 +55,7 @@ std::vector<TypeSpec> unusual_types() {
 void serve(const mpi::Call& call, const Algorithm& algorithm, const std::string& params = {}) {
   const mpi::Outcome outcome =
       mpi::perform(call, *mpi::intern(call.collective, std::string(algorithm.name) + params), mpi::Otherwise::refuse);
-  expect(outcome.error == MPI_SUCCESS && outcome.served != nullptr, algorithm.id(call.collective) + ": not served");
+  expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, algorithm.id(call.collective) + ": not served");
 }
 
 template <typename Function>
