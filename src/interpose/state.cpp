@@ -58,8 +58,10 @@ std::uint64_t configuration_hash() {
 
 }  // namespace
 
+State* State::known() { return instance.load(std::memory_order_acquire); }
+
 State* State::get() {
-  if (State* known = instance.load(std::memory_order_acquire)) return known;
+  if (State* const made = known()) return made;
   int initialized = 0, finalized = 0;
   PMPI_Initialized(&initialized);
   PMPI_Finalized(&finalized);
@@ -71,6 +73,7 @@ State* State::get() {
 
 State::State() {
   PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
   read_choices();
   report_ = environment("CIRCOLL_REPORT").value_or("0");
   trace_file_ = environment("CIRCOLL_TRACE").value_or("");

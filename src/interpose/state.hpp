@@ -14,6 +14,7 @@
 #include "interpose/collect.hpp"
 #include "interpose/event.hpp"
 #include "interpose/ledger.hpp"
+#include "interpose/progress.hpp"
 #include "interpose/trace.hpp"
 
 namespace circoll::interpose {
@@ -23,6 +24,8 @@ class State {
   /// The state, made at the first use after MPI_Init; nullptr while MPI is not initialised or is finalised.
   /// Reads the environment; on rank 0 of MPI_COMM_WORLD, warns about what it does not understand.
   [[nodiscard]] static State* get();
+  /// The state if there is one already.
+  [[nodiscard]] static State* known();
 
   /// Compares the configuration of all ranks of MPI_COMM_WORLD, which all call this, in MPI_Init. If it differs, one
   /// warning, and all calls are native from then on.
@@ -31,6 +34,8 @@ class State {
   [[nodiscard]] const mpi::Interned& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
+  [[nodiscard]] const ProgressSource& progress() const { return progress_; }
+  [[nodiscard]] ProgressSource& progress() { return progress_; }
   /// Whether anybody wants events. If not, none should be made.
   [[nodiscard]] bool recording() const { return recording_.load(std::memory_order_relaxed); }
   /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one. An event for which
@@ -53,6 +58,7 @@ class State {
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
 
   int world_rank_ = 0;
+  ProgressSource progress_;
   PolicyOptions options_;
   std::vector<std::unique_ptr<const Policy>> policies_;  ///< what choices_ refer to
   std::array<const mpi::Interned*, all_collectives.size()> choices_{};

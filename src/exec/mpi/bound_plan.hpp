@@ -1,4 +1,4 @@
-// A call signature, and what was prepared for it: the plan, how each message meets MPI, and an execution.
+// A call signature, and what was prepared for it: the plan, how each message meets MPI, and executions.
 #pragma once
 
 #include <mpi.h>
@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,8 +81,12 @@ class BoundPlan {
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
 
-  /// nullptr if the call is native, or nothing is to be executed: the prologue of a direct algorithm.
-  [[nodiscard]] Execution* execution() { return execution_.get(); }
+  /// False if the call is native, or nothing is to be executed: the prologue of a direct algorithm.
+  [[nodiscard]] bool executable() const { return messages_ != nullptr; }
+  /// An execution for one operation, which gives it back when it is over. Several may be out. Thread-safe; allocates only
+  /// if more are out than ever before.
+  [[nodiscard]] std::unique_ptr<Execution> take_execution();
+  void give_back(std::unique_ptr<Execution> execution) noexcept;
   [[nodiscard]] const Plan& plan() const { return prologue_ ? prologue_->plan() : plan_; }
   /// nullptr if this is no prologue, or one that the algorithm does not need: it is direct.
   [[nodiscard]] const CountPrologue* prologue() const { return prologue_.get(); }
@@ -113,7 +118,9 @@ class BoundPlan {
   Plan plan_{};
   std::unique_ptr<CountPrologue> prologue_;
   std::unique_ptr<MessageTable> messages_;
-  std::unique_ptr<Execution> execution_;
+  std::mutex mutex_;  // of idle_ and executions_
+  std::vector<std::unique_ptr<Execution>> idle_;
+  std::size_t executions_ = 0;
   std::size_t memory_bytes_ = 0;
 };
 
