@@ -11,6 +11,7 @@
 #include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
 #include "core/environment.hpp"
+#include "exec/mpi/globals.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::interpose {
@@ -72,6 +73,7 @@ State* State::get() {
 }
 
 State::State() {
+  mpi::globals().own_world_only = true;
   PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
   if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
   read_choices();

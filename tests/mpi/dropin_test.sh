@@ -10,16 +10,8 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 
-launch() {
-  if [ "$mpi" = openmpi ]; then
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe --bind-to none \
-      --mca mpi_yield_when_idle 1 --mca btl self,vader --mca op ^avx -np "$np" "$@"
-  else
-    mpiexec.mpich -n "$np" "$@"
-  fi
-}
-preload=""
-[ "$mpi" = mpich ] && preload=$yield
+# shellcheck source=launch.sh
+. "$(dirname "$0")/launch.sh"
 
 launch env LD_PRELOAD="$preload" "$@" >"$work/native" 2>"$work/native.err" || fail "the program fails without the drop-in"
 launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report" "$@" >"$work/ours" 2>"$work/ours.err" ||
