@@ -38,6 +38,9 @@ constexpr std::array variables{
                         "Drop-in: the machine file of predicted times, as circoll calibrate writes it."},
     EnvironmentVariable{"CIRCOLL_ALLOW_RANK_DIVERGENCE", "0 | 1", "0",
                         "Drop-in: 1 admits algorithms that may give ranks different bits of a floating-point sum."},
+    EnvironmentVariable{
+        "CIRCOLL_PROGRESS", "hook | thread | off", "hook",
+        "Drop-in: what advances nonblocking and persistent operations; off leaves them to the MPI library."},
     EnvironmentVariable{"CIRCOLL_REPORT", "0 | 1 | FILE", "0",
                         "Drop-in: at MPI_Finalize rank 0 writes what served which calls, to stderr (1) or to FILE."},
     EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (Ki, Mi, Gi)", "64Mi",

@@ -59,8 +59,10 @@ std::uint64_t configuration_hash() {
 
 }  // namespace
 
+State* State::known() { return instance.load(std::memory_order_acquire); }
+
 State* State::get() {
-  if (State* known = instance.load(std::memory_order_acquire)) return known;
+  if (State* const made = known()) return made;
   int initialized = 0, finalized = 0;
   PMPI_Initialized(&initialized);
   PMPI_Finalized(&finalized);
@@ -73,6 +75,7 @@ State* State::get() {
 State::State() {
   mpi::globals().own_world_only = true;
   PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
   read_choices();
   const std::string report = environment("CIRCOLL_REPORT").value_or("0");
   if (report != "0") {
@@ -150,23 +153,23 @@ void State::warn(const std::string& text) const {
   if (world_rank_ == 0) std::fprintf(stderr, "circoll: %s\n", text.c_str());
 }
 
-void State::count(Collective collective, const mpi::Outcome& outcome, double seconds) {
-  const Algorithm* const algorithm = outcome.served == nullptr ? nullptr : outcome.served->algorithm;
+void State::record(const Event& event) {
+  const Algorithm* const algorithm = event.served == nullptr ? nullptr : event.served->algorithm;
   const std::lock_guard lock(mutex_);
   std::size_t i = 0;
-  while (i < rows_.size() && (rows_[i].collective != collective || row_algorithms_[i] != algorithm ||
-                              (algorithm == nullptr && rows_[i].reason != outcome.reason))) {
+  while (i < rows_.size() && (rows_[i].collective != event.collective || row_algorithms_[i] != algorithm ||
+                              (algorithm == nullptr && rows_[i].reason != event.reason))) {
     ++i;
   }
   if (i == rows_.size()) {
-    rows_.push_back(Row{.collective = collective,
+    rows_.push_back(Row{.collective = event.collective,
                         .algorithm = std::string(algorithm == nullptr ? "native" : algorithm->name),
-                        .reason = std::string(algorithm == nullptr ? outcome.reason : "")});
+                        .reason = std::string(algorithm == nullptr ? event.reason : "")});
     row_algorithms_.push_back(algorithm);
   }
   ++rows_[i].calls;
-  rows_[i].bytes += outcome.bytes;
-  rows_[i].seconds += seconds;
+  rows_[i].bytes += event.bytes;
+  rows_[i].seconds += event.end_s - event.begin_s;
 }
 
 void State::register_report() {

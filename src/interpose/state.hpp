@@ -12,6 +12,8 @@
 #include "circoll/select.hpp"
 #include "circoll/types.hpp"
 #include "exec/mpi/perform.hpp"
+#include "interpose/event.hpp"
+#include "interpose/progress.hpp"
 
 namespace circoll::interpose {
 
@@ -30,6 +32,8 @@ class State {
   /// The state, made at the first use after MPI_Init; nullptr while MPI is not initialised or is finalised.
   /// Reads the environment; on rank 0 of MPI_COMM_WORLD, warns about what it does not understand.
   [[nodiscard]] static State* get();
+  /// The state if there is one already.
+  [[nodiscard]] static State* known();
 
   /// Compares the configuration of all ranks of MPI_COMM_WORLD, which all call this, in MPI_Init. If it differs, one
   /// warning, and all calls are native from then on.
@@ -38,9 +42,12 @@ class State {
   [[nodiscard]] const mpi::Interned& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
-  [[nodiscard]] bool reporting() const { return !report_.empty(); }
-  /// Adds one call to the report. Thread-safe.
-  void count(Collective collective, const mpi::Outcome& outcome, double seconds);
+  [[nodiscard]] const ProgressSource& progress() const { return progress_; }
+  [[nodiscard]] ProgressSource& progress() { return progress_; }
+  /// Whether anybody wants events. If not, none should be made.
+  [[nodiscard]] bool recording() const { return !report_.empty(); }
+  /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one.
+  void record(const Event& event);
 
  private:
   State();
@@ -56,6 +63,7 @@ class State {
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
 
   int world_rank_ = 0;
+  ProgressSource progress_;
   PolicyOptions options_;
   std::vector<std::unique_ptr<const Policy>> policies_;  ///< what choices_ refer to
   std::array<const mpi::Interned*, all_collectives.size()> choices_{};

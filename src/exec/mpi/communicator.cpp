@@ -85,8 +85,13 @@ Globals& globals() {
 
 MPI_Comm self_communicator() {
   Globals& global = globals();
+  if (const MPI_Comm known = global.self; known != MPI_COMM_NULL) return known;
   const std::lock_guard lock(global.comm_mutex);
-  if (global.self == MPI_COMM_NULL) private_duplicate(MPI_COMM_SELF, &global.self);
+  if (global.self == MPI_COMM_NULL) {
+    MPI_Comm made = MPI_COMM_NULL;
+    private_duplicate(MPI_COMM_SELF, &made);
+    global.self = made;
+  }
   return global.self;
 }
 
@@ -139,10 +144,61 @@ int CommState::open(MPI_Comm comm) {
   return MPI_SUCCESS;
 }
 
-CommState::Tags CommState::next_tags() {
-  const auto base = static_cast<int>(epoch_ * tag_span_);
-  epoch_ = epoch_ + 1 == tag_epochs_ ? 0 : epoch_ + 1;
-  return {base, tag_span_};
+CommState::Tags CommState::tags_of(std::uint64_t number) const {
+  return {static_cast<int>(number % tag_epochs_ * tag_span_), tag_span_};
+}
+
+bool CommState::may_start(std::uint64_t number) {
+  if (unfinished_count_ == 0) return true;
+  const std::lock_guard lock(mutex_);
+  return unfinished_.empty() || number - std::min(number, unfinished_.front()) < tag_epochs_;
+}
+
+void CommState::add_unfinished(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  unfinished_.push_back(number);
+  unfinished_count_ = unfinished_.size();
+}
+
+void CommState::remove_unfinished(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto place = std::lower_bound(unfinished_.begin(), unfinished_.end(), number);
+  if (place != unfinished_.end() && *place == number) unfinished_.erase(place);
+  unfinished_count_ = unfinished_.size();
+}
+
+std::shared_ptr<BoundPlan> CommState::find_plan(const Signature& signature, MPI_Datatype type, const TypeInfo& info,
+                                                bool wait) {
+  std::unique_lock lock(plans_mutex_, std::defer_lock);
+  if (wait) {
+    lock.lock();
+  } else if (!lock.try_lock()) {
+    return nullptr;
+  }
+  return plans_.find(signature, [&](std::uint64_t hash) {
+    return std::make_shared<BoundPlan>(signature, hash, rank_, type, info, tag_span_);
+  });
+}
+
+void CommState::release() {
+  if (--users_ > 0) return;
+  // Not deleted here: we may be inside the MPI library's progress engine.
+  Globals& global = globals();
+  const std::lock_guard lock(global.released_mutex);
+  global.released.push_back(this);
+  global.any_released = true;
+}
+
+void CommState::bury_released() {
+  Globals& global = globals();
+  if (!global.any_released) return;
+  std::vector<CommState*> states;
+  {
+    const std::lock_guard lock(global.released_mutex);
+    states.swap(global.released);
+    global.any_released = false;
+  }
+  for (const CommState* state : states) delete state;  // MPI_Comm_free of ours, which waits for nobody
 }
 
 void CommState::close() {
@@ -165,9 +221,11 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
   {
     const std::lock_guard lock(global.comm_mutex);
     ++global.generation;
-    global.states.erase(state->position_);
+    if (state->position_ != global.states.end()) global.states.erase(state->position_);
+    state->position_ = global.states.end();
   }
-  delete state;  // frees the private communicator: collective, as is the call that brought us here
+  state->release();
+  bury_released();
   return MPI_SUCCESS;
 }
 
@@ -178,7 +236,7 @@ int CommState::finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void
   global.finalizing = true;
   ++global.generation;
   for (CommState* state : global.states) state->close();
-  if (global.self != MPI_COMM_NULL) PMPI_Comm_free(&global.self);
+  if (MPI_Comm self = global.self.exchange(MPI_COMM_NULL); self != MPI_COMM_NULL) PMPI_Comm_free(&self);
   return MPI_SUCCESS;
 }
 

@@ -206,10 +206,10 @@ int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_typ
     PMPI_Type_free(&out);
     return rc;
   }
-  // Threads share the communicator. A message to ourselves needs no other thread, so waiting for them is safe.
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
-  const int rc = PMPI_Sendrecv(from, 1, out, 0, 0, to, 1, in, 0, 0, self_communicator(), MPI_STATUS_IGNORE);
+  // Threads share the communicator, and this may run inside a wait of another one: each message has a tag of its own.
+  constexpr unsigned tags = 1U << 14;
+  const int tag = static_cast<int>(globals().next_self_tag++ % tags);
+  const int rc = PMPI_Sendrecv(from, 1, out, 0, tag, to, 1, in, 0, tag, self_communicator(), MPI_STATUS_IGNORE);
   PMPI_Type_free(&out);
   PMPI_Type_free(&in);
   return rc;
@@ -235,6 +235,12 @@ TypeInfo describe(MPI_Datatype type) {
   if (is_committed(type)) info = measure(type, global.next_type_id++);
   if (info.valid) PMPI_Type_set_attr(type, global.type_keyval, new TypeInfo(info));
   return info;
+}
+
+void describe_as(MPI_Datatype type, const TypeInfo& info) {
+  Globals& global = globals();
+  const std::lock_guard lock(global.type_mutex);
+  PMPI_Type_set_attr(type, global.type_keyval, new TypeInfo(info));
 }
 
 int pack(const void* from, Count count, MPI_Datatype type, const TypeInfo& info, void* to) {
