@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "circoll/algorithm.hpp"
@@ -13,6 +14,9 @@ enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
 
 /// "blocking", "nonblocking", "persistent".
 [[nodiscard]] std::string_view to_string(Mode mode);
+
+/// "native", or the algorithm with the parameters that it ran with: "bcast" may give "pipeline:segments=8".
+[[nodiscard]] std::string name_of(const Selection* served);
 
 /// A number of the calling thread, from 0 in the order of first use.
 [[nodiscard]] int thread_number();

@@ -31,20 +31,16 @@ void record(State& state, const mpi::Call& call, Mode mode, const mpi::Outcome& 
 
 /// A nonblocking or persistent operation that Progress has brought to its end.
 void record_ended(const mpi::Ended& ended) noexcept {
-  try {
-    State::known()->record({.collective = ended.collective,
-                            .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
-                            .ranks = ended.size,
-                            .served = ended.outcome.served(),
-                            .reason = ended.outcome.reason,
-                            .bytes = ended.outcome.bytes,
-                            .begin_s = ended.begin_s,
-                            .end_s = PMPI_Wtime(),
-                            .inside_s = ended.inside_s,
-                            .thread = ended.thread});
-  } catch (...) {
-    return;  // no memory for a report
-  }
+  State::known()->record({.collective = ended.collective,
+                          .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
+                          .ranks = ended.size,
+                          .served = ended.outcome.served(),
+                          .reason = ended.outcome.reason,
+                          .bytes = ended.outcome.bytes,
+                          .begin_s = ended.begin_s,
+                          .end_s = PMPI_Wtime(),
+                          .inside_s = ended.inside_s,
+                          .thread = ended.thread});
 }
 
 /// Runs an entry point: `perform(state, choice)` -> Outcome, `native()` -> error code while there is no state, and

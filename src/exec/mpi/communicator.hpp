@@ -74,6 +74,7 @@ class CommState {
  private:
   CommState();
   int open(MPI_Comm comm);
+  void free_private();
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
   static int finalize(MPI_Comm comm, int keyval, void* value, void* extra);
   static int create_keyvals();

@@ -139,6 +139,13 @@ bool is_dense(MPI_Datatype type, int depth) {
   return is_dense_derived(type, combiner, integers, addresses, types, depth);
 }
 
+/// MPI says so only when a datatype is used: packing no elements is a use.
+bool is_committed(MPI_Datatype type) {
+  char nothing = 0;
+  int position = 0;
+  return PMPI_Pack(&nothing, 0, type, &nothing, 0, &position, self_communicator()) == MPI_SUCCESS;
+}
+
 TypeInfo measure(MPI_Datatype type, std::uint64_t id) {
   MPI_Count size = 0, lb = 0, extent = 0, true_lb = 0, true_extent = 0;
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
@@ -224,7 +231,8 @@ TypeInfo describe(MPI_Datatype type) {
   int found = 0;
   PMPI_Type_get_attr(type, global.type_keyval, &known, &found);
   if (found != 0) return *static_cast<TypeInfo*>(known);
-  const TypeInfo info = measure(type, global.next_type_id++);
+  TypeInfo info;
+  if (is_committed(type)) info = measure(type, global.next_type_id++);
   if (info.valid) PMPI_Type_set_attr(type, global.type_keyval, new TypeInfo(info));
   return info;
 }

@@ -43,6 +43,9 @@ struct Globals {
   std::atomic<MPI_Comm> self{MPI_COMM_NULL};
   std::atomic<unsigned> next_self_tag{0};
   std::list<CommState*> states;
+  std::atomic<int> private_comms{0};
+  /// Set by the drop-in: of processes of another MPI_COMM_WORLD, spawned ones say, nobody knows whether they have it.
+  std::atomic<bool> own_world_only{false};
   /// Set once the clean-up at MPI_Finalize has begun: from then on every call is native.
   std::atomic<bool> finalizing{false};
   /// Grows whenever a communicator state goes, so that memos of it are not trusted.

@@ -74,13 +74,16 @@ Outcome native(const Call& call, MPI_Request* request, std::string_view reason, 
 
 Outcome start(const Call& call, const Interned& choice, MPI_Request* request, const Observer& observer) {
   const Communicator found = find_communicator(call, choice);
-  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error};
+  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, request, found.native_reason);
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
   auto pending = std::make_unique<Nonblocking>(call, *found.state, observer);
   Operation& operation = pending->operation();
-  if (!operation.prepare(choice)) return native(call, request, operation.reason(), operation.bytes());
+  if (!operation.prepare(choice)) {
+    if (operation.erroneous()) operation.skip_numbers();
+    return native(call, request, operation.reason(), operation.bytes());
+  }
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};
   operation.take_numbers();
   Outcome outcome{.plan = operation.plan(), .bytes = operation.bytes()};

@@ -70,6 +70,11 @@ void Operation::take_numbers() {
   if (has_prologue()) state_.take_number();
 }
 
+void Operation::skip_numbers() {
+  state_.take_number();
+  if (user_.needs_prologue()) state_.take_number();
+}
+
 void Operation::start() {
   error_ = MPI_SUCCESS;
   if (has_prologue()) {

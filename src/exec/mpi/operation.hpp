@@ -42,6 +42,8 @@ class Operation {
   [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const { return plan_ ? plan_ : prologue_; }
 
   void take_numbers();
+  /// Of an erroneous call: other ranks may not see the error, and number their executions.
+  void skip_numbers();
   [[nodiscard]] std::uint64_t first_number() const { return number_; }
   /// Whether tags are free for it.
   [[nodiscard]] bool may_start() const { return state_.may_start(number_ + (has_prologue() ? 1 : 0)); }

@@ -37,7 +37,8 @@ Communicator find_communicator(const Call& call, const Interned& choice) {
 
 Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   const Communicator found = find_communicator(call, choice);
-  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error};
+  if (found.error != MPI_SUCCESS)
+    return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed
   if (!found.native_reason.empty()) {
     return found.erroneous ? native(call, found.native_reason)
                            : not_served(call, choice, otherwise, found.native_reason, 0);
@@ -45,7 +46,10 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   CommState& state = *found.state;
   Operation operation(call, state, state.counts());
   if (!operation.prepare(choice)) {
-    if (operation.erroneous()) return native(call, operation.reason());
+    if (operation.erroneous()) {
+      operation.skip_numbers();
+      return native(call, operation.reason());
+    }
     return not_served(call, choice, otherwise, operation.reason(), operation.bytes());
   }
   operation.take_numbers();

@@ -100,7 +100,7 @@ Outcome native(const Call& call, MPI_Info info, MPI_Request* request, std::strin
 
 Outcome init(const Call& call, const Interned& choice, MPI_Info info, MPI_Request* request, const Observer& observer) {
   const Communicator found = find_communicator(call, choice);
-  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error};
+  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, info, request, found.native_reason);
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
