@@ -23,30 +23,15 @@ class Calls:
             self.algorithms.append(served_by)
 
 
-def of_json(text):
-    calls = {}
-    for row in json.loads(text)["rows"]:
-        name = PREFIX[row["mode"]] + row["collective"]
-        calls.setdefault(name, Calls()).add(row["served_by"], row["calls"], row["why_native"])
-    return calls
-
-
-def of_text(text):
-    """Of a drop-in that writes no JSON, and does not say which calls are nonblocking."""
-    calls = {}
-    for line in text.splitlines():
-        fields = line.split(maxsplit=6)
-        if len(fields) >= 6 and fields[0] == "circoll:" and fields[3].isdigit():
-            reason = fields[6] if len(fields) > 6 else ""
-            calls.setdefault(fields[1], Calls()).add(fields[2], int(fields[3]), reason)
-    return calls
-
-
 def by_collective(path):
     """Calls by name: allreduce, iallreduce, persistent allreduce. Empty if there is no file."""
     path = pathlib.Path(path)
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    calls = of_json(text) if text.startswith("{") else of_text(text)
+    if not path.exists():
+        return {}
+    calls = {}
+    for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
+        name = PREFIX[row["mode"]] + row["collective"]
+        calls.setdefault(name, Calls()).add(row["served_by"], row["calls"], row["why_native"])
     return dict(sorted(calls.items()))
 
 
