@@ -68,7 +68,7 @@ class Sums {
 
   /// Makes the request persistent; to be freed by the caller.
   void prepare(MPI_Request* request) {
-#ifdef OPEN_MPI
+#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
     const auto init = MPIX_Allreduce_init;
 #else
     const auto init = MPI_Allreduce_init;
