@@ -136,7 +136,7 @@ struct Runner {
     }
     const mpi::Outcome outcome = mpi::perform(call, *choice, mpi::Otherwise::refuse);
     if (outcome.error != MPI_SUCCESS) throw MpiError(outcome.error);
-    return outcome.served == nullptr ? "native" : std::string(outcome.served->algorithm->name);
+    return outcome.served() == nullptr ? "native" : std::string(outcome.served()->algorithm->name);
   }
 };
 

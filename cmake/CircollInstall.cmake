@@ -84,7 +84,7 @@ endforeach()
 # The drop-ins (lib/circoll/<mpi>/libcircoll-mpi.so) and the programs are installed by their own rooms; here only
 # where they find a shared libcircoll.
 file(RELATIVE_PATH circoll_lib_from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
-foreach(program circoll_cli circoll_bench_openmpi circoll_bench_mpich)
+foreach(program circoll_cli circoll_bench_openmpi circoll_bench_mpich circoll_torture_openmpi circoll_torture_mpich)
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${circoll_lib_from_bin}")
   endif()

@@ -38,8 +38,14 @@ constexpr std::array variables{
                         "Drop-in: the machine file of predicted times, as circoll calibrate writes it."},
     EnvironmentVariable{"CIRCOLL_ALLOW_RANK_DIVERGENCE", "0 | 1", "0",
                         "Drop-in: 1 admits algorithms that may give ranks different bits of a floating-point sum."},
-    EnvironmentVariable{"CIRCOLL_REPORT", "0 | 1 | FILE", "0",
-                        "Drop-in: at MPI_Finalize rank 0 writes what served which calls, to stderr (1) or to FILE."},
+    EnvironmentVariable{
+        "CIRCOLL_PROGRESS", "hook | thread | off", "hook",
+        "Drop-in: what advances nonblocking and persistent operations; off leaves them to the MPI library."},
+    EnvironmentVariable{"CIRCOLL_REPORT", "0 | 1 | FILE | FILE.json", "0",
+                        "Drop-in: at MPI_Finalize rank 0 writes what served which calls: as text to stderr (1) or to "
+                        "FILE, as JSON if its name ends in .json."},
+    EnvironmentVariable{"CIRCOLL_TRACE", "FILE", "no trace",
+                        "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome."},
     EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (Ki, Mi, Gi)", "64Mi",
                         "Bound plans kept per communicator, in bytes; the least recently used go first."},
     EnvironmentVariable{"CIRCOLL_DROPIN_PATH", "FILE", "the installed drop-in",

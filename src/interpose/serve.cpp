@@ -2,26 +2,115 @@
 
 #include <mpi.h>
 
+#include <new>
+
+#include "exec/mpi/nonblocking.hpp"
 #include "exec/mpi/perform.hpp"
 #include "interpose/state.hpp"
 
 namespace circoll::interpose {
 
-int serve(const mpi::Call& call) noexcept {
+namespace {
+
+/// A call that has been served while the program waited, or that is native: then begun only, unless it blocks.
+void record(State& state, const mpi::Call& call, Mode mode, const mpi::Outcome& outcome, double begin_s) {
+  const double end_s = PMPI_Wtime();
+  int ranks = 0;
+  // The communicator of a call that failed may be none.
+  if (outcome.error == MPI_SUCCESS) PMPI_Comm_size(call.comm, &ranks);
+  state.record({.collective = call.collective,
+                .mode = mode,
+                .ranks = ranks,
+                .served = outcome.served(),
+                .reason = outcome.reason,
+                .bytes = outcome.bytes,
+                .begin_s = begin_s,
+                .end_s = end_s,
+                .inside_s = end_s - begin_s});
+}
+
+/// A nonblocking or persistent operation that Progress has brought to its end.
+void record_ended(const mpi::Ended& ended) noexcept {
+  State::known()->record({.collective = ended.collective,
+                          .mode = ended.persistent ? Mode::persistent : Mode::nonblocking,
+                          .ranks = ended.size,
+                          .served = ended.outcome.served(),
+                          .reason = ended.outcome.reason,
+                          .bytes = ended.outcome.bytes,
+                          .begin_s = ended.begin_s,
+                          .end_s = PMPI_Wtime(),
+                          .inside_s = ended.inside_s,
+                          .thread = ended.thread});
+}
+
+/// Runs an entry point: `perform(state, choice)` -> Outcome, `native()` -> error code while there is no state, and
+/// `is_recorded(outcome)`: whether the call is over as far as the report is concerned.
+template <typename Perform, typename Native, typename IsRecorded>
+int guarded(const mpi::Call& call, Mode mode, Perform&& perform, Native&& native, IsRecorded&& is_recorded) noexcept {
   int error = MPI_ERR_INTERN;
   try {
     State* const state = State::get();
-    if (state == nullptr) return mpi::call_native(call);
-    const double begin = state->reporting() ? PMPI_Wtime() : 0;
-    const mpi::Outcome outcome = mpi::perform(call, state->choice(call.collective));
-    if (state->reporting()) state->count(call.collective, outcome, PMPI_Wtime() - begin);
+    if (state == nullptr) return native();
+    const double begin = state->recording() ? PMPI_Wtime() : 0;
+    const mpi::Outcome outcome = perform(*state, state->choice(call.collective));
+    if (state->recording() && is_recorded(outcome)) record(*state, call, mode, outcome, begin);
     if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
     error = outcome.error;
+  } catch (const std::bad_alloc&) {
+    error = MPI_ERR_NO_MEM;
   } catch (...) {
-    error = MPI_ERR_INTERN;  // out of memory, or a broken invariant
+    error = MPI_ERR_INTERN;  // a broken invariant
   }
   PMPI_Comm_call_errhandler(call.comm, error);
   return error;
+}
+
+bool is_native(const mpi::Outcome& outcome) { return outcome.plan == nullptr; }
+
+mpi::Observer observer(const State& state) {
+  if (!state.recording()) return {};
+  return {.on_ended = record_ended, .thread = thread_number()};
+}
+
+mpi::Outcome left_native(const State& state, int error) {
+  return {.error = error, .reason = state.progress().unavailable(), .handled = true};
+}
+
+}  // namespace
+
+int serve(const mpi::Call& call) noexcept {
+  return guarded(
+      call, Mode::blocking, [&](State& /*state*/, const mpi::Interned& choice) { return mpi::perform(call, choice); },
+      [&] { return mpi::call_native(call); }, [](const mpi::Outcome&) { return true; });
+}
+
+int start(const mpi::Call& call, MPI_Request* request) noexcept {
+  return guarded(
+      call, Mode::nonblocking,
+      [&](State& state, const mpi::Interned& choice) {
+        if (!state.progress().unavailable().empty()) return left_native(state, mpi::start_native(call, request));
+        return mpi::start(call, choice, request, observer(state));
+      },
+      [&] { return mpi::start_native(call, request); }, is_native);
+}
+
+int init(const mpi::Call& call, MPI_Info info, MPI_Request* request) noexcept {
+  return guarded(
+      call, Mode::persistent,
+      [&](State& state, const mpi::Interned& choice) {
+        if (!state.progress().unavailable().empty()) return left_native(state, mpi::init_native(call, info, request));
+        return mpi::init(call, choice, info, request, observer(state));
+      },
+      [&] { return mpi::init_native(call, info, request); }, is_native);
+}
+
+bool start_ours(MPI_Request request, int* error) noexcept {
+  try {
+    return mpi::start_persistent(request, error);
+  } catch (...) {
+    *error = MPI_ERR_INTERN;
+    return true;
+  }
 }
 
 }  // namespace circoll::interpose

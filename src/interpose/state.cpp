@@ -5,12 +5,13 @@
 #include <atomic>
 #include <cctype>
 #include <cstdio>
-#include <fstream>
 #include <functional>
+#include <memory>
 
 #include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
 #include "core/environment.hpp"
+#include "exec/mpi/globals.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::interpose {
@@ -58,8 +59,10 @@ std::uint64_t configuration_hash() {
 
 }  // namespace
 
+State* State::known() { return instance.load(std::memory_order_acquire); }
+
 State* State::get() {
-  if (State* known = instance.load(std::memory_order_acquire)) return known;
+  if (State* const made = known()) return made;
   int initialized = 0, finalized = 0;
   PMPI_Initialized(&initialized);
   PMPI_Finalized(&finalized);
@@ -70,13 +73,16 @@ State* State::get() {
 }
 
 State::State() {
+  mpi::globals().own_world_only = true;
   PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
   read_choices();
-  const std::string report = environment("CIRCOLL_REPORT").value_or("0");
-  if (report != "0") {
-    report_ = report;
-    register_report();
-  }
+  report_ = environment("CIRCOLL_REPORT").value_or("0");
+  trace_file_ = environment("CIRCOLL_TRACE").value_or("");
+  if (report_ != "0") ledger_ = std::make_unique<Ledger>();
+  if (!trace_file_.empty()) trace_ = std::make_unique<Trace>();
+  recording_ = ledger_ != nullptr || trace_ != nullptr;
+  if (recording_) register_report();
 }
 
 const Policy& State::keep(std::unique_ptr<const Policy> policy) {
@@ -132,39 +138,38 @@ void State::read_choices() {
 
 void State::agree() {
   const std::uint64_t all = configuration_hash();
-  const std::uint64_t report = std::hash<std::string>{}(report_);
+  const std::uint64_t report = std::hash<std::string>{}(report_ + '\0' + trace_file_);
   // The greatest hashes and, as complements, the least ones.
   std::uint64_t both[] = {all, ~all, report, ~report};
   if (PMPI_Allreduce(MPI_IN_PLACE, both, 4, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS) return;
+  agreed_ = both[2] == ~both[3];
+  if (!agreed_) recording_ = false;  // reports are collective, and not all ranks want the same
+  if (trace_ != nullptr && agreed_) {
+    MPI_Comm comm = collecting_communicator();
+    if (comm != MPI_COMM_NULL) {
+      clock_ = read_clock(comm);
+      PMPI_Comm_free(&comm);
+    }
+  }
   if (both[0] == ~both[1]) return;
   warn("the CIRCOLL_ variables, or the files that they name, differ among the ranks; the native collectives are used");
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
   }
-  if (both[2] != ~both[3]) report_.clear();  // a report is collective, and not all ranks want this one
 }
 
 void State::warn(const std::string& text) const {
   if (world_rank_ == 0) std::fprintf(stderr, "circoll: %s\n", text.c_str());
 }
 
-void State::count(Collective collective, const mpi::Outcome& outcome, double seconds) {
-  const Algorithm* const algorithm = outcome.served == nullptr ? nullptr : outcome.served->algorithm;
-  const std::lock_guard lock(mutex_);
-  std::size_t i = 0;
-  while (i < rows_.size() && (rows_[i].collective != collective || row_algorithms_[i] != algorithm ||
-                              (algorithm == nullptr && rows_[i].reason != outcome.reason))) {
-    ++i;
+void State::record(const Event& event) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (ledger_ != nullptr) ledger_->add(event);
+    if (trace_ != nullptr) trace_->add(event);
+  } catch (...) {
+    return;  // the call has succeeded
   }
-  if (i == rows_.size()) {
-    rows_.push_back(Row{.collective = collective,
-                        .algorithm = std::string(algorithm == nullptr ? "native" : algorithm->name),
-                        .reason = std::string(algorithm == nullptr ? outcome.reason : "")});
-    row_algorithms_.push_back(algorithm);
-  }
-  ++rows_[i].calls;
-  rows_[i].bytes += outcome.bytes;
-  rows_[i].seconds += seconds;
 }
 
 void State::register_report() {
@@ -182,30 +187,6 @@ int State::at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*e
     return MPI_SUCCESS;
   }
   return MPI_SUCCESS;
-}
-
-void State::report() {
-  if (report_.empty()) return;
-  const std::string own = serialised();
-  const int length = static_cast<int>(own.size());
-  int size = 1;
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::vector<int> lengths(static_cast<std::size_t>(size)), displs(static_cast<std::size_t>(size));
-  PMPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-  int total = 0;
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    displs[i] = total;
-    total += lengths[i];
-  }
-  std::string all(static_cast<std::size_t>(total), '\0');
-  PMPI_Gatherv(own.data(), length, MPI_BYTE, all.data(), lengths.data(), displs.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
-  if (world_rank_ != 0) return;
-  const std::string text = format_report(all, size);
-  if (report_ == "1") {
-    std::fputs(text.c_str(), stderr);
-  } else if (std::ofstream file(report_); !(file << text)) {
-    warn("CIRCOLL_REPORT: the file " + report_ + " could not be written");
-  }
 }
 
 }  // namespace circoll::interpose

@@ -2,34 +2,30 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "circoll/select.hpp"
 #include "circoll/types.hpp"
 #include "exec/mpi/perform.hpp"
+#include "interpose/collect.hpp"
+#include "interpose/event.hpp"
+#include "interpose/progress.hpp"
+#include "interpose/ledger.hpp"
+#include "interpose/trace.hpp"
 
 namespace circoll::interpose {
-
-/// One row of the report.
-struct Row {
-  Collective collective = Collective::barrier;
-  std::string algorithm;  ///< "native" or a name
-  std::string reason;     ///< of native
-  std::int64_t calls = 0;
-  std::int64_t bytes = 0;
-  double seconds = 0;
-};
 
 class State {
  public:
   /// The state, made at the first use after MPI_Init; nullptr while MPI is not initialised or is finalised.
   /// Reads the environment; on rank 0 of MPI_COMM_WORLD, warns about what it does not understand.
   [[nodiscard]] static State* get();
+  /// The state if there is one already.
+  [[nodiscard]] static State* known();
 
   /// Compares the configuration of all ranks of MPI_COMM_WORLD, which all call this, in MPI_Init. If it differs, one
   /// warning, and all calls are native from then on.
@@ -38,9 +34,13 @@ class State {
   [[nodiscard]] const mpi::Interned& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
-  [[nodiscard]] bool reporting() const { return !report_.empty(); }
-  /// Adds one call to the report. Thread-safe.
-  void count(Collective collective, const mpi::Outcome& outcome, double seconds);
+  [[nodiscard]] const ProgressSource& progress() const { return progress_; }
+  [[nodiscard]] ProgressSource& progress() { return progress_; }
+  /// Whether anybody wants events. If not, none should be made.
+  [[nodiscard]] bool recording() const { return recording_.load(std::memory_order_relaxed); }
+  /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one. An event for which
+  /// there is no memory is lost.
+  void record(const Event& event) noexcept;
 
  private:
   State();
@@ -52,20 +52,24 @@ class State {
   void warn(const std::string& text) const;
   void register_report();
   void report();
-  [[nodiscard]] std::string serialised() const;
+  void write_report(MPI_Comm comm, const Ledger& ledger) const;
+  void write_trace(MPI_Comm comm, const Trace& trace) const;
+  [[nodiscard]] std::string place(const std::string& path) const;
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
 
   int world_rank_ = 0;
+  ProgressSource progress_;
   PolicyOptions options_;
   std::vector<std::unique_ptr<const Policy>> policies_;  ///< what choices_ refer to
   std::array<const mpi::Interned*, all_collectives.size()> choices_{};
-  std::string report_;  ///< "" none, "1" stderr, else a file name
-  std::mutex mutex_;
-  std::vector<Row> rows_;
-  std::vector<const Algorithm*> row_algorithms_;  ///< of rows_, so that a repeated call compares no strings
+  std::string report_;  ///< "1" stderr, else a file name
+  std::string trace_file_;
+  std::atomic<bool> recording_{false};  ///< there is a ledger or a trace
+  bool agreed_ = false;                 ///< all ranks are known to want the same
+  std::mutex mutex_;                    ///< of the next two
+  std::unique_ptr<Ledger> ledger_;      ///< of the report; nullptr: none is wanted
+  std::unique_ptr<Trace> trace_;        ///< nullptr: none is wanted
+  ClockReading clock_;                  ///< in MPI_Init, if there is a trace
 };
-
-/// Adds up the rows of all ranks, as State::serialised wrote them, and formats a table.
-[[nodiscard]] std::string format_report(std::string_view serialised, int ranks);
 
 }  // namespace circoll::interpose

@@ -74,7 +74,7 @@ class Comparison {
     const std::string choice = std::string(c_.algorithm->name) + c_.params;
     const mpi::Outcome outcome = mpi::perform(ours, *mpi::intern(c_.collective, choice), mpi::Otherwise::refuse);
     expect(outcome.error == MPI_SUCCESS, c_.name() + ": error code " + std::to_string(outcome.error));
-    expect(outcome.served != nullptr, c_.name() + ": not served: " + std::string(outcome.reason));
+    expect(outcome.served() != nullptr, c_.name() + ": not served: " + std::string(outcome.reason));
     if (c_.collective == Collective::exscan && rank_ == 0) {
       // MPI leaves the native result open here; ours is none.
       expect(ours_.recv.bytes() == recv_before, c_.name() + ": wrote a receive buffer that is not significant");

@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
   int failed = 0, ran = 0;
   for (const auto& test : tests()) {
     if (std::strstr(test.name, filter) == nullptr) continue;
+    if (filter[0] == '\0' && std::strncmp(test.name, "huge", 4) == 0) continue;  // by name only
     running = test.name;
     failures = 0;
     const double begin = PMPI_Wtime();

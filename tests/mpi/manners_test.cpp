@@ -253,7 +253,7 @@ TEST_MPI(prefixes_in_place_at_some_ranks) {
         call.comm = MPI_COMM_WORLD;
         const mpi::Outcome outcome =
             mpi::perform(call, *mpi::intern(collective, std::string(algorithm->name)), mpi::Otherwise::refuse);
-        expect(outcome.error == MPI_SUCCESS && outcome.served != nullptr, algorithm->id(collective) + ": not served");
+        expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, algorithm->id(collective) + ": not served");
         const int untouched = in_place_here ? r + 1 : -1;
         expect(out == std::vector<int>(1000, first == 0 ? untouched : first * (first + 1) / 2),
                algorithm->id(collective) + ": wrong sums");
@@ -315,7 +315,7 @@ TEST_MPI(alltoall_is_chosen_by_what_a_rank_sends) {
                          .comm = MPI_COMM_WORLD};
     const mpi::Outcome outcome = mpi::perform(call, *mpi::intern(Collective::alltoall, {}));
     const Selection expected = resolve({}, {.collective = Collective::alltoall, .p = p, .bytes = count * p});
-    expect(outcome.served != nullptr && outcome.served->id() == expected.id(),
+    expect(outcome.served() != nullptr && outcome.served()->id() == expected.id(),
            "blocks of " + std::to_string(count) + " bytes are not served by " + expected.id());
     expect(outcome.bytes == count * p, "the report counts the bytes that a rank sends");
   }

@@ -56,8 +56,8 @@ BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, 
   }
   if (select(signature, tag_span)) build(signature, rank, type, info);
   constexpr std::size_t nodes_bytes = 128;  // of the cache's list and index
-  memory_bytes_ = sizeof(BoundPlan) + nodes_bytes + kept * sizeof(Count);
-  if (execution_) memory_bytes_ += plan().memory_bytes() + execution_->memory_bytes();
+  memory_bytes_ = sizeof(BoundPlan) + nodes_bytes + kept * sizeof(Count) + why_.capacity();
+  if (!idle_.empty()) memory_bytes_ += plan().memory_bytes() + idle_.front()->memory_bytes();
 }
 
 bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
@@ -70,6 +70,7 @@ bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
   try {
     if (head_.choice->kind == Interned::Kind::algorithm) {
       selection_ = resolve(head_.choice->selection, facts);
+      why_ = "chosen by name";
     } else {
       Decision decision = head_.choice->policy->decide(facts);
       if (!decision.selection) {
@@ -77,6 +78,7 @@ bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
         return false;
       }
       selection_ = *std::move(decision.selection);
+      why_ = std::move(decision.reason);
     }
   } catch (const Error& e) {
     if (e.code() != ErrorCode::unsupported) throw;
@@ -117,7 +119,25 @@ void BoundPlan::build(const Signature& signature, Rank rank, MPI_Datatype type, 
                  Displacements{.send = send_displs_, .recv = recv_displs_});
   }
   messages_ = std::make_unique<MessageTable>(plan(), type, info);
-  execution_ = std::make_unique<Execution>(plan(), *messages_);
+  give_back(take_execution());
+}
+
+std::unique_ptr<Execution> BoundPlan::take_execution() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<Execution> execution = std::move(idle_.back());
+      idle_.pop_back();
+      return execution;
+    }
+    idle_.reserve(++executions_);  // so that give_back() does not allocate
+  }
+  return std::make_unique<Execution>(plan(), *messages_);
+}
+
+void BoundPlan::give_back(std::unique_ptr<Execution> execution) noexcept {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(execution));
 }
 
 Layout BoundPlan::layout_of(const Signature& signature, const Schedule& schedule) const {

@@ -1,4 +1,4 @@
-// A call signature, and what was prepared for it: the plan, how each message meets MPI, and an execution.
+// A call signature, and what was prepared for it: the plan, how each message meets MPI, and executions.
 #pragma once
 
 #include <mpi.h>
@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -80,13 +81,19 @@ class BoundPlan {
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
 
-  /// nullptr if the call is native, or nothing is to be executed: the prologue of a direct algorithm.
-  [[nodiscard]] Execution* execution() { return execution_.get(); }
+  /// False if the call is native, or nothing is to be executed: the prologue of a direct algorithm.
+  [[nodiscard]] bool executable() const { return messages_ != nullptr; }
+  /// An execution for one operation, which gives it back when it is over. Several may be out. Thread-safe; allocates only
+  /// if more are out than ever before.
+  [[nodiscard]] std::unique_ptr<Execution> take_execution();
+  void give_back(std::unique_ptr<Execution> execution) noexcept;
   [[nodiscard]] const Plan& plan() const { return prologue_ ? prologue_->plan() : plan_; }
   /// nullptr if this is no prologue, or one that the algorithm does not need: it is direct.
   [[nodiscard]] const CountPrologue* prologue() const { return prologue_.get(); }
   [[nodiscard]] Count staging_bytes() const { return messages_->staging_bytes(); }
   [[nodiscard]] const Selection& selection() const { return selection_; }
+  /// Why the policy chose selection(); empty if the call is native.
+  [[nodiscard]] const std::string& why() const { return why_; }
   /// Why the call is native; empty if it is served.
   [[nodiscard]] const std::string& native_reason() const { return native_reason_; }
 
@@ -106,11 +113,14 @@ class BoundPlan {
   /// Copies of Signature::arrays().
   std::vector<Count> counts_, send_counts_, send_displs_, recv_displs_;
   Selection selection_{};
+  std::string why_;
   std::string native_reason_;
   Plan plan_{};
   std::unique_ptr<CountPrologue> prologue_;
   std::unique_ptr<MessageTable> messages_;
-  std::unique_ptr<Execution> execution_;
+  std::mutex mutex_;  // of idle_ and executions_
+  std::vector<std::unique_ptr<Execution>> idle_;
+  std::size_t executions_ = 0;
   std::size_t memory_bytes_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <numeric>
+#include <vector>
 
 #include "core/environment.hpp"
 #include "exec/mpi/globals.hpp"
@@ -19,6 +21,14 @@ std::size_t cache_limit() {
   const auto text = environment("CIRCOLL_CACHE_BYTES");
   return text ? parse_bytes(*text).value_or(default_cache_bytes) : default_cache_bytes;
 }
+
+/// Private communicators that a process may have at a time, an eighth of all that the MPI library can have: the program
+/// must not run out of them because of us.
+#ifdef OPEN_MPI
+constexpr int max_private = 4096;
+#else
+constexpr int max_private = 256;
+#endif
 
 /// Same group, no attributes or topology copied: MPI_Comm_dup would run the user's copy callbacks.
 int private_duplicate(MPI_Comm comm, MPI_Comm* made) {
@@ -43,12 +53,28 @@ int private_duplicate(MPI_Comm comm, MPI_Comm* made) {
   return PMPI_Comm_set_name(*made, "circoll");
 }
 
+/// Whether all ranks of a communicator are ranks of our MPI_COMM_WORLD. The same answer on all of them.
+bool within_world(MPI_Comm comm, int size) {
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  const auto n = static_cast<std::size_t>(size);
+  std::vector<int> ranks(n), in_world(n);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, in_world.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  return std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) == in_world.end();
+}
+
 struct Memo {
   MPI_Comm comm = MPI_COMM_NULL;
   std::uint64_t generation = 0;
   CommState* state = nullptr;
 };
 thread_local Memo memo;
+/// The communicator whose state went last: it may be just being freed, and used by a callback of an attribute.
+thread_local MPI_Comm last_forgotten = MPI_COMM_NULL;
 
 }  // namespace
 
@@ -59,8 +85,13 @@ Globals& globals() {
 
 MPI_Comm self_communicator() {
   Globals& global = globals();
+  if (const MPI_Comm known = global.self; known != MPI_COMM_NULL) return known;
   const std::lock_guard lock(global.comm_mutex);
-  if (global.self == MPI_COMM_NULL) private_duplicate(MPI_COMM_SELF, &global.self);
+  if (global.self == MPI_COMM_NULL) {
+    MPI_Comm made = MPI_COMM_NULL;
+    private_duplicate(MPI_COMM_SELF, &made);
+    global.self = made;
+  }
   return global.self;
 }
 
@@ -77,16 +108,30 @@ int CommState::open(MPI_Comm comm) {
   size_ = size;
   rank_ = rank;
   usable_ = inter == 0;
+  if (usable_ && globals().own_world_only && !within_world(comm, size)) {
+    usable_ = false;
+    unusable_reason_ = "ranks of another MPI_COMM_WORLD";
+  }
   if (!usable_) return MPI_SUCCESS;
   if (size > 1) {
-    const int mine = private_duplicate(comm, &comm_) == MPI_SUCCESS ? 1 : 0;
+    // Ranks may have different communicators otherwise, so that they must agree on both questions.
+    int mine = globals().private_comms < max_private ? 1 : 0;
     int all = 0;
     rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
     if (rc != MPI_SUCCESS) return rc;
     if (all == 0) {
       usable_ = false;
+      unusable_reason_ = "too many communicators are in use";
+      return MPI_SUCCESS;
+    }
+    mine = private_duplicate(comm, &comm_) == MPI_SUCCESS ? 1 : 0;
+    if (mine != 0) ++globals().private_comms;
+    rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+    if (rc != MPI_SUCCESS) return rc;
+    if (all == 0) {
+      usable_ = false;
       unusable_reason_ = "no private communicator to be had";
-      if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+      free_private();
       return MPI_SUCCESS;
     }
   }
@@ -99,28 +144,88 @@ int CommState::open(MPI_Comm comm) {
   return MPI_SUCCESS;
 }
 
-CommState::Tags CommState::next_tags() {
-  const auto base = static_cast<int>(epoch_ * tag_span_);
-  epoch_ = epoch_ + 1 == tag_epochs_ ? 0 : epoch_ + 1;
-  return {base, tag_span_};
+CommState::Tags CommState::tags_of(std::uint64_t number) const {
+  return {static_cast<int>(number % tag_epochs_ * tag_span_), tag_span_};
+}
+
+bool CommState::may_start(std::uint64_t number) {
+  if (unfinished_count_ == 0) return true;
+  const std::lock_guard lock(mutex_);
+  return unfinished_.empty() || number - std::min(number, unfinished_.front()) < tag_epochs_;
+}
+
+void CommState::add_unfinished(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  unfinished_.push_back(number);
+  unfinished_count_ = unfinished_.size();
+}
+
+void CommState::remove_unfinished(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto place = std::lower_bound(unfinished_.begin(), unfinished_.end(), number);
+  if (place != unfinished_.end() && *place == number) unfinished_.erase(place);
+  unfinished_count_ = unfinished_.size();
+}
+
+std::shared_ptr<BoundPlan> CommState::find_plan(const Signature& signature, MPI_Datatype type, const TypeInfo& info,
+                                                bool wait) {
+  std::unique_lock lock(plans_mutex_, std::defer_lock);
+  if (wait) {
+    lock.lock();
+  } else if (!lock.try_lock()) {
+    return nullptr;
+  }
+  return plans_.find(signature, [&](std::uint64_t hash) {
+    return std::make_shared<BoundPlan>(signature, hash, rank_, type, info, tag_span_);
+  });
+}
+
+void CommState::release() {
+  if (--users_ > 0) return;
+  // Not deleted here: we may be inside the MPI library's progress engine.
+  Globals& global = globals();
+  const std::lock_guard lock(global.released_mutex);
+  global.released.push_back(this);
+  global.any_released = true;
+}
+
+void CommState::bury_released() {
+  Globals& global = globals();
+  if (!global.any_released) return;
+  std::vector<CommState*> states;
+  {
+    const std::lock_guard lock(global.released_mutex);
+    states.swap(global.released);
+    global.any_released = false;
+  }
+  for (const CommState* state : states) delete state;  // MPI_Comm_free of ours, which waits for nobody
 }
 
 void CommState::close() {
   usable_ = false;
   plans_.clear();
-  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
-  comm_ = MPI_COMM_NULL;
+  free_private();
 }
 
-int CommState::forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) {
+void CommState::free_private() {
+  if (comm_ == MPI_COMM_NULL) return;
+  PMPI_Comm_free(&comm_);
+  comm_ = MPI_COMM_NULL;
+  --globals().private_comms;
+}
+
+int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*/) {
   Globals& global = globals();
+  last_forgotten = comm;
   auto* const state = static_cast<CommState*>(value);
   {
     const std::lock_guard lock(global.comm_mutex);
     ++global.generation;
-    global.states.erase(state->position_);
+    if (state->position_ != global.states.end()) global.states.erase(state->position_);
+    state->position_ = global.states.end();
   }
-  delete state;  // frees the private communicator: collective, as is the call that brought us here
+  state->release();
+  bury_released();
   return MPI_SUCCESS;
 }
 
@@ -131,7 +236,7 @@ int CommState::finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void
   global.finalizing = true;
   ++global.generation;
   for (CommState* state : global.states) state->close();
-  if (global.self != MPI_COMM_NULL) PMPI_Comm_free(&global.self);
+  if (MPI_Comm self = global.self.exchange(MPI_COMM_NULL); self != MPI_COMM_NULL) PMPI_Comm_free(&self);
   return MPI_SUCCESS;
 }
 
@@ -176,7 +281,8 @@ CommState* CommState::of(MPI_Comm comm, int* error) {
     }
     state = made.release();
   }
-  memo = Memo{comm, global.generation.load(), state};
+  // MPI does not delete what is attached to a communicator that it is freeing; another one may get its handle.
+  if (comm != last_forgotten) memo = Memo{comm, global.generation.load(), state};
   return state;
 }
 

@@ -3,9 +3,11 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +18,8 @@
 namespace circoll::mpi {
 
 /// Attached to the user's communicator as an attribute at its first served call, which is collective on all
-/// ranks; freed with it, or at MPI_Finalize. Like the communicator it is used by one thread at a time.
+/// ranks; freed with it, or at MPI_Finalize. Like the communicator it is used by one thread at a time, and by the one that
+/// advances nonblocking operations (progress.hpp). Operations that are under way keep it when the communicator is freed.
 class CommState {
  public:
   /// The state of a communicator; made now if there is none. nullptr and an MPI error code if that failed.
@@ -35,17 +38,33 @@ class CommState {
   /// The private communicator of our messages: same ranks, no attributes, no topology; errors are returned.
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
 
-  /// The tags of the next execution: `base` + step tag modulo `span`. Executions are numbered in the order in
-  /// which they start, which is the same on all ranks, so that those under way at the same time never meet.
+  /// Executions are numbered in the order in which the program calls, which is the same on all ranks.
+  std::uint64_t take_number() { return next_number_++; }
+  /// The tags of an execution: `base` + step tag modulo `span`, so that those under way at the same time never meet.
   struct Tags {
     int base = 0;
     std::uint32_t span = 1;
   };
-  [[nodiscard]] Tags next_tags();
+  [[nodiscard]] Tags tags_of(std::uint64_t number) const;
   /// Messages between two ranks in one direction that an execution may have before tags repeat within it.
   [[nodiscard]] std::uint32_t tag_span() const { return tag_span_; }
 
-  [[nodiscard]] PlanCache& plans() { return plans_; }
+  /// Tags come again after some thousands of executions. An execution may start once no unfinished one has its tags; then
+  /// no other rank mixes them up either, since messages of one tag arrive in the order of sending. Thread-safe.
+  [[nodiscard]] bool may_start(std::uint64_t number);
+  /// A nonblocking operation whose first execution has this number is under way; is over. Thread-safe.
+  void add_unfinished(std::uint64_t number);
+  void remove_unfinished(std::uint64_t number);
+
+  /// Keeps the object alive until release(), although the communicator is freed. Thread-safe.
+  void retain() { ++users_; }
+  void release();
+  /// Deletes what was released for the last time at a moment when MPI could not be called.
+  static void bury_released();
+
+  /// The plan of a signature, or nullptr if another thread is just looking for one and `wait` is false.
+  [[nodiscard]] std::shared_ptr<BoundPlan> find_plan(const Signature& signature, MPI_Datatype type,
+                                                     const TypeInfo& info, bool wait);
   /// What a prologue has learned: p counts (gatherv, scatterv), or those of its known blocks (alltoallv); reused.
   [[nodiscard]] std::vector<Count>& counts() { return counts_; }
 
@@ -55,6 +74,7 @@ class CommState {
  private:
   CommState();
   int open(MPI_Comm comm);
+  void free_private();
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
   static int finalize(MPI_Comm comm, int keyval, void* value, void* extra);
   static int create_keyvals();
@@ -66,7 +86,12 @@ class CommState {
   MPI_Comm comm_ = MPI_COMM_NULL;
   std::uint32_t tag_span_ = 1;
   std::uint32_t tag_epochs_ = 1;
-  std::uint32_t epoch_ = 0;
+  std::uint64_t next_number_ = 0;
+  std::mutex mutex_;                       // of unfinished_
+  std::vector<std::uint64_t> unfinished_;  // ascending
+  std::atomic<std::size_t> unfinished_count_{0};
+  std::atomic<int> users_{1};  // the attribute, and operations
+  std::mutex plans_mutex_;
   PlanCache plans_;
   std::vector<Count> counts_;
   std::list<CommState*>::iterator position_{};

@@ -139,6 +139,13 @@ bool is_dense(MPI_Datatype type, int depth) {
   return is_dense_derived(type, combiner, integers, addresses, types, depth);
 }
 
+/// MPI says so only when a datatype is used: packing no elements is a use.
+bool is_committed(MPI_Datatype type) {
+  char nothing = 0;
+  int position = 0;
+  return PMPI_Pack(&nothing, 0, type, &nothing, 0, &position, self_communicator()) == MPI_SUCCESS;
+}
+
 TypeInfo measure(MPI_Datatype type, std::uint64_t id) {
   MPI_Count size = 0, lb = 0, extent = 0, true_lb = 0, true_extent = 0;
   if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
@@ -199,10 +206,10 @@ int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_typ
     PMPI_Type_free(&out);
     return rc;
   }
-  // Threads share the communicator. A message to ourselves needs no other thread, so waiting for them is safe.
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
-  const int rc = PMPI_Sendrecv(from, 1, out, 0, 0, to, 1, in, 0, 0, self_communicator(), MPI_STATUS_IGNORE);
+  // Threads share the communicator, and this may run inside a wait of another one: each message has a tag of its own.
+  constexpr unsigned tags = 1U << 14;
+  const int tag = static_cast<int>(globals().next_self_tag++ % tags);
+  const int rc = PMPI_Sendrecv(from, 1, out, 0, tag, to, 1, in, 0, tag, self_communicator(), MPI_STATUS_IGNORE);
   PMPI_Type_free(&out);
   PMPI_Type_free(&in);
   return rc;
@@ -224,9 +231,16 @@ TypeInfo describe(MPI_Datatype type) {
   int found = 0;
   PMPI_Type_get_attr(type, global.type_keyval, &known, &found);
   if (found != 0) return *static_cast<TypeInfo*>(known);
-  const TypeInfo info = measure(type, global.next_type_id++);
+  TypeInfo info;
+  if (is_committed(type)) info = measure(type, global.next_type_id++);
   if (info.valid) PMPI_Type_set_attr(type, global.type_keyval, new TypeInfo(info));
   return info;
+}
+
+void describe_as(MPI_Datatype type, const TypeInfo& info) {
+  Globals& global = globals();
+  const std::lock_guard lock(global.type_mutex);
+  PMPI_Type_set_attr(type, global.type_keyval, new TypeInfo(info));
 }
 
 int pack(const void* from, Count count, MPI_Datatype type, const TypeInfo& info, void* to) {

@@ -89,6 +89,8 @@ class Execution {
   /// progress() until it is over. Returns an MPI error code.
   int wait();
   [[nodiscard]] int error() const { return error_; }
+  /// Gives up messages that are under way.
+  void abandon();
   [[nodiscard]] std::size_t memory_bytes() const;
 
   // For the engine.
@@ -104,7 +106,6 @@ class Execution {
   void stage_out(const PlanStep& step, const Message& message);
   void stage_in(const PlanStep& step, const Message& message);
   void fail(int error);
-  void abandon();
 
   const Plan* plan_;
   const MessageTable* messages_;

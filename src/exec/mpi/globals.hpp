@@ -13,12 +13,20 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <unordered_map>
+#include <vector>
 
 #include "exec/mpi/arena.hpp"
 
 namespace circoll::mpi {
 
 class CommState;
+
+/// A user's operator that pending operations need.
+struct HeldOp {
+  int users = 0;
+  bool freed = false;  ///< the program has freed it
+};
 
 struct Globals {
   /// Serialises what creates datatype attributes.
@@ -32,12 +40,25 @@ struct Globals {
   std::recursive_mutex comm_mutex;
   int comm_keyval = MPI_KEYVAL_INVALID;
   int finalize_keyval = MPI_KEYVAL_INVALID;
-  MPI_Comm self = MPI_COMM_NULL;
+  std::atomic<MPI_Comm> self{MPI_COMM_NULL};
+  std::atomic<unsigned> next_self_tag{0};
   std::list<CommState*> states;
+  std::atomic<int> private_comms{0};
+  /// Set by the drop-in: of processes of another MPI_COMM_WORLD, spawned ones say, nobody knows whether they have it.
+  std::atomic<bool> own_world_only{false};
   /// Set once the clean-up at MPI_Finalize has begun: from then on every call is native.
   std::atomic<bool> finalizing{false};
   /// Grows whenever a communicator state goes, so that memos of it are not trusted.
   std::atomic<std::uint64_t> generation{0};
+
+  /// Operators that pending operations hold. No MPI call is made under the mutex.
+  std::mutex held_mutex;
+  std::unordered_map<MPI_Op, HeldOp> held_ops;
+
+  /// Communicator states that nobody uses any more, to be deleted at the next opportunity.
+  std::mutex released_mutex;
+  std::vector<CommState*> released;
+  std::atomic<bool> any_released{false};
 
   ArenaPool arenas;
 };

@@ -1,20 +1,27 @@
 // Executes one collective call over MPI point-to-point, or passes it to the native collective.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
+#include "exec/mpi/bound_plan.hpp"
 #include "exec/mpi/call.hpp"
 #include "exec/mpi/choices.hpp"
 
 namespace circoll::mpi {
 
+class CommState;
+
 /// What became of a call.
 struct Outcome {
-  int error = MPI_SUCCESS;            ///< MPI error code; no error handler has been called for it
-  const Selection* served = nullptr;  ///< nullptr: the native collective. Valid until the next call
-  std::string_view reason{};          ///< why native. Valid until the next call
-  Count bytes = 0;                    ///< this rank's contribution or block (packed), the root's where it has none
-  bool handled = false;               ///< native: the error handler has been called already, if there was an error
+  int error = MPI_SUCCESS;                  ///< MPI error code; no error handler has been called for it
+  std::shared_ptr<const BoundPlan> plan{};  ///< what served it; none: the native collective
+  std::string_view reason{};                ///< why native, or why this algorithm. Valid until the next call
+  Count bytes = 0;       ///< this rank's contribution or block (packed), the root's where it has none
+  bool handled = false;  ///< native: the error handler has been called already, if there was an error
+
+  /// nullptr: the native collective. Lives as long as `plan`.
+  [[nodiscard]] const Selection* served() const { return plan ? &plan->selection() : nullptr; }
 };
 
 /// What to do with a call that the chosen algorithm can not serve.
@@ -22,6 +29,15 @@ enum class Otherwise {
   native,  ///< call the MPI library's own
   refuse,  ///< throw Error(unsupported); an automatic choice may still be native
 };
+
+/// What is known about a call's communicator before its arguments are read.
+struct Communicator {
+  CommState* state = nullptr;
+  int error = MPI_SUCCESS;
+  std::string_view native_reason{};  ///< empty: Circoll may serve the call
+  bool erroneous = false;
+};
+[[nodiscard]] Communicator find_communicator(const Call& call, const Interned& choice);
 
 /// Executes a call. Whether it is native depends only on values that are equal on all ranks, or on the
 /// arguments being erroneous: then the native collective says so, in its own way. Throws Error(internal,

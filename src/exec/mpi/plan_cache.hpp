@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
@@ -14,21 +15,22 @@ class PlanCache {
  public:
   explicit PlanCache(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  /// The plan of a signature; make(hash) if there is none. A hit allocates nothing; the plan that served the
-  /// last call is found by one comparison. The reference is valid until the next call of find.
+  /// The plan of a signature; make(hash) -> std::shared_ptr<BoundPlan> if there is none. A hit allocates nothing; the
+  /// plan that served the last call is found by one comparison. Who holds the pointer may use the plan although it is
+  /// evicted meanwhile.
   template <typename Make>
-  BoundPlan& find(const Signature& signature, Make&& make) {
-    if (!plans_.empty() && plans_.front().matches(signature)) return plans_.front();
+  const std::shared_ptr<BoundPlan>& find(const Signature& signature, Make&& make) {
+    if (!plans_.empty() && plans_.front()->matches(signature)) return plans_.front();
     const std::uint64_t hash = signature.hash();
     const auto [begin, end] = index_.equal_range(hash);
     for (auto it = begin; it != end; ++it) {
-      if (!it->second->matches(signature)) continue;
+      if (!(*it->second)->matches(signature)) continue;
       plans_.splice(plans_.begin(), plans_, it->second);
       return plans_.front();
     }
-    make(plans_, hash);  // emplaces at the front
+    plans_.push_front(make(hash));
     index_.emplace(hash, plans_.begin());
-    bytes_ += plans_.front().memory_bytes();
+    bytes_ += plans_.front()->memory_bytes();
     while (bytes_ > limit_bytes_ && plans_.size() > 1) evict();
     return plans_.front();
   }
@@ -42,10 +44,10 @@ class PlanCache {
 
  private:
   void evict() {
-    const BoundPlan& last = plans_.back();
+    const BoundPlan& last = *plans_.back();
     const auto [begin, end] = index_.equal_range(last.hash());
     for (auto it = begin; it != end; ++it) {
-      if (&*it->second == &last) {
+      if (it->second->get() == &last) {
         index_.erase(it);
         break;
       }
@@ -56,8 +58,8 @@ class PlanCache {
 
   std::size_t limit_bytes_;
   std::size_t bytes_ = 0;
-  std::list<BoundPlan> plans_;  // most recently used first
-  std::unordered_multimap<std::uint64_t, std::list<BoundPlan>::iterator> index_;
+  std::list<std::shared_ptr<BoundPlan>> plans_;  // most recently used first
+  std::unordered_multimap<std::uint64_t, std::list<std::shared_ptr<BoundPlan>>::iterator> index_;
 };
 
 }  // namespace circoll::mpi

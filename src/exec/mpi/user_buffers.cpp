@@ -14,6 +14,23 @@ bool is_reduce_scatter(Collective c) {
 /// MPI's buffers of no elements may be any pointer; MPI_BOTTOM is an address to add to.
 char* as_base(const void* buffer) { return static_cast<char*>(const_cast<void*>(buffer)); }
 
+/// No address, though there is something to be found: MPI_BOTTOM needs a datatype that does not begin at it.
+bool missing(const void* buffer, Count bytes, const TypeInfo& info) {
+  return buffer == nullptr && bytes > 0 && info.true_lb_bytes == 0;
+}
+
+// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the ranks
+// where that refuses it, and must not where it does not, for there it would wait for the others.
+#ifdef OPEN_MPI
+constexpr bool native_refuses_equal_blocks = false;
+bool native_refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
+  return collective == Collective::reduce || (collective == Collective::allreduce && buffer != MPI_BOTTOM && count > 1);
+}
+#else
+constexpr bool native_refuses_equal_blocks = true;
+bool native_refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) { return count > 0; }
+#endif
+
 }  // namespace
 
 UserBuffers::UserBuffers(const Call& call, Rank rank, Rank size) : call_(call), rank_(rank), size_(size) {
@@ -54,19 +71,28 @@ void UserBuffers::read_reduction() {
   if (c == Collective::reduce) erroneous_ = erroneous_ || (in_place_ && !at_root());
   if (c == Collective::reduce_scatter) check_counts(call_.recvcounts, true);
   if (erroneous_) return;
+  Count own = count;
+  Count received = count;
+  if (c == Collective::reduce_scatter_block) own = count * size_;
+  if (c == Collective::reduce_scatter) {
+    own = 0;
+    for (Rank i = 0; i < size_; ++i) own += call_.recvcounts[i];
+    received = call_.recvcounts[rank_];
+  }
+  own_bytes_ = own * info.size_bytes;
+  erroneous_ = (!in_place_ && missing(call_.sendbuf, own_bytes_, info)) ||
+               (receives && missing(call_.recvbuf, in_place_ ? own_bytes_ : received * info.size_bytes, info));
+  if (!in_place_ && receives && call_.sendbuf == call_.recvbuf) {
+    erroneous_ = erroneous_ || native_refuses_equal_buffers(c, call_.recvbuf, own);
+    in_place_ = true;  // what it amounts to otherwise
+  }
+  if (erroneous_) return;
   elements_.type = call_.sendtype;
   elements_.op = call_.op;
   elements_.extent_bytes = info.extent_bytes;
   elements_.info = info;
   read_operator(info);
   block_ = count;
-  Count own = count;
-  if (c == Collective::reduce_scatter_block) own = count * size_;
-  if (c == Collective::reduce_scatter) {
-    own = 0;
-    for (Rank i = 0; i < size_; ++i) own += call_.recvcounts[i];
-  }
-  own_bytes_ = own * info.size_bytes;
 }
 
 void UserBuffers::read_operator(const TypeInfo& info) {
@@ -103,7 +129,7 @@ void UserBuffers::read_send(const void* buffer, Count count, MPI_Datatype type) 
   send_.type = type;
   send_.info = describe(type);
   send_.count = count;
-  erroneous_ = erroneous_ || !send_.info.valid || count < 0;
+  erroneous_ = erroneous_ || !send_.info.valid || count < 0 || buffer == MPI_IN_PLACE;
 }
 
 void UserBuffers::read_recv(void* buffer, Count count, MPI_Datatype type) {
@@ -112,13 +138,14 @@ void UserBuffers::read_recv(void* buffer, Count count, MPI_Datatype type) {
   recv_.type = type;
   recv_.info = describe(type);
   recv_.count = count;
-  erroneous_ = erroneous_ || !recv_.info.valid || count < 0;
+  erroneous_ = erroneous_ || !recv_.info.valid || count < 0 || buffer == MPI_IN_PLACE;
 }
 
 void UserBuffers::read_movement() {
   const Collective c = call_.collective;
   if (c == Collective::bcast) {
     read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+    erroneous_ = erroneous_ || recv_.missing();
     block_ = own_bytes_ = recv_.total_bytes();
     return;
   }
@@ -150,7 +177,8 @@ void UserBuffers::read_movement() {
   const Count own_in_all = holds_all ? all.bytes_of(rank_) : 0;
   own_bytes_ = one.significant ? one.count * one.info.size_bytes : own_in_all;
   // MPI wants both sides to agree; reading or writing beyond the smaller one is not the way to report it.
-  erroneous_ = one.significant && holds_all && own_in_all != own_bytes_;
+  erroneous_ = (one.significant && holds_all && own_in_all != own_bytes_) || send_.missing() || recv_.missing() ||
+               refuses_own_block(all, one);
   block_ = own_bytes_;
 }
 
@@ -177,8 +205,25 @@ void UserBuffers::read_exchange() {
   if (erroneous_) return;
   own_bytes_ = send_.total_bytes();
   block_ = recv_.bytes_of(rank_);
-  erroneous_ = send_.bytes_of(rank_) != block_;
+  erroneous_ = send_.bytes_of(rank_) != block_ || send_.missing() || recv_.missing() || refuses_equal_buffers();
 }
+
+bool UserBuffers::refuses_own_block(const Side& all, const Side& one) const {
+  if (!native_refuses_equal_blocks || !all.significant || !one.significant) return false;
+  if (all.type != one.type || one.total_bytes() == 0 || all.elements_of(rank_) != one.count) return false;
+  const Count elements = all.displs ? all.displs[rank_] : all.count * rank_;
+  return one.buffer == all.buffer + elements * all.info.size_bytes;  // packed bytes: that is what MPICH looks at
+}
+
+bool UserBuffers::refuses_equal_buffers() const {
+  if (!native_refuses_equal_blocks || in_place_) return false;
+  if (send_.buffer != recv_.buffer || send_.type != recv_.type) return false;
+  if (own_bytes_ == 0) return false;
+  if (call_.collective == Collective::alltoallv) return call_.sendcounts.data() == call_.recvcounts.data();
+  return send_.count == recv_.count;
+}
+
+bool UserBuffers::Side::missing() const { return significant && mpi::missing(buffer, total_bytes(), info); }
 
 Count UserBuffers::Side::total_bytes() const {
   if (!counts) return blocks * count * info.size_bytes;

@@ -76,6 +76,8 @@ class UserBuffers {
     [[nodiscard]] Count bytes_of(Rank block) const { return elements_of(block) * info.size_bytes; }
     [[nodiscard]] Count elements_of(Rank block) const { return counts ? counts[block] : count; }
     [[nodiscard]] Count total_bytes() const;
+    /// Null, though there are elements in it.
+    [[nodiscard]] bool missing() const;
     [[nodiscard]] char* block_begin(Rank block) const { return buffer + displs[block] * info.extent_bytes; }
   };
 
@@ -86,6 +88,10 @@ class UserBuffers {
   void read_send(const void* buffer, Count count, MPI_Datatype type);
   void read_recv(void* buffer, Count count, MPI_Datatype type);
   void check_counts(const CountArray& counts, bool significant);
+  /// Whether the native collective refuses equal buffers at this rank: the two of an exchange, or of other collectives
+  /// the side with one block and this rank's block in the other.
+  [[nodiscard]] bool refuses_equal_buffers() const;
+  [[nodiscard]] bool refuses_own_block(const Side& all, const Side& one) const;
   [[nodiscard]] bool at_root() const { return rank_ == call_.root; }
   /// The side with a block of every rank.
   [[nodiscard]] const Side& all_blocks() const;

@@ -1,0 +1,28 @@
+#!/bin/sh
+# LAMMPS (Debian's, for Open MPI): a melting crystal, and a molten salt with long-range forces whose Fourier transforms use
+# collectives, balanced as it runs. Compared is everything printed but times: thermodynamic output with 17 digits. The
+# last digits may differ where sums are added in another order; the motion, which is chaotic, amplifies that.
+. "$(dirname "$0")/../common.sh"
+
+[ "$mpi" = openmpi ] || skip "Debian builds LAMMPS for Open MPI"
+command -v lmp >/dev/null || skip "no lmp (package lammps)"
+
+# Energies are sums of cancelling terms of order 1, hence the absolute bounds.
+times='CPU|Loop time|Performance|wall time|^Section|^(Pair|Kspace|Neigh|Comm|Output|Modify|Other) *\||Per MPI rank memory'
+lammps() {
+  variant=$1
+  shift
+  compare --program lammps --variant "$variant" --ignore "$times" \
+    --close '^ *(0|10|20) ' 1e-13 1e-13 --close '^ *[0-9]+ ' 1e-11 1e-11 "$@"
+}
+lammps "melt" --served allreduce,bcast,reduce,scan,barrier -- lmp -in "$here/melt.in" -log none -nocite
+lammps "salt" --served allreduce,allgather,alltoallv,bcast -- lmp -in "$here/salt.in" -log none -nocite
+if [ "$np" -gt 2 ]; then
+  lammps "salt, CIRCOLL_ALLREDUCE=ring" --env CIRCOLL_ALLREDUCE=ring --served allreduce -- \
+    lmp -in "$here/salt.in" -log none -nocite
+  # In a tiled layout messages of neighbours are added as they arrive: LAMMPS differs from itself, and an atom at a cut
+  # may go to either side, so that the ranks' shares are left out, too.
+  lammps "salt, tiled" --unsteady --ignore '^(Nlocal|Nghost|Neighs|Histogram)' --why "LAMMPS adds in order of arrival" --served allreduce,alltoallv,reduce_scatter -- \
+    lmp -in "$here/salt.in" -var layout tiled -log none -nocite
+fi
+exit $status

@@ -1,0 +1,81 @@
+#include "exec/mpi/held.hpp"
+
+#include <mutex>
+
+#include "circoll/error.hpp"
+#include "exec/mpi/datatype.hpp"
+#include "exec/mpi/globals.hpp"
+#include "exec/mpi/operators.hpp"
+
+namespace circoll::mpi {
+void hold_op(MPI_Op op) {
+  if (op == MPI_OP_NULL || predefined_op(op)) return;
+  Globals& global = globals();
+  const std::lock_guard lock(global.held_mutex);
+  ++global.held_ops[op].users;
+}
+
+void release_op(MPI_Op op) noexcept {
+  if (op == MPI_OP_NULL || predefined_op(op)) return;
+  Globals& global = globals();
+  bool free_now = false;
+  {
+    const std::lock_guard lock(global.held_mutex);
+    const auto found = global.held_ops.find(op);
+    if (found == global.held_ops.end() || --found->second.users > 0) return;
+    free_now = found->second.freed;
+    global.held_ops.erase(found);
+  }
+  if (free_now) PMPI_Op_free(&op);
+}
+
+bool free_op_later(MPI_Op op) noexcept {
+  Globals& global = globals();
+  const std::lock_guard lock(global.held_mutex);
+  const auto found = global.held_ops.find(op);
+  if (found == global.held_ops.end()) return false;
+  found->second.freed = true;
+  return true;
+}
+
+HeldCall::HeldCall(const Call& call) : call_(call) {
+  const bool user_operator = is_reducing(call.collective) && call.op != MPI_OP_NULL && !predefined_op(call.op);
+  try {
+    hold(&Call::sendtype, user_operator);
+    hold(&Call::recvtype, user_operator);
+    if (user_operator) hold_op(call.op);
+    op_ = call.op;
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+HeldCall::~HeldCall() { release(); }
+
+/// Dense types are needed only to call a user's operator: all else is bytes.
+void HeldCall::hold(MPI_Datatype Call::*type, bool user_operator) {
+  MPI_Datatype& handle = call_.*type;
+  if (handle == MPI_DATATYPE_NULL) return;
+  const TypeInfo info = describe(handle);
+  if (!info.valid || info.named || (info.dense && !user_operator)) return;
+  // Not MPI_Type_dup, which would run the program's copy callbacks. Made anew for each call: a handle that is kept with
+  // the program's datatype would keep that one alive.
+  MPI_Datatype& made = types_[type == &Call::sendtype ? 0 : 1];
+  int rc = PMPI_Type_contiguous(1, handle, &made);
+  if (rc == MPI_SUCCESS) rc = PMPI_Type_commit(&made);
+  if (rc != MPI_SUCCESS) throw Error(ErrorCode::transport, "a datatype could not be kept for a pending operation");
+  describe_as(made, info);
+  handle = made;
+}
+
+void HeldCall::release() noexcept {
+  for (MPI_Datatype& type : types_) {
+    if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
+  }
+  types_.fill(MPI_DATATYPE_NULL);
+  release_op(op_);
+  op_ = MPI_OP_NULL;
+}
+
+}  // namespace circoll::mpi

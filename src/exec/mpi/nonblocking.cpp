@@ -1,0 +1,94 @@
+#include "exec/mpi/nonblocking.hpp"
+
+#include <memory>
+
+#include "circoll/error.hpp"
+#include "exec/mpi/globals.hpp"
+#include "exec/mpi/pending_call.hpp"
+
+namespace circoll::mpi {
+
+PendingCall::PendingCall(const Call& call, CommState& state, const Observer& observer)
+    : held_(call), state_(state), operation_(held_.call(), state, counts_), observer_(observer) {
+  entered();
+}
+
+void PendingCall::tell() noexcept {
+  if (observer_.on_ended == nullptr) return;
+  ended_.outcome = Outcome{.error = operation_.error(),
+                           .plan = operation_.plan(),
+                           .reason = operation_.plan()->why(),
+                           .bytes = operation_.bytes()};
+  ended_.collective = operation_.collective();
+  ended_.size = state_.size();
+  ended_.thread = observer_.thread;
+  observer_.on_ended(ended_);
+  ended_.outcome.plan.reset();
+}
+
+namespace {
+
+/// Its MPI request is a generalized one: it completes in every kind of wait and test, together with others.
+class Nonblocking final : public PendingCall {
+ public:
+  using PendingCall::PendingCall;
+
+  [[nodiscard]] int make_request(MPI_Request* request) {
+    const int rc = PMPI_Grequest_start(query, free, cancel, this, request);
+    request_ = *request;
+    return rc;
+  }
+
+  void finished() noexcept override {
+    tell();
+    release();                         // here, since free() may be called where MPI's functions can not be
+    PMPI_Grequest_complete(request_);  // from here on MPI may call free()
+  }
+
+ private:
+  static int query(void* self, MPI_Status* status) {
+    // A collective's status has nothing to say.
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    return static_cast<Nonblocking*>(self)->operation().error();
+  }
+  static int free(void* self) {
+    delete static_cast<Nonblocking*>(self);
+    return MPI_SUCCESS;
+  }
+  /// MPI forbids to cancel a collective.
+  static int cancel(void* /*self*/, int /*complete*/) { return MPI_ERR_REQUEST; }
+
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+Outcome native(const Call& call, MPI_Request* request, std::string_view reason, Count bytes = 0) {
+  Outcome outcome{.reason = reason, .bytes = bytes, .handled = true};
+  outcome.error = start_native(call, request);
+  return outcome;
+}
+
+}  // namespace
+
+Outcome start(const Call& call, const Interned& choice, MPI_Request* request, const Observer& observer) {
+  const Communicator found = find_communicator(call, choice);
+  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
+  if (!found.native_reason.empty()) return native(call, request, found.native_reason);
+  CommState::bury_released();
+  if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
+  auto pending = std::make_unique<Nonblocking>(call, *found.state, observer);
+  Operation& operation = pending->operation();
+  if (!operation.prepare(choice)) {
+    if (operation.erroneous()) operation.skip_numbers();
+    return native(call, request, operation.reason(), operation.bytes());
+  }
+  if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};
+  operation.take_numbers();
+  Outcome outcome{.plan = operation.plan(), .bytes = operation.bytes()};
+  progress().add(*pending.release());  // MPI deletes it with the request
+  return outcome;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,236 @@
+#include "exec/mpi/operation.hpp"
+
+#include <algorithm>
+
+#include "circoll/error.hpp"
+#include "exec/mpi/globals.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+constexpr Count aligned(Count bytes) {
+  constexpr Count alignment = ArenaPool::alignment;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+constexpr Count aligned_counts(std::size_t count) { return aligned(static_cast<Count>(count * sizeof(Count))); }
+
+std::span<Count> counts_at(std::byte* data, std::size_t count) { return {reinterpret_cast<Count*>(data), count}; }
+
+}  // namespace
+
+std::byte* Operation::Memory::acquire(Count bytes) {
+  reset();
+  block_ = globals().arenas.acquire(static_cast<std::size_t>(bytes));
+  return block_.data;
+}
+
+void Operation::Memory::reset() noexcept {
+  globals().arenas.release(block_);
+  block_ = {};
+}
+
+Operation::Operation(const Call& call, CommState& state, std::vector<Count>& counts)
+    : call_(call), state_(state), counts_(counts), user_(call_, state.rank(), state.size()) {}
+
+bool Operation::prepare(const Interned& choice) {
+  choice_ = &choice;
+  reason_ = user_.erroneous() ? "erroneous arguments" : user_.unsupported();
+  if (!reason_.empty()) return false;
+  if (user_.needs_prologue()) {
+    prologue_ = state_.find_plan(user_.prologue_signature(choice), MPI_BYTE, {}, true);
+    reason_ = prologue_->native_reason();
+    if (!reason_.empty()) return false;
+    if (prologue_->prologue() != nullptr) return true;
+    prologue_.reset();  // the algorithm is direct: no counts of others are needed
+  }
+  find_data_plan(true);
+  reason_ = plan_->native_reason();
+  return plan_->executable();
+}
+
+Signature Operation::data_signature() const {
+  Signature signature = user_.signature(*choice_);
+  if (prologue_ != nullptr) {
+    signature.counts = {.values = CountArray::wide(counts_.data()), .size = static_cast<Rank>(counts_.size())};
+    signature.send_counts = {};
+    signature.blocks = prologue_->prologue()->known_blocks();
+  }
+  return signature;
+}
+
+bool Operation::find_data_plan(bool wait) {
+  if (plan_ != nullptr) return true;
+  plan_ = state_.find_plan(data_signature(), user_.wire_type(), user_.elements().info, wait);
+  return plan_ != nullptr;
+}
+
+void Operation::take_numbers() {
+  number_ = state_.take_number();
+  if (has_prologue()) state_.take_number();
+}
+
+void Operation::skip_numbers() {
+  state_.take_number();
+  if (user_.needs_prologue()) state_.take_number();
+}
+
+void Operation::start() {
+  error_ = MPI_SUCCESS;
+  if (has_prologue()) {
+    start_prologue();
+  } else {
+    start_data();
+  }
+}
+
+void Operation::execute(BoundPlan& plan, Binding& binding, std::uint64_t number) {
+  const CommState::Tags tags = state_.tags_of(number);
+  binding.comm = state_.comm();
+  binding.tag_base = tags.base;
+  binding.tag_span = tags.span;
+  execution_ = plan.take_execution();
+  executing_ = &plan;
+  execution_->start(binding);
+}
+
+void Operation::end_execution() {
+  executing_->give_back(std::move(execution_));
+  executing_ = nullptr;
+}
+
+void Operation::end(int error) {
+  if (error_ == MPI_SUCCESS) error_ = error;
+  memory_.reset();
+  phase_ = Phase::idle;
+}
+
+void Operation::fail(int error) {
+  if (execution_ != nullptr) {
+    execution_->abandon();
+    end_execution();
+  }
+  end(error);
+}
+
+/// The counts, in packed bytes, of all blocks that will pass through this rank: p of gatherv and scatterv, of alltoallv
+/// those of the prologue's known blocks.
+void Operation::start_prologue() {
+  const CountPrologue& prologue = *prologue_->prologue();
+  const Count send = aligned_counts(prologue.send_counts());
+  const Count recv = aligned_counts(prologue.recv_counts());
+  const Count scratch = aligned_counts(prologue.scratch_counts());
+  std::byte* const base = memory_.acquire(send + recv + scratch + aligned(prologue_->staging_bytes()));
+  send_counts_ = counts_at(base, prologue.send_counts());
+  recv_counts_ = counts_at(base + send, prologue.recv_counts());
+  scratch_counts_ = counts_at(base + send + recv, prologue.scratch_counts());
+  counts_.resize(std::max(static_cast<std::size_t>(state_.size()), prologue.known_blocks().size()));
+  const std::span<Count> own(counts_.data(), static_cast<std::size_t>(state_.size()));
+  user_.known_counts(own);
+  prologue.fill(user_.own_bytes(), own, send_counts_, recv_counts_, scratch_counts_);
+  Binding binding;
+  binding.base = {reinterpret_cast<char*>(send_counts_.data()), reinterpret_cast<char*>(recv_counts_.data()),
+                  reinterpret_cast<char*>(scratch_counts_.data())};
+  binding.staging = base + send + recv + scratch;
+  binding.elements.extent_bytes = sizeof(Count);
+  phase_ = Phase::prologue;
+  execute(*prologue_, binding, number_);
+}
+
+/// False if the operation is over, with an error.
+bool Operation::end_prologue() {
+  const int rc = execution_->error();
+  end_execution();
+  if (rc != MPI_SUCCESS) {
+    end(rc);
+    return false;
+  }
+  const CountPrologue& prologue = *prologue_->prologue();
+  const std::vector<Block>& known = prologue.known_blocks();
+  if (known.empty()) {
+    prologue.collect(send_counts_, recv_counts_, scratch_counts_, counts_);
+  } else {
+    prologue.collect_known(send_counts_, recv_counts_, scratch_counts_, counts_);
+  }
+  memory_.reset();
+  if (!user_.admits(known, counts_)) {
+    end(MPI_ERR_TRUNCATE);
+    return false;
+  }
+  phase_ = Phase::between;
+  return true;
+}
+
+/// In one block: scratch, staged messages, a temporary of user operators, and the packed forms of the caller's buffers
+/// where those have gaps.
+void Operation::start_data() {
+  if (!plan_->executable()) throw Error(ErrorCode::internal, "the counts can be exchanged, but not the data");
+  const std::uint64_t number = number_ + (has_prologue() ? 1 : 0);
+  counts_known_ = true;
+  const Elements& described = user_.elements();
+  const bool user_operator = is_reducing(call_.collective) && described.kernel == nullptr;
+  const Count scratch = aligned(plan_->plan().scratch_bytes);
+  const Count staging = aligned(plan_->staging_bytes());
+  const Count temp = user_operator ? aligned(Elements::temp_bytes_for(described.info)) : 0;
+  const Count send = aligned(user_.send_staging_bytes());
+  const Count recv = aligned(user_.recv_staging_bytes());
+  std::byte* const base = memory_.acquire(scratch + staging + temp + send + recv);
+  Binding binding;
+  binding.elements = described;
+  binding.elements.temp = base + scratch + staging;
+  binding.elements.temp_elements = user_operator ? Elements::temp_elements_for(described.info) : 0;
+  binding.staging = base + scratch;
+  std::byte* const send_staging = base + scratch + staging + temp;
+  recv_staging_ = send_staging + send;
+  // Elements may begin before their address (negative lower bound) or after it.
+  binding.base = {user_.send_base(send_staging), user_.recv_base(recv_staging_),
+                  reinterpret_cast<char*>(base) - described.info.true_lb_bytes};
+  elements_ = binding.elements;
+  phase_ = Phase::data;
+  error_ = user_.before(send_staging, recv_staging_);
+  if (error_ != MPI_SUCCESS) {
+    end(error_);
+    return;
+  }
+  execute(*plan_, binding, number);
+}
+
+void Operation::end_data() {
+  int rc = execution_->error();
+  end_execution();
+  if (rc == MPI_SUCCESS) rc = user_.after(recv_staging_, elements_);
+  end(rc);
+}
+
+bool Operation::progress() {
+  if (phase_ == Phase::prologue) {
+    if (!execution_->progress()) return false;
+    if (!end_prologue()) return true;
+  }
+  if (phase_ == Phase::between) {
+    if (!find_data_plan(false)) return false;
+    start_data();
+  }
+  if (phase_ == Phase::data) {
+    if (!execution_->progress()) return false;
+    end_data();
+  }
+  return true;
+}
+
+int Operation::wait() {
+  if (phase_ == Phase::prologue) {
+    execution_->wait();
+    if (end_prologue()) {
+      find_data_plan(true);
+      start_data();
+    }
+  }
+  if (phase_ == Phase::data) {
+    execution_->wait();
+    end_data();
+  }
+  return error_;
+}
+
+}  // namespace circoll::mpi

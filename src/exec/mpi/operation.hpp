@@ -1,0 +1,113 @@
+// One collective call on its way: blocking, nonblocking and persistent calls run through the same steps.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "exec/mpi/arena.hpp"
+#include "exec/mpi/bound_plan.hpp"
+#include "exec/mpi/communicator.hpp"
+#include "exec/mpi/user_buffers.hpp"
+
+namespace circoll::mpi {
+
+/// A call from its arguments to its result:
+///   prepare()                          reads the arguments; finds what serves them
+///   take_numbers()                     in the order of the calls on the communicator
+///   start(), progress() ... or wait()  one or two executions: if counts must be learned first (gatherv, scatterv, some of
+///                                      alltoallv), the prologue, then the data
+/// Can be started again with the same arguments when it is over. Used by one thread at a time.
+class Operation {
+ public:
+  /// `counts` is memory for what a prologue learns. All references must outlive the operation.
+  Operation(const Call& call, CommState& state, std::vector<Count>& counts);
+  ~Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// False: the call is native, and reason() says why; the same on all ranks unless erroneous(). Throws Error(internal,
+  /// transport) and std::bad_alloc.
+  [[nodiscard]] bool prepare(const Interned& choice);
+  [[nodiscard]] Collective collective() const { return call_.collective; }
+  [[nodiscard]] bool erroneous() const { return user_.erroneous(); }
+  [[nodiscard]] std::string_view reason() const { return reason_; }
+  /// Packed bytes, as Outcome::bytes.
+  [[nodiscard]] Count bytes() const { return user_.own_bytes(); }
+  /// What serves it; not null after prepare().
+  [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const { return plan_ ? plan_ : prologue_; }
+
+  void take_numbers();
+  /// Of an erroneous call: other ranks may not see the error, and number their executions.
+  void skip_numbers();
+  [[nodiscard]] std::uint64_t first_number() const { return number_; }
+  /// Whether tags are free for it.
+  [[nodiscard]] bool may_start() const { return state_.may_start(number_ + (has_prologue() ? 1 : 0)); }
+  /// Posts everything that waits for nothing. Throws std::bad_alloc.
+  void start();
+  /// Asks MPI once for news. True if the operation is over. Does not wait for other threads either. Throws as prepare().
+  [[nodiscard]] bool progress();
+  /// Until it is over. Returns an MPI error code.
+  int wait();
+  [[nodiscard]] int error() const { return error_; }
+  /// It is over and will not be started again: gives back its plans.
+  void drop_plans() noexcept {
+    plan_.reset();
+    prologue_.reset();
+  }
+  /// Ends it with an error, after an exception.
+  void fail(int error);
+
+ private:
+  enum class Phase { idle, prologue, between, data };
+
+  /// Memory of an execution.
+  class Memory {
+   public:
+    Memory() = default;
+    ~Memory() { reset(); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    std::byte* acquire(Count bytes);
+    void reset() noexcept;
+
+   private:
+    ArenaPool::Block block_{};
+  };
+
+  [[nodiscard]] bool has_prologue() const { return prologue_ != nullptr && !counts_known_; }
+  [[nodiscard]] Signature data_signature() const;
+  bool find_data_plan(bool wait);
+  void start_prologue();
+  void start_data();
+  void execute(BoundPlan& plan, Binding& binding, std::uint64_t number);
+  [[nodiscard]] bool end_prologue();
+  void end_data();
+  void end_execution();
+  void end(int error);
+
+  Call call_;
+  CommState& state_;
+  std::vector<Count>& counts_;
+  UserBuffers user_;
+  const Interned* choice_ = nullptr;
+  std::string_view reason_{};
+  std::shared_ptr<BoundPlan> prologue_{};
+  std::shared_ptr<BoundPlan> plan_{};
+  bool counts_known_ = false;  ///< by an earlier start
+  std::uint64_t number_ = 0;
+  Phase phase_ = Phase::idle;
+  int error_ = MPI_SUCCESS;
+  BoundPlan* executing_ = nullptr;  ///< whose `execution_` is
+  std::unique_ptr<Execution> execution_{};
+  Memory memory_;
+  Elements elements_{};
+  std::byte* recv_staging_ = nullptr;
+  std::span<Count> send_counts_{}, recv_counts_{}, scratch_counts_{};  ///< of the prologue, in `memory_`
+};
+
+}  // namespace circoll::mpi

@@ -1,0 +1,44 @@
+// What nonblocking and persistent calls have in common.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "exec/mpi/held.hpp"
+#include "exec/mpi/nonblocking.hpp"
+#include "exec/mpi/progress.hpp"
+
+namespace circoll::mpi {
+
+/// A call with everything that must live as long as it is under way.
+class PendingCall : public Pending {
+ public:
+  PendingCall(const Call& call, CommState& state, const Observer& observer);
+
+  [[nodiscard]] Operation& operation() override { return operation_; }
+  [[nodiscard]] CommState& comm_state() override { return state_; }
+  void begun() noexcept override { ended_.inside_s = PMPI_Wtime() - ended_.begin_s; }
+
+ protected:
+  /// The call, or MPI_Start, has been entered now.
+  void entered() { ended_.begin_s = PMPI_Wtime(); }
+  void set_persistent() { ended_.persistent = true; }
+  /// Tells who wanted to know.
+  void tell() noexcept;
+  /// Gives back everything that belongs to MPI. Not to be started again.
+  void release() noexcept {
+    operation_.drop_plans();
+    held_.release();
+  }
+
+ private:
+  HeldCall held_;
+  CommState& state_;
+  std::vector<Count> counts_;
+  Operation operation_;
+  Observer observer_;
+  Ended ended_{};
+};
+
+}  // namespace circoll::mpi

@@ -1,0 +1,30 @@
+// What happens among all ranks of MPI_COMM_WORLD when reports are written. Nothing here uses served collectives.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <string_view>
+
+namespace circoll::interpose {
+
+/// A communicator of all ranks for messages of our own, whose errors are returned; MPI_COMM_NULL if there is none to be
+/// had. Collective.
+[[nodiscard]] MPI_Comm collecting_communicator();
+
+/// Every rank's `produce` writes text into a sink; rank 0 gets it by `consume`, rank after rank, in parts. Messages are of
+/// at most 1 MiB, and rank 0 holds one. Collective.
+void collect(MPI_Comm comm, const std::function<void(const std::function<void(std::string_view)>& sink)>& produce,
+             const std::function<void(int rank, std::string_view part)>& consume);
+
+/// The clock of rank 0, seen from here: its PMPI_Wtime is this rank's plus offset_s.
+struct ClockReading {
+  double at_s = 0;  ///< when, by this rank's clock
+  double offset_s = 0;
+  double error_s = 0;  ///< at most: half of the fastest of some round trips
+};
+
+/// Compares the clocks of all ranks with that of rank 0, one after the other. Collective.
+[[nodiscard]] ClockReading read_clock(MPI_Comm comm);
+
+}  // namespace circoll::interpose

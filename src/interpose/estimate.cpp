@@ -1,0 +1,62 @@
+#include "interpose/estimate.hpp"
+
+#include <algorithm>
+
+#include "circoll/error.hpp"
+
+namespace circoll::interpose {
+
+Estimator::Estimator(const Machine& machine, bool openmpi) : options_{.machine = machine} {
+  model_ = make_policy("model", options_);
+  if (openmpi) fixed_ = make_policy("openmpi_fixed", options_);
+}
+
+Count vector_bytes(Collective collective, Rank p, Count bytes) {
+  switch (collective) {
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::scatter:
+    case Collective::scatterv:
+      return bytes * p;
+    default:
+      return bytes;
+  }
+}
+
+std::optional<NativeEstimate> Estimator::estimate(Collective collective, Rank p, Count vector_bytes) const {
+  const CallFacts facts{.collective = collective, .p = p, .bytes = vector_bytes};
+  if (fixed_ != nullptr && collective == Collective::allreduce) {
+    const Decision decision = fixed_->decide(facts);
+    if (!decision.selection) return std::nullopt;
+    return NativeEstimate{std::string(decision.selection->algorithm->name),
+                          seconds(terms_of(*decision.selection, p, vector_bytes), options_.machine)};
+  }
+  for (const Candidate& candidate : model_->decide(facts).candidates) {  // the least time first
+    const std::string_view name = candidate.selection.algorithm->name;
+    if (!name.starts_with("circulant")) return NativeEstimate{std::string(name), candidate.seconds};
+  }
+  return std::nullopt;
+}
+
+std::optional<NativeEstimate> Estimator::native(Collective collective, Rank p, Count bytes) {
+  if (p < 1) return std::nullopt;
+  const Count vector = vector_bytes(collective, p, bytes);
+  const auto [known, fresh] = known_.try_emplace({collective, p, vector});
+  if (fresh) known->second = estimate(collective, p, vector);
+  return known->second;
+}
+
+std::optional<double> Estimator::served(Collective collective, Rank p, Count bytes,
+                                        const std::string& algorithm) const {
+  if (p < 1) return std::nullopt;
+  try {
+    return seconds(terms_of(parse_selection(collective, algorithm), p, vector_bytes(collective, p, bytes)),
+                   options_.machine);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace circoll::interpose

@@ -1,0 +1,45 @@
+// Predicted times of the model, to hold measured ones against.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "circoll/select.hpp"
+
+namespace circoll::interpose {
+
+/// What the MPI library itself would be predicted to take for a call.
+struct NativeEstimate {
+  std::string algorithm;
+  double seconds = 0;
+};
+
+/// Estimates are for a predefined operator, and a communicator on the given machine.
+class Estimator {
+ public:
+  /// `openmpi`: the library is Open MPI, whose fixed decision for allreduce is known (the policy openmpi_fixed).
+  Estimator(const Machine& machine, bool openmpi);
+
+  /// The algorithm that the MPI library's own decision takes, where Circoll has that decision, and otherwise the least
+  /// predicted time of all algorithms that are not circulant: those that MPI libraries have. So it flatters the library.
+  /// `bytes` as in Event. Nothing if no such algorithm serves p ranks.
+  [[nodiscard]] std::optional<NativeEstimate> native(Collective collective, Rank p, Count bytes);
+  /// The predicted seconds of an algorithm by name and parameters; nothing if it does not exist for p ranks.
+  [[nodiscard]] std::optional<double> served(Collective collective, Rank p, Count bytes,
+                                             const std::string& algorithm) const;
+
+ private:
+  [[nodiscard]] std::optional<NativeEstimate> estimate(Collective collective, Rank p, Count vector_bytes) const;
+
+  PolicyOptions options_;
+  std::unique_ptr<const Policy> model_;
+  std::unique_ptr<const Policy> fixed_;  ///< nullptr: not known
+  std::map<std::tuple<Collective, Rank, Count>, std::optional<NativeEstimate>> known_;
+};
+
+/// The vector that the model means, in bytes, of a call of p ranks that reports `bytes` (Event::bytes).
+[[nodiscard]] Count vector_bytes(Collective collective, Rank p, Count bytes);
+
+}  // namespace circoll::interpose

@@ -1,0 +1,39 @@
+// What the drop-in says about one call: the only thing that report and trace are made of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/types.hpp"
+
+namespace circoll::interpose {
+
+enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
+
+/// "blocking", "nonblocking", "persistent".
+[[nodiscard]] std::string_view to_string(Mode mode);
+
+/// "native", or the algorithm with the parameters that it ran with: "bcast" may give "pipeline:segments=8".
+[[nodiscard]] std::string name_of(const Selection* served);
+
+/// A number of the calling thread, from 0 in the order of first use.
+[[nodiscard]] int thread_number();
+
+/// One call that has come to its end; of a persistent request each start is one. Times are PMPI_Wtime's.
+struct Event {
+  Collective collective = Collective::barrier;
+  Mode mode = Mode::blocking;
+  Rank ranks = 0;                     ///< of the communicator (its local group); 0: not known
+  const Selection* served = nullptr;  ///< nullptr: the native collective. Read during record() only
+  std::string_view reason{};          ///< why native, or why this algorithm. Read during record() only
+  Count bytes = 0;                    ///< packed: Outcome::bytes
+  double begin_s = 0;                 ///< when the entry point was called; of a persistent request, MPI_Start
+  double end_s = 0;                   ///< when the operation was complete
+  double inside_s = 0;                ///< spent inside that entry point: end_s - begin_s if it blocks
+  double own_s = 0;                   ///< of it our own work, outside of MPI and waiting; 0: not known
+  int thread = -1;                    ///< thread_number() of the caller; -1: it is the thread that records
+};
+
+}  // namespace circoll::interpose

@@ -1,0 +1,128 @@
+// Report and trace, written while MPI_Finalize begins.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "interpose/report.hpp"
+#include "interpose/state.hpp"
+
+namespace circoll::interpose {
+namespace {
+
+int world_size() {
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+/// "Open MPI v4.1.4", "MPICH Version: 4.0.2"
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
+  int length = 0;
+  PMPI_Get_library_version(version.data(), &length);
+  std::string text(version.data(), static_cast<std::size_t>(length));
+  text.resize(std::min(text.find_first_of(",\n"), text.size()));
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  return text;
+}
+
+constexpr bool is_openmpi =
+#ifdef OPEN_MPI
+    true;
+#else
+    false;
+#endif
+
+}  // namespace
+
+std::string State::place(const std::string& path) const {
+  // Spawned processes have a world of their own, whose files must not be written over their parents'.
+  MPI_Comm parent = MPI_COMM_NULL;
+  PMPI_Comm_get_parent(&parent);
+  return parent == MPI_COMM_NULL ? path : path + "." + std::to_string(getpid());
+}
+
+void State::report() {
+  if (!recording_) return;
+  if (!agreed_) {
+    // One of the ranks may know of no report, and would not take part.
+    warn("nothing is reported: MPI_Init was called past the drop-in");
+    return;
+  }
+  recording_ = false;
+  MPI_Comm comm = collecting_communicator();
+  if (comm == MPI_COMM_NULL) return;
+  // What follows calls MPI, whose progress may end operations and record them: not under the mutex.
+  std::unique_ptr<const Ledger> ledger;
+  std::unique_ptr<const Trace> trace;
+  {
+    const std::lock_guard lock(mutex_);
+    ledger = std::move(ledger_);
+    trace = std::move(trace_);
+  }
+  if (ledger != nullptr) write_report(comm, *ledger);
+  if (trace != nullptr) write_trace(comm, *trace);
+  PMPI_Comm_free(&comm);
+}
+
+void State::write_report(MPI_Comm comm, const Ledger& ledger) const {
+  std::vector<std::string> ledgers(static_cast<std::size_t>(world_size()));
+  collect(
+      comm, [&](const auto& sink) { sink(ledger.serialised()); },
+      [&](int rank, std::string_view part) { ledgers[static_cast<std::size_t>(rank)] += part; });
+  if (world_rank_ != 0) return;
+  Report report({.ranks = world_size(), .mpi = library_version(), .openmpi = is_openmpi, .machine = options_.machine});
+  for (const std::string& one : ledgers) report.add_rank(one);
+  if (report_ == "1") {
+    std::fputs(report.text().c_str(), stderr);
+    return;
+  }
+  std::ofstream file(place(report_));
+  file << (report_.ends_with(".json") ? report.json() : report.text());
+  if (!file.flush()) warn("CIRCOLL_REPORT: the file " + report_ + " could not be written");
+}
+
+void State::write_trace(MPI_Comm comm, const Trace& trace) const {
+  const ClockReading now = read_clock(comm);
+  const double elapsed_s = now.at_s - clock_.at_s;
+  const double drift = elapsed_s > 0 ? (now.offset_s - clock_.offset_s) / elapsed_s : 0;
+  const auto common_s = [&](double time_s) { return time_s + clock_.offset_s + drift * (time_s - clock_.at_s); };
+  // The greatest of these, the first as a complement: the earliest call, and how well the clocks are known.
+  std::array<double, 2> worst{-common_s(trace.begin_s()), std::max(clock_.error_s, now.error_s)};
+  PMPI_Allreduce(MPI_IN_PLACE, worst.data(), static_cast<int>(worst.size()), MPI_DOUBLE, MPI_MAX, comm);
+  const double start_s = -worst[0];
+  std::int64_t dropped = trace.dropped();
+  PMPI_Allreduce(MPI_IN_PLACE, &dropped, 1, MPI_INT64_T, MPI_SUM, comm);
+
+  std::ofstream file;
+  if (world_rank_ == 0) {
+    file.open(place(trace_file_));
+    const nlohmann::ordered_json about{{"circoll_trace", 1},
+                                       {"mpi", library_version()},
+                                       {"ranks", world_size()},
+                                       {"clock_error_us", worst[1] * 1e6},
+                                       {"events_per_rank_limit", Trace::most_events},
+                                       {"dropped_calls", dropped}};
+    file << "{\"displayTimeUnit\": \"ns\",\n\"otherData\": " << about.dump()
+         << ",\n\"traceEvents\": [\n{\"ph\":\"M\",\"name\":\"trace\",\"pid\":0,\"tid\":0,\"args\":{}}";
+  }
+  collect(
+      comm,
+      [&](const auto& sink) {
+        trace.write(
+            world_rank_, [&](double time_s) { return (common_s(time_s) - start_s) * 1e6; }, sink);
+      },
+      [&](int /*rank*/, std::string_view part) { file << part; });
+  if (world_rank_ != 0) return;
+  file << "\n]}\n";
+  if (!file.flush()) warn("CIRCOLL_TRACE: the file " + trace_file_ + " could not be written");
+}
+
+}  // namespace circoll::interpose

@@ -1,0 +1,60 @@
+#include "interpose/ledger.hpp"
+
+#include <bit>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+namespace circoll::interpose {
+
+int size_class(Count bytes) {
+  return bytes <= 0 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
+}
+
+Count least_bytes(int size_class) { return size_class == 0 ? 0 : Count{1} << (size_class - 1); }
+
+std::size_t Ledger::Hash::operator()(const KeyView& key) const {
+  std::size_t hash = std::hash<const void*>{}(key.algorithm) ^ std::hash<std::string_view>{}(key.reason);
+  for (const auto part : {static_cast<std::size_t>(key.collective), static_cast<std::size_t>(key.mode),
+                          static_cast<std::size_t>(key.ranks), static_cast<std::size_t>(key.size_class)}) {
+    hash = (hash ^ part) * 0x9e3779b97f4a7c15ULL;
+    hash ^= hash >> 29U;
+  }
+  return hash;
+}
+
+void Ledger::add(const Event& event) {
+  const bool native = event.served == nullptr;
+  const KeyView key{.collective = event.collective,
+                    .mode = event.mode,
+                    .ranks = event.ranks,
+                    .algorithm = native ? nullptr : event.served->algorithm,
+                    .reason = native ? event.reason : std::string_view{},
+                    .size_class = size_class(event.bytes)};
+  auto row = rows_.find(key);
+  if (row == rows_.end()) {
+    row = rows_.emplace(Key{.view = key, .reason = std::string(key.reason)}, Tally{}).first;
+    row->second.algorithm = name_of(event.served);
+    row->second.why = event.reason;
+  }
+  Tally& tally = row->second;
+  ++tally.calls;
+  tally.bytes += event.bytes;
+  tally.seconds += event.end_s - event.begin_s;
+  tally.inside_s += event.inside_s;
+  if (event.own_s > 0) {
+    ++tally.own_calls;
+    tally.own_s += event.own_s;
+  }
+}
+
+std::string Ledger::serialised() const {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& [key, tally] : rows_) {
+    rows.push_back({to_string(key.view.collective), static_cast<int>(key.view.mode), key.view.ranks, tally.algorithm,
+                    tally.why, key.view.size_class, tally.calls, tally.bytes, tally.seconds, tally.inside_s,
+                    tally.own_calls, tally.own_s});
+  }
+  return rows.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace circoll::interpose

@@ -1,0 +1,63 @@
+#include "interpose/progress.hpp"
+
+#include <mpi.h>
+#include <sched.h>
+
+#include "core/environment.hpp"
+#include "exec/mpi/progress.hpp"
+
+namespace circoll::interpose {
+namespace {
+
+void run() {
+  mpi::Progress& progress = mpi::progress();
+  while (progress.await_pending()) {
+    if (progress.poll() > 0) {
+      announce_ended();
+    } else {
+      sched_yield();
+    }
+  }
+}
+
+}  // namespace
+
+ProgressKind progress_kind() {
+  const std::string value = environment("CIRCOLL_PROGRESS").value_or("hook");
+  if (value == "hook") return ProgressKind::hook;
+  if (value == "thread") return ProgressKind::thread;
+  return value == "off" ? ProgressKind::off : ProgressKind::unknown;
+}
+
+ProgressSource::ProgressSource() {
+  ProgressKind kind = progress_kind();
+  if (kind == ProgressKind::off) {
+    unavailable_ = "CIRCOLL_PROGRESS=off";
+    return;
+  }
+  if (kind == ProgressKind::unknown) {
+    warning_ = "CIRCOLL_PROGRESS: neither hook, thread nor off; hook is used";
+    kind = ProgressKind::hook;
+  }
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  const bool multiple = level == MPI_THREAD_MULTIPLE;
+  const Hook hook = install_progress_hook(multiple);
+  if (hook == Hook::unknown) unavailable_ = "this MPI library's progress engine is not known";
+  if (kind == ProgressKind::hook && hook != Hook::needs_thread) return;
+  if (!multiple) {
+    warning_ = "CIRCOLL_PROGRESS=thread: MPI was not initialised with MPI_THREAD_MULTIPLE; there is no thread";
+    return;
+  }
+  unavailable_ = {};
+  mpi::progress().set_listening(true);
+  thread_ = std::thread(run);
+}
+
+void ProgressSource::stop() {
+  if (!thread_.joinable()) return;
+  mpi::progress().set_listening(false);
+  thread_.join();
+}
+
+}  // namespace circoll::interpose

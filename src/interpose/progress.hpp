@@ -1,0 +1,46 @@
+// What advances nonblocking operations under the drop-in.
+//
+//   hook     the MPI library's progress engine, in which every waiting MPI call spends its time, calls us: Open MPI by
+//            opal_progress_register, MPICH (ch4:ucx) by ucp_worker_progress, which it calls and we stand in front of
+//   thread   a thread of ours besides; MPI is initialised with MPI_THREAD_MULTIPLE for it. Also where a program asks for
+//            that level and the hook can not be used then (MPICH)
+#pragma once
+
+#include <string_view>
+#include <thread>
+
+namespace circoll::interpose {
+
+/// Installs the hook in the progress engine of this MPI library; `multiple`: MPI_THREAD_MULTIPLE was granted.
+enum class Hook {
+  installed,
+  needs_thread,  ///< not with MPI_THREAD_MULTIPLE: the engine holds a lock there that our MPI calls would need
+  unknown,       ///< an engine that we do not know
+};
+[[nodiscard]] Hook install_progress_hook(bool multiple);
+/// Some operations have ended: makes calls that wait for them look. Outside of the hook.
+void announce_ended();
+
+/// CIRCOLL_PROGRESS.
+enum class ProgressKind { hook, thread, off, unknown };
+[[nodiscard]] ProgressKind progress_kind();
+
+class ProgressSource {
+ public:
+  /// Chooses by CIRCOLL_PROGRESS and by what the MPI library has. After MPI_Init.
+  ProgressSource();
+
+  /// Why nonblocking calls are left to the MPI library; empty if they are served. Equal on all ranks.
+  [[nodiscard]] std::string_view unavailable() const { return unavailable_; }
+  /// What the user should know; empty if nothing.
+  [[nodiscard]] std::string_view warning() const { return warning_; }
+  /// Ends the thread. Before MPI_Finalize.
+  void stop();
+
+ private:
+  std::string_view unavailable_{};
+  std::string_view warning_{};
+  std::thread thread_;
+};
+
+}  // namespace circoll::interpose

@@ -1,0 +1,77 @@
+// The report at MPI_Finalize: the ledgers of all ranks, as text for a person and as JSON for a program.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "interpose/estimate.hpp"
+#include "interpose/event.hpp"
+
+namespace circoll::interpose {
+
+/// What a report says about the run.
+struct RunFacts {
+  int ranks = 1;         ///< of MPI_COMM_WORLD
+  std::string mpi;       ///< the MPI library and its version
+  bool openmpi = false;  ///< it is Open MPI
+  Machine machine{};     ///< of the predicted times
+};
+
+/// Adds up ledgers. docs/reporting.md describes what comes out.
+class Report {
+ public:
+  explicit Report(RunFacts facts) : facts_(std::move(facts)) {}
+
+  /// Adds one rank's Ledger::serialised(). Throws nlohmann::json::exception if it is none.
+  void add_rank(std::string_view serialised);
+  /// At most 120 columns, but for reasons.
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string json() const;
+
+ private:
+  /// Own time of the ranks that know it.
+  struct Own {
+    int ranks = 0;
+    double sum_s = 0, max_s = 0;            // per rank
+    double sum_call_s = 0, max_call_s = 0;  // per rank and call
+    void add(double seconds, std::int64_t calls);
+  };
+  struct Sum {
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;
+    std::int64_t most_calls = 0;  // of a rank
+    double seconds = 0;           // the most of a rank, as the next
+    double inside_s = 0;
+  };
+  struct SizeClass {
+    Sum sum;
+    std::string algorithm;
+    std::string why;
+  };
+  struct Row {
+    Sum sum;
+    Own own;
+    std::map<int, SizeClass> classes;
+  };
+  struct Predicted {
+    std::optional<double> seconds;
+    std::optional<NativeEstimate> native;
+  };
+  /// Communicator size, mode, collective, algorithm, why native.
+  using Key = std::tuple<Rank, Mode, Collective, std::string, std::string>;
+
+  [[nodiscard]] Predicted predict(Estimator& estimator, const Key& key, const Sum& sum,
+                                  const std::string& algorithm) const;
+  [[nodiscard]] Predicted predict(Estimator& estimator, const Key& key, const Row& row) const;
+
+  RunFacts facts_;
+  std::map<Key, Row> rows_;
+  Own own_;
+};
+
+}  // namespace circoll::interpose

@@ -1,0 +1,38 @@
+// The MPI functions that must know persistent requests of ours, and what pending operations still need.
+#include <mpi.h>
+
+#include "exec/mpi/held.hpp"
+#include "exec/mpi/nonblocking.hpp"
+#include "interpose/serve.hpp"
+
+extern "C" {
+
+CIRCOLL_EXPORT int MPI_Start(MPI_Request* request) {
+  int error = MPI_SUCCESS;
+  return circoll::interpose::start_ours(*request, &error) ? error : PMPI_Start(request);
+}
+
+CIRCOLL_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
+  for (int i = 0; i < count; ++i) {
+    if (const int error = MPI_Start(&requests[i]); error != MPI_SUCCESS) return error;
+  }
+  return MPI_SUCCESS;
+}
+
+CIRCOLL_EXPORT int MPI_Request_free(MPI_Request* request) {
+  int error = MPI_SUCCESS;
+  return circoll::mpi::free_persistent(request, &error) ? error : PMPI_Request_free(request);
+}
+
+CIRCOLL_EXPORT int MPI_Cancel(MPI_Request* request) {
+  int error = MPI_SUCCESS;
+  return circoll::mpi::cancel_persistent(*request, &error) ? error : PMPI_Cancel(request);
+}
+
+CIRCOLL_EXPORT int MPI_Op_free(MPI_Op* op) {
+  if (!circoll::mpi::free_op_later(*op)) return PMPI_Op_free(op);
+  *op = MPI_OP_NULL;
+  return MPI_SUCCESS;
+}
+
+}  // extern "C"

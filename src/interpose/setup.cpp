@@ -1,0 +1,52 @@
+// Begin and end of MPI. The begin is intercepted to warn about the environment at once, to compare it among the ranks, and
+// to ask for the thread level that a progress thread needs; the end to stop that thread.
+#include <mpi.h>
+
+#include <algorithm>
+
+#include "interpose/progress.hpp"
+#include "interpose/serve.hpp"
+#include "interpose/state.hpp"
+
+using circoll::interpose::State;
+
+namespace {
+
+bool wants_thread() noexcept {
+  try {
+    return circoll::interpose::progress_kind() == circoll::interpose::ProgressKind::thread;
+  } catch (...) {
+    return false;
+  }
+}
+
+int begin(int error) noexcept {
+  if (error != MPI_SUCCESS) return error;
+  try {
+    if (State* const state = State::get()) state->agree();
+  } catch (...) {
+    return error;  // calls are native then, or fail by themselves
+  }
+  return error;
+}
+
+}  // namespace
+
+extern "C" {
+
+CIRCOLL_EXPORT int MPI_Init(int* argc, char*** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  return begin(wants_thread() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided) : PMPI_Init(argc, argv));
+}
+
+CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return begin(
+      PMPI_Init_thread(argc, argv, wants_thread() ? std::max(required, int{MPI_THREAD_MULTIPLE}) : required, provided));
+}
+
+CIRCOLL_EXPORT int MPI_Finalize() {
+  if (State* const state = State::known()) state->progress().stop();
+  return PMPI_Finalize();
+}
+
+}  // extern "C"

@@ -1,0 +1,44 @@
+#!/bin/bash
+# nonblocking_test.sh MPI NP DROPIN YIELD PROGRAM: nonblocking and persistent collectives give what the blocking ones give,
+# in all ways to advance them, and the report shows that the drop-in served them.
+set -u
+mpi=$1 np=$2 dropin=$3 yield=$4 program=$5
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+
+launch() {
+  if [ "$mpi" = openmpi ]; then
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe --bind-to none \
+      --mca mpi_yield_when_idle 1 --mca btl self,vader --mca op ^avx -np "$np" "$@"
+  else
+    mpiexec.mpich -n "$np" "$@"
+  fi
+}
+preload=""
+[ "$mpi" = mpich ] && preload=$yield
+
+launch env LD_PRELOAD="$preload" "$program" blocking >"$work/native" 2>"$work/err" ||
+  fail "the program fails without the drop-in: $(cat "$work/err")"
+[ "$(wc -l <"$work/native")" -gt 250 ] || fail "the program printed too little"
+for progress in hook thread; do
+  launch env LD_PRELOAD="$dropin $preload" CIRCOLL_PROGRESS=$progress CIRCOLL_REPORT="$work/report" "$program" \
+    >"$work/ours" 2>"$work/err" || fail "the program fails with CIRCOLL_PROGRESS=$progress: $(cat "$work/err")"
+  diff "$work/native" "$work/ours" || fail "the output differs with CIRCOLL_PROGRESS=$progress"
+  grep circoll "$work/err" && fail "the drop-in printed something unasked"
+  cat "$work/report"
+  for collective in allreduce reduce reduce_scatter_block reduce_scatter allgather allgatherv gather gatherv scatter \
+    scatterv alltoall alltoallv scan exscan bcast barrier; do
+    grep -q "$collective .*native" "$work/report" && fail "$collective was native"
+    grep -q "$collective " "$work/report" || fail "$collective was not served"
+  done
+done
+# Chosen algorithms: of several messages in one direction, of many segments, with a prologue.
+launch env LD_PRELOAD="$dropin $preload" CIRCOLL_ALLREDUCE=segmented_ring:segments=5 CIRCOLL_ALLTOALLV=bruck \
+  CIRCOLL_GATHERV=binomial CIRCOLL_BCAST=pipeline:segments=7 "$program" >"$work/ours" 2>"$work/err" ||
+  fail "the program fails with chosen algorithms: $(cat "$work/err")"
+diff "$work/native" "$work/ours" || fail "the output differs with chosen algorithms"
+
+[ $failed = 0 ] && echo PASS
+exit $failed

@@ -1,0 +1,502 @@
+/* Nonblocking and persistent collectives, waited for in all of MPI's ways and mixed with messages; prints a digest of every
+ * result. Knows nothing of Circoll. With the argument "blocking" it makes the blocking calls instead, which must print the
+ * same: native nonblocking and persistent ones are no oracle, since Open MPI 4.1 crashes if a communicator is freed while
+ * they are pending, and MPICH 4.0 when it starts them again. */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(OPEN_MPI) && MPI_VERSION < 4
+#include <mpi-ext.h>
+#define INIT(name) MPIX_##name##_init
+#else
+#define INIT(name) MPI_##name##_init
+#endif
+
+enum { forms = 16, most = 64 };
+static int rank, size;
+static int blocking;
+
+static uint64_t digest(const void* data, size_t bytes) {
+  const unsigned char* p = data;
+  uint64_t h = 1469598103934665603u;
+  size_t i;
+  for (i = 0; i < bytes; ++i) h = (h ^ p[i]) * 1099511628211u;
+  return h;
+}
+
+/* One line per result on rank 0: the digests of all ranks, combined by point-to-point messages. */
+static void report(const char* what, const void* data, size_t bytes) {
+  uint64_t own = digest(data, bytes), other;
+  int i;
+  if (rank != 0) {
+    MPI_Send(&own, 1, MPI_UINT64_T, 0, 1, MPI_COMM_WORLD);
+    return;
+  }
+  for (i = 1; i < size; ++i) {
+    MPI_Recv(&other, 1, MPI_UINT64_T, i, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    own = (own ^ other) * 1099511628211u;
+  }
+  printf("%-36s %016llx\n", what, (unsigned long long)own);
+  fflush(stdout);
+}
+
+/* The buffers of one round: a receive buffer for each form. */
+struct Round {
+  int n;
+  int *in, *out[forms], *counts, *displs, *got, *spaced;
+};
+
+static const char* const names[forms] = {"allreduce",      "reduce",    "reduce_scatter_block",
+                                         "reduce_scatter", "allgather", "allgatherv",
+                                         "gather",         "gatherv",   "scatter",
+                                         "scatterv",       "alltoall",  "alltoallv",
+                                         "scan",           "exscan",    "bcast",
+                                         "barrier"};
+
+static void make(struct Round* r, int n, int seed) {
+  int i, total = 0;
+  size_t all = (size_t)(n * size + 1) * sizeof(int);
+  r->n = n;
+  r->in = malloc(all);
+  r->counts = malloc(sizeof(int) * (size_t)size);
+  r->displs = malloc(sizeof(int) * (size_t)size);
+  r->got = malloc(sizeof(int) * (size_t)size);
+  r->spaced = malloc(sizeof(int) * (size_t)size);
+  for (i = 0; i < n * size; ++i) r->in[i] = seed + (rank + 1) * 1000 + i % 977;
+  for (i = 0; i < size; ++i) {
+    r->counts[i] = i % 2 == 0 ? n : n / 2;
+    r->displs[i] = total;
+    total += r->counts[i];
+    r->spaced[i] = (size - 1 - i) * n;
+  }
+  for (i = 0; i < size; ++i) r->got[i] = r->counts[rank];
+  for (i = 0; i < forms; ++i) {
+    r->out[i] = malloc(all);
+    memset(r->out[i], 0, all);
+  }
+  memcpy(r->out[14], r->in, all);
+}
+
+static void finish(struct Round* r, const char* how, int k) {
+  char what[64];
+  size_t all = (size_t)(r->n * size) * sizeof(int);
+  snprintf(what, sizeof what, "%s %s %d", names[k], how, r->n);
+  if (k == 13 && rank == 0) memset(r->out[k], 0, all); /* not defined there */
+  report(what, r->out[k], all);
+}
+
+static void drop(struct Round* r) {
+  int i;
+  for (i = 0; i < forms; ++i) free(r->out[i]);
+  free(r->in);
+  free(r->counts);
+  free(r->displs);
+  free(r->got);
+  free(r->spaced);
+}
+
+static void call(struct Round* r, int k, MPI_Comm comm) {
+  const int n = r->n;
+  int *in = r->in, *out = r->out[k];
+  switch (k) {
+    case 0:
+      MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, comm);
+      break;
+    case 1:
+      MPI_Reduce(in, out, n, MPI_INT, MPI_SUM, size - 1, comm);
+      break;
+    case 2:
+      MPI_Reduce_scatter_block(in, out, n, MPI_INT, MPI_SUM, comm);
+      break;
+    case 3:
+      MPI_Reduce_scatter(in, out, r->counts, MPI_INT, MPI_MIN, comm);
+      break;
+    case 4:
+      MPI_Allgather(in, n, MPI_INT, out, n, MPI_INT, comm);
+      break;
+    case 5:
+      MPI_Allgatherv(in, r->counts[rank], MPI_INT, out, r->counts, r->displs, MPI_INT, comm);
+      break;
+    case 6:
+      MPI_Gather(in, n, MPI_INT, out, n, MPI_INT, size / 2, comm);
+      break;
+    case 7:
+      MPI_Gatherv(in, r->counts[rank], MPI_INT, out, r->counts, r->displs, MPI_INT, 0, comm);
+      break;
+    case 8:
+      MPI_Scatter(in, n, MPI_INT, out, n, MPI_INT, 0, comm);
+      break;
+    case 9:
+      MPI_Scatterv(in, r->counts, r->displs, MPI_INT, out, r->counts[rank], MPI_INT, size - 1, comm);
+      break;
+    case 10:
+      MPI_Alltoall(in, n, MPI_INT, out, n, MPI_INT, comm);
+      break;
+    case 11:
+      MPI_Alltoallv(in, r->counts, r->displs, MPI_INT, out, r->got, r->spaced, MPI_INT, comm);
+      break;
+    case 12:
+      MPI_Scan(in, out, n, MPI_INT, MPI_SUM, comm);
+      break;
+    case 13:
+      MPI_Exscan(in, out, n, MPI_INT, MPI_SUM, comm);
+      break;
+    case 14:
+      MPI_Bcast(out, n, MPI_INT, size / 2, comm);
+      break;
+    default:
+      MPI_Barrier(comm);
+      break;
+  }
+}
+
+static void istart(struct Round* r, int k, MPI_Comm comm, MPI_Request* request) {
+  const int n = r->n;
+  int *in = r->in, *out = r->out[k];
+  *request = MPI_REQUEST_NULL;
+  if (blocking) {
+    call(r, k, comm);
+    return;
+  }
+  switch (k) {
+    case 0:
+      MPI_Iallreduce(in, out, n, MPI_INT, MPI_SUM, comm, request);
+      break;
+    case 1:
+      MPI_Ireduce(in, out, n, MPI_INT, MPI_SUM, size - 1, comm, request);
+      break;
+    case 2:
+      MPI_Ireduce_scatter_block(in, out, n, MPI_INT, MPI_SUM, comm, request);
+      break;
+    case 3:
+      MPI_Ireduce_scatter(in, out, r->counts, MPI_INT, MPI_MIN, comm, request);
+      break;
+    case 4:
+      MPI_Iallgather(in, n, MPI_INT, out, n, MPI_INT, comm, request);
+      break;
+    case 5:
+      MPI_Iallgatherv(in, r->counts[rank], MPI_INT, out, r->counts, r->displs, MPI_INT, comm, request);
+      break;
+    case 6:
+      MPI_Igather(in, n, MPI_INT, out, n, MPI_INT, size / 2, comm, request);
+      break;
+    case 7:
+      MPI_Igatherv(in, r->counts[rank], MPI_INT, out, r->counts, r->displs, MPI_INT, 0, comm, request);
+      break;
+    case 8:
+      MPI_Iscatter(in, n, MPI_INT, out, n, MPI_INT, 0, comm, request);
+      break;
+    case 9:
+      MPI_Iscatterv(in, r->counts, r->displs, MPI_INT, out, r->counts[rank], MPI_INT, size - 1, comm, request);
+      break;
+    case 10:
+      MPI_Ialltoall(in, n, MPI_INT, out, n, MPI_INT, comm, request);
+      break;
+    case 11:
+      MPI_Ialltoallv(in, r->counts, r->displs, MPI_INT, out, r->got, r->spaced, MPI_INT, comm, request);
+      break;
+    case 12:
+      MPI_Iscan(in, out, n, MPI_INT, MPI_SUM, comm, request);
+      break;
+    case 13:
+      MPI_Iexscan(in, out, n, MPI_INT, MPI_SUM, comm, request);
+      break;
+    case 14:
+      MPI_Ibcast(out, n, MPI_INT, size / 2, comm, request);
+      break;
+    default:
+      MPI_Ibarrier(comm, request);
+      break;
+  }
+}
+
+static void pinit(struct Round* r, int k, MPI_Comm comm, MPI_Request* request) {
+  const int n = r->n;
+  const MPI_Info info = MPI_INFO_NULL;
+  int *in = r->in, *out = r->out[k];
+  switch (k) {
+    case 0:
+      INIT(Allreduce)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
+      break;
+    case 1:
+      INIT(Reduce)(in, out, n, MPI_INT, MPI_SUM, size - 1, comm, info, request);
+      break;
+    case 2:
+      INIT(Reduce_scatter_block)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
+      break;
+    case 3:
+      INIT(Reduce_scatter)(in, out, r->counts, MPI_INT, MPI_MIN, comm, info, request);
+      break;
+    case 4:
+      INIT(Allgather)(in, n, MPI_INT, out, n, MPI_INT, comm, info, request);
+      break;
+    case 5:
+      INIT(Allgatherv)(in, r->counts[rank], MPI_INT, out, r->counts, r->displs, MPI_INT, comm, info, request);
+      break;
+    case 6:
+      INIT(Gather)(in, n, MPI_INT, out, n, MPI_INT, size / 2, comm, info, request);
+      break;
+    case 7:
+      INIT(Gatherv)(in, r->counts[rank], MPI_INT, out, r->counts, r->displs, MPI_INT, 0, comm, info, request);
+      break;
+    case 8:
+      INIT(Scatter)(in, n, MPI_INT, out, n, MPI_INT, 0, comm, info, request);
+      break;
+    case 9:
+      INIT(Scatterv)(in, r->counts, r->displs, MPI_INT, out, r->counts[rank], MPI_INT, size - 1, comm, info, request);
+      break;
+    case 10:
+      INIT(Alltoall)(in, n, MPI_INT, out, n, MPI_INT, comm, info, request);
+      break;
+    case 11:
+      INIT(Alltoallv)(in, r->counts, r->displs, MPI_INT, out, r->got, r->spaced, MPI_INT, comm, info, request);
+      break;
+    case 12:
+      INIT(Scan)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
+      break;
+    case 13:
+      INIT(Exscan)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
+      break;
+    case 14:
+      INIT(Bcast)(out, n, MPI_INT, size / 2, comm, info, request);
+      break;
+    default:
+      INIT(Barrier)(comm, info, request);
+      break;
+  }
+}
+
+/* Until a request is complete, in one of MPI's ways. */
+static void wait_by(int way, int n, MPI_Request* requests) {
+  int i, flag = 0, done = 0, count, indices[most];
+  MPI_Status statuses[most];
+  switch (way) {
+    case 0:
+      for (i = n; i-- > 0;) MPI_Wait(&requests[i], &statuses[0]);
+      break;
+    case 1:
+      MPI_Waitall(n, requests, statuses);
+      break;
+    case 2:
+      for (i = 0; i < n; ++i) MPI_Waitany(n, requests, &flag, MPI_STATUS_IGNORE);
+      break;
+    case 3:
+      while (done < n) {
+        MPI_Waitsome(n, requests, &count, indices, statuses);
+        if (count == MPI_UNDEFINED) break;
+        done += count;
+      }
+      break;
+    case 4:
+      for (i = 0; i < n; ++i) {
+        for (flag = 0; !flag;) MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE);
+      }
+      break;
+    case 5:
+      while (!flag) MPI_Testall(n, requests, &flag, MPI_STATUSES_IGNORE);
+      break;
+    case 6:
+      while (done < n) {
+        MPI_Testany(n, requests, &i, &flag, MPI_STATUS_IGNORE);
+        if (flag && i == MPI_UNDEFINED) break;
+        done += flag;
+      }
+      break;
+    case 7:
+      while (done < n) {
+        MPI_Testsome(n, requests, &count, indices, MPI_STATUSES_IGNORE);
+        if (count == MPI_UNDEFINED) break;
+        done += count;
+      }
+      break;
+    default:
+      for (i = 0; i < n; ++i) {
+        for (flag = 0; !flag;) MPI_Request_get_status(requests[i], &flag, &statuses[0]);
+      }
+      MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+      break;
+  }
+}
+enum { ways = 9 };
+
+/* Each form by itself, and all of them at once in each way of waiting. */
+static void one_by_one(int n) {
+  struct Round r;
+  MPI_Request request;
+  int k;
+  make(&r, n, 7);
+  for (k = 0; k < forms; ++k) {
+    istart(&r, k, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    finish(&r, "alone", k);
+  }
+  drop(&r);
+}
+
+static void together(int n, int way) {
+  struct Round r;
+  MPI_Request requests[most];
+  MPI_Comm other;
+  int k, token = rank, left = -1, count = 0;
+  char how[32];
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  make(&r, n, way);
+  /* Native requests among them; two communicators, one of which is freed before anything is complete. */
+  MPI_Irecv(&left, 1, MPI_INT, (rank + size - 1) % size, 5, MPI_COMM_WORLD, &requests[count++]);
+  for (k = 0; k < forms; ++k) istart(&r, k, k % 3 == 0 ? other : MPI_COMM_WORLD, &requests[count++]);
+  MPI_Isend(&token, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, &requests[count++]);
+  MPI_Comm_free(&other);
+  wait_by(way, count, requests);
+  snprintf(how, sizeof how, "way %d", way);
+  for (k = 0; k < forms; ++k) finish(&r, how, k);
+  report("message", &left, sizeof left);
+  drop(&r);
+}
+
+/* Many operations outstanding on one communicator; blocking calls and messages meanwhile, on it and on others. */
+static void outstanding(void) {
+  enum { many = 300 };
+  MPI_Request requests[many];
+  long long in[many], out[many], blocking = 0, got = 0;
+  int i;
+  for (i = 0; i < many; ++i) {
+    in[i] = (long long)rank * 1000 + i;
+    MPI_Iallreduce(&in[i], &out[i], 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+    if (i % 50 == 25) {
+      MPI_Allreduce(&in[i], &blocking, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+      MPI_Sendrecv(&in[i], 1, MPI_LONG_LONG, (rank + 1) % size, 3, &got, 1, MPI_LONG_LONG, (rank + size - 1) % size, 3,
+                   MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+  }
+  MPI_Waitall(many, requests, MPI_STATUSES_IGNORE);
+  report("outstanding", out, sizeof out);
+  report("blocking meanwhile", &blocking, sizeof blocking);
+  report("message meanwhile", &got, sizeof got);
+}
+
+/* One rank waits in something else than the operation, which another needs: progress must come from any MPI call. */
+static void progress(void) {
+  MPI_Request request;
+  MPI_Comm dup;
+  MPI_Status status;
+  int big[20000], sum[20000], i, token = 0;
+  for (i = 0; i < 20000; ++i) big[i] = rank + i;
+  MPI_Iallreduce(big, sum, 20000, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (rank == 0) {
+    for (i = 1; i < size; ++i) MPI_Recv(&token, 1, MPI_INT, i, 9, MPI_COMM_WORLD, &status); /* sent after their wait */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Send(&token, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
+  }
+  report("progress in MPI_Recv", sum, sizeof sum);
+  memset(sum, 0, sizeof sum);
+  MPI_Iallreduce(big, sum, 20000, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (rank == 0) MPI_Comm_dup(MPI_COMM_WORLD, &dup); /* a native collective that the others enter after their wait */
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (rank != 0) MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+  MPI_Comm_free(&dup);
+  report("progress in MPI_Comm_dup", sum, sizeof sum);
+  memset(sum, 0, sizeof sum);
+  MPI_Iallreduce(big, sum, 20000, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+  if (rank == 0) {
+    for (i = 1; i < size; ++i)
+      MPI_Probe(i, 11, MPI_COMM_WORLD, &status), MPI_Recv(&token, 1, MPI_INT, i, 11, MPI_COMM_WORLD, &status);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Send(&token, 1, MPI_INT, 0, 11, MPI_COMM_WORLD);
+  }
+  report("progress in MPI_Probe", sum, sizeof sum);
+}
+
+static void twice_plus(void* in, void* inout, int* n, MPI_Datatype* type) {
+  int i;
+  (void)type;
+  for (i = 0; i < *n; ++i) ((int*)inout)[2 * i] += ((int*)in)[2 * i];
+}
+
+/* Datatypes and operators are freed as soon as the call has returned. */
+static void freed(void) {
+  MPI_Datatype gaps, column;
+  MPI_Op op;
+  MPI_Request requests[3];
+  int in[16], out[16], matrix[30], all[64 * 16], i;
+  memset(all, 0, sizeof all);
+  for (i = 0; i < 16; ++i) in[i] = rank + i, out[i] = -1;
+  for (i = 0; i < 30; ++i) matrix[i] = rank == 0 ? i : -1;
+  MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &gaps);
+  MPI_Type_commit(&gaps);
+  MPI_Op_create(twice_plus, 1, &op);
+  MPI_Iallreduce(in, out, 8, gaps, op, MPI_COMM_WORLD, &requests[0]);
+  MPI_Op_free(&op);
+  MPI_Type_vector(5, 1, 6, MPI_INT, &column);
+  MPI_Type_commit(&column);
+  MPI_Ibcast(matrix + 2, 1, column, 0, MPI_COMM_WORLD, &requests[1]);
+  MPI_Type_free(&column);
+  if (size <= 64) {
+    MPI_Iallgather(in, 8, gaps, all, 8, MPI_INT, MPI_COMM_WORLD, &requests[2]);
+  } else {
+    requests[2] = MPI_REQUEST_NULL;
+  }
+  MPI_Type_free(&gaps);
+  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+  report("operator freed", out, sizeof out);
+  report("datatype freed", matrix, sizeof matrix);
+  report("datatype freed, packed", all, sizeof all);
+  if (op != MPI_OP_NULL || gaps != MPI_DATATYPE_NULL) printf("a handle was not reset\n");
+}
+
+/* Persistent requests: started several times, some at once, in several ways; freed. */
+static void persistent(int n) {
+  struct Round r;
+  MPI_Request requests[forms];
+  int k, again, flag;
+  char how[32];
+  make(&r, n, 3);
+  for (k = 0; k < forms && !blocking; ++k) pinit(&r, k, MPI_COMM_WORLD, &requests[k]);
+  for (again = 0; again < 3; ++again) {
+    for (k = 0; k < n * size; ++k) r.in[k] += again;
+    if (rank != size / 2) memset(r.out[14], 0, sizeof(int) * (size_t)n);
+    if (blocking) {
+      for (k = 0; k < forms; ++k) call(&r, k, MPI_COMM_WORLD);
+    } else if (again == 1) {
+      for (k = 0; k < forms; ++k) MPI_Start(&requests[k]);
+    } else {
+      MPI_Startall(forms, requests);
+    }
+    if (!blocking && again == 2) {
+      for (flag = 0; !flag;) MPI_Testall(forms, requests, &flag, MPI_STATUSES_IGNORE);
+    } else if (!blocking) {
+      wait_by(again == 0 ? 1 : 0, forms, requests);
+    }
+    snprintf(how, sizeof how, "persistent %d", again);
+    for (k = 0; k < forms; ++k) finish(&r, how, k);
+  }
+  for (k = 0; k < forms && !blocking; ++k) {
+    MPI_Request_free(&requests[k]);
+    if (requests[k] != MPI_REQUEST_NULL) printf("a request was not reset\n");
+  }
+  drop(&r);
+}
+
+int main(int argc, char** argv) {
+  int way;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  blocking = argc > 1 && strcmp(argv[1], "blocking") == 0;
+  one_by_one(1);
+  one_by_one(1000);
+  for (way = 0; way < ways; ++way) together(way % 2 == 0 ? 10 : 3000, way);
+  outstanding();
+  if (size > 1) progress();
+  freed();
+  persistent(5);
+  persistent(2000);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""reporting_test.py MPI NP DROPIN YIELD PROGRAM: report and trace say exactly what the program did.
+
+PROGRAM is counted_calls, which writes down every call that it makes.
+"""
+import collections
+import glob
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+mpi, np, dropin, shim, program = sys.argv[1:6]
+failures = []
+
+
+def expect(holds, what):
+    if not holds:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def run(work, variables, wrapper=()):
+    """Runs the program under the drop-in; what it wrote to stderr, and its calls: (rank, size, mode, collective, bytes)."""
+    log = work / "log"
+    for old in glob.glob(f"{log}.*"):
+        os.unlink(old)
+    env = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    if mpi == "openmpi":
+        launch = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "--mca",
+                  "btl", "self,vader", "--mca", "op", "^avx", "-np", np]
+        preload = dropin
+    else:
+        launch = ["mpiexec.mpich", "-n", np]
+        preload = f"{dropin} {shim}"
+    settings = [f"{name}={value}" for name, value in variables.items()]
+    done = subprocess.run(launch + ["env", f"LD_PRELOAD={preload}", *settings, *wrapper, program, str(log)], env=env,
+                          timeout=100, capture_output=True, text=True, check=False)
+    expect(done.returncode == 0, f"the program succeeds with {variables}: {done.stderr}")
+    calls = []
+    for rank in range(int(np)):
+        for line in pathlib.Path(f"{log}.{rank}").read_text().splitlines():
+            size, mode, collective, length = line.split()
+            calls.append((rank, int(size), mode, collective, int(length)))
+    return done.stderr, calls
+
+
+def size_class(length):
+    return 0 if length == 0 else 1 << (length.bit_length() - 1)
+
+
+def check_json(report, calls, native):
+    """Sums and histograms are those of the calls."""
+    expect(report["circoll_report"] == 1 and report["ranks"] == int(np), "version and ranks")
+    wanted = collections.Counter()
+    wanted_bytes = collections.Counter()
+    for _, size, mode, collective, length in calls:
+        wanted[size, mode, collective, size_class(length)] += 1
+        wanted_bytes[size, mode, collective] += length
+    found = collections.Counter()
+    found_bytes = collections.Counter()
+    for row in report["rows"]:
+        key = row["comm_size"], row["mode"], row["collective"]
+        expect(row["calls"] == sum(one["calls"] for one in row["histogram"]), f"the histogram of {key} sums to its calls")
+        expect(row["bytes"] == sum(one["bytes"] for one in row["histogram"]), f"the histogram of {key} sums to its bytes")
+        expect((row["served_by"] == "native") == (row["collective"] in native), f"{key} is served, or native as asked")
+        expect((row["why_native"] is None) == (row["served_by"] != "native"), f"{key} says why it is native")
+        expect(row["seconds"] > 0 and row["inside_s"] > 0, f"{key} took time")
+        expect(row["native_s"] is not None and row["native_s"] >= 0, f"{key} has an estimate for native")
+        expect((row["predicted_s"] is None) == (row["served_by"] == "native"), f"{key} has a prediction")
+        found_bytes[key] += row["bytes"]
+        for one in row["histogram"]:
+            found[*key, one["bytes_from"]] += one["calls"]
+            expect(one["why"] and one["algorithm"].split(":")[0] == row["served_by"], f"{key} says why")
+            expect(one["bytes_from"] * one["calls"] <= one["bytes"] <= one["bytes_to"] * one["calls"], f"{key} sizes")
+    if native:  # a collective that is native by its own variable is not looked at, and has no size
+        wanted = collections.Counter({key: calls for key, calls in wanted.items() if key[2] not in native})
+        found = collections.Counter({key: calls for key, calls in found.items() if key[2] not in native})
+    else:
+        expect(found_bytes == wanted_bytes, f"bytes are those of the calls: {found_bytes} {wanted_bytes}")
+    expect(found == wanted, f"calls are those of the program: {found} {wanted}")
+    expect(report["calls"] == len(calls), "the total is that of the calls")
+    expect(report["native_calls"] == sum(call[3] in native for call in calls), "the native ones are counted")
+
+
+def check_text(text, calls):
+    """The rows add up to the calls as well."""
+    found = collections.Counter()
+    for line in text.splitlines():
+        expect(line.startswith("circoll:"), f"a line is marked: {line}")
+        word = line.split()
+        if len(word) == 9 and word[3].isdigit():
+            found[word[1]] += int(word[3])
+        elif "why" not in word:
+            expect(len(line) <= 120, f"a line is short: {line}")
+    expect(found == collections.Counter(call[3] for call in calls), f"the text has the calls: {found}")
+
+
+def check_trace(trace, calls):
+    """Every event has what Perfetto needs, every call is there, with its algorithm."""
+    expect(trace["otherData"]["circoll_trace"] == 1 and trace["otherData"]["dropped_calls"] == 0, "nothing was dropped")
+    expect((trace["otherData"]["clock_error_us"] > 0) == (int(np) > 1), "the clocks were compared")
+    found = collections.Counter()
+    names = {}
+    open_pairs = {}
+    last_end = collections.defaultdict(float)
+    earliest = []
+    for event in trace["traceEvents"]:
+        for field, kind in {"ph": str, "name": str, "pid": int, "tid": int}.items():
+            expect(isinstance(event.get(field), kind), f"{field} is in {event}")
+        if event["ph"] == "M":
+            if event["name"] == "process_name":
+                names[event["pid"]] = event["args"]["name"]
+            continue
+        expect(isinstance(event["ts"], (int, float)) and event["ts"] >= 0, f"ts is in {event}")
+        expect(isinstance(event["cat"], str), f"cat is in {event}")
+        thread = event["pid"], event["tid"]
+        if event["ph"] == "X":
+            expect(event["dur"] >= 0, f"dur is in {event}")
+            if event["cat"] != "start":
+                expect(event["ts"] >= last_end[thread] - 0.01, f"calls that block do not overlap: {event}")
+                last_end[thread] = event["ts"] + event["dur"]
+        elif event["ph"] == "b":
+            open_pairs[event["pid"], event["id2"]["local"]] = event
+        elif event["ph"] == "e":
+            begun = open_pairs.pop((event["pid"], event["id2"]["local"]), None)
+            expect(begun is not None and begun["cat"] == event["cat"] and begun["name"] == event["name"] and
+                   begun["ts"] <= event["ts"], f"a pair fits: {event}")
+        else:
+            expect(False, f"an event of an unknown kind: {event}")
+        if event["ph"] != "e" and event["cat"] != "start":
+            args = event["args"]
+            expect(args["algorithm"] and args["why"] and event["name"] == f"{args['collective']} {args['algorithm']}",
+                   f"the algorithm and why: {event}")
+            found[event["pid"], args["comm_size"], args["mode"], args["collective"], args["bytes"]] += 1
+            earliest.append(event["ts"])
+    expect(not open_pairs, "every pair is closed")
+    expect(min(earliest) == 0, "time starts with the first call")
+    expect(names == {rank: f"rank {rank}" for rank in range(int(np))}, f"ranks are processes: {names}")
+    expect(found == collections.Counter(calls), "the trace has the calls of the program")
+    # A barrier ends nowhere before it has begun everywhere, as far as the clocks are known.
+    slack = 2 * trace["otherData"]["clock_error_us"] + 1
+    barriers = collections.defaultdict(list)
+    for event in trace["traceEvents"]:
+        if event["ph"] == "X" and event["cat"] != "start" and event["args"]["collective"] == "barrier" and \
+                event["args"]["comm_size"] == int(np):
+            barriers[event["pid"]].append((event["ts"], event["ts"] + event["dur"]))
+    for together in zip(*barriers.values()):
+        expect(max(begin for begin, _ in together) <= min(end for _, end in together) + slack,
+               f"barriers overlap on all ranks: {together}")
+
+
+with tempfile.TemporaryDirectory() as name:
+    work = pathlib.Path(name)
+    stderr, calls = run(work, {"CIRCOLL_REPORT": work / "report.json", "CIRCOLL_TRACE": work / "trace"})
+    expect(calls, "the program makes calls")
+    expect(stderr == "", f"nothing is printed: {stderr}")
+    check_json(json.loads((work / "report.json").read_text()), calls, set())
+    check_trace(json.loads((work / "trace").read_text()), calls)
+
+    stderr, calls = run(work, {"CIRCOLL_REPORT": work / "report.json", "CIRCOLL_BARRIER": "native"})
+    check_json(json.loads((work / "report.json").read_text()), calls, {"barrier"})
+    stderr, calls = run(work, {"CIRCOLL_REPORT": work / "report"})
+    check_text((work / "report").read_text(), calls)
+    stderr, calls = run(work, {"CIRCOLL_REPORT": "1"})
+    check_text(stderr, calls)
+
+    missing = work / "missing"
+    stderr, _ = run(work, {"CIRCOLL_REPORT": missing / "a", "CIRCOLL_TRACE": missing / "b"})
+    expect(len(stderr.splitlines()) == 2 and "CIRCOLL_REPORT: the file" in stderr and "CIRCOLL_TRACE: the file" in stderr,
+           f"files that can not be written are one warning each: {stderr}")
+    if int(np) > 1:
+        differ = ["sh", "-c", 'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then unset CIRCOLL_TRACE; fi; exec "$@"',
+                  "sh"]
+        stderr, _ = run(work, {"CIRCOLL_TRACE": work / "none"}, differ)
+        expect(stderr.count("differ among the ranks") == 1 and not (work / "none").exists(),
+               f"ranks that differ are one warning and no trace: {stderr}")
+
+print("FAILED" if failures else "PASS")
+sys.exit(1 if failures else 0)

@@ -1,0 +1,36 @@
+#!/bin/bash
+# same_output_test.sh MPI NP DROPIN YIELD SERVED PROGRAM...: a program prints the same, and ends with the same status, with
+# and without the drop-in, which serves the collectives SERVED (a list with commas; - for none).
+set -u
+mpi=$1 np=$2 dropin=$3 yield=$4 served=$5
+shift 5
+# shellcheck source=launch.sh
+. "$(dirname "$0")/launch.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+
+# What comes with every abort, names processes and communicators, and warns of messages that an erroneous call left.
+essence() { grep -v -E 'UCX +WARN|PID|^\[vm|mpirun|^=|^-|^ *$' "$1" | sed -E 's/\[[0-9.]+\]|0x[0-9a-f]+|comm [0-9]+|\([0-9]+\)//g'; }
+
+launch env LD_PRELOAD="$preload" "$@" >"$work/native" 2>"$work/native.err"
+expected=$?
+launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report" "$@" >"$work/ours" 2>"$work/ours.err"
+status=$?
+[ $status = $expected ] || fail "the program ends with $status, without the drop-in with $expected: $(cat "$work/ours.err")"
+for output in native ours; do essence "$work/$output" >"$work/$output.essence"; done
+[ -s "$work/native.essence" ] || fail "the program printed nothing: $(cat "$work/native.err")"
+diff "$work/native.essence" "$work/ours.essence" || fail "the output differs"
+# Which rank is the first to abort is chance; what it says is not.
+complaints() { grep -oE 'occurred in MPI_[A-Za-z_]+|MPI_ERR_[A-Z]+|internal_[A-Z][a-z_]+\(|Invalid [a-z]+' "$1" | sort -u; }
+diff <(complaints "$work/native.err") <(complaints "$work/ours.err") || fail "the error messages differ"
+if [ "$served" != - ]; then
+  cat "$work/report"
+  for collective in ${served//,/ }; do
+    awk -v c="$collective" '$2 == c && $3 != "native" && $4 > 0 { served = 1 } END { exit !served }' "$work/report" ||
+      fail "$collective was not served"
+  done
+fi
+[ $failed = 0 ] && echo PASS
+exit $failed

@@ -1,0 +1,45 @@
+#!/bin/bash
+# tools_test.sh MPI NP DROPIN YIELD TOOL CHAINED PROGRAM: tools of MPI's profiling interface before and after the drop-in.
+# Results are right, and the counts are what the order of libraries says (docs/semantics.md).
+set -u
+mpi=$1 np=$2 dropin=$3 yield=$4 tool=$5 chained=$6 program=$7
+# shellcheck source=launch.sh
+. "$(dirname "$0")/launch.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+
+launch env LD_PRELOAD="$preload" "$program" >"$work/native" 2>"$work/err" || fail "the program fails: $(cat "$work/err")"
+[ -s "$work/native" ] || fail "the program printed nothing"
+
+check() { # check NAME COUNTED SERVED LIBRARY...: "counted" of the tool's line; whether the drop-in serves allreduce
+  local name=$1 counted=$2 serves=$3
+  shift 3
+  launch env LD_PRELOAD="$* $preload" CIRCOLL_REPORT="$work/report" "$program" >"$work/ours" 2>"$work/err" ||
+    fail "$name: the program fails: $(cat "$work/err")"
+  diff "$work/native" "$work/ours" || fail "$name: the output differs"
+  grep -q "^tool: $counted MPI_Allreduce, 2 MPI_Pcontrol$" "$work/err" || fail "$name: $(cat "$work/err")"
+  [ -n "$serves" ] || return
+  served bcast || fail "$name: the drop-in does not serve bcast"
+  if [ "$serves" = yes ]; then
+    served allreduce || fail "$name: the drop-in does not serve allreduce"
+  else
+    grep -q allreduce "$work/report" && fail "$name: the drop-in saw an allreduce"
+  fi
+}
+served() {
+  awk -v c="$1" '$2 == c && $3 != "native" && $4 > 0 { served = 1 } END { exit !served }' "$work/report"
+}
+
+check "the tool alone" 10 "" "$tool"
+check "the tool before the drop-in" 10 no "$tool" "$dropin"
+check "the tool after the drop-in" 0 yes "$dropin" "$tool"
+check "a tool that hands on, before the drop-in" 10 yes "$chained" "$dropin"
+
+# What is not the drop-in's business is not among its symbols.
+nm -D --defined-only "$dropin" | grep -E ' (MPI_Pcontrol|P?MPI_T_|PMPI_)' && fail "the drop-in defines what it must not"
+nm -D --defined-only "$dropin" | grep -q ' MPI_Allreduce$' || fail "nm shows nothing"
+
+[ $failed = 0 ] && echo PASS
+exit $failed

@@ -1,0 +1,257 @@
+// Ledger, report and trace: what they say of calls is what the calls were.
+#include "interpose/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "interpose/estimate.hpp"
+#include "interpose/ledger.hpp"
+#include "interpose/trace.hpp"
+#include "mpi/allocations.hpp"
+
+namespace circoll::interpose {
+namespace {
+
+using nlohmann::json;
+
+Event served_by(const Selection& selection, Count bytes, double seconds) {
+  return {.collective = selection.collective,
+          .ranks = 4,
+          .served = &selection,
+          .reason = "for the test",
+          .bytes = bytes,
+          .begin_s = 10,
+          .end_s = 10 + seconds,
+          .inside_s = seconds};
+}
+
+Event native(Collective collective, std::string_view reason, Count bytes) {
+  return {.collective = collective, .ranks = 4, .reason = reason, .bytes = bytes, .begin_s = 20, .end_s = 21};
+}
+
+RunFacts two_ranks() { return {.ranks = 2, .mpi = "an MPI"}; }
+
+TEST(Ledger, SizeClassesArePowersOfTwo) {
+  EXPECT_EQ(size_class(0), 0);
+  EXPECT_EQ(least_bytes(0), 0);
+  for (const Count bytes : {Count{1}, Count{2}, Count{3}, Count{4}, Count{1023}, Count{1024}, Count{1} << 62}) {
+    const Count least = least_bytes(size_class(bytes));
+    EXPECT_LE(least, bytes);
+    EXPECT_LE(bytes - least, least - 1) << bytes;
+    EXPECT_EQ(least & (least - 1), 0);
+  }
+}
+
+TEST(Report, SumsOverRanksAndMaxima) {
+  const Selection ring = parse_selection("allreduce/ring");
+  Ledger first;
+  Ledger second;
+  first.add(served_by(ring, 8, 1));
+  first.add(served_by(ring, 9, 1));
+  first.add(served_by(ring, 4096, 1));
+  Event own = served_by(ring, 8, 5);
+  own.own_s = 0.5;
+  second.add(own);
+  second.add(native(Collective::bcast, "a reason", 100));
+  second.add(native(Collective::bcast, "another", 100));
+  Report report(two_ranks());
+  report.add_rank(first.serialised());
+  report.add_rank(second.serialised());
+  const json all = json::parse(report.json());
+  EXPECT_EQ(all["circoll_report"], 1);
+  EXPECT_EQ(all["ranks"], 2);
+  EXPECT_EQ(all["calls"], 6);
+  EXPECT_EQ(all["native_calls"], 2);
+  ASSERT_EQ(all["rows"].size(), 3U);
+  const json& row = all["rows"][0];
+  EXPECT_EQ(row["collective"], "allreduce");
+  EXPECT_EQ(row["served_by"], "ring");
+  EXPECT_EQ(row["mode"], "blocking");
+  EXPECT_EQ(row["comm_size"], 4);
+  EXPECT_EQ(row["calls"], 4);
+  EXPECT_EQ(row["bytes"], 8 + 9 + 4096 + 8);
+  EXPECT_DOUBLE_EQ(row["seconds"], 5);
+  EXPECT_EQ(row["own"]["ranks"], 1);
+  EXPECT_DOUBLE_EQ(row["own"]["max_per_call_s"], 0.5);
+  ASSERT_EQ(row["histogram"].size(), 2U);
+  EXPECT_EQ(row["histogram"][0]["bytes_from"], 8);
+  EXPECT_EQ(row["histogram"][0]["bytes_to"], 15);
+  EXPECT_EQ(row["histogram"][0]["calls"], 3);
+  EXPECT_EQ(row["histogram"][1]["calls"], 1);
+  EXPECT_EQ(row["histogram"][0]["why"], "for the test");
+  EXPECT_EQ(all["rows"][1]["why_native"], "a reason");
+  EXPECT_EQ(all["rows"][2]["why_native"], "another");
+  EXPECT_TRUE(all["rows"][1]["predicted_s"].is_null());
+}
+
+TEST(Report, PredictsWithTheParametersThatRan) {
+  const Machine machine{.name = "m", .alpha_s = 1e-6, .beta_s_per_byte = 1e-9, .gamma_s_per_byte = 0};
+  const Selection pipeline = parse_selection("bcast/pipeline:segments=8");
+  Ledger ledger;
+  for (int i = 0; i < 3; ++i) ledger.add(served_by(pipeline, 1 << 20, 1));
+  Report report({.ranks = 1, .mpi = "an MPI", .openmpi = false, .machine = machine});
+  report.add_rank(ledger.serialised());
+  const json row = json::parse(report.json())["rows"][0];
+  EXPECT_DOUBLE_EQ(row["predicted_s"], 3 * seconds(terms_of(pipeline, 4, 1 << 20), machine));
+  EXPECT_EQ(row["served_by"], "pipeline");
+  EXPECT_EQ(row["histogram"][0]["algorithm"], "pipeline:segments=8");
+}
+
+TEST(Report, TextHasTheRowsAndFitsTheScreen) {
+  const Selection longest = parse_selection("reduce_scatter_block/circulant_pipelined");
+  Ledger ledger;
+  ledger.add(native(Collective::allreduce, "because of a test", 8));
+  for (int k = 0; k < 40; ++k) ledger.add(served_by(longest, Count{1} << k, 1e3));
+  Report report(two_ranks());
+  report.add_rank(ledger.serialised());
+  std::istringstream lines(report.text());
+  bool found = false;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), 120U) << line;
+    EXPECT_TRUE(line.starts_with("circoll:")) << line;
+    found =
+        found || line.starts_with("circoll: allreduce            native                         1               8 ");
+  }
+  EXPECT_TRUE(found) << report.text();
+  EXPECT_NE(report.text().find("why    because of a test"), std::string::npos);
+}
+
+TEST(Report, RowsOfUnequalRanksTakeTheMeanBlock) {
+  const Selection linear = parse_selection("gatherv/linear");
+  Ledger small;
+  Ledger large;
+  small.add(served_by(linear, 0, 1));
+  large.add(served_by(linear, 2000, 1));
+  Report report(two_ranks());
+  report.add_rank(small.serialised());
+  report.add_rank(large.serialised());
+  const json row = json::parse(report.json())["rows"][0];
+  EXPECT_DOUBLE_EQ(row["predicted_s"], seconds(terms_of(linear, 4, 4000), Machine{}));
+}
+
+TEST(Estimator, NativeIsNeverCirculant) {
+  Estimator estimator(default_machine(), false);
+  for (const Collective collective : all_collectives) {
+    for (const Rank p : {1, 2, 7, 64}) {
+      for (const Count bytes : {0, 8, 1 << 20}) {
+        const auto estimate = estimator.native(collective, p, bytes);
+        ASSERT_TRUE(estimate.has_value()) << to_string(collective) << " p=" << p;
+        EXPECT_FALSE(estimate->algorithm.starts_with("circulant"));
+        EXPECT_NE(find_algorithm(collective, estimate->algorithm), nullptr);
+        EXPECT_GE(estimate->seconds, 0);
+      }
+    }
+  }
+  EXPECT_FALSE(estimator.native(Collective::bcast, 0, 8).has_value());
+}
+
+TEST(Estimator, OpenMpiTakesItsOwnDecisionForAllreduce) {
+  Estimator estimator(default_machine(), true);
+  const auto policy = make_policy("openmpi_fixed");
+  for (const Count bytes : {4, 5000, 1 << 20}) {
+    const auto decided = policy->decide({.collective = Collective::allreduce, .p = 12, .bytes = bytes});
+    EXPECT_EQ(estimator.native(Collective::allreduce, 12, bytes)->algorithm, decided.selection->algorithm->name);
+  }
+}
+
+json written(const Trace& trace) {
+  std::string text = "[0";
+  trace.write(
+      3, [](double time_s) { return time_s * 1e6; }, [&](std::string_view part) { text += part; });
+  return json::parse(text + "]");
+}
+
+TEST(Trace, BlockingCallsAreCompleteEvents) {
+  const Selection ring = parse_selection("allreduce/ring");
+  Trace trace(10);
+  trace.add(served_by(ring, 8, 2));
+  trace.add(native(Collective::bcast, "a \"reason\"", 5));
+  EXPECT_DOUBLE_EQ(trace.begin_s(), 10);
+  const json events = written(trace);
+  std::vector<json> complete;
+  for (const json& event : events) {
+    if (event.is_object() && event["ph"] == "X") complete.push_back(event);
+  }
+  ASSERT_EQ(complete.size(), 2U);
+  EXPECT_EQ(complete[0]["pid"], 3);
+  EXPECT_DOUBLE_EQ(complete[0]["ts"], 10e6);
+  EXPECT_DOUBLE_EQ(complete[0]["dur"], 2e6);
+  EXPECT_EQ(complete[0]["args"]["algorithm"], "ring");
+  EXPECT_EQ(complete[0]["args"]["why"], "for the test");
+  EXPECT_EQ(complete[0]["args"]["bytes"], 8);
+  EXPECT_EQ(complete[1]["args"]["why"], "a \"reason\"");
+  EXPECT_EQ(complete[1]["cat"], "native");
+}
+
+TEST(Trace, OverlappingCallsArePairs) {
+  const Selection ring = parse_selection("allreduce/ring");
+  Trace trace(10);
+  for (const Mode mode : {Mode::nonblocking, Mode::persistent}) {
+    Event event = served_by(ring, 8, 2);
+    event.mode = mode;
+    event.inside_s = 0.25;
+    event.thread = 7;
+    trace.add(event);
+  }
+  std::set<std::string> begun;
+  std::set<std::string> ended;
+  int starts = 0;
+  for (const json& event : written(trace)) {
+    if (!event.is_object() || event["ph"] == "M") continue;
+    EXPECT_EQ(event["tid"], 7);
+    if (event["ph"] == "X") {
+      ++starts;
+      EXPECT_DOUBLE_EQ(event["dur"], 0.25e6);
+      continue;
+    }
+    (event["ph"] == "b" ? begun : ended).insert(event["id2"]["local"]);
+    EXPECT_DOUBLE_EQ(event["ts"], event["ph"] == "b" ? 10e6 : 12e6);
+  }
+  EXPECT_EQ(starts, 2);
+  EXPECT_EQ(begun.size(), 2U);
+  EXPECT_EQ(begun, ended);
+}
+
+TEST(Trace, DropsBeyondItsLimitAndSaysSo) {
+  Trace trace(3);
+  for (int i = 0; i < 5; ++i) trace.add(native(Collective::barrier, "a reason", i));
+  EXPECT_EQ(trace.dropped(), 2);
+  int kept = 0;
+  bool labelled = false;
+  for (const json& event : written(trace)) {
+    if (!event.is_object()) continue;
+    if (event["ph"] == "X") {
+      EXPECT_EQ(event["args"]["bytes"], kept++);
+    }
+    labelled = labelled || event["name"] == "process_labels";
+  }
+  EXPECT_EQ(kept, 3);
+  EXPECT_TRUE(labelled);
+}
+
+#ifndef CIRCOLL_SANITIZED
+TEST(Recording, RepeatedCallsAllocateNothing) {
+  const Selection pipeline = parse_selection("bcast/pipeline:segments=8");
+  Ledger ledger;
+  Trace trace;
+  const auto record = [&](const Event& event) {
+    ledger.add(event);
+    trace.add(event);
+  };
+  const auto record_all = [&] {
+    for (const Count bytes : {8, 9, 4096}) record(served_by(pipeline, bytes, 1));
+    record(native(Collective::barrier, "a reason that is longer than what a string keeps in itself", 0));
+  };
+  record_all();
+  const long before = test::allocations.load();
+  for (int i = 0; i < 1000; ++i) record_all();
+  EXPECT_EQ(test::allocations.load() - before, 0);
+  EXPECT_GT(before, 0);
+}
+#endif
+
+}  // namespace
+}  // namespace circoll::interpose

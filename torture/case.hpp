@@ -1,0 +1,103 @@
+// A test case: communicators, operations, messages, and the order in which every rank starts them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "circoll/types.hpp"
+
+namespace circoll::torture {
+
+enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
+inline constexpr std::array all_modes{Mode::blocking, Mode::nonblocking, Mode::persistent};
+[[nodiscard]] const char* to_string(Mode mode);
+
+enum class CommKind : std::uint8_t { world, self, dup, split, reversed, cart, group };
+[[nodiscard]] const char* to_string(CommKind kind);
+
+/// All ranks of the parent make it; those that it leaves out skip what happens on it.
+struct CommSpec {
+  CommKind kind = CommKind::world;
+  int parent = 0;
+  std::uint64_t seed = 0;
+  int lane = 0;
+  bool wild = false;  ///< point-to-point receives on it take any source, or any tag
+};
+
+/// What elements are made of: an index into base_types(), or one of the two that are made for each use.
+using Base = int;
+inline constexpr Base base_record = -1;  ///< struct of int and double; its layout differs from rank to rank
+inline constexpr Base base_words = -2;   ///< two 32-bit words, in one of word_layouts ways; for user operators
+inline constexpr int word_layouts = 6;
+
+enum class UserOp : std::uint8_t { none, add, compose };
+
+/// A collective. Counts are in units, and a unit is `unit` elements of the base type, so that ranks may describe one
+/// signature by different (count, type) pairs.
+struct Operation {
+  int id = 0;
+  Collective collective = Collective::barrier;
+  int comm = 0;
+  Mode mode = Mode::blocking;
+  bool large = false;      ///< by the form with MPI_Count arguments, where the MPI has it
+  std::uint64_t root = 0;  ///< modulo the size of the communicator
+  bool in_place = false;
+  Base base = 0;
+  int layout = 0;  ///< of base_words
+  int unit = 1;
+  Count count = 0;          ///< units in a block; of irregular collectives the most
+  bool plain = true;        ///< the type is the base type
+  bool differ = false;      ///< each rank has its own type
+  bool absolute = false;    ///< MPI_BOTTOM and absolute addresses
+  bool sloppy = false;      ///< arguments that are not significant are nonsense
+  std::uint64_t types = 0;  ///< seeds
+  std::uint64_t counts = 0;
+  std::uint64_t places = 0;
+  std::uint64_t data = 0;
+  Op op = Op::sum;
+  UserOp user = UserOp::none;
+  bool declared_commutative = false;
+  bool fractions = false;    ///< values whose sums are rounded
+  int executions = 1;        ///< starts of a persistent operation
+  bool freed_early = false;  ///< types and operators are freed as soon as the operation is started
+};
+
+/// A message from every rank to the rank `shift` above, modulo the size.
+struct Message {
+  int id = 0;
+  int comm = 0;
+  std::uint64_t shift = 0;
+  int length = 1;  ///< ints
+  bool blocking = false;
+  bool synchronous = false;
+};
+
+enum class StepKind : std::uint8_t { create_comm, free_comm, init, start, finish, free_request, message, idle };
+
+struct Step {
+  StepKind kind = StepKind::idle;
+  int index = 0;  ///< of the communicator, operation or message
+  int execution = 0;
+};
+
+inline constexpr int max_message_ints = 20000;
+
+struct Case {
+  std::uint64_t seed = 0;
+  std::int64_t number = 0;
+  bool busy = true;  ///< ranks compute, sleep, and complete requests early at random
+  std::vector<CommSpec> comms;
+  std::vector<Operation> operations;
+  std::vector<Message> messages;
+  /// One list per thread; the steps of one list are started in this order by all ranks.
+  std::vector<std::vector<Step>> lanes;
+};
+
+[[nodiscard]] std::string describe(const Case& c, const Operation& operation);
+[[nodiscard]] std::string describe(const Case& c, const Step& step);
+/// All of it, a line per step.
+[[nodiscard]] std::string describe(const Case& c);
+
+}  // namespace circoll::torture

@@ -1,0 +1,75 @@
+#include "communicators.hpp"
+
+#include <array>
+#include <vector>
+
+#include "random.hpp"
+
+namespace circoll::torture {
+namespace {
+
+MPI_Comm make(const CommSpec& spec, const Communicator& parent) {
+  MPI_Comm made = MPI_COMM_NULL;
+  switch (spec.kind) {
+    case CommKind::world:
+      return MPI_COMM_WORLD;
+    case CommKind::self:
+      return MPI_COMM_SELF;
+    case CommKind::dup:
+      MPI_Comm_dup(parent.comm, &made);
+      break;
+    case CommKind::split: {
+      const auto draw = hash(spec.seed, parent.rank);
+      const int color = draw % 5 == 0 ? MPI_UNDEFINED : static_cast<int>(draw % 2);
+      MPI_Comm_split(parent.comm, color, static_cast<int>(draw / 8 % 4), &made);
+      break;
+    }
+    case CommKind::reversed:
+      MPI_Comm_split(parent.comm, 0, -parent.rank, &made);
+      break;
+    case CommKind::cart: {
+      std::array<int, 2> dims{0, 0};
+      const std::array<int, 2> periods{1, 0};
+      PMPI_Dims_create(parent.size, 2, dims.data());
+      MPI_Cart_create(parent.comm, 2, dims.data(), periods.data(), static_cast<int>(spec.seed % 2), &made);
+      break;
+    }
+    case CommKind::group: {
+      std::vector<int> members;
+      for (int r = parent.size; r-- > 0;) {
+        if (hash(spec.seed, r) % 3 != 0) members.push_back(r);
+      }
+      MPI_Group all = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
+      MPI_Comm_group(parent.comm, &all);
+      MPI_Group_incl(all, static_cast<int>(members.size()), members.data(), &some);
+      int rank = MPI_UNDEFINED;
+      MPI_Group_rank(some, &rank);
+      if (rank != MPI_UNDEFINED) MPI_Comm_create_group(parent.comm, some, static_cast<int>(spec.seed % 1000), &made);
+      MPI_Group_free(&some);
+      MPI_Group_free(&all);
+      break;
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+Communicator make_communicator(const CommSpec& spec, const Communicator& parent) {
+  Communicator made;
+  const bool root = spec.kind == CommKind::world || spec.kind == CommKind::self;
+  if (!root && !parent.member()) return made;
+  made.comm = make(spec, parent);
+  if (made.comm == MPI_COMM_NULL) return made;
+  PMPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN);
+  PMPI_Comm_rank(made.comm, &made.rank);
+  PMPI_Comm_size(made.comm, &made.size);
+  PMPI_Comm_dup(made.comm, &made.oracle);
+  return made;
+}
+
+void free_oracle(Communicator& communicator) {
+  if (communicator.oracle != MPI_COMM_NULL) PMPI_Comm_free(&communicator.oracle);
+}
+
+}  // namespace circoll::torture

@@ -1,0 +1,21 @@
+// Communicators of a case.
+#pragma once
+
+#include <mpi.h>
+
+#include "case.hpp"
+
+namespace circoll::torture {
+
+struct Communicator {
+  MPI_Comm comm = MPI_COMM_NULL;    ///< null on ranks that are not in it, and once it is freed
+  MPI_Comm oracle = MPI_COMM_NULL;  ///< the same ranks, for the native collectives
+  int rank = 0, size = 0;
+  [[nodiscard]] bool member() const { return oracle != MPI_COMM_NULL; }
+};
+
+/// Collective over the parent. An empty one if this rank is not in the parent.
+[[nodiscard]] Communicator make_communicator(const CommSpec& spec, const Communicator& parent);
+void free_oracle(Communicator& communicator);
+
+}  // namespace circoll::torture

@@ -1,0 +1,181 @@
+#include "edits.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+
+namespace circoll::torture {
+namespace {
+
+struct Word {
+  std::string verb;  ///< "-", "m-", "c", ...
+  int index = -1;
+  Count value = 0;
+};
+
+Word parse(const std::string& text) {
+  Word word;
+  if (text == "quiet" || text == "join") return {.verb = text};
+  const std::size_t digits = text.find_first_of("0123456789");
+  word.verb = text.substr(0, digits);
+  const std::set<std::string_view> verbs{"-", "m-", "c", "t", "w", "b", "o", "r", "x", "s"};
+  if (digits == std::string::npos || !verbs.contains(word.verb)) throw std::invalid_argument("no edit: " + text);
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + digits, end, word.index);
+  if (error != std::errc()) throw std::invalid_argument("no edit: " + text);
+  if (word.verb == "c") {
+    if (rest == end || *rest != '=' || std::from_chars(rest + 1, end, word.value).ptr != end) {
+      throw std::invalid_argument("no edit: " + text);
+    }
+  } else if (rest != end) {
+    throw std::invalid_argument("no edit: " + text);
+  }
+  return word;
+}
+
+template <typename Drop>
+void drop_steps(Case& c, Drop&& drop) {
+  for (std::vector<Step>& lane : c.lanes) std::erase_if(lane, drop);
+}
+
+bool concerns_operation(const Step& step, int id) {
+  const bool kind = step.kind == StepKind::init || step.kind == StepKind::start || step.kind == StepKind::finish ||
+                    step.kind == StepKind::free_request;
+  return kind && step.index == id;
+}
+
+void keep_one_start(Case& c, int id) {
+  c.operations[static_cast<std::size_t>(id)].executions = 1;
+  drop_steps(c, [&](const Step& step) {
+    return (step.kind == StepKind::start || step.kind == StepKind::finish) && step.index == id && step.execution > 0;
+  });
+}
+
+void make_blocking(Case& c, int id) {
+  keep_one_start(c, id);
+  Operation& o = c.operations[static_cast<std::size_t>(id)];
+  o.mode = Mode::blocking;
+  o.freed_early = false;
+  drop_steps(c, [&](const Step& step) { return concerns_operation(step, id) && step.kind != StepKind::start; });
+}
+
+void join(Case& c) {
+  if (c.lanes.size() < 2) return;
+  // Communicators were made before, and freed after; now by the first steps.
+  std::vector<Step> steps;
+  for (std::size_t i = 2; i < c.comms.size(); ++i) steps.push_back({StepKind::create_comm, static_cast<int>(i)});
+  for (const std::vector<Step>& lane : c.lanes) steps.insert(steps.end(), lane.begin(), lane.end());
+  for (CommSpec& spec : c.comms) spec.lane = 0;
+  c.lanes = {steps};
+}
+
+void make_plain(Operation& o) {
+  o.plain = true;
+  o.differ = false;
+  o.absolute = false;
+  if (o.base == base_words) {
+    o.layout = 0;
+  } else if (o.base == base_record) {
+    o.base = 0;
+  }
+  o.unit = 1;
+  o.places = 0;
+}
+
+void apply(Case& c, const Word& word) {
+  if (word.verb == "quiet") {
+    c.busy = false;
+    return drop_steps(c, [](const Step& step) { return step.kind == StepKind::idle; });
+  }
+  if (word.verb == "join") return join(c);
+  const auto index = static_cast<std::size_t>(word.index);
+  if (index >= (word.verb == "m-" ? c.messages.size() : c.operations.size())) {
+    throw std::invalid_argument("the case has no number " + std::to_string(word.index));
+  }
+  if (word.verb == "m-") {
+    return drop_steps(c, [&](const Step& s) { return s.kind == StepKind::message && s.index == word.index; });
+  }
+  Operation& o = c.operations[index];
+  switch (word.verb[0]) {
+    case '-':
+      return drop_steps(c, [&](const Step& step) { return concerns_operation(step, word.index); });
+    case 'c':
+      o.count = word.value;
+      break;
+    case 't':
+      make_plain(o);
+      break;
+    case 'w':
+      if (c.lanes.size() > 1) throw std::invalid_argument("an operation changes communicators in one thread only");
+      o.comm = 0;
+      break;
+    case 'b':
+      make_blocking(c, word.index);
+      break;
+    case 'o':
+      o.in_place = false;
+      break;
+    case 'r':
+      o.root = 0;
+      break;
+    case 'x':
+      keep_one_start(c, word.index);
+      break;
+    default:
+      o.freed_early = o.sloppy = o.absolute = o.large = false;
+  }
+}
+
+/// Communicators that nothing uses any more.
+void drop_unused_comms(Case& c) {
+  if (c.lanes.size() > 1) return;
+  for (auto comm = static_cast<int>(c.comms.size()); comm-- > 2;) {
+    const bool used = std::ranges::any_of(c.lanes[0], [&](const Step& step) {
+      const auto index = static_cast<std::size_t>(step.index);
+      switch (step.kind) {
+        case StepKind::create_comm:
+          return c.comms[index].parent == comm;
+        case StepKind::free_comm:
+        case StepKind::idle:
+          return false;
+        case StepKind::message:
+          return c.messages[index].comm == comm;
+        default:
+          return c.operations[index].comm == comm;
+      }
+    });
+    if (used) continue;
+    drop_steps(c, [&](const Step& step) {
+      return (step.kind == StepKind::create_comm || step.kind == StepKind::free_comm) && step.index == comm;
+    });
+  }
+}
+
+}  // namespace
+
+Edits parse_edits(const std::string& text) {
+  Edits edits;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) {
+    static_cast<void>(parse(word));
+    edits.push_back(word);
+  }
+  return edits;
+}
+
+std::string to_string(const Edits& edits) {
+  std::string text;
+  for (const std::string& edit : edits) text += (text.empty() ? "" : " ") + edit;
+  return text;
+}
+
+Case edited(Case c, const Edits& edits) {
+  for (const std::string& edit : edits) apply(c, parse(edit));
+  drop_unused_comms(c);
+  return c;
+}
+
+}  // namespace circoll::torture

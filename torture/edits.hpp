@@ -1,0 +1,26 @@
+// Changes that make a case simpler, as words: what shrinking tries, and what --edits takes.
+//   -3      without operation 3           m-3     without message 3
+//   c3=10   count 10                      t3      the base type
+//   w3      on MPI_COMM_WORLD             b3      blocking
+//   o3      not in place                  r3      root 0
+//   x3      one start                     s3      nothing freed early, no nonsense, no MPI_BOTTOM, no _c
+//   quiet   no computing or early completion at random
+//   join    one thread
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "case.hpp"
+
+namespace circoll::torture {
+
+using Edits = std::vector<std::string>;
+
+/// Words separated by blanks. Throws std::invalid_argument for what is none.
+[[nodiscard]] Edits parse_edits(const std::string& text);
+[[nodiscard]] std::string to_string(const Edits& edits);
+/// Throws std::invalid_argument for an edit that the case has no place for.
+[[nodiscard]] Case edited(Case c, const Edits& edits);
+
+}  // namespace circoll::torture

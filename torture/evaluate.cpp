@@ -1,0 +1,175 @@
+#include "evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "calls.hpp"
+#include "instance.hpp"
+#include "quirks.hpp"
+#include "reference.hpp"
+
+namespace circoll::torture {
+namespace {
+
+using Packed = std::vector<std::vector<std::byte>>;
+
+std::string hex(const std::byte* from, std::size_t bytes) {
+  std::string text = "0x";
+  while (bytes-- > 0) text += fmt::format("{:02x}", static_cast<unsigned>(from[bytes]));  // little-endian
+  return text;
+}
+
+template <typename T>
+bool equal_numbers(const std::byte* a, const std::byte* b) {
+  T x{}, y{};
+  std::memcpy(&x, a, sizeof x);
+  std::memcpy(&y, b, sizeof y);
+  return x == y;
+}
+
+class Comparison {
+ public:
+  explicit Comparison(const Record& record, int rank, int size)
+      : record_(record), base_(base_type(record.operation->base)), expected_(*record.operation, rank, size) {
+    expected_.fill(record.execution);
+    const Side& side = expected_.recv();
+    for (const Block& block : expected_.results()) got_.push_back(pack(side, got_address(), block, base_.packed_bytes));
+  }
+
+  [[nodiscard]] const Instance& instance() const { return expected_; }
+
+  /// Empty if the buffer is what these results make of it.
+  std::string differences(Packed results) {
+    Side& side = expected_.recv();
+    expected_.fill(record_.execution);
+    std::byte* const address = side.memory.address();
+    for (const Block& block : expected_.open()) transplant(block, side.element.type.get());
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const Block& block = expected_.results()[i];
+      if (side.element.with_padding.get() != MPI_DATATYPE_NULL) transplant(block, side.element.with_padding.get());
+      forgive(results[i], got_[i]);
+      unpack(side, address, block, results[i]);
+    }
+    const auto want = side.memory.bytes();
+    const auto [at, unused] = std::ranges::mismatch(want, record_.received);
+    if (at == want.end()) return "";
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const auto [a, b] = std::ranges::mismatch(results[i], got_[i]);
+      if (a == results[i].end()) continue;
+      const auto element =
+          static_cast<std::size_t>(a - results[i].begin()) / static_cast<std::size_t>(base_.packed_bytes);
+      const auto bytes = static_cast<std::size_t>(base_.packed_bytes);
+      return fmt::format("block {}, element {} of {}: {} instead of {}", i, element, results[i].size() / bytes,
+                         hex(got_[i].data() + element * bytes, bytes), hex(results[i].data() + element * bytes, bytes));
+    }
+    const auto place = static_cast<std::size_t>(at - want.begin());
+    return fmt::format("{} {} bytes from the address was written",
+                       side.memory.in_guard(place) ? "a byte outside of the buffer" : "a byte between elements",
+                       side.memory.offset_of(place));
+  }
+
+  /// The results that rounded sums may have: those that came, where they are near enough.
+  Packed near_enough() {
+    const Sums sums = serial_sums(expected_, record_.execution);
+    if (got_.empty()) return {};
+    Packed results = got_;
+    const auto step = static_cast<std::size_t>(base_.component_bytes);
+    for (std::size_t i = 0; i < sums.values.size(); ++i) {
+      std::byte* const at = results[0].data() + i * step;
+      long double value = 0;
+      float f = 0;
+      double d = 0;
+      if (step == 4) std::memcpy(&f, at, 4);
+      if (step == 8) std::memcpy(&d, at, 8);
+      value = step == 4 ? static_cast<long double>(f) : static_cast<long double>(d);
+      if (std::fabs(value - sums.values[i]) <= sums.bounds[i]) continue;
+      f = static_cast<float>(sums.values[i]);
+      d = static_cast<double>(sums.values[i]);
+      if (step == 4) std::memcpy(at, &f, 4);
+      if (step == 8) std::memcpy(at, &d, 8);
+    }
+    return results;
+  }
+
+ private:
+  [[nodiscard]] const std::byte* got_address() const {
+    return record_.received.data() + (expected_.recv().memory.address() - expected_.recv().memory.bytes().data());
+  }
+
+  /// What the operation leaves open is as it came.
+  void transplant(const Block& block, MPI_Datatype type) {
+    if (block.items == 0) return;
+    Side& side = expected_.recv();
+    int bytes = 0, position = 0;
+    PMPI_Pack_size(static_cast<int>(block.items), type, MPI_COMM_SELF, &bytes);
+    std::vector<std::byte> packed(static_cast<std::size_t>(bytes));
+    const Count place = block.place * side.element.extent;
+    PMPI_Pack(got_address() + place, static_cast<int>(block.items), type, packed.data(), bytes, &position,
+              MPI_COMM_SELF);
+    const int packed_bytes = position;
+    position = 0;
+    PMPI_Unpack(packed.data(), packed_bytes, &position, side.memory.address() + place, static_cast<int>(block.items),
+                type, MPI_COMM_SELF);
+  }
+
+  /// Numbers that are equal may differ in bits: zeros in their signs, long doubles in their padding.
+  void forgive(std::vector<std::byte>& want, const std::vector<std::byte>& got) const {
+    if (want == got || want.size() != got.size()) return;
+    const bool numbers = base_.family == Family::floating || base_.family == Family::complex;
+    if (!numbers) return;
+    const auto step = static_cast<std::size_t>(base_.component_bytes);
+    for (std::size_t i = 0; i + step <= want.size(); i += step) {
+      const bool equal = step == 4   ? equal_numbers<float>(&want[i], &got[i])
+                         : step == 8 ? equal_numbers<double>(&want[i], &got[i])
+                                     : equal_numbers<long double>(&want[i], &got[i]);
+      if (equal) std::copy_n(&got[i], step, &want[i]);
+    }
+  }
+
+  const Record& record_;
+  BaseType base_;
+  Instance expected_;
+  Packed got_;
+};
+
+Packed native_results(const Record& record, int rank, int size, MPI_Comm oracle, int* rc) {
+  Instance native(*record.operation, rank, size);
+  native.fill(record.execution);
+  *rc = call_native(record.operation->collective, native.arguments(oracle));
+  Packed results;
+  for (const Block& block : native.results()) {
+    results.push_back(
+        pack(native.recv(), native.recv().memory.address(), block, base_type(record.operation->base).packed_bytes));
+  }
+  return results;
+}
+
+}  // namespace
+
+Judgement judge(const Record& record, MPI_Comm oracle, bool serial_only) {
+  const Operation& o = *record.operation;
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(oracle, &rank);
+  PMPI_Comm_size(oracle, &size);
+  if (o.collective == Collective::barrier) return {};
+  Comparison comparison(record, rank, size);
+  if (o.fractions) {
+    const std::string text = comparison.differences(comparison.near_enough());
+    return {text.empty() ? Verdict::right : Verdict::wrong, text};
+  }
+  const bool serial = serial_only || is_broken_natively(o, Mode::blocking, size);
+  std::string text;
+  int rc = MPI_SUCCESS;
+  if (!serial) {
+    text = comparison.differences(native_results(record, rank, size, oracle, &rc));
+    if (text.empty()) return {};
+  }
+  text = comparison.differences(serial_results(comparison.instance(), record.execution));
+  if (text.empty()) return {serial ? Verdict::right : Verdict::native_wrong, ""};
+  return {Verdict::wrong, text};
+}
+
+}  // namespace circoll::torture

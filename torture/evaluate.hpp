@@ -1,0 +1,32 @@
+// Are the results right?
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "case.hpp"
+
+namespace circoll::torture {
+
+/// The receive buffer of an operation, copied the moment that it was complete.
+struct Record {
+  const Operation* operation = nullptr;
+  int execution = 0;
+  std::vector<std::byte> received;
+};
+
+enum class Verdict { right, wrong, native_wrong };
+
+struct Judgement {
+  Verdict verdict = Verdict::right;
+  std::string text;
+};
+
+/// Compares with the native collective, run now on `oracle`, which is collective, or with the serial reference: where
+/// the native one is known to be broken, where sums are rounded, and if the results differ.
+[[nodiscard]] Judgement judge(const Record& record, MPI_Comm oracle, bool serial_only);
+
+}  // namespace circoll::torture

@@ -1,0 +1,241 @@
+#include "generate.hpp"
+
+#include <algorithm>
+
+#include "random.hpp"
+#include "types.hpp"
+
+namespace circoll::torture {
+namespace {
+
+class Generator {
+ public:
+  Generator(const Options& options, std::int64_t number, int size)
+      : options_(options), size_(size), random_(hash(options.seed, number)) {
+    case_.seed = options.seed;
+    case_.number = number;
+  }
+
+  Case make() {
+    const int lanes = options_.threads && random_.percent(40) ? 2 : 1;
+    case_.lanes.resize(static_cast<std::size_t>(lanes));
+    case_.busy = random_.percent(80);
+    make_comms(lanes);
+    const auto operations = static_cast<int>(random_.between(1, options_.max_operations));
+    for (int id = 0; id < operations; ++id) case_.operations.push_back(make_operation(id));
+    if (random_.percent(60)) {
+      const auto messages = static_cast<int>(random_.between(1, 8));
+      for (int id = 0; id < messages; ++id) case_.messages.push_back(make_message(id));
+    }
+    for (int lane = 0; lane < lanes; ++lane) make_steps(lane);
+    return case_;
+  }
+
+ private:
+  void make_comms(int lanes) {
+    case_.comms.push_back({.kind = CommKind::world});
+    case_.comms.push_back({.kind = CommKind::self, .lane = lanes - 1});
+    constexpr std::array kinds{CommKind::dup,      CommKind::dup,  CommKind::split, CommKind::split,
+                               CommKind::reversed, CommKind::cart, CommKind::group};
+    const std::int64_t more = random_.percent(30) ? 0 : random_.between(lanes - 1, 5);
+    for (std::int64_t i = 0; i < more; ++i) {
+      CommSpec spec{.kind = random_.pick(kinds), .seed = random_.next()};
+      if (random_.percent(25)) {
+        const auto parent = static_cast<int>(random_.below(static_cast<std::int64_t>(case_.comms.size())));
+        if (parent != 1) spec.parent = parent;
+      }
+      spec.lane = lanes == 1 ? 0 : static_cast<int>((i + 1) % 2);
+      case_.comms.push_back(spec);
+    }
+    // Messages to itself on one rank: MPICH 4.0.2 does not return from MPI_Alltoall(v) while a wild receive is pending.
+    for (std::size_t i = 0; i < case_.comms.size(); ++i) {
+      const CommKind kind = case_.comms[i].kind;
+      case_.comms[i].wild = size_ > 1 && random_.percent(20) && (kind == CommKind::world || kind == CommKind::dup) &&
+                            case_.comms[static_cast<std::size_t>(case_.comms[i].parent)].kind == CommKind::world;
+    }
+  }
+
+  int any_comm() {
+    if (random_.percent(35)) return 0;
+    return static_cast<int>(random_.below(static_cast<std::int64_t>(case_.comms.size())));
+  }
+
+  /// Units of a block, so that a rank's buffers stay within the limit.
+  Count any_count(const Operation& o) {
+    const bool vector = o.collective == Collective::bcast || o.collective == Collective::allreduce ||
+                        o.collective == Collective::reduce || is_prefix(o.collective);
+    const Count most = options_.max_count / (vector ? 1 : size_) / o.unit;
+    Count limit = 16;
+    const std::int64_t size = random_.below(100);
+    if (size < 8) return 0;
+    if (size < 22) return std::min<Count>(1, most);
+    if (size >= 70) limit = 300;
+    if (size >= 90) limit = 3000;
+    if (size >= 97) limit = 100000;
+    return random_.between(0, std::min(limit, most));
+  }
+
+  void choose_elements(Operation& o) {
+    const auto bases = static_cast<std::int64_t>(base_types().size());
+    if (!is_reducing(o.collective)) {
+      o.base = random_.percent(8) ? base_record
+                                  : static_cast<Base>(random_.percent(40) ? random_.below(4) : random_.below(bases));
+      o.plain = random_.percent(35);
+      if (!o.plain) {
+        o.differ = random_.percent(50);
+        o.unit = o.differ ? 12 : static_cast<int>(random_.between(1, 7));
+      }
+      o.absolute = random_.percent(12);
+      return;
+    }
+    if (random_.percent(35)) {
+      o.base = base_words;
+      o.layout = static_cast<int>(random_.below(word_layouts));
+      o.unit = o.layout == word_layouts - 1 || random_.percent(50) ? 1 : static_cast<int>(random_.between(2, 3));
+      o.plain = o.unit == 1;
+      o.user = random_.percent(50) ? UserOp::add : UserOp::compose;
+      o.declared_commutative = random_.percent(60);
+      return;
+    }
+    do {
+      o.base = static_cast<Base>(random_.percent(40) ? random_.below(4) : random_.below(bases));
+    } while (base_type(o.base).family == Family::character);
+    constexpr std::array logical{Op::land, Op::lor, Op::lxor};
+    constexpr std::array bitwise{Op::band, Op::bor, Op::bxor};
+    constexpr std::array arithmetic{Op::sum, Op::sum, Op::prod, Op::min, Op::max};
+    const Family family = base_type(o.base).family;
+    switch (family) {
+      case Family::integer:
+        o.op = random_.percent(60)   ? random_.pick(arithmetic)
+               : random_.percent(50) ? random_.pick(bitwise)
+                                     : random_.pick(logical);
+        break;
+      case Family::bytes:
+        o.op = random_.pick(bitwise);
+        break;
+      case Family::boolean:
+        o.op = random_.pick(logical);
+        break;
+      case Family::complex:
+        o.op = random_.percent(70) ? Op::sum : Op::prod;
+        break;
+      case Family::pair:
+        o.op = random_.percent(50) ? Op::minloc : Op::maxloc;
+        break;
+      default:
+        o.op = random_.pick(arithmetic);
+    }
+    o.fractions = o.op == Op::sum && random_.percent(20) &&
+                  ((family == Family::floating && base_type(o.base).packed_bytes <= 8) ||
+                   (family == Family::complex && base_type(o.base).packed_bytes <= 16));
+  }
+
+  Operation make_operation(int id) {
+    Operation o{.id = id};
+    o.collective = random_.pick(options_.collectives);
+    o.mode = random_.pick(options_.modes);
+    if (o.mode == Mode::persistent && random_.percent(30)) o.mode = random_.pick(options_.modes);
+    o.comm = any_comm();
+    o.large = random_.percent(20);
+    o.root = random_.next();
+    const bool can_be_in_place = o.collective != Collective::bcast && o.collective != Collective::barrier;
+    o.in_place = can_be_in_place && random_.percent(25);
+    o.sloppy = random_.percent(25);
+    o.types = random_.next();
+    o.counts = random_.next();
+    o.places = random_.percent(70) ? random_.next() : 0;
+    o.data = random_.next();
+    if (o.collective != Collective::barrier) {
+      choose_elements(o);
+      o.count = any_count(o);
+    }
+    if (o.mode == Mode::persistent) o.executions = static_cast<int>(random_.between(1, 3));
+    o.freed_early = o.mode == Mode::nonblocking && random_.percent(30);
+    return o;
+  }
+
+  Message make_message(int id) {
+    Message m{.id = id, .comm = any_comm(), .shift = random_.next()};
+    m.length = static_cast<int>(random_.percent(85) ? random_.between(1, 64) : random_.between(65, max_message_ints));
+    m.blocking = random_.percent(20);
+    m.synchronous = random_.percent(20);
+    return m;
+  }
+
+  [[nodiscard]] int lane_of(int comm) const { return case_.comms[static_cast<std::size_t>(comm)].lane; }
+
+  /// Operations in the order of their ids, repeated starts of persistent ones and messages in between.
+  void make_steps(int lane) {
+    std::vector<Step> steps;
+    std::vector<Step> restarts;  // in any order relative to what comes later
+    const auto insert_later = [&](std::size_t from, const Step& step) {
+      const auto at = random_.between(static_cast<std::int64_t>(from), static_cast<std::int64_t>(steps.size()));
+      steps.insert(steps.begin() + at, step);
+      return static_cast<std::size_t>(at) + 1;
+    };
+    for (const Operation& o : case_.operations) {
+      if (lane_of(o.comm) == lane && o.mode != Mode::persistent) steps.push_back({StepKind::start, o.id});
+    }
+    for (const Operation& o : case_.operations) {
+      if (lane_of(o.comm) != lane || o.mode != Mode::persistent) continue;
+      std::size_t from = insert_later(0, {StepKind::init, o.id});
+      for (int execution = 0; execution < o.executions; ++execution) {
+        from = insert_later(from, {StepKind::start, o.id, execution});
+        from = insert_later(from, {StepKind::finish, o.id, execution});
+      }
+      insert_later(from, {StepKind::free_request, o.id});
+    }
+    for (const Message& m : case_.messages) {
+      if (lane_of(m.comm) == lane) insert_later(0, {StepKind::message, m.id});
+    }
+    for (auto idle = static_cast<int>(random_.below(6)); idle > 0; --idle) insert_later(0, {StepKind::idle});
+    place_comms(lane, steps);
+    case_.lanes[static_cast<std::size_t>(lane)] = std::move(steps);
+  }
+
+  [[nodiscard]] int comm_of(const Step& step) const {
+    const auto index = static_cast<std::size_t>(step.index);
+    if (step.kind == StepKind::message) return case_.messages[index].comm;
+    if (step.kind == StepKind::create_comm || step.kind == StepKind::free_comm) return step.index;
+    if (step.kind == StepKind::idle) return -1;
+    return case_.operations[index].comm;
+  }
+
+  /// With one thread communicators come and go at any time; with two the main thread makes all of them before.
+  void place_comms(int lane, std::vector<Step>& steps) {
+    if (case_.lanes.size() > 1 || lane != 0) return;
+    for (auto c = static_cast<int>(case_.comms.size()); c-- > 2;) {
+      std::size_t first = steps.size(), last = 0;
+      for (std::size_t i = 0; i < steps.size(); ++i) {
+        const bool uses = comm_of(steps[i]) == c;
+        const bool is_parent =
+            steps[i].kind == StepKind::create_comm && case_.comms[static_cast<std::size_t>(steps[i].index)].parent == c;
+        if (!uses && !is_parent) continue;
+        first = std::min(first, i);
+        // Requests of persistent operations keep it in use until they are freed.
+        last = i + 1;
+      }
+      if (random_.percent(60)) {
+        const auto at =
+            random_.between(static_cast<std::int64_t>(std::max(first, last)), static_cast<std::int64_t>(steps.size()));
+        steps.insert(steps.begin() + at, {StepKind::free_comm, c});
+      }
+      const auto at =
+          random_.between(random_.percent(50) ? 0 : static_cast<std::int64_t>(first), static_cast<std::int64_t>(first));
+      steps.insert(steps.begin() + at, {StepKind::create_comm, c});
+    }
+  }
+
+  const Options& options_;
+  int size_;
+  Random random_;
+  Case case_;
+};
+
+}  // namespace
+
+Case generate(const Options& options, std::int64_t number, int world_size) {
+  return Generator(options, number, world_size).make();
+}
+
+}  // namespace circoll::torture

@@ -1,0 +1,124 @@
+// One rank's part of an operation: buffers with their contents, and the arguments of the call.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "case.hpp"
+#include "memory.hpp"
+#include "operators.hpp"
+#include "types.hpp"
+
+namespace circoll::torture {
+
+/// Items at a place, in items, of a buffer.
+struct Block {
+  Count place = 0;
+  Count items = 0;
+};
+
+/// An array of counts or displacements, for both forms of a call.
+template <typename Wide>
+struct Numbers {
+  std::vector<int> narrow;
+  std::vector<Wide> wide;
+
+  void add(Count value) {
+    narrow.push_back(static_cast<int>(value));
+    wide.push_back(static_cast<Wide>(value));
+  }
+};
+
+/// A send or receive buffer.
+struct Side {
+  bool used = false;
+  Element element;
+  Type absolute;  ///< null unless the call gets MPI_BOTTOM
+  Memory memory;
+  std::vector<Block> blocks;
+  Numbers<MPI_Count> counts;
+  Numbers<MPI_Aint> places;
+
+  [[nodiscard]] Count packed_bytes(const Block& block, Count base_bytes) const {
+    return block.items * element.base_elements * base_bytes;
+  }
+};
+
+struct Arguments {
+  const void* sendbuf = nullptr;
+  void* recvbuf = nullptr;
+  Count sendcount = 0, recvcount = 0;
+  MPI_Datatype sendtype = MPI_DATATYPE_NULL, recvtype = MPI_DATATYPE_NULL;
+  const Numbers<MPI_Count>*sendcounts = nullptr, *recvcounts = nullptr;
+  const Numbers<MPI_Aint>*sendplaces = nullptr, *recvplaces = nullptr;
+  MPI_Op op = MPI_OP_NULL;
+  int root = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+};
+
+class Instance {
+ public:
+  Instance(const Operation& operation, int rank, int size);
+
+  /// Writes the contents that this execution starts from: inputs where they belong, noise elsewhere.
+  void fill(int execution);
+  /// Noise in the buffers, as a program may write there once the operation is complete.
+  void scribble();
+  /// Nonsense in the arrays of counts and displacements, likewise; of a persistent operation once its request is freed.
+  void scribble_counts();
+  [[nodiscard]] bool still_scribbled() const;
+  /// Frees the handles; a program may as soon as the operation is started.
+  void free_handles();
+
+  [[nodiscard]] Arguments arguments(MPI_Comm comm) const;
+
+  [[nodiscard]] const Operation& operation() const { return *operation_; }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] int root() const { return root_; }
+  [[nodiscard]] bool in_place() const;
+  [[nodiscard]] Side& send() { return send_; }
+  [[nodiscard]] const Side& send() const { return send_; }
+  [[nodiscard]] Side& recv() { return recv_; }
+  [[nodiscard]] const Side& recv() const { return recv_; }
+  [[nodiscard]] MPI_Op op() const { return op_.get(); }
+
+  /// Blocks of the receive buffer that the operation defines, and those of which MPI says that they are undefined.
+  [[nodiscard]] const std::vector<Block>& results() const { return results_; }
+  [[nodiscard]] const std::vector<Block>& open() const { return open_; }
+
+  /// Where the block lies that this rank contributes to rank `to`.
+  struct Input {
+    const Side* side = nullptr;
+    Block block;
+  };
+  [[nodiscard]] Input input(int to) const;
+
+  /// Units of a block: of a rank's in irregular collectives, of that from one rank to another in alltoallv.
+  [[nodiscard]] static Count units(const Operation& operation, int index);
+  [[nodiscard]] static Count units(const Operation& operation, int from, int to);
+
+ private:
+  void make_side(Side& side, std::uint64_t which, const std::vector<Count>& block_units, bool by_places, bool overlap);
+  void make_sides();
+  [[nodiscard]] bool at_root() const { return rank_ == root_; }
+  [[nodiscard]] std::vector<Count> all_units() const;
+  [[nodiscard]] std::vector<Count> send_units() const;
+  [[nodiscard]] std::vector<Count> recv_units() const;
+  void put(Side& side, std::size_t block, int index, int execution);
+
+  const Operation* operation_;
+  int rank_, size_, root_;
+  Side send_, recv_;
+  Operator op_;
+  std::vector<Block> results_, open_;
+};
+
+/// The bytes of a block, without gaps.
+[[nodiscard]] std::vector<std::byte> pack(const Side& side, const std::byte* address, const Block& block,
+                                          Count base_bytes);
+void unpack(const Side& side, std::byte* address, const Block& block, const std::vector<std::byte>& packed);
+
+}  // namespace circoll::torture

@@ -1,0 +1,75 @@
+// One thread's steps of a case.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "case.hpp"
+#include "communicators.hpp"
+#include "completion.hpp"
+#include "evaluate.hpp"
+#include "instance.hpp"
+#include "random.hpp"
+
+namespace circoll::torture {
+
+class Lane {
+ public:
+  Lane(const Case& c, int number, std::vector<Communicator>& comms);
+  /// All steps; then everything that is pending.
+  void run();
+  /// Nothing was written after completion.
+  void check_leftovers();
+  void free_instances();
+
+  [[nodiscard]] const std::vector<std::string>& failures() const { return failures_; }
+  [[nodiscard]] const std::vector<Record>& records() const { return records_; }
+
+ private:
+  /// An operation of which buffers exist.
+  struct Active {
+    std::unique_ptr<Instance> instance;
+    Pending pending;
+    bool under_way = false;
+    int execution = 0;
+    std::uint64_t sent = 0;  ///< hash of the send buffer
+  };
+  struct Exchange {
+    std::vector<int> out, in;
+    Pending send, receive;
+  };
+
+  void step(const Step& step);
+  [[nodiscard]] bool left_out(const Operation& operation) const;
+  [[nodiscard]] static bool outlives_handles(const Operation& operation);
+  void create_comm(int index);
+  void free_comm(int index);
+  Active& make(const Operation& operation);
+  void start(const Operation& operation, int execution);
+  void complete(Active& active);
+  void exchange(const Message& message);
+  void check_message(const Message& message, const Exchange& exchange, const MPI_Status* status);
+  void finish(Pending* pending);
+  void forget(const std::vector<Pending*>& completed);
+  void dawdle();
+  void fail(const std::string& what);
+  void check(int rc, const Operation& operation, const char* when);
+  [[nodiscard]] Communicator& comm(int index) { return comms_[static_cast<std::size_t>(index)]; }
+
+  const Case& case_;
+  int number_;
+  std::vector<Communicator>& comms_;
+  Random random_;
+  int haste_;  ///< percent: how often this rank completes something between two steps
+  std::map<int, Active> active_;
+  std::map<int, Exchange> exchanges_;
+  std::vector<Pending*> pending_;
+  std::vector<Record> records_;
+  std::vector<std::string> failures_;
+  Complaint complain_;
+  int at_ = -1;
+};
+
+}  // namespace circoll::torture

@@ -1,0 +1,99 @@
+#include "operators.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+
+#include "types.hpp"
+
+namespace circoll::torture {
+namespace {
+
+std::atomic<long> misused{0};
+
+std::uint32_t load(const char* from) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+void store(char* to, std::uint32_t value) { std::memcpy(to, &value, sizeof value); }
+
+/// inout = in op inout on elements of any number of word pairs in this layout. `add`: sums of words. `compose`: affine
+/// maps x -> a x + b modulo 2^32, associative and not commutative.
+template <int layout, UserOp kind>
+void combine(void* in, void* inout, int* count, MPI_Datatype* type) {
+  const WordLayout& l = word_layout(layout);
+  MPI_Aint lb = 0, extent = 0;
+  if (PMPI_Type_get_extent(*type, &lb, &extent) != MPI_SUCCESS || lb != l.lb || extent % l.extent != 0) {
+    ++misused;
+    return;
+  }
+  const std::ptrdiff_t pairs = *count * (extent / l.extent);
+  for (std::ptrdiff_t i = 0; i < pairs; ++i) {
+    const char* const left = static_cast<const char*>(in) + i * l.extent;
+    char* const right = static_cast<char*>(inout) + i * l.extent;
+    const std::uint32_t a = load(left + l.first), b = load(left + l.second);
+    const std::uint32_t c = load(right + l.first), d = load(right + l.second);
+    store(right + l.first, kind == UserOp::add ? a + c : a * c);
+    store(right + l.second, kind == UserOp::add ? b + d : a * d + b);
+  }
+}
+
+template <UserOp kind, int... layouts>
+constexpr std::array<MPI_User_function*, sizeof...(layouts)> functions(std::integer_sequence<int, layouts...>) {
+  return {&combine<layouts, kind>...};
+}
+
+MPI_Op predefined(Op op) {
+  switch (op) {
+    case Op::sum:
+      return MPI_SUM;
+    case Op::prod:
+      return MPI_PROD;
+    case Op::min:
+      return MPI_MIN;
+    case Op::max:
+      return MPI_MAX;
+    case Op::land:
+      return MPI_LAND;
+    case Op::lor:
+      return MPI_LOR;
+    case Op::lxor:
+      return MPI_LXOR;
+    case Op::band:
+      return MPI_BAND;
+    case Op::bor:
+      return MPI_BOR;
+    case Op::bxor:
+      return MPI_BXOR;
+    case Op::minloc:
+      return MPI_MINLOC;
+    case Op::maxloc:
+      return MPI_MAXLOC;
+    default:
+      return MPI_OP_NULL;
+  }
+}
+
+}  // namespace
+
+Operator::Operator(const Operation& operation) {
+  if (operation.user == UserOp::none) {
+    op_ = predefined(operation.op);
+    return;
+  }
+  constexpr auto all = std::make_integer_sequence<int, word_layouts>();
+  const auto layout = static_cast<std::size_t>(operation.layout);
+  MPI_User_function* const function =
+      operation.user == UserOp::add ? functions<UserOp::add>(all)[layout] : functions<UserOp::compose>(all)[layout];
+  owned_ = MPI_Op_create(function, commutes(operation) ? 1 : 0, &op_) == MPI_SUCCESS;
+}
+
+bool commutes(const Operation& operation) {
+  return operation.user == UserOp::none || (operation.user == UserOp::add && operation.declared_commutative);
+}
+
+long misused_operators() { return misused; }
+
+}  // namespace circoll::torture

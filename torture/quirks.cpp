@@ -1,0 +1,53 @@
+#include "quirks.hpp"
+
+#include <mpi.h>
+
+#include "operators.hpp"
+#include "types.hpp"
+
+namespace circoll::torture {
+
+#ifdef OPEN_MPI
+
+// 4.1.4
+bool is_broken_natively(const Operation& o, Mode mode, int /*size*/) {
+  if (mode != Mode::blocking) {
+    // Errs if blocks differ in size.
+    if (o.collective == Collective::alltoallv && o.in_place) return true;
+    // Writes in front of its temporary memory if the lower bound is negative.
+    if (o.collective == Collective::reduce && o.base == base_words && word_layout(o.layout).lb < 0) return true;
+  }
+  // Ranks choose algorithms, and cut messages, by the sizes of their own types.
+  return o.differ && (o.collective == Collective::allgatherv || o.collective == Collective::bcast);
+}
+
+bool needs_handles_natively() { return true; }
+
+#else
+
+// 4.0.2
+bool is_broken_natively(const Operation& o, Mode mode, int size) {
+  // MPI_Testall errs on their requests, and MPI_Gather_init sends what the buffer held then.
+  if (mode == Mode::persistent) return true;
+  const bool reduce_scatters =
+      o.collective == Collective::reduce_scatter || o.collective == Collective::reduce_scatter_block;
+  const bool pairs = base_type(o.base).family == Family::pair;
+  // In place: MPI_Reduce crashes (3 ranks, 8000 bytes, root 2), MPI_Reduce_scatter says that blocks overlap.
+  if (o.in_place && is_reducing(o.collective)) return true;
+  // Wrong results, or a crash, if elements have gaps.
+  if (reduce_scatters && !commutes(o)) return true;
+  // Truncate messages of types whose members differ.
+  if ((pairs || o.base == base_record) && !is_reducing(o.collective)) return true;
+  // Overlooks the displacement.
+  if (o.collective == Collective::allgatherv && size == 1) return true;
+  // Cuts messages by the extent of each rank's own type.
+  if (o.differ && o.collective == Collective::allgatherv) return true;
+  // Does not return on one rank while a receive from any source is pending.
+  return is_exchange(o.collective) && size == 1;
+}
+
+bool needs_handles_natively() { return false; }
+
+#endif
+
+}  // namespace circoll::torture

@@ -1,0 +1,20 @@
+// What the collectives mean, computed by one rank from the inputs of all.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "instance.hpp"
+
+namespace circoll::torture {
+
+/// The result of this rank: its blocks, packed.
+[[nodiscard]] std::vector<std::vector<std::byte>> serial_results(const Instance& mine, int execution);
+
+/// Of a sum of floating-point numbers: the result in more digits, and how far any order of summation may be from it.
+struct Sums {
+  std::vector<long double> values, bounds;
+};
+[[nodiscard]] Sums serial_sums(const Instance& mine, int execution);
+
+}  // namespace circoll::torture

@@ -1,0 +1,76 @@
+// Datatypes: base types, and the derived types made of them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "case.hpp"
+#include "random.hpp"
+
+namespace circoll::torture {
+
+enum class Family : std::uint8_t { integer, bytes, character, floating, complex, boolean, pair, record, words };
+
+struct BaseType {
+  const char* name = "";
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  Family family = Family::bytes;
+  Count packed_bytes = 0;
+  Count component_bytes = 0;  ///< of a floating-point part; else of the element
+  bool is_signed = false;
+};
+
+/// The predefined types that are drawn from.
+[[nodiscard]] const std::vector<BaseType>& base_types();
+[[nodiscard]] BaseType base_type(Base base);
+
+/// A datatype, freed if it is not predefined.
+class Type {
+ public:
+  Type() = default;
+  Type(MPI_Datatype type, bool owned) : type_(type), owned_(owned) {}
+  Type(Type&& other) noexcept : type_(other.type_), owned_(std::exchange(other.owned_, false)) {}
+  Type& operator=(Type&& other) noexcept {
+    free();
+    type_ = other.type_;
+    owned_ = std::exchange(other.owned_, false);
+    return *this;
+  }
+  ~Type() { free(); }
+  void free() {
+    if (owned_) MPI_Type_free(&type_);
+    owned_ = false;
+  }
+  [[nodiscard]] MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  bool owned_ = false;
+};
+
+/// An element as the operation describes it, `base_elements` elements of the base type.
+struct Element {
+  Type type;
+  Type with_padding;  ///< the same bytes and those that the base type leaves open; null if it leaves none
+  int base_elements = 1;
+  Count lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+};
+
+/// The type of one rank's buffer. `items_of_unit_one` is how many base elements the buffer has room for: types whose
+/// elements interleave need it.
+[[nodiscard]] Element make_element(const Operation& operation, std::uint64_t side_and_rank, Count base_elements_total);
+
+/// `element` with the address added to its displacements, for MPI_BOTTOM.
+[[nodiscard]] Type at_address(const Element& element, const void* address);
+
+/// Bytes of a word layout's two words, and its extent.
+struct WordLayout {
+  std::ptrdiff_t first, second;
+  MPI_Aint lb, extent;
+};
+[[nodiscard]] const WordLayout& word_layout(int layout);
+
+}  // namespace circoll::torture
