@@ -11,12 +11,10 @@ namespace circoll::torture {
 
 // 4.1.4
 bool is_broken_natively(const Operation& o, Mode mode, int /*size*/) {
-  if (mode != Mode::blocking) {
-    // Errs if blocks differ in size.
-    if (o.collective == Collective::alltoallv && o.in_place) return true;
-    // Writes in front of its temporary memory if the lower bound is negative.
-    if (o.collective == Collective::reduce && o.base == base_words && word_layout(o.layout).lb < 0) return true;
-  }
+  // Errs if blocks differ in size.
+  if (mode != Mode::blocking && o.collective == Collective::alltoallv && o.in_place) return true;
+  // Write in front of their temporary memory if the lower bound is negative.
+  if (is_reducing(o.collective) && o.base == base_words && word_layout(o.layout).lb < 0) return true;
   // Ranks choose algorithms, and cut messages, by the sizes of their own types.
   return o.differ && (o.collective == Collective::allgatherv || o.collective == Collective::bcast);
 }
