@@ -15,7 +15,7 @@
 namespace circoll::cli {
 namespace {
 
-struct Options {
+struct CalibrateOptions {
   std::string measured;
   std::string output;
   std::string compare;
@@ -34,7 +34,7 @@ std::string about(const Calibration& calibration, const Fit& fit) {
                      fit.reduction.median_error * 100);
 }
 
-void calibrate(const Options& options) {
+void calibrate(const CalibrateOptions& options) {
   const Calibration calibration = calibration_from_json(select::read_text_file(options.measured), options.measured);
   const Fit fit = fit_machine(calibration);
   const std::string machine = to_json(fit.machine, about(calibration, fit));
@@ -100,7 +100,7 @@ std::string shares(const std::map<std::string, Cell>& cells, double Cell::*time)
   return fmt::format("{} of {} cells", text, all);
 }
 
-void compare(const Options& options) {
+void compare(const CalibrateOptions& options) {
   const Machine machine = options.machine.empty() ? default_machine() : read_machine(options.machine);
   const std::vector<Comparison> rows =
       circoll::compare(select::read_text_file(options.compare), options.compare, machine);
@@ -142,7 +142,7 @@ void compare(const Options& options) {
 }  // namespace
 
 void add_calibrate(CLI::App& app, Context& /*context*/) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CalibrateOptions>();
   CLI::App* command =
       app.add_subcommand("calibrate", "Make a machine file from measurements; compare measurements with the model");
   command->add_option("measured", options->measured, "The file that circoll-bench --calibrate wrote");

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct CostOptions {
   std::string what;
   Rank size = 0;
   Rank root = 0;
@@ -86,11 +86,11 @@ ordered_json as_json(const Selection& selection, const Terms& terms, double time
 }
 
 /// The call, common to all entries.
-ordered_json call_as_json(const Options& o) {
+ordered_json call_as_json(const CostOptions& o) {
   return {{"p", o.size}, {"root", o.root}, {"bytes", o.bytes}, {"machine", as_json(o.machine)}};
 }
 
-void price(const Options& o) {
+void price(const CostOptions& o) {
   Selection selection = parse_selection(o.what);
   const OperatorTraits op = is_reducing(selection.collective) ? traits_of(o.op) : OperatorTraits{true, true};
   if (const std::string unmet = unmet_need(*selection.algorithm, o.size, op); !unmet.empty())
@@ -112,7 +112,7 @@ void price(const Options& o) {
                     readable_bytes(o.bytes), formula, described(terms, o.machine), "time", readable_time(time_s)));
 }
 
-void rank(const Options& o, Collective collective) {
+void rank(const CostOptions& o, Collective collective) {
   const OperatorTraits op = is_reducing(collective) ? traits_of(o.op) : OperatorTraits{true, true};
   const std::vector<Ranked> ranking = rank_algorithms(collective, o.size, o.bytes, op, o.machine, o.root);
   if (o.json) {
@@ -145,7 +145,7 @@ void rank(const Options& o, Collective collective) {
   print(text);
 }
 
-void plot(const Options& o, Collective collective) {
+void plot(const CostOptions& o, Collective collective) {
   if (collective == Collective::barrier) throw Error(ErrorCode::invalid_argument, "a barrier has no sizes to plot");
   const OperatorTraits op = is_reducing(collective) ? traits_of(o.op) : OperatorTraits{true, true};
   const std::string svg = cost_plot(
@@ -156,7 +156,7 @@ void plot(const Options& o, Collective collective) {
   if (!file) throw std::runtime_error(fmt::format("'{}' can not be written", o.plot));
 }
 
-void cost(const Options& o) {
+void cost(const CostOptions& o) {
   if (o.page) {
     if (!o.what.empty()) throw Error(ErrorCode::invalid_argument, "--page is about all algorithms: name none");
     print(cost_page());
@@ -186,7 +186,7 @@ void cost(const Options& o) {
 }  // namespace
 
 void add_cost(CLI::App& app, Context& /*context*/) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CostOptions>();
   CLI::App* command = app.add_subcommand("cost", "Predict times: of an algorithm, or of all of a collective");
   command->add_option("what", options->what,
                       "COLLECTIVE/ALGORITHM[:param=value,...], or COLLECTIVE to rank its algorithms");

@@ -13,7 +13,7 @@
 namespace circoll::cli {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   std::string collective;
   Rank ranks = 0;
   std::string bytes = "0";
@@ -27,7 +27,7 @@ struct Options {
   bool json = false;
 };
 
-CallFacts facts_from(const Options& options) {
+CallFacts facts_from(const ExplainOptions& options) {
   const Collective collective = *collective_from_string(options.collective);
   const auto bytes = parse_bytes(options.bytes);
   const auto type = type_from_string(options.type);
@@ -53,7 +53,7 @@ std::string text_of(const Selection& selection) {
   return text;
 }
 
-std::string operator_text(const Options& options, const CallFacts& facts) {
+std::string operator_text(const ExplainOptions& options, const CallFacts& facts) {
   if (!is_reducing(facts.collective)) return "";
   const std::string name =
       facts.predefined_op ? fmt::format("{} {}", options.type, options.op) : std::string("the caller's operator");
@@ -61,7 +61,8 @@ std::string operator_text(const Options& options, const CallFacts& facts) {
                      facts.exact_op ? "exact" : "not exact", facts.op.idempotent ? ", idempotent" : "");
 }
 
-std::string as_text(const Options& options, const CallFacts& facts, const Decision& decision, const Machine& machine) {
+std::string as_text(const ExplainOptions& options, const CallFacts& facts, const Decision& decision,
+                    const Machine& machine) {
   std::string text = fmt::format("call       {}, p = {}, {} bytes{}\n", options.collective, facts.p, facts.bytes,
                                  operator_text(options, facts));
   text += fmt::format("policy     {}\n", options.policy);
@@ -78,7 +79,8 @@ std::string as_text(const Options& options, const CallFacts& facts, const Decisi
   return text;
 }
 
-std::string as_json(const Options& options, const CallFacts& facts, const Decision& decision, const Machine& machine) {
+std::string as_json(const ExplainOptions& options, const CallFacts& facts, const Decision& decision,
+                    const Machine& machine) {
   nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
   for (const Candidate& c : decision.candidates) {
     candidates.push_back({{"algorithm", text_of(c.selection)}, {"predicted_us", c.seconds * 1e6}});
@@ -97,7 +99,7 @@ std::string as_json(const Options& options, const CallFacts& facts, const Decisi
   return json.dump(2) + "\n";
 }
 
-void explain(const Options& options) {
+void explain(const ExplainOptions& options) {
   PolicyOptions settings{.machine = default_machine(), .allow_rank_divergence = options.allow_rank_divergence};
   if (!options.machine.empty()) settings.machine = read_machine(options.machine);
   const auto policy = make_policy(options.policy, settings);
@@ -110,7 +112,7 @@ void explain(const Options& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Context& /*context*/) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "Say which algorithm a policy chooses for a call, and why");
   command->add_option("collective", options->collective, "Collective")->required()->check(collective_name());
   command->add_option("-p,--ranks", options->ranks, "Number of ranks")

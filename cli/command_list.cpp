@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct ListOptions {
   std::string collective;
   bool json = false;
   std::vector<Rank> sizes;
@@ -139,7 +139,7 @@ ordered_json as_json(const Algorithm& algorithm, Collective collective, const st
           {"cost", costs_of(algorithm, collective, sizes)}};
 }
 
-void list(const Options& options) {
+void list(const ListOptions& options) {
   std::optional<Collective> wanted;
   if (!options.collective.empty()) wanted = collective_from_string(options.collective);
   const std::vector<Entry> entries = entries_of(wanted);
@@ -162,7 +162,7 @@ void list(const Options& options) {
 }  // namespace
 
 void add_list(CLI::App& app, Context& /*context*/) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListOptions>();
   CLI::App* command = app.add_subcommand("list", "List the algorithms and what they declare");
   command->add_option("-c,--collective", options->collective, "Only those that serve this collective")
       ->check(collective_name());

@@ -13,7 +13,7 @@
 namespace circoll::cli {
 namespace {
 
-struct Options {
+struct LocalOptions {
   std::string id;
   Rank ranks = 4;
   Count count = 1000;
@@ -30,7 +30,7 @@ struct Options {
 };
 
 /// The choice of the command line, completed: the one that really runs.
-Selection selection_of(const Options& options, const local::Job& job) {
+Selection selection_of(const LocalOptions& options, const local::Job& job) {
   Selection selection = parse_selection(options.id);
   if (options.segments > 0) {
     // Parsed once more, so that the declared range is checked.
@@ -42,7 +42,7 @@ Selection selection_of(const Options& options, const local::Job& job) {
                                      job.op.predefined(), job.type));
 }
 
-local::Job job_of(const Options& options) {
+local::Job job_of(const LocalOptions& options) {
   local::Job job;
   job.collective = parse_selection(options.id).collective;
   job.size = options.ranks;
@@ -61,7 +61,7 @@ local::Job job_of(const Options& options) {
 }
 
 /// True if the result is right.
-bool execute(const Options& options) {
+bool execute(const LocalOptions& options) {
   const local::Job job = job_of(options);
   const Selection selection = selection_of(options, job);
   const local::Mode mode = options.threads ? local::Mode::threads : local::Mode::single_thread;
@@ -98,7 +98,7 @@ bool execute(const Options& options) {
 }  // namespace
 
 void add_local(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LocalOptions>();
   CLI::App* command =
       app.add_subcommand("local", "Run an algorithm in this process, without MPI, and check its result");
   CLI::Option* id = command->add_option("id", options->id, "Algorithm, as in 'circoll list': COLLECTIVE/NAME");

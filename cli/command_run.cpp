@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RunOptions {
   std::string mpi = "auto";
   std::vector<std::string> program;
 };
@@ -63,7 +63,7 @@ std::string find_dropin(const std::string& mpi) {
       fmt::format("no drop-in for {} beside {}; set CIRCOLL_DROPIN_PATH to a libcircoll-mpi.so", mpi, bin.string()));
 }
 
-void run(const Options& options) {
+void run(const RunOptions& options) {
   const std::string mpi = options.mpi == "auto" ? detect_mpi(options.program.front()) : options.mpi;
   std::string preload = find_dropin(mpi);
   if (const char* const others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0') {
@@ -80,7 +80,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_run(CLI::App& app, Context& /*context*/) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run an MPI program with Circoll serving its collectives");
   command->add_option("--mpi", options->mpi, "The MPI that the program uses")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))

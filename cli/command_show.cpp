@@ -15,7 +15,7 @@
 namespace circoll::cli {
 namespace {
 
-struct Options {
+struct ShowOptions {
   std::string id;
   Rank size = 0;
   std::optional<Rank> rank;
@@ -26,7 +26,7 @@ struct Options {
   std::string format = "text";
 };
 
-void show(const Options& options) {
+void show(const ShowOptions& options) {
   Selection selection = parse_selection(options.id);
   if (options.bytes) {
     const auto bytes = parse_bytes(*options.bytes);
@@ -70,7 +70,7 @@ void show(const Options& options) {
 }  // namespace
 
 void add_show(CLI::App& app, Context& /*context*/) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShowOptions>();
   CLI::App* command = app.add_subcommand("show", "Show an algorithm's schedules as text, JSON or a picture");
   command->add_option("id", options->id, "COLLECTIVE/ALGORITHM[:param=value,...]; see 'circoll list'")->required();
   command->add_option("-p,--ranks", options->size, "Number of ranks")

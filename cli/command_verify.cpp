@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct VerifyOptions {
   std::vector<std::string> what;
   std::string sizes = "1..64";
   std::string roots = "sample";
@@ -149,7 +149,7 @@ void keep_freed_memory() {
 #endif
 }
 
-void run(const Options& options, Context& context) {
+void run(const VerifyOptions& options, Context& context) {
   keep_freed_memory();
   VerifyRange range;
   read_sizes(options.sizes, range);
@@ -196,7 +196,7 @@ void run(const Options& options, Context& context) {
 }  // namespace
 
 void add_verify(CLI::App& app, Context& context) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   CLI::App* command = app.add_subcommand("verify", "prove algorithms for ranges of p, or find a counterexample");
   command->add_option("WHAT", options->what, "ids, collectives, or 'all'")->required();
   command->add_option("-p,--ranks", options->sizes, "numbers of ranks: A..B, or one")->capture_default_str();

@@ -45,8 +45,8 @@ built() {
 # compare OPTION... -- COMMAND...: see compare.py --help.
 compare() { python3 "$examples/compare.py" --mpi "$mpi" --np "$np" --build "$build" "$@" || status=1; }
 
-# conjugate_gradients NAME PROGRAM: the comparisons of both solvers. Residuals differ by rounding at first; 200
-# iterations later they agree in ten digits, and the solution in nine.
+# conjugate_gradients NAME PROGRAM FORM...: the comparisons of both solvers, the blocking form and others. Residuals differ
+# by rounding at first; 200 iterations later they agree in ten digits, and the solution in nine.
 conjugate_gradients() {
   name=$1
   solver=$2
@@ -60,5 +60,13 @@ conjugate_gradients() {
       --close '^residual +([0-9]|[0-4][0-9]) ' 1e-13 0 --close '^residual ' 1e-10 0 --close '^x\[' 0 1e-9 -- \
       "$solver" 64 double blocking
   done
-  compare --program "$name" --variant "pipelined, sums of integers" --served "$served" -- "$solver" 64 exact pipelined
+  shift 2
+  for form; do
+    case $form in
+      pipelined) started=iallreduce ;;
+      persistent) started="persistent allreduce" ;;
+    esac
+    compare --program "$name" --variant "$form, sums of integers" --served "$served,$started" -- \
+      "$solver" 64 exact "$form"
+  done
 }

@@ -151,7 +151,7 @@ def main():
     print(f"{args.program}{', ' + args.variant if args.variant else ''}: {MPIS[args.mpi]}, {args.np} ranks", flush=True)
     try:
         with tempfile.TemporaryDirectory() as work:
-            report_file = pathlib.Path(work) / "report"
+            report_file = pathlib.Path(work) / "report.json"
             native = run(args, preload=False)
             ours = run(args, preload=True, report_file=report_file)
             itself = Comparison(args, native, run(args, preload=False)).summary() if args.unsteady else ""
@@ -176,9 +176,7 @@ def main():
         problems.append("the program prints nothing")
     if not any(entry.served for entry in calls.values()):
         problems.append("the drop-in served no call")
-    for name in filter(None, args.served.split(",")):
-        if name not in calls or calls[name].served == 0:
-            problems.append(f"{name} was not served")
+    problems += [f"{name} was not served" for name in report.not_served(calls, filter(None, args.served.split(",")))]
     for problem in problems:
         print(f"  FAILED: {problem}")
     if not problems:

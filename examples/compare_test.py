@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What compare.py lets pass and what it does not, and how a report is read."""
+import json
 import pathlib
 import tempfile
 import types
@@ -48,18 +49,21 @@ class ComparisonTest(unittest.TestCase):
 
 
 class ReportTest(unittest.TestCase):
-    def test_report(self):
+    def read(self, text):
         with tempfile.TemporaryDirectory() as work:
             path = pathlib.Path(work) / "report"
-            path.write_text(
-                "circoll: calls and bytes are sums over the 3 ranks of MPI_COMM_WORLD, seconds the maximum of a rank\n"
-                "circoll: collective served by calls bytes seconds  why native\n"
-                "circoll: bcast      circulant_pipelined  3  36  0.000116\n"
-                "circoll: bcast      native               6  72  0.000116  an intercommunicator\n", encoding="utf-8")
-            calls = report.by_collective(path)
-        self.assertEqual(list(calls), ["bcast"])
-        self.assertEqual((calls["bcast"].served, calls["bcast"].native), (3, 6))
-        self.assertEqual(calls["bcast"].reasons, ["an intercommunicator"])
+            path.write_text(text, encoding="utf-8")
+            return report.by_collective(path)
+
+    def test_report(self):
+        row = {"collective": "allreduce", "comm_size": 3, "calls": 6}
+        calls = self.read(json.dumps({"circoll_report": 1, "rows": [
+            dict(row, mode="blocking", served_by="circulant", why_native=None),
+            dict(row, mode="nonblocking", served_by="native", why_native="so"),
+            dict(row, mode="persistent", served_by="ring", why_native=None)]}))
+        self.assertEqual(list(calls), ["allreduce", "iallreduce", "persistent allreduce"])
+        self.assertEqual(report.not_served(calls, [*calls, "bcast"]), ["iallreduce", "bcast"])
+        self.assertEqual(calls["iallreduce"].reasons, ["so"])
 
     def test_no_report(self):
         self.assertEqual(report.by_collective("/no/such/file"), {})

@@ -1,42 +1,40 @@
-"""The drop-in's report (CIRCOLL_REPORT=FILE): what served which calls. The only reader of its format among the examples."""
+"""The drop-in's report (docs/reporting.md): what served which calls. The only reader of it among the examples."""
 import dataclasses
+import json
 import pathlib
 
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    collective: str  # as MPI names it, without MPI_: allreduce, iallreduce
-    served_by: str   # an algorithm, or "native"
-    calls: int       # sum over the ranks
-    reason: str      # of native
+PREFIX = {"blocking": "", "nonblocking": "i", "persistent": "persistent "}
 
 
 @dataclasses.dataclass
 class Calls:
+    """Of a collective in one mode; sums over the ranks."""
     served: int = 0
     native: int = 0
     algorithms: list = dataclasses.field(default_factory=list)
     reasons: list = dataclasses.field(default_factory=list)
 
-
-def rows(path):
-    """The rows of a report; none if there is no file."""
-    path = pathlib.Path(path)
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        fields = line.split(maxsplit=6)
-        if len(fields) >= 6 and fields[0] == "circoll:" and fields[3].isdigit():
-            yield Row(fields[1], fields[2], int(fields[3]), fields[6] if len(fields) > 6 else "")
+    def add(self, served_by, calls, reason):
+        if served_by == "native":
+            self.native += calls
+            self.reasons.append(reason)
+        else:
+            self.served += calls
+            self.algorithms.append(served_by)
 
 
 def by_collective(path):
-    """Calls of each collective in a report, by name."""
+    """Calls by name: allreduce, iallreduce, persistent allreduce. Empty if there is no file."""
+    path = pathlib.Path(path)
+    if not path.exists():
+        return {}
     calls = {}
-    for row in rows(path):
-        entry = calls.setdefault(row.collective, Calls())
-        if row.served_by == "native":
-            entry.native += row.calls
-            entry.reasons.append(row.reason)
-        else:
-            entry.served += row.calls
-            entry.algorithms.append(row.served_by)
+    for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
+        name = PREFIX[row["mode"]] + row["collective"]
+        calls.setdefault(name, Calls()).add(row["served_by"], row["calls"], row["why_native"])
     return dict(sorted(calls.items()))
+
+
+def not_served(calls, names):
+    """Those of the names that the drop-in served no call of."""
+    return [name for name in names if name not in calls or calls[name].served == 0]

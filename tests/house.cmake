@@ -8,6 +8,7 @@ if(NOT CIRCOLL_SANITIZE AND CIRCOLL_INSTALL)
                                  ${PROJECT_BINARY_DIR}/consumer ${CMAKE_CXX_COMPILER} ${CMAKE_C_COMPILER})
   set_tests_properties(consumer PROPERTIES LABELS house TIMEOUT 600)
   add_test(NAME fixture_algorithm COMMAND ${CMAKE_CURRENT_LIST_DIR}/fixture/run.sh ${PROJECT_SOURCE_DIR}
-                                          ${PROJECT_BINARY_DIR}/fixture ${CMAKE_CXX_COMPILER} ${CMAKE_C_COMPILER})
+                                          ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER} ${CMAKE_C_COMPILER}
+                                          "${CMAKE_BUILD_TYPE}")
   set_tests_properties(fixture_algorithm PROPERTIES LABELS house TIMEOUT 1200 PROCESSORS 2)
 endif()

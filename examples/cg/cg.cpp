@@ -1,10 +1,13 @@
 // Conjugate gradients on the 2D Laplacian (five points, n x n unknowns, zero around them), distributed by rows of the grid.
 // An ordinary MPI program: halo rows by point-to-point messages, inner products by MPI_Allreduce, or overlapped with the
-// product A w by MPI_Iallreduce (Ghysels and Vanroose's pipelined form).
+// product A w by MPI_Iallreduce (Ghysels and Vanroose's pipelined form), or by a persistent request, started every time.
 //
-// usage: cg [N] [double|exact] [blocking|pipelined]
+// usage: cg [N] [double|exact] [blocking|pipelined|persistent]
 //   exact: inner products of ranks are added as integers, so that no order of additions can be seen in the result.
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>  // Open MPI 4.1 has persistent collectives as an extension
+#endif
 
 #include <algorithm>
 #include <array>
@@ -21,6 +24,7 @@ struct Options {
   int n = 64;
   bool exact = false;
   bool pipelined = false;
+  bool persistent = false;
 };
 
 /// The rows of the grid that a rank owns.
@@ -62,12 +66,30 @@ class Sums {
  public:
   explicit Sums(bool exact) : exact_(exact) {}
 
-  void start(double a, double b, MPI_Request* request) {
+  /// Makes the request persistent; to be freed by the caller.
+  void prepare(MPI_Request* request) {
+#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+    const auto init = MPIX_Allreduce_init;
+#else
+    const auto init = MPI_Allreduce_init;
+#endif
+    persistent_ = true;
     if (exact_) {
-      set_integers(a, b);
+      init(integers_.data(), integer_sums_.data(), 2 * limbs, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+           request);
+    } else {
+      init(values_.data(), sums_.data(), 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request);
+    }
+  }
+
+  void start(double a, double b, MPI_Request* request) {
+    values_ = {a, b};
+    if (exact_) set_integers(a, b);
+    if (persistent_) {
+      MPI_Start(request);
+    } else if (exact_) {
       MPI_Iallreduce(integers_.data(), integer_sums_.data(), 2 * limbs, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD, request);
     } else {
-      values_ = {a, b};
       MPI_Iallreduce(values_.data(), sums_.data(), 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, request);
     }
   }
@@ -97,6 +119,7 @@ class Sums {
   }
 
   bool exact_;
+  bool persistent_ = false;
   std::array<double, 2> values_{};
   std::array<double, 2> sums_{};
   std::array<std::int64_t, std::size_t{2} * limbs> integers_{};
@@ -219,12 +242,14 @@ class Solver {
     multiply(r, w);
     double alpha = 0;
     double before = 0;
-    for (int k = 0;; ++k) {
-      MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (options_.persistent) sums_.prepare(&request);
+    int k = 0;
+    for (;; ++k) {
       sums_.start(dot(r, r), dot(w, r), &request);
       multiply(w, q, &request);
       const auto [rr, wr] = sums_.finish();
-      if (k == limit || std::sqrt(rr) <= target) return k;
+      if (k == limit || std::sqrt(rr) <= target) break;
       print_residual(k, rr);
       const double beta = k == 0 ? 0.0 : rr / before;
       alpha = k == 0 ? rr / wr : rr / (wr - beta * rr / alpha);
@@ -236,6 +261,8 @@ class Solver {
       add(r, -alpha, s);
       add(w, -alpha, z);
     }
+    if (options_.persistent) MPI_Request_free(&request);
+    return k;
   }
 
   /// The true residual, and some values of the solution, which is gathered on rank 0.
@@ -278,20 +305,22 @@ int main(int argc, char** argv) {
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::array<int, 3> chosen{64, 0, 0};
+  std::array<int, 4> chosen{64, 0, 0, 0};
   if (rank == 0) {
     for (int i = 1; i < argc; ++i) {
       const std::string word = argv[i];
-      if (word == "exact")
+      if (word == "exact") {
         chosen[1] = 1;
-      else if (word == "pipelined")
+      } else if (word == "pipelined" || word == "persistent") {
         chosen[2] = 1;
-      else if (word != "double" && word != "blocking")
+        chosen[3] = word == "persistent" ? 1 : 0;
+      } else if (word != "double" && word != "blocking") {
         chosen[0] = std::atoi(argv[i]);
+      }
     }
   }
-  MPI_Bcast(chosen.data(), 3, MPI_INT, 0, MPI_COMM_WORLD);
-  const Options options{chosen[0], chosen[1] != 0, chosen[2] != 0};
+  MPI_Bcast(chosen.data(), 4, MPI_INT, 0, MPI_COMM_WORLD);
+  const Options options{chosen[0], chosen[1] != 0, chosen[2] != 0, chosen[3] != 0};
   if (options.n < size) {
     if (rank == 0) std::fprintf(stderr, "cg: N is a number of rows, at least one for each rank\n");
     MPI_Abort(MPI_COMM_WORLD, 2);

@@ -4,5 +4,5 @@
 
 command -v "mpif90.$mpi" >/dev/null || skip "no mpif90.$mpi (packages gfortran and lib$mpi-dev)"
 program=$(built "cg_fortran_$mpi") || exit
-conjugate_gradients cg_fortran "$program"
+conjugate_gradients cg_fortran "$program" pipelined
 exit $status

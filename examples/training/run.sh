@@ -19,5 +19,6 @@ collectives=allreduce,bcast,scatterv,gather,allgather,barrier
 train "sums of integers" -- $script integer blocking
 train "sums of doubles, CIRCOLL_ALLREDUCE=ring" --env CIRCOLL_ALLREDUCE=ring --close '^(epoch|norms|worst)' 1e-12 0 -- \
   $script double blocking
+collectives=$collectives,iallreduce
 train "overlapped, sums of integers" -- $script integer overlapped
 exit $status

@@ -26,7 +26,9 @@ CIRCOLL_EXPORT int MPI_Request_free(MPI_Request* request) {
 
 CIRCOLL_EXPORT int MPI_Cancel(MPI_Request* request) {
   int error = MPI_SUCCESS;
-  return circoll::mpi::cancel_persistent(*request, &error) ? error : PMPI_Cancel(request);
+  const bool ours =
+      circoll::mpi::cancel_persistent(*request, &error) || circoll::mpi::cancel_nonblocking(*request, &error);
+  return ours ? error : PMPI_Cancel(request);
 }
 
 CIRCOLL_EXPORT int MPI_Op_free(MPI_Op* op) {

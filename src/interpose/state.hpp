@@ -13,8 +13,8 @@
 #include "exec/mpi/perform.hpp"
 #include "interpose/collect.hpp"
 #include "interpose/event.hpp"
-#include "interpose/progress.hpp"
 #include "interpose/ledger.hpp"
+#include "interpose/progress.hpp"
 #include "interpose/trace.hpp"
 
 namespace circoll::interpose {

@@ -16,10 +16,11 @@ launch env LD_PRELOAD="$preload" "$program" >"$work/native" 2>"$work/err" || fai
 check() { # check NAME COUNTED SERVED LIBRARY...: "counted" of the tool's line; whether the drop-in serves allreduce
   local name=$1 counted=$2 serves=$3
   shift 3
-  launch env LD_PRELOAD="$* $preload" CIRCOLL_REPORT="$work/report" "$program" >"$work/ours" 2>"$work/err" ||
+  rm -f "$work/counts"
+  launch env LD_PRELOAD="$* $preload" TOOL_OUTPUT="$work/counts" CIRCOLL_REPORT="$work/report" "$program" >"$work/ours" 2>"$work/err" ||
     fail "$name: the program fails: $(cat "$work/err")"
   diff "$work/native" "$work/ours" || fail "$name: the output differs"
-  grep -q "^tool: $counted MPI_Allreduce, 2 MPI_Pcontrol$" "$work/err" || fail "$name: $(cat "$work/err")"
+  [ "$(cat "$work/counts")" = "$counted MPI_Allreduce, 2 MPI_Pcontrol" ] || fail "$name: counted $(cat "$work/counts")"
   [ -n "$serves" ] || return
   served bcast || fail "$name: the drop-in does not serve bcast"
   if [ "$serves" = yes ]; then

@@ -55,7 +55,7 @@ std::vector<TypeSpec> unusual_types() {
 void serve(const mpi::Call& call, const Algorithm& algorithm, const std::string& params = {}) {
   const mpi::Outcome outcome =
       mpi::perform(call, *mpi::intern(call.collective, std::string(algorithm.name) + params), mpi::Otherwise::refuse);
-  expect(outcome.error == MPI_SUCCESS && outcome.served != nullptr, algorithm.id(call.collective) + ": not served");
+  expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, algorithm.id(call.collective) + ": not served");
 }
 
 template <typename Function>
@@ -454,7 +454,23 @@ TEST_MPI(user_operators_beyond_int) {
   const Sparse memory(extent * count);
   if (!memory) return fail("no address space");
   for (Count i = 0; i < count; ++i) std::memcpy(memory.data() + i * extent, map_of(world_rank(), i).data(), 8);
-  mpi::allreduce(MPI_IN_PLACE, memory.data(), count, type, op, MPI_COMM_WORLD);
+  const mpi::Call call{.collective = Collective::allreduce,
+                       .sendbuf = MPI_IN_PLACE,
+                       .recvbuf = memory.data(),
+                       .sendcount = count,
+                       .sendtype = type,
+                       .op = op,
+                       .comm = MPI_COMM_WORLD};
+  const mpi::Outcome outcome = mpi::perform(call, *mpi::intern(call.collective, {}));
+  // What decides is what is sent, without the gaps.
+  const Selection small = resolve({}, {.collective = call.collective,
+                                       .p = world_size(),
+                                       .bytes = 8 * count,
+                                       .op = {.commutative = false, .idempotent = false},
+                                       .exact_op = false,
+                                       .predefined_op = false});
+  expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, "not served");
+  expect(outcome.served() == nullptr || outcome.served()->id() == small.id(), "not chosen by the bytes of messages");
   for (Count i = 0; i < count; ++i) {
     expect(std::memcmp(memory.data() + i * extent, composed(0, world_size(), i).data(), 8) == 0, "allreduce");
   }

@@ -40,7 +40,7 @@ std::uint64_t Signature::hash() const {
 Count Signature::vector_bytes() const {
   Count elements = counts.size == 0 ? head.count * blocks_of(head.collective, size) : 0;
   for (Rank i = 0; i < counts.size; ++i) elements += counts[i];
-  return deciding_bytes(head.collective, elements * head.extent_bytes);
+  return deciding_bytes(head.collective, elements * head.message_bytes);
 }
 
 BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type, const TypeInfo& info,

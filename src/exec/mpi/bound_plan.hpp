@@ -27,6 +27,7 @@ struct SignatureHead {
   std::uint64_t type_id = 0;  ///< of the datatype that messages carry; 0 for bytes
   Count count = 0;            ///< plan elements per user block, if uniform
   Count extent_bytes = 1;     ///< of a plan element
+  Count message_bytes = 1;    ///< of a plan element in a message: without its gaps
   Collective collective = Collective::barrier;
   int root = 0;
   bool in_place = false;  ///< as the schedule sees it

@@ -105,6 +105,7 @@ int CommState::open(MPI_Comm comm) {
   if (rc == MPI_SUCCESS) rc = PMPI_Comm_size(comm, &size);
   if (rc == MPI_SUCCESS) rc = PMPI_Comm_rank(comm, &rank);
   if (rc != MPI_SUCCESS) return rc;
+  user_comm_ = comm;
   size_ = size;
   rank_ = rank;
   usable_ = inter == 0;
@@ -224,6 +225,7 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
     if (state->position_ != global.states.end()) global.states.erase(state->position_);
     state->position_ = global.states.end();
   }
+  state->user_comm_ = MPI_COMM_WORLD;
   state->release();
   bury_released();
   return MPI_SUCCESS;

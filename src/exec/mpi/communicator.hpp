@@ -56,6 +56,9 @@ class CommState {
   void add_unfinished(std::uint64_t number);
   void remove_unfinished(std::uint64_t number);
 
+  /// Calls the error handler of the user's communicator, or of MPI_COMM_WORLD if that has been freed.
+  void call_errhandler(int error) const { PMPI_Comm_call_errhandler(user_comm_, error); }
+
   /// Keeps the object alive until release(), although the communicator is freed. Thread-safe.
   void retain() { ++users_; }
   void release();
@@ -84,6 +87,7 @@ class CommState {
   Rank rank_ = 0;
   Rank size_ = 1;
   MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm user_comm_ = MPI_COMM_WORLD;
   std::uint32_t tag_span_ = 1;
   std::uint32_t tag_epochs_ = 1;
   std::uint64_t next_number_ = 0;

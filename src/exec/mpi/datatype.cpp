@@ -207,8 +207,7 @@ int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_typ
     return rc;
   }
   // Threads share the communicator, and this may run inside a wait of another one: each message has a tag of its own.
-  constexpr unsigned tags = 1U << 14;
-  const int tag = static_cast<int>(globals().next_self_tag++ % tags);
+  const int tag = static_cast<int>(globals().next_packing_tag++ % Globals::packing_tags);
   const int rc = PMPI_Sendrecv(from, 1, out, 0, tag, to, 1, in, 0, tag, self_communicator(), MPI_STATUS_IGNORE);
   PMPI_Type_free(&out);
   PMPI_Type_free(&in);

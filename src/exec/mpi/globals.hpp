@@ -41,7 +41,11 @@ struct Globals {
   int comm_keyval = MPI_KEYVAL_INVALID;
   int finalize_keyval = MPI_KEYVAL_INVALID;
   std::atomic<MPI_Comm> self{MPI_COMM_NULL};
-  std::atomic<unsigned> next_self_tag{0};
+  /// Messages on it: those of packing have the lower tags, those that complete requests the others.
+  static constexpr int packing_tags = 1 << 14;
+  std::atomic<unsigned> next_packing_tag{0};
+  std::atomic<std::uint64_t> next_request_tag{0};
+  std::atomic<int> largest_tag{0};
   std::list<CommState*> states;
   std::atomic<int> private_comms{0};
   /// Set by the drop-in: of processes of another MPI_COMM_WORLD, spawned ones say, nobody knows whether they have it.

@@ -73,9 +73,7 @@ void HeldCall::release() noexcept {
   for (MPI_Datatype& type : types_) {
     if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
   }
-  types_.fill(MPI_DATATYPE_NULL);
   release_op(op_);
-  op_ = MPI_OP_NULL;
 }
 
 }  // namespace circoll::mpi

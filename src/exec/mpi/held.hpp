@@ -24,13 +24,12 @@ class HeldCall {
   HeldCall(const HeldCall&) = delete;
   HeldCall& operator=(const HeldCall&) = delete;
 
-  /// Gives back what is held; the handles are not used any more.
-  void release() noexcept;
   /// The call, with handles that stay valid as far as they are needed.
   [[nodiscard]] const Call& call() const { return call_; }
 
  private:
   void hold(MPI_Datatype Call::*type, bool user_operator);
+  void release() noexcept;
 
   Call call_;
   MPI_Op op_ = MPI_OP_NULL;                                                  ///< held

@@ -26,41 +26,35 @@ void PendingCall::tell() noexcept {
   ended_.outcome.plan.reset();
 }
 
+int PendingCall::raise() noexcept {
+  const int error = operation_.error();
+  if (error != MPI_SUCCESS) state_.call_errhandler(error);
+  return error;
+}
+
 namespace {
 
-/// Its MPI request is a generalized one: it completes in every kind of wait and test, together with others.
 class Nonblocking final : public PendingCall {
  public:
   using PendingCall::PendingCall;
 
   [[nodiscard]] int make_request(MPI_Request* request) {
-    const int rc = PMPI_Grequest_start(query, free, cancel, this, request);
+    const int rc = message_.receive(request);
     request_ = *request;
     return rc;
   }
+  [[nodiscard]] MPI_Request request() const override { return request_; }
 
   void finished() noexcept override {
     tell();
-    release();                         // here, since free() may be called where MPI's functions can not be
-    PMPI_Grequest_complete(request_);  // from here on MPI may call free()
+    const SelfMessage message = message_;
+    const int error = raise();
+    delete this;
+    message.send(error);
   }
 
  private:
-  static int query(void* self, MPI_Status* status) {
-    // A collective's status has nothing to say.
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
-    status->MPI_SOURCE = MPI_UNDEFINED;
-    status->MPI_TAG = MPI_UNDEFINED;
-    return static_cast<Nonblocking*>(self)->operation().error();
-  }
-  static int free(void* self) {
-    delete static_cast<Nonblocking*>(self);
-    return MPI_SUCCESS;
-  }
-  /// MPI forbids to cancel a collective.
-  static int cancel(void* /*self*/, int /*complete*/) { return MPI_ERR_REQUEST; }
-
+  SelfMessage message_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
@@ -81,14 +75,25 @@ Outcome start(const Call& call, const Interned& choice, MPI_Request* request, co
   auto pending = std::make_unique<Nonblocking>(call, *found.state, observer);
   Operation& operation = pending->operation();
   if (!operation.prepare(choice)) {
+<<<<<<< HEAD
+    if (operation.erroneous()) operation.take_numbers();  // ranks where nothing is wrong do
+=======
     if (operation.erroneous()) operation.skip_numbers();
+>>>>>>> main
     return native(call, request, operation.reason(), operation.bytes());
   }
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};
   operation.take_numbers();
   Outcome outcome{.plan = operation.plan(), .bytes = operation.bytes()};
-  progress().add(*pending.release());  // MPI deletes it with the request
+  progress().add(*pending.release());  // deletes itself when it is over
   return outcome;
+}
+
+bool cancel_nonblocking(MPI_Request request, int* error) {
+  if (!progress().owns(request)) return false;
+  *error = MPI_ERR_REQUEST;
+  PMPI_Comm_call_errhandler(MPI_COMM_WORLD, *error);
+  return true;
 }
 
 }  // namespace circoll::mpi

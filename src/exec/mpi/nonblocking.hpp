@@ -37,5 +37,7 @@ struct Observer {
 [[nodiscard]] bool start_persistent(MPI_Request request, int* error);
 [[nodiscard]] bool free_persistent(MPI_Request* request, int* error);
 [[nodiscard]] bool cancel_persistent(MPI_Request request, int* error);
+/// MPI forbids to cancel a collective; likewise of pending requests that start() has made.
+[[nodiscard]] bool cancel_nonblocking(MPI_Request request, int* error);
 
 }  // namespace circoll::mpi

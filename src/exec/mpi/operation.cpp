@@ -66,8 +66,9 @@ bool Operation::find_data_plan(bool wait) {
 }
 
 void Operation::take_numbers() {
+  // Not what this rank needs, but what any rank may: an error may have kept it from knowing.
   number_ = state_.take_number();
-  if (has_prologue()) state_.take_number();
+  if (user_.needs_prologue()) state_.take_number();
 }
 
 void Operation::skip_numbers() {

@@ -54,11 +54,6 @@ class Operation {
   /// Until it is over. Returns an MPI error code.
   int wait();
   [[nodiscard]] int error() const { return error_; }
-  /// It is over and will not be started again: gives back its plans.
-  void drop_plans() noexcept {
-    plan_.reset();
-    prologue_.reset();
-  }
   /// Ends it with an error, after an exception.
   void fail(int error);
 

@@ -8,6 +8,7 @@
 #include "exec/mpi/held.hpp"
 #include "exec/mpi/nonblocking.hpp"
 #include "exec/mpi/progress.hpp"
+#include "exec/mpi/self_message.hpp"
 
 namespace circoll::mpi {
 
@@ -26,11 +27,8 @@ class PendingCall : public Pending {
   void set_persistent() { ended_.persistent = true; }
   /// Tells who wanted to know.
   void tell() noexcept;
-  /// Gives back everything that belongs to MPI. Not to be started again.
-  void release() noexcept {
-    operation_.drop_plans();
-    held_.release();
-  }
+  /// Calls the communicator's error handler if there was an error. Returns the error.
+  int raise() noexcept;
 
  private:
   HeldCall held_;

@@ -37,8 +37,12 @@ Communicator find_communicator(const Call& call, const Interned& choice) {
 
 Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   const Communicator found = find_communicator(call, choice);
+<<<<<<< HEAD
+  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
+=======
   if (found.error != MPI_SUCCESS)
     return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed
+>>>>>>> main
   if (!found.native_reason.empty()) {
     return found.erroneous ? native(call, found.native_reason)
                            : not_served(call, choice, otherwise, found.native_reason, 0);
@@ -47,7 +51,11 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   Operation operation(call, state, state.counts());
   if (!operation.prepare(choice)) {
     if (operation.erroneous()) {
+<<<<<<< HEAD
+      operation.take_numbers();  // ranks where nothing is wrong do
+=======
       operation.skip_numbers();
+>>>>>>> main
       return native(call, operation.reason());
     }
     return not_served(call, choice, otherwise, operation.reason(), operation.bytes());

@@ -33,7 +33,7 @@ enum class Otherwise {
 /// What is known about a call's communicator before its arguments are read.
 struct Communicator {
   CommState* state = nullptr;
-  int error = MPI_SUCCESS;
+  int error = MPI_SUCCESS;           ///< of MPI's functions for communicators, which have called the error handler
   std::string_view native_reason{};  ///< empty: Circoll may serve the call
   bool erroneous = false;
 };

@@ -10,21 +10,16 @@
 namespace circoll::mpi {
 namespace {
 
-/// Its MPI request is a persistent receive from ourselves, which a message of no bytes completes: so it is inactive and
-/// active, waited for and tested as MPI says, whatever else is waited for in the same call.
 class Persistent final : public PendingCall {
  public:
-  Persistent(const Call& call, CommState& state, const Observer& observer, int tag)
-      : PendingCall(call, state, observer), tag_(tag) {
+  Persistent(const Call& call, CommState& state, const Observer& observer) : PendingCall(call, state, observer) {
     set_persistent();
     state.retain();
   }
   ~Persistent() override { comm_state().release(); }
 
-  [[nodiscard]] int make_request() {
-    return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag_, self_communicator(), &handle_);
-  }
-  [[nodiscard]] MPI_Request handle() const { return handle_; }
+  [[nodiscard]] int make_request() { return message_.init_receive(&handle_); }
+  [[nodiscard]] MPI_Request request() const override { return handle_; }
 
   [[nodiscard]] int start() {
     entered();
@@ -41,22 +36,16 @@ class Persistent final : public PendingCall {
 
   void finished() noexcept override {
     tell();
-    // The status of a receive can not carry our error code; a message that is too long makes it fail at least.
-    const char too_long = 0;
-    const int bytes = operation().error() == MPI_SUCCESS ? 0 : 1;
-    const int tag = tag_;
-    const bool given_up = state_.exchange(State::inactive) == State::given_up;
-    // From here on the program may start it again.
-    MPI_Request sent = MPI_REQUEST_NULL;
-    PMPI_Isend(&too_long, bytes, MPI_BYTE, 0, tag, self_communicator(), &sent);
-    if (sent != MPI_REQUEST_NULL) PMPI_Request_free(&sent);
-    if (given_up) delete this;
+    const SelfMessage message = message_;
+    const int error = raise();
+    if (state_.exchange(State::inactive) == State::given_up) delete this;
+    message.send(error);  // from here on the program may start it again
   }
 
  private:
   enum class State { inactive, active, given_up };
 
-  int tag_;
+  SelfMessage message_;
   MPI_Request handle_ = MPI_REQUEST_NULL;
   std::atomic<State> state_{State::inactive};
 };
@@ -66,7 +55,6 @@ struct Registry {
   std::atomic<std::size_t> size{0};
   std::mutex mutex;
   std::unordered_map<MPI_Request, Persistent*> all;
-  unsigned made = 0;
 };
 
 Registry& registry() {
@@ -80,14 +68,6 @@ Persistent* find(MPI_Request request) {
   const std::lock_guard lock(known.mutex);
   const auto found = known.all.find(request);
   return found == known.all.end() ? nullptr : found->second;
-}
-
-int next_tag() {
-  constexpr unsigned first = 1U << 14;  // below are those of packing (datatype.cpp)
-  constexpr unsigned tags = 1U << 14;   // messages of equal tags arrive in order, and 32767 is what MPI promises
-  Registry& known = registry();
-  const std::lock_guard lock(known.mutex);
-  return static_cast<int>(first + known.made++ % tags);
 }
 
 Outcome native(const Call& call, MPI_Info info, MPI_Request* request, std::string_view reason, Count bytes = 0) {
@@ -104,14 +84,14 @@ Outcome init(const Call& call, const Interned& choice, MPI_Info info, MPI_Reques
   if (!found.native_reason.empty()) return native(call, info, request, found.native_reason);
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
-  auto made = std::make_unique<Persistent>(call, *found.state, observer, next_tag());
+  auto made = std::make_unique<Persistent>(call, *found.state, observer);
   Operation& operation = made->operation();
   if (!operation.prepare(choice)) return native(call, info, request, operation.reason(), operation.bytes());
   if (const int rc = made->make_request(); rc != MPI_SUCCESS) return Outcome{.error = rc};
-  *request = made->handle();
+  *request = made->request();
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
-  known.all.insert_or_assign(made->handle(), made.get());
+  known.all.insert_or_assign(made->request(), made.get());
   known.size = known.all.size();
   made.release();
   return Outcome{.plan = operation.plan(), .bytes = operation.bytes()};

@@ -1,5 +1,7 @@
 #include "exec/mpi/progress.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <new>
 
@@ -38,6 +40,19 @@ void Progress::add(Pending& pending) {
   if (!listening_) return;
   ++signals_;
   signals_.notify_one();
+}
+
+bool Progress::owns(MPI_Request request) {
+  if (pending() == 0) return false;
+  while (polling_.exchange(true, std::memory_order_acquire)) sched_yield();
+  const auto is_it = [&](const Pending* pending) { return pending->request() == request; };
+  bool found = std::any_of(active_.begin(), active_.end(), is_it);
+  {
+    const std::lock_guard lock(mutex_);
+    found = found || std::any_of(arrived_.begin(), arrived_.end(), is_it);
+  }
+  polling_.store(false, std::memory_order_release);
+  return found;
 }
 
 bool Progress::await_pending() {

@@ -26,6 +26,8 @@ class Pending {
 
   [[nodiscard]] virtual Operation& operation() = 0;
   [[nodiscard]] virtual CommState& comm_state() = 0;
+  /// What the program waits for.
+  [[nodiscard]] virtual MPI_Request request() const = 0;
   /// Its start has returned to the caller of add().
   virtual void begun() noexcept = 0;
   /// It is over: says so to MPI. Last use of the object by Progress; it may go at once. Must not throw.
@@ -45,6 +47,8 @@ class Progress {
   /// Asks for news of some operations, of others the next time. Returns how many have ended. Does nothing if there are
   /// none, if another thread is doing it, or if called from within itself. Thread-safe.
   int poll() noexcept;
+  /// Whether the request is that of an operation which is not over. Not from within poll().
+  [[nodiscard]] bool owns(MPI_Request request);
 
   /// For a thread that polls: waits until there is something to do. False: it shall end.
   [[nodiscard]] bool await_pending();

@@ -246,6 +246,7 @@ Signature UserBuffers::signature(const Interned& choice) const {
   s.head.count = is_irregular(c) ? 0 : block_;
   if (is_reducing(c)) {
     s.head.extent_bytes = elements_.extent_bytes;
+    s.head.message_bytes = elements_.typed ? elements_.info.size_bytes : elements_.extent_bytes;
     s.head.type_id = elements_.typed ? elements_.info.id : 0;
     s.head.commutative = elements_.commutative;
     s.head.idempotent = idempotent_;

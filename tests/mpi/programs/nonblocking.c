@@ -344,9 +344,10 @@ static void together(int n, int way) {
   char how[32];
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   make(&r, n, way);
-  /* Native requests among them; two communicators, one of which is freed before anything is complete. */
+  /* Native requests and null ones among them; two communicators, one of which is freed before anything is complete. */
   MPI_Irecv(&left, 1, MPI_INT, (rank + size - 1) % size, 5, MPI_COMM_WORLD, &requests[count++]);
   for (k = 0; k < forms; ++k) istart(&r, k, k % 3 == 0 ? other : MPI_COMM_WORLD, &requests[count++]);
+  requests[count++] = MPI_REQUEST_NULL;
   MPI_Isend(&token, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, &requests[count++]);
   MPI_Comm_free(&other);
   wait_by(way, count, requests);
