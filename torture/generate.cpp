@@ -21,7 +21,8 @@ class Generator {
     case_.lanes.resize(static_cast<std::size_t>(lanes));
     case_.busy = random_.percent(80);
     make_comms(lanes);
-    const auto operations = static_cast<int>(random_.between(1, options_.max_operations));
+    storm_ = random_.percent(4);
+    const auto operations = static_cast<int>(random_.between(1, options_.max_operations * (storm_ ? 8 : 1)));
     for (int id = 0; id < operations; ++id) case_.operations.push_back(make_operation(id));
     if (random_.percent(60)) {
       const auto messages = static_cast<int>(random_.between(1, 8));
@@ -68,7 +69,7 @@ class Generator {
     Count limit = 16;
     const std::int64_t size = random_.below(100);
     if (size < 8) return 0;
-    if (size < 22) return std::min<Count>(1, most);
+    if (size < 22 || storm_) return std::min<Count>(1, most);
     if (size >= 70) limit = 300;
     if (size >= 90) limit = 3000;
     if (size >= 97) limit = 100000;
@@ -134,6 +135,7 @@ class Generator {
     Operation o{.id = id};
     o.collective = random_.pick(options_.collectives);
     o.mode = random_.pick(options_.modes);
+    if (storm_ && o.mode == Mode::blocking) o.mode = random_.pick(options_.modes);
     if (o.mode == Mode::persistent && random_.percent(30)) o.mode = random_.pick(options_.modes);
     o.comm = any_comm();
     o.large = random_.percent(20);
@@ -229,6 +231,7 @@ class Generator {
   const Options& options_;
   int size_;
   Random random_;
+  bool storm_ = false;  ///< many small operations
   Case case_;
 };
 

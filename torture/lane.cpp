@@ -183,13 +183,46 @@ void Lane::start(const Operation& operation, int execution) {
             "the call");
       break;
     case Mode::persistent:
-      check(random_.percent(50) ? MPI_Start(&active.pending.request) : MPI_Startall(1, &active.pending.request),
-            operation, "MPI_Start");
+      start_persistent(active);
       break;
   }
   if (active.pending.request == MPI_REQUEST_NULL) return complete(active);  // failed, and said so
   if (operation.freed_early && outlives_handles(operation)) active.instance->free_handles();
   pending_.push_back(&active.pending);
+}
+
+void Lane::start_persistent(Active& active) {
+  const Operation& operation = active.instance->operation();
+  if (!case_.busy || random_.percent(60)) return check(MPI_Start(&active.pending.request), operation, "MPI_Start");
+  // One call starts it and native requests, in any order.
+  std::vector<Pending*> together{&active.pending};
+  if (random_.percent(70)) {
+    Companion& companion = make_companion();
+    together.insert(together.begin() + random_.below(2), &companion.receive);
+    together.insert(together.begin() + random_.below(3), &companion.send);
+    pending_.push_back(&companion.receive);
+    pending_.push_back(&companion.send);
+  }
+  std::vector<MPI_Request> requests;
+  for (const Pending* pending : together) requests.push_back(pending->request);
+  check(MPI_Startall(static_cast<int>(requests.size()), requests.data()), operation, "MPI_Startall");
+  for (std::size_t i = 0; i < together.size(); ++i) together[i]->request = requests[i];
+}
+
+Lane::Companion& Lane::make_companion() {
+  constexpr int first_companion_tag = 1000, tags_of_a_lane = 10000;
+  const int tag = first_companion_tag + number_ * tags_of_a_lane + static_cast<int>(companions_.size());
+  Companion& c = companions_.emplace_back();
+  for (std::size_t i = 0; i < c.out.size(); ++i) c.out[i] = static_cast<int>(hash(tag, i) % 1000003);
+  c.send.persistent = c.receive.persistent = true;
+  c.send.done = [](const MPI_Status*) {};
+  c.receive.done = [this, &c](const MPI_Status*) {
+    if (c.in != c.out) fail("a persistent message to itself is not what was sent");
+  };
+  const int n = static_cast<int>(c.out.size());
+  MPI_Send_init(c.out.data(), n, MPI_INT, 0, tag, MPI_COMM_SELF, &c.send.request);
+  MPI_Recv_init(c.in.data(), n, MPI_INT, 0, tag, MPI_COMM_SELF, &c.receive.request);
+  return c;
 }
 
 void Lane::complete(Active& active) {
@@ -272,6 +305,11 @@ void Lane::check_leftovers() {
 void Lane::free_instances() {
   active_.clear();
   exchanges_.clear();
+  for (Companion& companion : companions_) {
+    MPI_Request_free(&companion.send.request);
+    MPI_Request_free(&companion.receive.request);
+  }
+  companions_.clear();
 }
 
 }  // namespace circoll::torture

@@ -1,6 +1,8 @@
 // One thread's steps of a case.
 #pragma once
 
+#include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,6 +43,12 @@ class Lane {
     Pending send, receive;
   };
 
+  /// A persistent message to itself, started in one call with a persistent collective.
+  struct Companion {
+    std::array<int, 32> out{}, in{};
+    Pending send, receive;
+  };
+
   void step(const Step& step);
   [[nodiscard]] bool left_out(const Operation& operation) const;
   [[nodiscard]] static bool outlives_handles(const Operation& operation);
@@ -48,6 +56,8 @@ class Lane {
   void free_comm(int index);
   Active& make(const Operation& operation);
   void start(const Operation& operation, int execution);
+  void start_persistent(Active& active);
+  Companion& make_companion();
   void complete(Active& active);
   void exchange(const Message& message);
   void check_message(const Message& message, const Exchange& exchange, const MPI_Status* status);
@@ -65,6 +75,7 @@ class Lane {
   int haste_;  ///< percent: how often this rank completes something between two steps
   std::map<int, Active> active_;
   std::map<int, Exchange> exchanges_;
+  std::deque<Companion> companions_;
   std::vector<Pending*> pending_;
   std::vector<Record> records_;
   std::vector<std::string> failures_;
