@@ -20,7 +20,7 @@ constexpr int calls_per_batch = 100;
 constexpr int tag = 7;
 
 /// The same steps in the same order as allreduce/recursive_doubling takes on two ranks (`circoll show`), as its execution
-/// hands them to MPI: one receive, one send, and a test of what is left until nothing is.
+/// hands them to MPI: one send, one receive, and a test of what is left until nothing is.
 class Messages {
  public:
   explicit Messages(MPI_Comm comm) {
@@ -36,8 +36,8 @@ class Messages {
   Messages& operator=(const Messages&) = delete;
 
   void exchange(double* mine, double* others) {
-    PMPI_Irecv(others, 1, MPI_DOUBLE, 1 - rank_, tag, comm_, &requests_[0]);
-    PMPI_Isend(mine, 1, MPI_DOUBLE, 1 - rank_, tag, comm_, &requests_[1]);
+    PMPI_Isend(mine, sizeof *mine, MPI_BYTE, 1 - rank_, tag, comm_, &requests_[0]);
+    PMPI_Irecv(others, sizeof *others, MPI_BYTE, 1 - rank_, tag, comm_, &requests_[1]);
     int active = 2;
     for (int idle = 0; active > 0;) {
       int completed = 0;
