@@ -35,7 +35,7 @@ Communicator find_communicator(const Call& call, const Interned& choice) {
   return found;
 }
 
-Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
+Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, bool timed) {
   const Communicator found = find_communicator(call, choice);
   if (found.error != MPI_SUCCESS)
     return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed
@@ -55,9 +55,13 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   operation.take_numbers();
   while (!operation.may_start()) progress().poll();
   operation.start();
+  const double begin_s = timed ? PMPI_Wtime() : 0;
   const int error = operation.wait();
-  return Outcome{
-      .error = error, .plan = operation.plan(), .reason = operation.plan()->why(), .bytes = operation.bytes()};
+  return Outcome{.error = error,
+                 .plan = operation.plan(),
+                 .reason = operation.plan()->why(),
+                 .bytes = operation.bytes(),
+                 .waited_s = timed ? PMPI_Wtime() - begin_s : 0};
 }
 
 }  // namespace circoll::mpi
