@@ -85,7 +85,7 @@ Globals& globals() {
 
 MPI_Comm self_communicator() {
   Globals& global = globals();
-  if (const MPI_Comm known = global.self; known != MPI_COMM_NULL) return known;
+  if (MPI_Comm known = global.self; known != MPI_COMM_NULL) return known;
   const std::lock_guard lock(global.comm_mutex);
   if (global.self == MPI_COMM_NULL) {
     MPI_Comm made = MPI_COMM_NULL;

@@ -111,6 +111,9 @@ struct Functions {
   F15 barrier;
 };
 
+template <typename... F>
+Functions(F...) -> Functions<F...>;  // clang 14 does not find it by itself
+
 constexpr Functions blocking{PMPI_Allreduce,      PMPI_Reduce,    PMPI_Reduce_scatter_block,
                              PMPI_Reduce_scatter, PMPI_Allgather, PMPI_Allgatherv,
                              PMPI_Gather,         PMPI_Gatherv,   PMPI_Scatter,

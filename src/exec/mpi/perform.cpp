@@ -39,7 +39,7 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, b
   const Communicator found = find_communicator(call, choice);
   if (found.error != MPI_SUCCESS)
     return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed
-  if (!found.native_reason.empty()) {
+  if (found.state == nullptr || !found.native_reason.empty()) {
     return found.erroneous ? native(call, found.native_reason)
                            : not_served(call, choice, otherwise, found.native_reason, 0);
   }

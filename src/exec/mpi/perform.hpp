@@ -18,6 +18,7 @@ struct Outcome {
   std::shared_ptr<const BoundPlan> plan{};  ///< what served it; none: the native collective
   std::string_view reason{};                ///< why native, or why this algorithm. Valid until the next call
   Count bytes = 0;       ///< this rank's contribution or block (packed), the root's where it has none
+  double waited_s = 0;   ///< of a blocking call, if `timed`: while its messages were under way
   bool handled = false;  ///< native: the error handler has been called already, if there was an error
 
   /// nullptr: the native collective. Lives as long as `plan`.

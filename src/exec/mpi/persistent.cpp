@@ -93,7 +93,7 @@ Outcome init(const Call& call, const Interned& choice, MPI_Info info, MPI_Reques
   const std::lock_guard lock(known.mutex);
   known.all.insert_or_assign(made->request(), made.get());
   known.size = known.all.size();
-  made.release();
+  (void)made.release();  // free_persistent() deletes it
   return Outcome{.plan = operation.plan(), .bytes = operation.bytes()};
 }
 
