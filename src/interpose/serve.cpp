@@ -26,7 +26,8 @@ void record(State& state, const mpi::Call& call, Mode mode, const mpi::Outcome& 
                 .bytes = outcome.bytes,
                 .begin_s = begin_s,
                 .end_s = end_s,
-                .inside_s = end_s - begin_s});
+                .inside_s = end_s - begin_s,
+                .own_s = outcome.plan == nullptr ? 0 : end_s - begin_s - outcome.waited_s});
 }
 
 /// A nonblocking or persistent operation that Progress has brought to its end.
@@ -40,6 +41,7 @@ void record_ended(const mpi::Ended& ended) noexcept {
                           .begin_s = ended.begin_s,
                           .end_s = PMPI_Wtime(),
                           .inside_s = ended.inside_s,
+                          .own_s = ended.inside_s,
                           .thread = ended.thread});
 }
 
@@ -80,7 +82,10 @@ mpi::Outcome left_native(const State& state, int error) {
 
 int serve(const mpi::Call& call) noexcept {
   return guarded(
-      call, Mode::blocking, [&](State& /*state*/, const mpi::Interned& choice) { return mpi::perform(call, choice); },
+      call, Mode::blocking,
+      [&](State& state, const mpi::Interned& choice) {
+        return mpi::perform(call, choice, mpi::Otherwise::native, state.recording());
+      },
       [&] { return mpi::call_native(call); }, [](const mpi::Outcome&) { return true; });
 }
 

@@ -1,10 +1,11 @@
 // All mutable state of the executor that outlives a call, in one place. (The drop-in's own is
 // interpose/state.hpp.)
 //
-//   per process        Globals below: keyvals, the private self communicator, counters, scratch memory,
-//   interned choices per communicator   CommState (communicator.hpp), an attribute of the user's communicator
-//   per thread         the last communicator state and the last choice, as a memo (communicator.cpp,
-//   choices.cpp) per datatype       TypeInfo (datatype.hpp), an attribute of the user's derived datatype
+//   per process       Globals below: keyvals, the private self communicator, counters, scratch memory, held operators;
+//                     interned choices (choices.cpp), pending operations (progress.hpp), persistent requests (persistent.cpp)
+//   per communicator  CommState (communicator.hpp), an attribute of the user's communicator
+//   per thread        the last communicator state and the last choice, as a memo (communicator.cpp, choices.cpp)
+//   per datatype      TypeInfo (datatype.hpp), an attribute of the user's derived datatype
 #pragma once
 
 #include <mpi.h>

@@ -75,11 +75,7 @@ Outcome start(const Call& call, const Interned& choice, MPI_Request* request, co
   auto pending = std::make_unique<Nonblocking>(call, *found.state, observer);
   Operation& operation = pending->operation();
   if (!operation.prepare(choice)) {
-<<<<<<< HEAD
-    if (operation.erroneous()) operation.take_numbers();  // ranks where nothing is wrong do
-=======
     if (operation.erroneous()) operation.skip_numbers();
->>>>>>> main
     return native(call, request, operation.reason(), operation.bytes());
   }
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};

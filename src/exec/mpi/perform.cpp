@@ -35,14 +35,10 @@ Communicator find_communicator(const Call& call, const Interned& choice) {
   return found;
 }
 
-Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
+Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, bool timed) {
   const Communicator found = find_communicator(call, choice);
-<<<<<<< HEAD
-  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
-=======
   if (found.error != MPI_SUCCESS)
     return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed
->>>>>>> main
   if (!found.native_reason.empty()) {
     return found.erroneous ? native(call, found.native_reason)
                            : not_served(call, choice, otherwise, found.native_reason, 0);
@@ -51,11 +47,7 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   Operation operation(call, state, state.counts());
   if (!operation.prepare(choice)) {
     if (operation.erroneous()) {
-<<<<<<< HEAD
-      operation.take_numbers();  // ranks where nothing is wrong do
-=======
       operation.skip_numbers();
->>>>>>> main
       return native(call, operation.reason());
     }
     return not_served(call, choice, otherwise, operation.reason(), operation.bytes());
@@ -63,9 +55,13 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise) {
   operation.take_numbers();
   while (!operation.may_start()) progress().poll();
   operation.start();
+  const double begin_s = timed ? PMPI_Wtime() : 0;
   const int error = operation.wait();
-  return Outcome{
-      .error = error, .plan = operation.plan(), .reason = operation.plan()->why(), .bytes = operation.bytes()};
+  return Outcome{.error = error,
+                 .plan = operation.plan(),
+                 .reason = operation.plan()->why(),
+                 .bytes = operation.bytes(),
+                 .waited_s = timed ? PMPI_Wtime() - begin_s : 0};
 }
 
 }  // namespace circoll::mpi

@@ -42,6 +42,7 @@ struct Communicator {
 /// Executes a call. Whether it is native depends only on values that are equal on all ranks, or on the
 /// arguments being erroneous: then the native collective says so, in its own way. Throws Error(internal,
 /// transport) and std::bad_alloc.
-[[nodiscard]] Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise = Otherwise::native);
+[[nodiscard]] Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise = Otherwise::native,
+                              bool timed = false);
 
 }  // namespace circoll::mpi

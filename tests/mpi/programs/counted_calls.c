@@ -1,6 +1,12 @@
 /* counted_calls LOG: calls collectives, and writes a line for each into LOG.<rank>: ranks of the communicator, mode,
  * collective, and the packed bytes that docs/reporting.md says count. */
 #include <mpi.h>
+#if defined(OPEN_MPI) && MPI_VERSION < 4
+#include <mpi-ext.h>
+#define PERSISTENT(name) MPIX_##name
+#else
+#define PERSISTENT(name) MPI_##name
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,6 +46,21 @@ static void calls_on(MPI_Comm comm, int n) {
   log_call(comm, "blocking", "alltoall", 8L * n * size);
   MPI_Barrier(comm);
   log_call(comm, "blocking", "barrier", 0);
+  /* Two under way at once, then a persistent one twice. */
+  MPI_Request requests[2];
+  MPI_Iallreduce(a, b, n, MPI_DOUBLE, MPI_SUM, comm, &requests[0]);
+  MPI_Ibcast(b + n * size, n, MPI_DOUBLE, 0, comm, &requests[1]);
+  MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  log_call(comm, "nonblocking", "allreduce", 8L * n);
+  log_call(comm, "nonblocking", "bcast", 8L * n);
+  PERSISTENT(Scan_init)(a, b, n, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &requests[0]);
+  for (i = 0; i < 2; ++i) {
+    MPI_Start(&requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    log_call(comm, "persistent", "scan", 8L * n);
+  }
+  MPI_Request_free(&requests[0]);
   free(b);
   free(a);
   free(displs);

@@ -1,0 +1,19 @@
+#!/bin/bash
+# steady_state_test.sh MPI DROPIN YIELD PROGRAM: allreduces that are served allocate nothing when repeated; recorded for a
+# report, and not.
+set -u
+mpi=$1 np=2 dropin=$2 yield=$3 program=$4
+# shellcheck source=launch.sh
+. "$(dirname "$0")/launch.sh"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+
+launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report" "$program" || fail "with a report"
+cat "$work/report"
+awk '$2 == "allreduce" && $3 != "native" && $4 >= 22000 { served = 1 } END { exit !served }' "$work/report" ||
+  fail "the allreduces were not served"
+launch env LD_PRELOAD="$dropin $preload" "$program" || fail "without a report"
+[ $failed = 0 ] && echo PASS
+exit $failed
