@@ -154,7 +154,7 @@ std::vector<Pending*> complete_some(Random& random, const std::vector<Pending*>&
 std::vector<Pending*> complete_one(Random& random, Pending* pending, const Complaint& complain) {
   constexpr std::array ways{Way::wait, Way::waitall, Way::waitany, Way::waitsome, Way::test, Way::testsome};
   while (true) {
-    const std::vector<Pending*> completed = Call(random, {pending}, complain).run(random.pick(ways));
+    std::vector<Pending*> completed = Call(random, {pending}, complain).run(random.pick(ways));
     if (!completed.empty()) return completed;
     sched_yield();
   }

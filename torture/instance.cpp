@@ -76,8 +76,8 @@ std::vector<Count> Instance::send_units() const {
     return {std::accumulate(all.begin(), all.end(), Count{0})};
   }
   if (is_exchange(c)) {
-    std::vector<Count> all;
-    for (int i = 0; i < size_; ++i) all.push_back(units(*operation_, rank_, i));
+    std::vector<Count> all(static_cast<std::size_t>(size_));
+    for (int i = 0; i < size_; ++i) all[static_cast<std::size_t>(i)] = units(*operation_, rank_, i);
     return all;
   }
   return {units(*operation_, rank_)};
@@ -87,8 +87,8 @@ std::vector<Count> Instance::recv_units() const {
   const Collective c = operation_->collective;
   if (gathers(c) || allgathers(c)) return all_units();
   if (is_exchange(c)) {
-    std::vector<Count> all;
-    for (int i = 0; i < size_; ++i) all.push_back(units(*operation_, i, rank_));
+    std::vector<Count> all(static_cast<std::size_t>(size_));
+    for (int i = 0; i < size_; ++i) all[static_cast<std::size_t>(i)] = units(*operation_, i, rank_);
     return all;
   }
   if (reduce_scatters(c) && in_place()) return send_units();

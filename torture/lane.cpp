@@ -167,13 +167,12 @@ Lane::Active& Lane::make(const Operation& operation) {
 }
 
 void Lane::start(const Operation& operation, int execution) {
-  const MPI_Comm c = comm(operation.comm).comm;
   Active& active = operation.mode == Mode::persistent ? active_.at(operation.id) : make(operation);
   active.execution = execution;
   active.instance->fill(execution);
   active.sent = hash_bytes(active.instance->send().memory.bytes());
   active.under_way = true;
-  const Arguments arguments = active.instance->arguments(c);
+  const Arguments arguments = active.instance->arguments(comm(operation.comm).comm);
   switch (operation.mode) {
     case Mode::blocking:
       check(call_blocking(operation.collective, arguments, operation.large), operation, "the call");
@@ -203,8 +202,8 @@ void Lane::start_persistent(Active& active) {
     pending_.push_back(&companion.receive);
     pending_.push_back(&companion.send);
   }
-  std::vector<MPI_Request> requests;
-  for (const Pending* pending : together) requests.push_back(pending->request);
+  std::vector<MPI_Request> requests(together.size());
+  for (std::size_t i = 0; i < together.size(); ++i) requests[i] = together[i]->request;
   check(MPI_Startall(static_cast<int>(requests.size()), requests.data()), operation, "MPI_Startall");
   for (std::size_t i = 0; i < together.size(); ++i) together[i]->request = requests[i];
 }

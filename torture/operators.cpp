@@ -22,6 +22,7 @@ void store(char* to, std::uint32_t value) { std::memcpy(to, &value, sizeof value
 /// inout = in op inout on elements of any number of word pairs in this layout. `add`: sums of words. `compose`: affine
 /// maps x -> a x + b modulo 2^32, associative and not commutative.
 template <int layout, UserOp kind>
+// NOLINTNEXTLINE(readability-non-const-parameter): it is an MPI_User_function
 void combine(void* in, void* inout, int* count, MPI_Datatype* type) {
   const WordLayout& l = word_layout(layout);
   MPI_Aint lb = 0, extent = 0;
