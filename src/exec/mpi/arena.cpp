@@ -29,10 +29,10 @@ ArenaPool::Block ArenaPool::acquire(std::size_t bytes) {
 
 void ArenaPool::release(Block block) noexcept {
   if (block.data == nullptr) return;
-  {
+  if (block.bytes <= kept_bytes) {
     const std::lock_guard lock(mutex_);
     // Smaller blocks make room for a larger one, which can serve their callers too.
-    while (!free_.empty() && free_bytes_ + block.bytes > kept_bytes) {
+    while (free_bytes_ + block.bytes > kept_bytes) {
       const auto least = std::min_element(free_.begin(), free_.end(),
                                           [](const Block& a, const Block& b) { return a.bytes < b.bytes; });
       if (least->bytes >= block.bytes) break;
@@ -41,7 +41,7 @@ void ArenaPool::release(Block block) noexcept {
       *least = free_.back();
       free_.pop_back();
     }
-    if ((free_.empty() || free_bytes_ + block.bytes <= kept_bytes) && free_.size() < free_.capacity()) {
+    if (free_bytes_ + block.bytes <= kept_bytes && free_.size() < free_.capacity()) {
       free_.push_back(block);
       free_bytes_ += block.bytes;
       return;
