@@ -20,7 +20,6 @@ struct Outcome {
   Count bytes = 0;       ///< this rank's contribution or block (packed), the root's where it has none
   double waited_s = 0;   ///< of a blocking call, if `timed`: while its messages were under way
   bool handled = false;  ///< native: the error handler has been called already, if there was an error
-  double waited_s = 0;   ///< of the time in this call, that for messages; only if asked for
 
   /// nullptr: the native collective. Lives as long as `plan`.
   [[nodiscard]] const Selection* served() const { return plan ? &plan->selection() : nullptr; }
