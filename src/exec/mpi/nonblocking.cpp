@@ -14,7 +14,7 @@ PendingCall::PendingCall(const Call& call, CommState& state, const Observer& obs
 }
 
 void PendingCall::tell() noexcept {
-  if (observer_.on_ended == nullptr) return;
+  if (!observed()) return;
   ended_.outcome = Outcome{.error = operation_.error(),
                            .plan = operation_.plan(),
                            .reason = operation_.plan()->why(),

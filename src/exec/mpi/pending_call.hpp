@@ -19,11 +19,15 @@ class PendingCall : public Pending {
 
   [[nodiscard]] Operation& operation() override { return operation_; }
   [[nodiscard]] CommState& comm_state() override { return state_; }
-  void begun() noexcept override { ended_.inside_s = PMPI_Wtime() - ended_.begin_s; }
+  void begun() noexcept override {
+    if (observed()) ended_.inside_s = PMPI_Wtime() - ended_.begin_s;
+  }
 
  protected:
   /// The call, or MPI_Start, has been entered now.
-  void entered() { ended_.begin_s = PMPI_Wtime(); }
+  void entered() {
+    if (observed()) ended_.begin_s = PMPI_Wtime();
+  }
   void set_persistent() { ended_.persistent = true; }
   /// Tells who wanted to know.
   void tell() noexcept;
@@ -31,6 +35,8 @@ class PendingCall : public Pending {
   int raise() noexcept;
 
  private:
+  [[nodiscard]] bool observed() const { return observer_.on_ended != nullptr; }
+
   HeldCall held_;
   CommState& state_;
   std::vector<Count> counts_;
