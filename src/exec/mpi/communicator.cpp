@@ -233,6 +233,7 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
 
 int CommState::finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
   // MPI deletes the attributes of MPI_COMM_SELF first in MPI_Finalize, while everything still works.
+  bury_released();
   Globals& global = globals();
   const std::lock_guard lock(global.comm_mutex);
   global.finalizing = true;

@@ -17,7 +17,8 @@ void Progress::add(Pending& pending) {
   Operation& operation = pending.operation();
   {
     const std::lock_guard lock(mutex_);
-    arrived_.reserve(arrived_.size() + 1);  // what can fail comes first
+    // What can fail comes first.
+    if (arrived_.size() == arrived_.capacity()) arrived_.reserve(2 * arrived_.size() + batch);
   }
   pending.started_ = operation.may_start();
   state.add_unfinished(operation.first_number());
