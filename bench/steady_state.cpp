@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -97,9 +98,7 @@ struct Row {
   std::vector<double> seconds{};
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int measure(int argc, char** argv) {
   const bool json = argc > 1 && std::string(argv[argc - 1]) == "--json";
   const int batches = argc > 1 && !(json && argc == 2) ? std::atoi(argv[1]) : 3000;
   MPI_Init(&argc, &argv);
@@ -160,4 +159,15 @@ int main(int argc, char** argv) {
   }
   MPI_Finalize();
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return measure(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "circoll-steady-state: %s\n", e.what());
+    return 1;
+  }
 }

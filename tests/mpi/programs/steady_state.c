@@ -86,5 +86,6 @@ int main(int argc, char** argv) {
          first > 0 ? "something" : "nothing", rounds * calls, sums, messages);
   MPI_Comm_free(&comm);
   MPI_Finalize();
-  return first == 0 || sums > messages || wrong != 0;
+  /* Pools of the MPI library grow now and then; what we allocate per call would come in every one. */
+  return first == 0 || sums > messages + rounds * calls / 1000 || wrong != 0;
 }
