@@ -18,7 +18,7 @@
 
 /* The next library's function of this name. */
 #define NEXT(name)                                      \
-  static __typeof__(&name) next;                        \
+  static __typeof__(&(name)) next;                      \
   if (next == NULL) {                                   \
     void* const symbol = dlsym(RTLD_NEXT, #name);       \
     if (symbol == NULL) {                               \
