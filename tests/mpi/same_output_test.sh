@@ -4,6 +4,7 @@
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 served=$5
 shift 5
+program=("$@")
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
 work=$(mktemp -d)
@@ -14,16 +15,29 @@ fail() { echo "FAILED: $*"; failed=1; }
 # What comes with every abort, names processes and communicators, and warns of messages that an erroneous call left.
 essence() { grep -v -E 'UCX +WARN|PID|^\[vm|mpirun|^=|^-|^ *$' "$1" | sed -E 's/\[[0-9.]+\]|0x[0-9a-f]+|comm [0-9]+|\([0-9]+\)//g'; }
 
-launch env LD_PRELOAD="$preload" "$@" >"$work/native" 2>"$work/native.err"
-expected=$?
-launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report" "$@" >"$work/ours" 2>"$work/ours.err"
-status=$?
+# run NAME ENVIRONMENT...: the program's output in NAME and NAME.err, its status in $ended. The last words of a program that
+# is aborted get lost now and then in Open MPI's mpirun; it is run again then.
+run() {
+  local name=$1 attempt
+  shift
+  for attempt in 1 2 3 4 5; do
+    launch env "$@" >"$work/$name" 2>"$work/$name.err"
+    ended=$?
+    { [ $ended = 0 ] || [ -n "$(complaints "$work/$name.err")" ]; } && return
+    echo "attempt $attempt: ended with $ended and said nothing of why"
+  done
+}
+# Which rank is the first to abort is chance; what it says is not.
+complaints() { grep -oE 'occurred in MPI_[A-Za-z_]+|MPI_ERR_[A-Z]+|internal_[A-Z][a-z_]+\(|Invalid [a-z]+' "$1" | sort -u; }
+
+run native LD_PRELOAD="$preload" "${program[@]}"
+expected=$ended
+run ours LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report" "${program[@]}"
+status=$ended
 [ $status = $expected ] || fail "the program ends with $status, without the drop-in with $expected: $(cat "$work/ours.err")"
 for output in native ours; do essence "$work/$output" >"$work/$output.essence"; done
 [ -s "$work/native.essence" ] || fail "the program printed nothing: $(cat "$work/native.err")"
 diff "$work/native.essence" "$work/ours.essence" || fail "the output differs"
-# Which rank is the first to abort is chance; what it says is not.
-complaints() { grep -oE 'occurred in MPI_[A-Za-z_]+|MPI_ERR_[A-Z]+|internal_[A-Z][a-z_]+\(|Invalid [a-z]+' "$1" | sort -u; }
 diff <(complaints "$work/native.err") <(complaints "$work/ours.err") || fail "the error messages differ"
 if [ "$served" != - ]; then
   cat "$work/report"
