@@ -75,7 +75,7 @@ mpi::Observer observer(const State& state) {
 }
 
 mpi::Outcome left_native(const State& state, int error) {
-  return {.error = error, .reason = state.progress().unavailable(), .handled = true};
+  return mpi::native_outcome(error, state.progress().unavailable());
 }
 
 }  // namespace

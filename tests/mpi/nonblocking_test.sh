@@ -3,21 +3,12 @@
 # in all ways to advance them, and the report shows that the drop-in served them.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 program=$5
+# shellcheck source=launch.sh
+. "$(dirname "$0")/launch.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
-
-launch() {
-  if [ "$mpi" = openmpi ]; then
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe --bind-to none \
-      --mca mpi_yield_when_idle 1 --mca btl self,vader --mca op ^avx -np "$np" "$@"
-  else
-    mpiexec.mpich -n "$np" "$@"
-  fi
-}
-preload=""
-[ "$mpi" = mpich ] && preload=$yield
 
 launch env LD_PRELOAD="$preload" "$program" blocking >"$work/native" 2>"$work/err" ||
   fail "the program fails without the drop-in: $(cat "$work/err")"

@@ -31,18 +31,28 @@ class ArenaPool {
   std::size_t free_bytes_ = 0;
 };
 
-/// A block for the duration of a scope.
+/// A block that goes with its owner, or earlier.
 class Arena {
  public:
-  Arena(ArenaPool& pool, std::size_t bytes) : pool_(&pool), block_(pool.acquire(bytes)) {}
-  ~Arena() { pool_->release(block_); }
+  explicit Arena(ArenaPool& pool) : pool_(&pool) {}
+  ~Arena() { reset(); }
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
-  [[nodiscard]] std::byte* data() const { return block_.data; }
+
+  /// In place of the block before. Throws std::bad_alloc.
+  [[nodiscard]] std::byte* acquire(std::size_t bytes) {
+    reset();
+    block_ = pool_->acquire(bytes);
+    return block_.data;
+  }
+  void reset() noexcept {
+    pool_->release(block_);
+    block_ = {};
+  }
 
  private:
   ArenaPool* pool_;
-  ArenaPool::Block block_;
+  ArenaPool::Block block_{};
 };
 
 }  // namespace circoll::mpi

@@ -83,6 +83,16 @@ Globals& globals() {
   return *instance;
 }
 
+int largest_tag() {
+  Globals& global = globals();
+  if (const int known = global.largest_tag; known != 0) return known;
+  void* value = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
+  global.largest_tag = found != 0 ? *static_cast<int*>(value) : 32767;  // what MPI promises
+  return global.largest_tag;
+}
+
 MPI_Comm self_communicator() {
   Globals& global = globals();
   if (MPI_Comm known = global.self; known != MPI_COMM_NULL) return known;
@@ -136,10 +146,7 @@ int CommState::open(MPI_Comm comm) {
       return MPI_SUCCESS;
     }
   }
-  void* value = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
-  const auto largest = static_cast<std::uint32_t>(found != 0 ? *static_cast<int*>(value) : 32767);
+  const auto largest = static_cast<std::uint32_t>(largest_tag());
   tag_span_ = std::min(max_tag_span, (largest + 1) / min_epochs);
   tag_epochs_ = (largest + 1) / tag_span_;
   return MPI_SUCCESS;

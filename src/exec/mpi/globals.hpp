@@ -71,6 +71,9 @@ struct Globals {
 /// Never destroyed: threads and destructors of the application may still call us at exit.
 [[nodiscard]] Globals& globals();
 
+/// MPI_TAG_UB, asked for once.
+[[nodiscard]] int largest_tag();
+
 /// A private duplicate of MPI_COMM_SELF that returns errors, for packing. Freed at MPI_Finalize.
 [[nodiscard]] MPI_Comm self_communicator();
 

@@ -8,15 +8,16 @@
 #include "exec/mpi/operators.hpp"
 
 namespace circoll::mpi {
+namespace {
+
+/// A user's operator: free_op_later() then waits for the last release.
 void hold_op(MPI_Op op) {
-  if (op == MPI_OP_NULL || predefined_op(op)) return;
   Globals& global = globals();
   const std::lock_guard lock(global.held_mutex);
   ++global.held_ops[op].users;
 }
 
 void release_op(MPI_Op op) noexcept {
-  if (op == MPI_OP_NULL || predefined_op(op)) return;
   Globals& global = globals();
   bool free_now = false;
   {
@@ -28,6 +29,8 @@ void release_op(MPI_Op op) noexcept {
   }
   if (free_now) PMPI_Op_free(&op);
 }
+
+}  // namespace
 
 bool free_op_later(MPI_Op op) noexcept {
   Globals& global = globals();
@@ -43,8 +46,10 @@ HeldCall::HeldCall(const Call& call) : call_(call) {
   try {
     hold(&Call::sendtype, user_operator);
     hold(&Call::recvtype, user_operator);
-    if (user_operator) hold_op(call.op);
-    op_ = call.op;
+    if (user_operator) {
+      hold_op(call.op);
+      op_ = call.op;
+    }
   } catch (...) {
     release();
     throw;
@@ -73,7 +78,7 @@ void HeldCall::release() noexcept {
   for (MPI_Datatype& type : types_) {
     if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
   }
-  release_op(op_);
+  if (op_ != MPI_OP_NULL) release_op(op_);
 }
 
 }  // namespace circoll::mpi

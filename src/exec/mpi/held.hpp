@@ -10,9 +10,6 @@
 
 namespace circoll::mpi {
 
-/// Keeps a user's operator: free_op() then waits for the last release_op(). Thread-safe.
-void hold_op(MPI_Op op);
-void release_op(MPI_Op op) noexcept;
 /// What MPI_Op_free does: true if the operator is held, and will be freed later; false if the caller shall free it now.
 [[nodiscard]] bool free_op_later(MPI_Op op) noexcept;
 

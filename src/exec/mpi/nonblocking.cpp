@@ -59,9 +59,7 @@ class Nonblocking final : public PendingCall {
 };
 
 Outcome native(const Call& call, MPI_Request* request, std::string_view reason, Count bytes = 0) {
-  Outcome outcome{.reason = reason, .bytes = bytes, .handled = true};
-  outcome.error = start_native(call, request);
-  return outcome;
+  return native_outcome(start_native(call, request), reason, bytes);
 }
 
 }  // namespace
@@ -75,7 +73,7 @@ Outcome start(const Call& call, const Interned& choice, MPI_Request* request, co
   auto pending = std::make_unique<Nonblocking>(call, *found.state, observer);
   Operation& operation = pending->operation();
   if (!operation.prepare(choice)) {
-    if (operation.erroneous()) operation.skip_numbers();
+    if (operation.erroneous()) operation.take_numbers();
     return native(call, request, operation.reason(), operation.bytes());
   }
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};

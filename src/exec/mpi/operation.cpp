@@ -19,19 +19,12 @@ std::span<Count> counts_at(std::byte* data, std::size_t count) { return {reinter
 
 }  // namespace
 
-std::byte* Operation::Memory::acquire(Count bytes) {
-  reset();
-  block_ = globals().arenas.acquire(static_cast<std::size_t>(bytes));
-  return block_.data;
-}
-
-void Operation::Memory::reset() noexcept {
-  globals().arenas.release(block_);
-  block_ = {};
-}
-
 Operation::Operation(const Call& call, CommState& state, std::vector<Count>& counts)
-    : call_(call), state_(state), counts_(counts), user_(call_, state.rank(), state.size()) {}
+    : call_(call),
+      state_(state),
+      counts_(counts),
+      user_(call_, state.rank(), state.size()),
+      memory_(globals().arenas) {}
 
 bool Operation::prepare(const Interned& choice) {
   choice_ = &choice;
@@ -68,11 +61,6 @@ bool Operation::find_data_plan(bool wait) {
 void Operation::take_numbers() {
   // Not what this rank needs, but what any rank may: an error may have kept it from knowing.
   number_ = state_.take_number();
-  if (user_.needs_prologue()) state_.take_number();
-}
-
-void Operation::skip_numbers() {
-  state_.take_number();
   if (user_.needs_prologue()) state_.take_number();
 }
 
@@ -121,7 +109,8 @@ void Operation::start_prologue() {
   const Count send = aligned_counts(prologue.send_counts());
   const Count recv = aligned_counts(prologue.recv_counts());
   const Count scratch = aligned_counts(prologue.scratch_counts());
-  std::byte* const base = memory_.acquire(send + recv + scratch + aligned(prologue_->staging_bytes()));
+  std::byte* const base =
+      memory_.acquire(static_cast<std::size_t>(send + recv + scratch + aligned(prologue_->staging_bytes())));
   send_counts_ = counts_at(base, prologue.send_counts());
   recv_counts_ = counts_at(base + send, prologue.recv_counts());
   scratch_counts_ = counts_at(base + send + recv, prologue.scratch_counts());
@@ -175,7 +164,7 @@ void Operation::start_data() {
   const Count temp = user_operator ? aligned(Elements::temp_bytes_for(described.info)) : 0;
   const Count send = aligned(user_.send_staging_bytes());
   const Count recv = aligned(user_.recv_staging_bytes());
-  std::byte* const base = memory_.acquire(scratch + staging + temp + send + recv);
+  std::byte* const base = memory_.acquire(static_cast<std::size_t>(scratch + staging + temp + send + recv));
   Binding binding;
   binding.elements = described;
   binding.elements.temp = base + scratch + staging;

@@ -41,9 +41,8 @@ class Operation {
   /// What serves it; not null after prepare().
   [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const { return plan_ ? plan_ : prologue_; }
 
+  /// Also of an erroneous call: other ranks may not see the error, and number their executions.
   void take_numbers();
-  /// Of an erroneous call: other ranks may not see the error, and number their executions.
-  void skip_numbers();
   [[nodiscard]] std::uint64_t first_number() const { return number_; }
   /// Whether tags are free for it.
   [[nodiscard]] bool may_start() const { return state_.may_start(number_ + (has_prologue() ? 1 : 0)); }
@@ -59,20 +58,6 @@ class Operation {
 
  private:
   enum class Phase { idle, prologue, between, data };
-
-  /// Memory of an execution.
-  class Memory {
-   public:
-    Memory() = default;
-    ~Memory() { reset(); }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    std::byte* acquire(Count bytes);
-    void reset() noexcept;
-
-   private:
-    ArenaPool::Block block_{};
-  };
 
   [[nodiscard]] bool has_prologue() const { return prologue_ != nullptr && !counts_known_; }
   [[nodiscard]] Signature data_signature() const;
@@ -99,7 +84,7 @@ class Operation {
   int error_ = MPI_SUCCESS;
   BoundPlan* executing_ = nullptr;  ///< whose `execution_` is
   std::unique_ptr<Execution> execution_{};
-  Memory memory_;
+  Arena memory_;
   Elements elements_{};
   std::byte* recv_staging_ = nullptr;
   std::span<Count> send_counts_{}, recv_counts_{}, scratch_counts_{};  ///< of the prologue, in `memory_`

@@ -9,9 +9,7 @@ namespace circoll::mpi {
 namespace {
 
 Outcome native(const Call& call, std::string_view reason, Count bytes = 0) {
-  Outcome outcome{.reason = reason, .bytes = bytes, .handled = true};
-  outcome.error = call_native(call);
-  return outcome;
+  return native_outcome(call_native(call), reason, bytes);
 }
 
 Outcome not_served(const Call& call, const Interned& choice, Otherwise otherwise, std::string_view reason,
@@ -47,7 +45,7 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, b
   Operation operation(call, state, state.counts());
   if (!operation.prepare(choice)) {
     if (operation.erroneous()) {
-      operation.skip_numbers();
+      operation.take_numbers();
       return native(call, operation.reason());
     }
     return not_served(call, choice, otherwise, operation.reason(), operation.bytes());

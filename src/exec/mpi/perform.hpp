@@ -25,6 +25,11 @@ struct Outcome {
   [[nodiscard]] const Selection* served() const { return plan ? &plan->selection() : nullptr; }
 };
 
+/// Of a native call that returned `error`.
+[[nodiscard]] inline Outcome native_outcome(int error, std::string_view reason, Count bytes = 0) {
+  return {.error = error, .reason = reason, .bytes = bytes, .handled = true};
+}
+
 /// What to do with a call that the chosen algorithm can not serve.
 enum class Otherwise {
   native,  ///< call the MPI library's own

@@ -71,9 +71,7 @@ Persistent* find(MPI_Request request) {
 }
 
 Outcome native(const Call& call, MPI_Info info, MPI_Request* request, std::string_view reason, Count bytes = 0) {
-  Outcome outcome{.reason = reason, .bytes = bytes, .handled = true};
-  outcome.error = init_native(call, info, request);
-  return outcome;
+  return native_outcome(init_native(call, info, request), reason, bytes);
 }
 
 }  // namespace

@@ -9,17 +9,8 @@ namespace {
 
 /// Tags come again after all others: by then what had them is long complete.
 int next_tag() {
-  Globals& global = globals();
-  int largest = global.largest_tag;
-  if (largest == 0) {
-    void* value = nullptr;
-    int found = 0;
-    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
-    largest = found != 0 ? *static_cast<int*>(value) : 32767;
-    global.largest_tag = largest;
-  }
-  const auto tags = static_cast<std::uint64_t>(largest - Globals::packing_tags) + 1;
-  return Globals::packing_tags + static_cast<int>(global.next_request_tag++ % tags);
+  const auto tags = static_cast<std::uint64_t>(largest_tag() - Globals::packing_tags) + 1;
+  return Globals::packing_tags + static_cast<int>(globals().next_request_tag++ % tags);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digest.h"
+
 #if defined(OPEN_MPI) && MPI_VERSION < 4
 #include <mpi-ext.h>
 #define INIT(name) MPIX_##name##_init
@@ -16,32 +18,7 @@
 #endif
 
 enum { forms = 16, most = 64 };
-static int rank, size;
 static int blocking;
-
-static uint64_t digest(const void* data, size_t bytes) {
-  const unsigned char* p = data;
-  uint64_t h = 1469598103934665603u;
-  size_t i;
-  for (i = 0; i < bytes; ++i) h = (h ^ p[i]) * 1099511628211u;
-  return h;
-}
-
-/* One line per result on rank 0: the digests of all ranks, combined by point-to-point messages. */
-static void report(const char* what, const void* data, size_t bytes) {
-  uint64_t own = digest(data, bytes), other;
-  int i;
-  if (rank != 0) {
-    MPI_Send(&own, 1, MPI_UINT64_T, 0, 1, MPI_COMM_WORLD);
-    return;
-  }
-  for (i = 1; i < size; ++i) {
-    MPI_Recv(&other, 1, MPI_UINT64_T, i, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    own = (own ^ other) * 1099511628211u;
-  }
-  printf("%-36s %016llx\n", what, (unsigned long long)own);
-  fflush(stdout);
-}
 
 /* The buffers of one round: a receive buffer for each form. */
 struct Round {
