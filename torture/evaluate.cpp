@@ -103,16 +103,9 @@ class Comparison {
   void transplant(const Block& block, MPI_Datatype type) {
     if (block.items == 0) return;
     Side& side = expected_.recv();
-    int bytes = 0, position = 0;
-    PMPI_Pack_size(static_cast<int>(block.items), type, MPI_COMM_SELF, &bytes);
-    std::vector<std::byte> packed(static_cast<std::size_t>(bytes));
     const Count place = block.place * side.element.extent;
-    PMPI_Pack(got_address() + place, static_cast<int>(block.items), type, packed.data(), bytes, &position,
-              MPI_COMM_SELF);
-    const int packed_bytes = position;
-    position = 0;
-    PMPI_Unpack(packed.data(), packed_bytes, &position, side.memory.address() + place, static_cast<int>(block.items),
-                type, MPI_COMM_SELF);
+    copy_typed(got_address() + place, static_cast<int>(block.items), type, side.memory.address() + place,
+               static_cast<int>(block.items), type);
   }
 
   /// Numbers that are equal may differ in bits: zeros in their signs, long doubles in their padding.

@@ -23,19 +23,17 @@ bool reduce_scatters(Collective c) { return c == Collective::reduce_scatter || c
 
 std::vector<std::byte> pack(const Side& side, const std::byte* address, const Block& block, Count base_bytes) {
   std::vector<std::byte> packed(static_cast<std::size_t>(side.packed_bytes(block, base_bytes)));
-  int position = 0;
   if (!packed.empty()) {
-    MPI_Pack(address + block.place * side.element.extent, static_cast<int>(block.items), side.element.type.get(),
-             packed.data(), static_cast<int>(packed.size()), &position, MPI_COMM_SELF);
+    copy_typed(address + block.place * side.element.extent, static_cast<int>(block.items), side.element.type.get(),
+               packed.data(), static_cast<int>(packed.size()), MPI_BYTE);
   }
   return packed;
 }
 
 void unpack(const Side& side, std::byte* address, const Block& block, const std::vector<std::byte>& packed) {
-  int position = 0;
   if (packed.empty()) return;
-  MPI_Unpack(packed.data(), static_cast<int>(packed.size()), &position, address + block.place * side.element.extent,
-             static_cast<int>(block.items), side.element.type.get(), MPI_COMM_SELF);
+  copy_typed(packed.data(), static_cast<int>(packed.size()), MPI_BYTE, address + block.place * side.element.extent,
+             static_cast<int>(block.items), side.element.type.get());
 }
 
 Count Instance::units(const Operation& operation, int index) {
