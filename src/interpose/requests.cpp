@@ -6,13 +6,14 @@
 
 #include "exec/mpi/held.hpp"
 #include "exec/mpi/nonblocking.hpp"
+#include "interpose/next.hpp"
 #include "interpose/serve.hpp"
 
 extern "C" {
 
 CIRCOLL_EXPORT int MPI_Start(MPI_Request* request) {
   int error = MPI_SUCCESS;
-  return circoll::interpose::start_ours(*request, &error) ? error : PMPI_Start(request);
+  return circoll::interpose::start_ours(*request, &error) ? error : CIRCOLL_NEXT(Start)(request);
 }
 
 CIRCOLL_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
@@ -24,14 +25,14 @@ CIRCOLL_EXPORT int MPI_Startall(int count, MPI_Request requests[]) {
 
 CIRCOLL_EXPORT int MPI_Request_free(MPI_Request* request) {
   int error = MPI_SUCCESS;
-  return circoll::mpi::free_persistent(request, &error) ? error : PMPI_Request_free(request);
+  return circoll::mpi::free_persistent(request, &error) ? error : CIRCOLL_NEXT(Request_free)(request);
 }
 
 CIRCOLL_EXPORT int MPI_Cancel(MPI_Request* request) {
   int error = MPI_SUCCESS;
   const bool ours =
       circoll::mpi::cancel_persistent(*request, &error) || circoll::mpi::cancel_nonblocking(*request, &error);
-  return ours ? error : PMPI_Cancel(request);
+  return ours ? error : CIRCOLL_NEXT(Cancel)(request);
 }
 
 #ifdef MPICH_VERSION
@@ -39,18 +40,19 @@ CIRCOLL_EXPORT int MPI_Cancel(MPI_Request* request) {
 /// wanted; it aborts if there was a persistent one, as ours may be, before them.
 CIRCOLL_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   constexpr int looked_at = 64;
-  if (count <= looked_at || statuses != MPI_STATUSES_IGNORE) return PMPI_Testall(count, requests, flag, statuses);
+  if (count <= looked_at || statuses != MPI_STATUSES_IGNORE)
+    return CIRCOLL_NEXT(Testall)(count, requests, flag, statuses);
   try {
     std::vector<MPI_Status> unwanted(static_cast<std::size_t>(count));
-    return PMPI_Testall(count, requests, flag, unwanted.data());
+    return CIRCOLL_NEXT(Testall)(count, requests, flag, unwanted.data());
   } catch (const std::bad_alloc&) {
-    return PMPI_Testall(count, requests, flag, statuses);
+    return CIRCOLL_NEXT(Testall)(count, requests, flag, statuses);
   }
 }
 #endif
 
 CIRCOLL_EXPORT int MPI_Op_free(MPI_Op* op) {
-  if (!circoll::mpi::free_op_later(*op)) return PMPI_Op_free(op);
+  if (!circoll::mpi::free_op_later(*op)) return CIRCOLL_NEXT(Op_free)(op);
   *op = MPI_OP_NULL;
   return MPI_SUCCESS;
 }

@@ -53,6 +53,7 @@ int guarded(const mpi::Call& call, Mode mode, Perform&& perform, Native&& native
   try {
     State* const state = State::get();
     if (state == nullptr) return native();
+    if (mode == Mode::blocking && call.comm == MPI_COMM_WORLD) state->agree_once();
     const double begin = state->recording() ? PMPI_Wtime() : 0;
     const mpi::Outcome outcome = perform(*state, state->choice(call.collective));
     if (state->recording() && is_recorded(outcome)) record(*state, call, mode, outcome, begin);
@@ -79,6 +80,21 @@ mpi::Outcome left_native(const State& state, int error) {
 }
 
 }  // namespace
+
+int made(int error, const MPI_Comm* comm) noexcept {
+  if (error != MPI_SUCCESS || *comm == MPI_COMM_NULL) return error;
+  try {
+    State* const state = State::get();
+    if (state == nullptr || !state->serves_any() || !state->progress().unavailable().empty()) return error;
+    int inter = 0, size = 1, ignored = MPI_SUCCESS;
+    PMPI_Comm_test_inter(*comm, &inter);
+    PMPI_Comm_size(*comm, &size);
+    if (inter == 0 && size > 1) (void)mpi::CommState::of(*comm, &ignored, mpi::CommState::Opening::early);
+  } catch (...) {
+    return error;  // it will be tried again, and fail again, when it is needed
+  }
+  return error;
+}
 
 int serve(const mpi::Call& call) noexcept {
   return guarded(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "interpose/next.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/serve.hpp"
 #include "interpose/state.hpp"
@@ -23,7 +24,9 @@ bool wants_thread() noexcept {
 int begin(int error) noexcept {
   if (error != MPI_SUCCESS) return error;
   try {
-    if (State* const state = State::get()) state->agree();
+    if (State* const state = State::get()) state->agree_once();
+    const MPI_Comm world = MPI_COMM_WORLD;
+    (void)circoll::interpose::made(MPI_SUCCESS, &world);
   } catch (...) {
     return error;  // calls are native then, or fail by themselves
   }
@@ -36,17 +39,18 @@ extern "C" {
 
 CIRCOLL_EXPORT int MPI_Init(int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
-  return begin(wants_thread() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided) : PMPI_Init(argc, argv));
+  return begin(wants_thread() ? CIRCOLL_NEXT(Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                              : CIRCOLL_NEXT(Init)(argc, argv));
 }
 
 CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return begin(
-      PMPI_Init_thread(argc, argv, wants_thread() ? std::max(required, int{MPI_THREAD_MULTIPLE}) : required, provided));
+  return begin(CIRCOLL_NEXT(Init_thread)(
+      argc, argv, wants_thread() ? std::max(required, int{MPI_THREAD_MULTIPLE}) : required, provided));
 }
 
 CIRCOLL_EXPORT int MPI_Finalize() {
   if (State* const state = State::known()) state->progress().stop();
-  return PMPI_Finalize();
+  return CIRCOLL_NEXT(Finalize)();
 }
 
 }  // extern "C"

@@ -1,6 +1,7 @@
 // All mutable state of the drop-in: the choices read from the environment, and what was served so far.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -27,12 +28,19 @@ class State {
   /// The state if there is one already.
   [[nodiscard]] static State* known();
 
-  /// Compares the configuration of all ranks of MPI_COMM_WORLD, which all call this, in MPI_Init. If it differs, one
-  /// warning, and all calls are native from then on.
-  void agree();
+  /// Compares the configuration of all ranks of MPI_COMM_WORLD, which all call this: in MPI_Init, or in the first blocking
+  /// collective on it if a tool has kept that from us. If it differs, one warning, and all calls are native from then on.
+  void agree_once() {
+    if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) agree();
+  }
 
   [[nodiscard]] const mpi::Interned& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
+  }
+  /// Whether some collective is not left to the MPI library.
+  [[nodiscard]] bool serves_any() const {
+    return std::any_of(choices_.begin(), choices_.end(),
+                       [](const mpi::Interned* choice) { return choice->kind != mpi::Interned::Kind::native; });
   }
   [[nodiscard]] const ProgressSource& progress() const { return progress_; }
   [[nodiscard]] ProgressSource& progress() { return progress_; }
@@ -44,6 +52,7 @@ class State {
 
  private:
   State();
+  void agree();
   void read_choices();
   /// The policy of the environment; a wrong one is a warning and the policy "native".
   const Policy& read_policy();
@@ -65,6 +74,7 @@ class State {
   std::string report_;  ///< "1" stderr, else a file name
   std::string trace_file_;
   std::atomic<bool> recording_{false};  ///< there is a ledger or a trace
+  std::atomic<bool> asked_{false};      ///< the ranks have been compared
   bool agreed_ = false;                 ///< all ranks are known to want the same
   std::mutex mutex_;                    ///< of the next two
   std::unique_ptr<Ledger> ledger_;      ///< of the report; nullptr: none is wanted

@@ -39,11 +39,18 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// In place of the block before. Throws std::bad_alloc.
+  /// In place of the block before, or the same if that is large enough. Throws std::bad_alloc.
   [[nodiscard]] std::byte* acquire(std::size_t bytes) {
-    reset();
-    block_ = pool_->acquire(bytes);
+    if (block_.bytes < bytes) {
+      reset();
+      block_ = pool_->acquire(bytes);
+    }
     return block_.data;
+  }
+  /// reset(), unless the block is so small that its owner may keep it for the next time.
+  void shrink() noexcept {
+    constexpr std::size_t small = 4096;
+    if (block_.bytes > small) reset();
   }
   void reset() noexcept {
     pool_->release(block_);

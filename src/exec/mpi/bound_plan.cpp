@@ -56,8 +56,30 @@ BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, 
   }
   if (select(signature, tag_span)) build(signature, rank, type, info);
   constexpr std::size_t nodes_bytes = 128;  // of the cache's list and index
-  memory_bytes_ = sizeof(BoundPlan) + nodes_bytes + kept * sizeof(Count) + why_.capacity();
-  if (!idle_.empty()) memory_bytes_ += plan().memory_bytes() + idle_.front()->memory_bytes();
+  memory_bytes_ += sizeof(BoundPlan) + nodes_bytes + kept * sizeof(Count) + why_.capacity();
+  if (messages_ != nullptr) memory_bytes_ += plan().memory_bytes();
+}
+
+void BoundPlan::enter_cache(CacheAccount& account) {
+  const std::lock_guard lock(mutex_);
+  account_ = &account;
+  account.bytes += memory_bytes_;
+}
+
+void BoundPlan::leave_cache() {
+  const std::lock_guard lock(mutex_);
+  if (account_ != nullptr) account_.load()->bytes -= memory_bytes_;
+  account_ = nullptr;
+}
+
+void BoundPlan::add_memory(std::size_t bytes) {
+  memory_bytes_ += bytes;
+  if (CacheAccount* const account = account_) account->bytes += bytes;
+}
+
+void BoundPlan::remove_memory(std::size_t bytes) {
+  memory_bytes_ -= bytes;
+  if (CacheAccount* const account = account_) account->bytes -= bytes;
 }
 
 bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
@@ -123,20 +145,27 @@ void BoundPlan::build(const Signature& signature, Rank rank, MPI_Datatype type, 
 }
 
 std::unique_ptr<Execution> BoundPlan::take_execution() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      std::unique_ptr<Execution> execution = std::move(idle_.back());
-      idle_.pop_back();
-      return execution;
-    }
-    idle_.reserve(++executions_);  // so that give_back() does not allocate
+  const std::lock_guard lock(mutex_);
+  if (!idle_.empty()) {
+    std::unique_ptr<Execution> execution = std::move(idle_.back());
+    idle_.pop_back();
+    return execution;
   }
-  return std::make_unique<Execution>(plan(), *messages_);
+  idle_.reserve(executions_ + 1);  // so that give_back() does not allocate
+  auto execution = std::make_unique<Execution>(plan(), *messages_);
+  ++executions_;
+  add_memory(execution->memory_bytes());
+  return execution;
 }
 
 void BoundPlan::give_back(std::unique_ptr<Execution> execution) noexcept {
   const std::lock_guard lock(mutex_);
+  const CacheAccount* const account = account_;
+  if (executions_ > 1 && account != nullptr && account->exceeded()) {
+    --executions_;
+    remove_memory(execution->memory_bytes());
+    return;
+  }
   idle_.push_back(std::move(execution));
 }
 

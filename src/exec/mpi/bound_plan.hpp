@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -68,6 +69,14 @@ struct Signature {
   [[nodiscard]] Count vector_bytes() const;
 };
 
+/// Bytes of the plans of one cache.
+struct CacheAccount {
+  std::size_t limit_bytes = 0;
+  std::atomic<std::size_t> bytes{0};
+
+  [[nodiscard]] bool exceeded() const { return bytes > limit_bytes; }
+};
+
 /// Everything prepared for one signature on one communicator. Owns MPI datatypes: destroyed before
 /// MPI_Finalize.
 class BoundPlan {
@@ -80,12 +89,16 @@ class BoundPlan {
 
   [[nodiscard]] bool matches(const Signature& signature) const;
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
-  [[nodiscard]] std::size_t memory_bytes() const { return memory_bytes_; }
+  /// What it takes goes into the account until leave_cache(). Thread-safe.
+  void enter_cache(CacheAccount& account);
+  void leave_cache();
+  /// Whether a call of the signature would find it.
+  [[nodiscard]] bool cached() const { return account_ != nullptr; }
 
   /// False if the call is native, or nothing is to be executed: the prologue of a direct algorithm.
   [[nodiscard]] bool executable() const { return messages_ != nullptr; }
-  /// An execution for one operation, which gives it back when it is over. Several may be out. Thread-safe; allocates only
-  /// if more are out than ever before.
+  /// An execution for one operation, which gives it back when it needs it no more. Several may be out. Thread-safe;
+  /// allocates only if more are out than ever before, or if the cache was too full to keep what came back.
   [[nodiscard]] std::unique_ptr<Execution> take_execution();
   void give_back(std::unique_ptr<Execution> execution) noexcept;
   [[nodiscard]] const Plan& plan() const { return prologue_ ? prologue_->plan() : plan_; }
@@ -108,6 +121,8 @@ class BoundPlan {
   [[nodiscard]] Layout layout_of(const Signature& signature, const Schedule& schedule) const;
   void build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info);
   [[nodiscard]] bool select(const Signature& signature, std::uint32_t tag_span);
+  void add_memory(std::size_t bytes);
+  void remove_memory(std::size_t bytes);
 
   SignatureHead head_;
   std::uint64_t hash_ = 0;
@@ -119,10 +134,11 @@ class BoundPlan {
   Plan plan_{};
   std::unique_ptr<CountPrologue> prologue_;
   std::unique_ptr<MessageTable> messages_;
-  std::mutex mutex_;  // of idle_ and executions_
+  std::mutex mutex_;  // of all that follows
   std::vector<std::unique_ptr<Execution>> idle_;
   std::size_t executions_ = 0;
-  std::size_t memory_bytes_ = 0;
+  std::size_t memory_bytes_ = 0;  // of everything
+  std::atomic<CacheAccount*> account_{nullptr};
 };
 
 }  // namespace circoll::mpi

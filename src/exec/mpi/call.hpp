@@ -27,6 +27,17 @@ struct Call {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
+/// Whether calls without arrays on one communicator differ at most in where their buffers are; what is said in place of an
+/// address (MPI_IN_PLACE, MPI_BOTTOM), or that the two buffers are the same, is equal.
+[[nodiscard]] inline bool like(const Call& a, const Call& b) {
+  const auto address = [](const void* p) { return p != nullptr && p != MPI_BOTTOM && p != MPI_IN_PLACE; };
+  const auto like_buffers = [&](const void* p, const void* q) { return p == q || (address(p) && address(q)); };
+  return a.collective == b.collective && a.sendcount == b.sendcount && a.recvcount == b.recvcount &&
+         a.sendtype == b.sendtype && a.recvtype == b.recvtype && a.op == b.op && a.root == b.root &&
+         like_buffers(a.sendbuf, b.sendbuf) && like_buffers(a.recvbuf, b.recvbuf) &&
+         (a.sendbuf == a.recvbuf) == (b.sendbuf == b.recvbuf);
+}
+
 /// Calls the MPI library's own collective through PMPI_. Counts beyond int need an MPI with large-count
 /// bindings; without them MPI_ERR_COUNT is returned.
 [[nodiscard]] int call_native(const Call& call);

@@ -6,8 +6,11 @@
 #include <numeric>
 #include <vector>
 
+#include "circoll/error.hpp"
 #include "core/environment.hpp"
 #include "exec/mpi/globals.hpp"
+#include "exec/mpi/progress.hpp"
+#include "exec/mpi/recent_calls.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -105,11 +108,11 @@ MPI_Comm self_communicator() {
   return global.self;
 }
 
-CommState::CommState() : plans_(cache_limit()) {}
+CommState::CommState() : plans_(cache_limit()), recent_(std::make_unique<RecentCalls>()) {}
 
 CommState::~CommState() { close(); }
 
-int CommState::open(MPI_Comm comm) {
+int CommState::open(MPI_Comm comm, int most_private) {
   int inter = 0, size = 1, rank = 0;
   int rc = PMPI_Comm_test_inter(comm, &inter);
   if (rc == MPI_SUCCESS) rc = PMPI_Comm_size(comm, &size);
@@ -126,7 +129,7 @@ int CommState::open(MPI_Comm comm) {
   if (!usable_) return MPI_SUCCESS;
   if (size > 1) {
     // Ranks may have different communicators otherwise, so that they must agree on both questions.
-    int mine = globals().private_comms < max_private ? 1 : 0;
+    int mine = globals().private_comms < most_private ? 1 : 0;
     int all = 0;
     rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
     if (rc != MPI_SUCCESS) return rc;
@@ -148,12 +151,44 @@ int CommState::open(MPI_Comm comm) {
   }
   const auto largest = static_cast<std::uint32_t>(largest_tag());
   tag_span_ = std::min(max_tag_span, (largest + 1) / min_epochs);
-  tag_epochs_ = (largest + 1) / tag_span_;
+  const std::uint32_t epochs = (largest + 1) / tag_span_;
+  tag_epochs_ = epochs / 2;
+  slots_ = TagSlots(static_cast<int>(epochs - tag_epochs_));
   return MPI_SUCCESS;
 }
 
 CommState::Tags CommState::tags_of(std::uint64_t number) const {
   return {static_cast<int>(number % tag_epochs_ * tag_span_), tag_span_};
+}
+
+CommState::Tags CommState::reserved_tags(int slot) const {
+  return {static_cast<int>((tag_epochs_ + static_cast<std::uint32_t>(slot)) * tag_span_), tag_span_};
+}
+
+int CommState::reserve(int count) {
+  const auto agree = [this](std::uint64_t mask) {
+    if (size_ == 1) return mask;
+    std::uint64_t common = 0;
+    if (PMPI_Allreduce(&mask, &common, 1, MPI_UINT64_T, MPI_BAND, comm_) != MPI_SUCCESS) {
+      throw Error(ErrorCode::transport, "ranks could not agree on tags");
+    }
+    return common;
+  };
+  std::unique_lock lock(slots_mutex_);
+  return slots_.take(count, agree, lock);
+}
+
+void CommState::unreserve(int slot, int count) noexcept {
+  const std::lock_guard lock(slots_mutex_);
+  slots_.give_back(slot, count);
+}
+
+std::unique_ptr<Pending> CommState::keep(std::unique_ptr<Pending> pending) noexcept {
+  const std::lock_guard lock(kept_mutex_);
+  const auto free = std::find(kept_.begin(), kept_.end(), nullptr);
+  std::unique_ptr<Pending>& place = free != kept_.end() ? *free : kept_[next_kept_++ % kept_.size()];
+  place.swap(pending);
+  return pending;
 }
 
 bool CommState::may_start(std::uint64_t number) {
@@ -211,6 +246,8 @@ void CommState::bury_released() {
 
 void CommState::close() {
   usable_ = false;
+  recent_->clear();
+  for (std::unique_ptr<Pending>& kept : kept_) kept.reset();
   plans_.clear();
   free_private();
 }
@@ -260,7 +297,7 @@ int CommState::create_keyvals() {
   return rc;
 }
 
-CommState* CommState::of(MPI_Comm comm, int* error) {
+CommState* CommState::of(MPI_Comm comm, int* error, Opening opening) {
   *error = MPI_SUCCESS;
   Globals& global = globals();
   if (memo.state != nullptr && memo.comm == comm && memo.generation == global.generation.load()) return memo.state;
@@ -277,11 +314,17 @@ CommState* CommState::of(MPI_Comm comm, int* error) {
   if (*error != MPI_SUCCESS) return nullptr;
   state = static_cast<CommState*>(known);
   if (found == 0) {
+    if (opening == Opening::local) {
+      int size = 1;
+      *error = PMPI_Comm_size(comm, &size);
+      if (*error != MPI_SUCCESS || size > 1) return nullptr;
+    }
     // Not under the mutex: open() communicates, and another thread may be at the same point with another
     // communicator.
     std::unique_ptr<CommState> made(new CommState);
-    *error = made->open(comm);
+    *error = made->open(comm, opening == Opening::early ? max_private / 2 : max_private);
     if (*error != MPI_SUCCESS) return nullptr;
+    if (opening == Opening::early && !made->usable()) return nullptr;  // to be looked at again when it is needed
     const std::lock_guard lock(global.comm_mutex);
     made->position_ = global.states.insert(global.states.end(), made.get());
     *error = PMPI_Comm_set_attr(comm, global.comm_keyval, made.get());

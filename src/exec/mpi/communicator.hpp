@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <list>
@@ -14,16 +15,26 @@
 #include "circoll/types.hpp"
 #include "exec/mpi/bound_plan.hpp"
 #include "exec/mpi/plan_cache.hpp"
+#include "exec/mpi/tag_slots.hpp"
 
 namespace circoll::mpi {
+
+class Pending;
+class RecentCalls;
 
 /// Attached to the user's communicator as an attribute at its first served call, which is collective on all
 /// ranks; freed with it, or at MPI_Finalize. Like the communicator it is used by one thread at a time, and by the one that
 /// advances nonblocking operations (progress.hpp). Operations that are under way keep it when the communicator is freed.
 class CommState {
  public:
-  /// The state of a communicator; made now if there is none. nullptr and an MPI error code if that failed.
-  [[nodiscard]] static CommState* of(MPI_Comm comm, int* error);
+  /// Whether a state may be made, which all ranks take part in.
+  enum class Opening {
+    now,
+    early,  ///< before it is needed, as long as there are plenty of private communicators
+    local,  ///< only if the communicator has no other ranks: nonblocking calls must not wait for them
+  };
+  /// The state of a communicator; made if there is none. nullptr if it was not made, and an MPI error code if that failed.
+  [[nodiscard]] static CommState* of(MPI_Comm comm, int* error, Opening opening = Opening::now);
 
   ~CommState();
   CommState(const CommState&) = delete;
@@ -56,6 +67,28 @@ class CommState {
   void add_unfinished(std::uint64_t number);
   void remove_unfinished(std::uint64_t number);
 
+  /// Tags for `count` executions that come again and again, of one operation; -1 if there are none. Called by all ranks in
+  /// the same order; communicates if many have been reserved before. The caller gives them back; thread-safe. Throws
+  /// Error(transport).
+  [[nodiscard]] int reserve(int count);
+  void unreserve(int slot, int count) noexcept;
+  [[nodiscard]] Tags reserved_tags(int slot) const;
+
+  /// The last blocking calls.
+  [[nodiscard]] RecentCalls& recent() { return *recent_; }
+  /// Keeps a nonblocking operation that is over, for a call like its own. nullptr, or one that has no place any more.
+  /// Thread-safe.
+  [[nodiscard]] std::unique_ptr<Pending> keep(std::unique_ptr<Pending> pending) noexcept;
+  /// One that was kept and meets a condition, or nullptr. Thread-safe.
+  template <typename Condition>
+  [[nodiscard]] std::unique_ptr<Pending> take(Condition&& condition) {
+    const std::lock_guard lock(kept_mutex_);
+    for (std::unique_ptr<Pending>& kept : kept_) {
+      if (kept != nullptr && condition(*kept)) return std::move(kept);
+    }
+    return nullptr;
+  }
+
   /// Calls the error handler of the user's communicator, or of MPI_COMM_WORLD if that has been freed.
   void call_errhandler(int error) const { PMPI_Comm_call_errhandler(user_comm_, error); }
 
@@ -76,7 +109,7 @@ class CommState {
 
  private:
   CommState();
-  int open(MPI_Comm comm);
+  int open(MPI_Comm comm, int most_private);
   void free_private();
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
   static int finalize(MPI_Comm comm, int keyval, void* value, void* extra);
@@ -89,14 +122,20 @@ class CommState {
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Comm user_comm_ = MPI_COMM_WORLD;
   std::uint32_t tag_span_ = 1;
-  std::uint32_t tag_epochs_ = 1;
+  std::uint32_t tag_epochs_ = 1;  ///< of numbers; the tags above are for reserve()
   std::uint64_t next_number_ = 0;
   std::mutex mutex_;                       // of unfinished_
   std::vector<std::uint64_t> unfinished_;  // ascending
   std::atomic<std::size_t> unfinished_count_{0};
   std::atomic<int> users_{1};  // the attribute, and operations
+  std::mutex slots_mutex_;
+  TagSlots slots_{0};
   std::mutex plans_mutex_;
   PlanCache plans_;
+  std::unique_ptr<RecentCalls> recent_;
+  std::mutex kept_mutex_;
+  std::array<std::unique_ptr<Pending>, 16> kept_;
+  std::size_t next_kept_ = 0;
   std::vector<Count> counts_;
   std::list<CommState*>::iterator position_{};
 };

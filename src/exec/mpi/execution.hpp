@@ -76,8 +76,9 @@ struct Binding {
 class Execution {
  public:
   /// Polls without news before the core is offered to other processes by sched_yield. Ranks that outnumber
-  /// the cores wait for one another; with a core each, some ten polls cost about as much as one yield.
-  static constexpr int polls_before_yield = 16;
+  /// the cores wait for one another; with a core each, a yield costs some twenty polls, and comes too early if the other
+  /// rank is only a little late.
+  static constexpr int polls_before_yield = 64;
 
   Execution(const Plan& plan, const MessageTable& messages);
 

@@ -39,6 +39,7 @@ class Nonblocking final : public PendingCall {
   using PendingCall::PendingCall;
 
   [[nodiscard]] int make_request(MPI_Request* request) {
+    message_ = SelfMessage();
     const int rc = message_.receive(request);
     request_ = *request;
     return rc;
@@ -49,7 +50,9 @@ class Nonblocking final : public PendingCall {
     tell();
     const SelfMessage message = message_;
     const int error = raise();
-    delete this;
+    std::unique_ptr<Pending> self(this);
+    if (error == MPI_SUCCESS && operation().repeatable()) self = comm_state().keep(std::move(self));
+    self.reset();
     message.send(error);
   }
 
@@ -62,17 +65,32 @@ Outcome native(const Call& call, MPI_Request* request, std::string_view reason, 
   return native_outcome(start_native(call, request), reason, bytes);
 }
 
+/// An operation for a call, prepared.
+std::unique_ptr<Nonblocking> make(const Call& call, CommState& state, const Interned& choice,
+                                  const Observer& observer) {
+  // Only objects of this class are kept.
+  auto kept = state.take([&](Pending& pending) { return static_cast<Nonblocking&>(pending).again(call, choice); });
+  if (kept != nullptr) {
+    std::unique_ptr<Nonblocking> known(static_cast<Nonblocking*>(kept.release()));
+    known->set_observer(observer);
+    return known;
+  }
+  auto made = std::make_unique<Nonblocking>(call, state, observer);
+  (void)made->operation().prepare(choice);
+  return made;
+}
+
 }  // namespace
 
 Outcome start(const Call& call, const Interned& choice, MPI_Request* request, const Observer& observer) {
-  const Communicator found = find_communicator(call, choice);
+  const Communicator found = find_communicator(call, choice, CommState::Opening::local);
   if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, request, found.native_reason);
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
-  auto pending = std::make_unique<Nonblocking>(call, *found.state, observer);
+  auto pending = make(call, *found.state, choice, observer);
   Operation& operation = pending->operation();
-  if (!operation.prepare(choice)) {
+  if (!operation.served()) {
     if (operation.erroneous()) operation.take_numbers();
     return native(call, request, operation.reason(), operation.bytes());
   }

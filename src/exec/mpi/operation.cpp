@@ -26,6 +26,11 @@ Operation::Operation(const Call& call, CommState& state, std::vector<Count>& cou
       user_(call_, state.rank(), state.size()),
       memory_(globals().arenas) {}
 
+Operation::~Operation() {
+  give_back_execution();
+  release_tags();
+}
+
 bool Operation::prepare(const Interned& choice) {
   choice_ = &choice;
   reason_ = user_.erroneous() ? "erroneous arguments" : user_.unsupported();
@@ -39,7 +44,15 @@ bool Operation::prepare(const Interned& choice) {
   }
   find_data_plan(true);
   reason_ = plan_->native_reason();
+  repeatable_ = user_.lasting();
   return plan_->executable();
+}
+
+bool Operation::again(const Call& call, const Interned& choice) {
+  if (!repeatable_ || choice_ != &choice || !like(call_, call) || !plan_->cached()) return false;
+  call_.sendbuf = call.sendbuf;
+  call_.recvbuf = call.recvbuf;
+  return user_.readdress();
 }
 
 Signature Operation::data_signature() const {
@@ -64,6 +77,16 @@ void Operation::take_numbers() {
   if (user_.needs_prologue()) state_.take_number();
 }
 
+bool Operation::reserve_tags() {
+  slot_ = state_.reserve(executions());
+  return slot_ >= 0;
+}
+
+void Operation::release_tags() noexcept {
+  if (slot_ >= 0) state_.unreserve(slot_, executions());
+  slot_ = -1;
+}
+
 void Operation::start() {
   error_ = MPI_SUCCESS;
   if (has_prologue()) {
@@ -73,32 +96,33 @@ void Operation::start() {
   }
 }
 
-void Operation::execute(BoundPlan& plan, Binding& binding, std::uint64_t number) {
-  const CommState::Tags tags = state_.tags_of(number);
+void Operation::execute(BoundPlan& plan, Binding& binding, int which) {
+  const CommState::Tags tags =
+      numbered() ? state_.tags_of(number_ + static_cast<std::uint64_t>(which)) : state_.reserved_tags(slot_ + which);
   binding.comm = state_.comm();
   binding.tag_base = tags.base;
   binding.tag_span = tags.span;
-  execution_ = plan.take_execution();
-  executing_ = &plan;
+  if (executing_ != &plan) {
+    give_back_execution();
+    execution_ = plan.take_execution();
+    executing_ = &plan;
+  }
   execution_->start(binding);
 }
 
-void Operation::end_execution() {
-  executing_->give_back(std::move(execution_));
+void Operation::give_back_execution() noexcept {
+  if (execution_ != nullptr) executing_->give_back(std::move(execution_));
   executing_ = nullptr;
 }
 
 void Operation::end(int error) {
   if (error_ == MPI_SUCCESS) error_ = error;
-  memory_.reset();
+  memory_.shrink();
   phase_ = Phase::idle;
 }
 
 void Operation::fail(int error) {
-  if (execution_ != nullptr) {
-    execution_->abandon();
-    end_execution();
-  }
+  if (execution_ != nullptr) execution_->abandon();
   end(error);
 }
 
@@ -124,14 +148,12 @@ void Operation::start_prologue() {
   binding.staging = base + send + recv + scratch;
   binding.elements.extent_bytes = sizeof(Count);
   phase_ = Phase::prologue;
-  execute(*prologue_, binding, number_);
+  execute(*prologue_, binding, 0);
 }
 
 /// False if the operation is over, with an error.
 bool Operation::end_prologue() {
-  const int rc = execution_->error();
-  end_execution();
-  if (rc != MPI_SUCCESS) {
+  if (const int rc = execution_->error(); rc != MPI_SUCCESS) {
     end(rc);
     return false;
   }
@@ -155,7 +177,7 @@ bool Operation::end_prologue() {
 /// where those have gaps.
 void Operation::start_data() {
   if (!plan_->executable()) throw Error(ErrorCode::internal, "the counts can be exchanged, but not the data");
-  const std::uint64_t number = number_ + (has_prologue() ? 1 : 0);
+  const int which = has_prologue() ? 1 : 0;
   counts_known_ = true;
   const Elements& described = user_.elements();
   const bool user_operator = is_reducing(call_.collective) && described.kernel == nullptr;
@@ -182,12 +204,11 @@ void Operation::start_data() {
     end(error_);
     return;
   }
-  execute(*plan_, binding, number);
+  execute(*plan_, binding, which);
 }
 
 void Operation::end_data() {
   int rc = execution_->error();
-  end_execution();
   if (rc == MPI_SUCCESS) rc = user_.after(recv_staging_, elements_);
   end(rc);
 }

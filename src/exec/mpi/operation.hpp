@@ -26,16 +26,24 @@ class Operation {
  public:
   /// `counts` is memory for what a prologue learns. All references must outlive the operation.
   Operation(const Call& call, CommState& state, std::vector<Count>& counts);
-  ~Operation() = default;
+  ~Operation();
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
   /// False: the call is native, and reason() says why; the same on all ranks unless erroneous(). Throws Error(internal,
   /// transport) and std::bad_alloc.
   [[nodiscard]] bool prepare(const Interned& choice);
+  /// After prepare(): whether again() can be true.
+  [[nodiscard]] bool repeatable() const { return repeatable_; }
+  /// Makes it the operation of another call on the communicator if what prepare() would find is known to be the same:
+  /// whether it is native, why, and the plan. The call may have other buffers. False: has no use any more. Not while it is
+  /// under way.
+  [[nodiscard]] bool again(const Call& call, const Interned& choice);
   [[nodiscard]] Collective collective() const { return call_.collective; }
   [[nodiscard]] bool erroneous() const { return user_.erroneous(); }
   [[nodiscard]] std::string_view reason() const { return reason_; }
+  /// What prepare() has returned.
+  [[nodiscard]] bool served() const { return reason_.empty(); }
   /// Packed bytes, as Outcome::bytes.
   [[nodiscard]] Count bytes() const { return user_.own_bytes(); }
   /// What serves it; not null after prepare().
@@ -43,9 +51,14 @@ class Operation {
 
   /// Also of an erroneous call: other ranks may not see the error, and number their executions.
   void take_numbers();
+  /// Instead of numbers: tags that are its own as long as it lives, so that ranks may start it in any order. Called on all
+  /// ranks. False if there are none on some rank. Throws as prepare().
+  [[nodiscard]] bool reserve_tags();
+  void release_tags() noexcept;
+  [[nodiscard]] bool numbered() const { return slot_ < 0; }
   [[nodiscard]] std::uint64_t first_number() const { return number_; }
   /// Whether tags are free for it.
-  [[nodiscard]] bool may_start() const { return state_.may_start(number_ + (has_prologue() ? 1 : 0)); }
+  [[nodiscard]] bool may_start() const { return !numbered() || state_.may_start(number_ + (has_prologue() ? 1 : 0)); }
   /// Posts everything that waits for nothing. Throws std::bad_alloc.
   void start();
   /// Asks MPI once for news. True if the operation is over. Does not wait for other threads either. Throws as prepare().
@@ -64,10 +77,12 @@ class Operation {
   bool find_data_plan(bool wait);
   void start_prologue();
   void start_data();
-  void execute(BoundPlan& plan, Binding& binding, std::uint64_t number);
+  /// The first or second execution of a start.
+  void execute(BoundPlan& plan, Binding& binding, int which);
   [[nodiscard]] bool end_prologue();
   void end_data();
-  void end_execution();
+  void give_back_execution() noexcept;
+  [[nodiscard]] int executions() const { return user_.needs_prologue() ? 2 : 1; }
   void end(int error);
 
   Call call_;
@@ -79,10 +94,12 @@ class Operation {
   std::shared_ptr<BoundPlan> prologue_{};
   std::shared_ptr<BoundPlan> plan_{};
   bool counts_known_ = false;  ///< by an earlier start
+  bool repeatable_ = false;
   std::uint64_t number_ = 0;
+  int slot_ = -1;  ///< of tags that are reserved
   Phase phase_ = Phase::idle;
   int error_ = MPI_SUCCESS;
-  BoundPlan* executing_ = nullptr;  ///< whose `execution_` is
+  BoundPlan* executing_ = nullptr;  ///< whose `execution_` is, which is kept for the next start
   std::unique_ptr<Execution> execution_{};
   Arena memory_;
   Elements elements_{};

@@ -17,6 +17,12 @@ class PendingCall : public Pending {
  public:
   PendingCall(const Call& call, CommState& state, const Observer& observer);
 
+  /// Makes it another call's, if it is one to which the same applies (Operation::again).
+  [[nodiscard]] bool again(const Call& call, const Interned& choice) { return operation_.again(call, choice); }
+  void set_observer(const Observer& observer) {
+    observer_ = observer;
+    entered();
+  }
   [[nodiscard]] Operation& operation() override { return operation_; }
   [[nodiscard]] CommState& comm_state() override { return state_; }
   void begun() noexcept override {

@@ -2,8 +2,10 @@
 
 #include "circoll/error.hpp"
 #include "exec/mpi/communicator.hpp"
+#include "exec/mpi/globals.hpp"
 #include "exec/mpi/operation.hpp"
 #include "exec/mpi/progress.hpp"
+#include "exec/mpi/recent_calls.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -20,15 +22,32 @@ Outcome not_served(const Call& call, const Interned& choice, Otherwise otherwise
   return native(call, reason, bytes);
 }
 
+/// A call that has been prepared and can be served.
+Outcome execute(Operation& operation, bool timed) {
+  operation.take_numbers();
+  while (!operation.may_start()) progress().poll();
+  operation.start();
+  const double begin_s = timed ? PMPI_Wtime() : 0;
+  const int error = operation.wait();
+  return Outcome{.error = error,
+                 .plan = operation.plan(),
+                 .reason = operation.plan()->why(),
+                 .bytes = operation.bytes(),
+                 .waited_s = timed ? PMPI_Wtime() - begin_s : 0};
+}
+
 }  // namespace
 
-Communicator find_communicator(const Call& call, const Interned& choice) {
+Communicator find_communicator(const Call& call, const Interned& choice, CommState::Opening opening) {
   if (choice.kind == Interned::Kind::native) return {.native_reason = "chosen"};
   if (call.comm == MPI_COMM_NULL) return {.native_reason = "erroneous arguments", .erroneous = true};
   Communicator found;
-  found.state = CommState::of(call.comm, &found.error);
+  found.state = CommState::of(call.comm, &found.error, opening);
   if (found.error != MPI_SUCCESS) return found;
-  if (found.state == nullptr) return {.native_reason = "MPI_Finalize has begun"};
+  if (found.state == nullptr) {
+    return {.native_reason = globals().finalizing ? "MPI_Finalize has begun"
+                                                  : "the first collective on its communicator must not wait"};
+  }
   if (!found.state->usable()) found.native_reason = found.state->unusable_reason();
   return found;
 }
@@ -41,25 +60,26 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, b
     return found.erroneous ? native(call, found.native_reason)
                            : not_served(call, choice, otherwise, found.native_reason, 0);
   }
-  CommState& state = *found.state;
-  Operation operation(call, state, state.counts());
-  if (!operation.prepare(choice)) {
-    if (operation.erroneous()) {
-      operation.take_numbers();
-      return native(call, operation.reason());
-    }
-    return not_served(call, choice, otherwise, operation.reason(), operation.bytes());
+  RecentCalls& recent = found.state->recent();
+  Operation* operation = recent.find(call, choice);
+  if (operation == nullptr) {
+    operation = &recent.add(call, *found.state);
+    (void)operation->prepare(choice);
+    if (operation->repeatable()) recent.keep();
   }
-  operation.take_numbers();
-  while (!operation.may_start()) progress().poll();
-  operation.start();
-  const double begin_s = timed ? PMPI_Wtime() : 0;
-  const int error = operation.wait();
-  return Outcome{.error = error,
-                 .plan = operation.plan(),
-                 .reason = operation.plan()->why(),
-                 .bytes = operation.bytes(),
-                 .waited_s = timed ? PMPI_Wtime() - begin_s : 0};
+  const bool kept = operation->repeatable();
+  if (operation->served()) {
+    const Outcome outcome = execute(*operation, timed);
+    if (!kept) recent.drop();
+    return outcome;
+  }
+  const std::string_view reason = operation->reason();
+  const Count bytes = operation->bytes();
+  const bool erroneous = operation->erroneous();
+  if (erroneous) operation->take_numbers();
+  // Before the native call, whose error handler may free the communicator.
+  if (!kept) recent.drop();
+  return erroneous ? native(call, reason) : not_served(call, choice, otherwise, reason, bytes);
 }
 
 }  // namespace circoll::mpi

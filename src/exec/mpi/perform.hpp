@@ -7,6 +7,7 @@
 #include "exec/mpi/bound_plan.hpp"
 #include "exec/mpi/call.hpp"
 #include "exec/mpi/choices.hpp"
+#include "exec/mpi/communicator.hpp"
 
 namespace circoll::mpi {
 
@@ -43,7 +44,8 @@ struct Communicator {
   std::string_view native_reason{};  ///< empty: Circoll may serve the call
   bool erroneous = false;
 };
-[[nodiscard]] Communicator find_communicator(const Call& call, const Interned& choice);
+[[nodiscard]] Communicator find_communicator(const Call& call, const Interned& choice,
+                                             CommState::Opening opening = CommState::Opening::now);
 
 /// Executes a call. Whether it is native depends only on values that are equal on all ranks, or on the
 /// arguments being erroneous: then the native collective says so, in its own way. Throws Error(internal,

@@ -16,7 +16,10 @@ class Persistent final : public PendingCall {
     set_persistent();
     state.retain();
   }
-  ~Persistent() override { comm_state().release(); }
+  ~Persistent() override {
+    operation().release_tags();
+    comm_state().release();  // may be the end of it
+  }
 
   [[nodiscard]] int make_request() { return message_.init_receive(&handle_); }
   [[nodiscard]] MPI_Request request() const override { return handle_; }
@@ -26,7 +29,6 @@ class Persistent final : public PendingCall {
     MPI_Request handle = handle_;
     if (const int rc = PMPI_Start(&handle); rc != MPI_SUCCESS) return rc;
     state_ = State::active;
-    operation().take_numbers();
     progress().add(*this);
     return MPI_SUCCESS;
   }
@@ -84,7 +86,12 @@ Outcome init(const Call& call, const Interned& choice, MPI_Info info, MPI_Reques
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
   auto made = std::make_unique<Persistent>(call, *found.state, observer);
   Operation& operation = made->operation();
-  if (!operation.prepare(choice)) return native(call, info, request, operation.reason(), operation.bytes());
+  if (!operation.prepare(choice)) {
+    // Other ranks may not see the error, and reserve tags.
+    if (operation.erroneous()) (void)operation.reserve_tags();
+    return native(call, info, request, operation.reason(), operation.bytes());
+  }
+  if (!operation.reserve_tags()) return native(call, info, request, "too many persistent requests", operation.bytes());
   if (const int rc = made->make_request(); rc != MPI_SUCCESS) return Outcome{.error = rc};
   *request = made->request();
   Registry& known = registry();

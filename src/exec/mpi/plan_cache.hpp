@@ -13,7 +13,10 @@ namespace circoll::mpi {
 
 class PlanCache {
  public:
-  explicit PlanCache(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  explicit PlanCache(std::size_t limit_bytes) { account_.limit_bytes = limit_bytes; }
+  ~PlanCache() { clear(); }
+  PlanCache(const PlanCache&) = delete;
+  PlanCache& operator=(const PlanCache&) = delete;
 
   /// The plan of a signature; make(hash) -> std::shared_ptr<BoundPlan> if there is none. A hit allocates nothing; the
   /// plan that served the last call is found by one comparison. Who holds the pointer may use the plan although it is
@@ -30,21 +33,21 @@ class PlanCache {
     }
     plans_.push_front(make(hash));
     index_.emplace(hash, plans_.begin());
-    bytes_ += plans_.front()->memory_bytes();
-    while (bytes_ > limit_bytes_ && plans_.size() > 1) evict();
+    plans_.front()->enter_cache(account_);
+    while (account_.exceeded() && plans_.size() > 1) evict();
     return plans_.front();
   }
 
   void clear() {
     index_.clear();
+    for (const std::shared_ptr<BoundPlan>& plan : plans_) plan->leave_cache();
     plans_.clear();
-    bytes_ = 0;
   }
   [[nodiscard]] std::size_t size() const { return plans_.size(); }
 
  private:
   void evict() {
-    const BoundPlan& last = *plans_.back();
+    BoundPlan& last = *plans_.back();
     const auto [begin, end] = index_.equal_range(last.hash());
     for (auto it = begin; it != end; ++it) {
       if (it->second->get() == &last) {
@@ -52,12 +55,11 @@ class PlanCache {
         break;
       }
     }
-    bytes_ -= last.memory_bytes();
+    last.leave_cache();
     plans_.pop_back();
   }
 
-  std::size_t limit_bytes_;
-  std::size_t bytes_ = 0;
+  CacheAccount account_;
   std::list<std::shared_ptr<BoundPlan>> plans_;  // most recently used first
   std::unordered_multimap<std::uint64_t, std::list<std::shared_ptr<BoundPlan>>::iterator> index_;
 };

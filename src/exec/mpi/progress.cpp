@@ -21,7 +21,7 @@ void Progress::add(Pending& pending) {
     if (arrived_.size() == arrived_.capacity()) arrived_.reserve(2 * arrived_.size() + batch);
   }
   pending.started_ = operation.may_start();
-  state.add_unfinished(operation.first_number());
+  if (operation.numbered()) state.add_unfinished(operation.first_number());
   state.retain();
   if (pending.started_) {
     try {
@@ -107,7 +107,7 @@ int Progress::poll() noexcept {
     }
     active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(next_));
     CommState& state = pending.comm_state();
-    state.remove_unfinished(pending.operation().first_number());
+    if (pending.operation().numbered()) state.remove_unfinished(pending.operation().first_number());
     pending_.fetch_sub(1, std::memory_order_relaxed);
     ++ended;
     pending.finished();

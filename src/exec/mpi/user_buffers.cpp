@@ -178,7 +178,7 @@ void UserBuffers::read_movement() {
   own_bytes_ = one.significant ? one.count * one.info.size_bytes : own_in_all;
   // MPI wants both sides to agree; reading or writing beyond the smaller one is not the way to report it.
   erroneous_ = (one.significant && holds_all && own_in_all != own_bytes_) || send_.missing() || recv_.missing() ||
-               refuses_own_block(all, one);
+               refuses_own_block();
   block_ = own_bytes_;
 }
 
@@ -208,7 +208,22 @@ void UserBuffers::read_exchange() {
   erroneous_ = send_.bytes_of(rank_) != block_ || send_.missing() || recv_.missing() || refuses_equal_buffers();
 }
 
-bool UserBuffers::refuses_own_block(const Side& all, const Side& one) const {
+bool UserBuffers::lasting() const {
+  const auto named = [](const Side& side) { return !side.significant || side.info.named; };
+  if (is_irregular(call_.collective)) return false;
+  return is_reducing(call_.collective) ? elements_.kernel != nullptr : named(send_) && named(recv_);
+}
+
+bool UserBuffers::readdress() {
+  if (is_reducing(call_.collective)) return true;  // there only the call knows where its buffers are
+  recv_.buffer = as_base(call_.recvbuf);
+  send_.buffer = as_base(in_place_ && is_exchange(call_.collective) ? call_.recvbuf : call_.sendbuf);
+  return is_exchange(call_.collective) ? !refuses_equal_buffers() : !refuses_own_block();
+}
+
+bool UserBuffers::refuses_own_block() const {
+  const Side& all = all_blocks();
+  const Side& one = &all == &send_ ? recv_ : send_;
   if (!native_refuses_equal_blocks || !all.significant || !one.significant) return false;
   if (all.type != one.type || one.total_bytes() == 0 || all.elements_of(rank_) != one.count) return false;
   const Count elements = all.displs ? all.displs[rank_] : all.count * rank_;

@@ -26,8 +26,14 @@ class UserBuffers {
   UserBuffers(const Call& call, Rank rank, Rank size);
 
   [[nodiscard]] const Call& call() const { return call_; }
+  /// `call` has got other addresses of buffers, of the same kind (like(), call.hpp). False: the call means something else
+  /// now, and must be read anew.
+  [[nodiscard]] bool readdress();
   /// The arguments are wrong: the native collective shall say how.
   [[nodiscard]] bool erroneous() const { return erroneous_; }
+  /// Whether a call with the same arguments means the same: there are no arrays, which the program may change, and handles
+  /// are MPI's own, which it can not free.
+  [[nodiscard]] bool lasting() const;
   /// Why Circoll does not serve the call, the same on all ranks; empty if it does.
   [[nodiscard]] std::string_view unsupported() const { return unsupported_; }
 
@@ -91,7 +97,7 @@ class UserBuffers {
   /// Whether the native collective refuses equal buffers at this rank: the two of an exchange, or of other collectives
   /// the side with one block and this rank's block in the other.
   [[nodiscard]] bool refuses_equal_buffers() const;
-  [[nodiscard]] bool refuses_own_block(const Side& all, const Side& one) const;
+  [[nodiscard]] bool refuses_own_block() const;
   [[nodiscard]] bool at_root() const { return rank_ == call_.root; }
   /// The side with a block of every rank.
   [[nodiscard]] const Side& all_blocks() const;

@@ -334,6 +334,60 @@ static void together(int n, int way) {
   drop(&r);
 }
 
+/* A nonblocking call does not wait for other ranks, be it the first one on its communicator: the others need a message first
+ * that is sent after it. */
+static void first_call(MPI_Comm comm, const char* what) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int sum = 0, token = 1, i;
+  if (rank == 0 && !blocking) MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+  for (i = 1; i < size && rank == 0; ++i) MPI_Send(&token, 1, MPI_INT, i, 2, MPI_COMM_WORLD);
+  if (rank != 0) MPI_Recv(&token, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (blocking) {
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+  } else if (rank != 0) {
+    MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  report(what, &sum, sizeof sum);
+}
+
+static void first_calls(void) {
+  MPI_Comm made[5];
+  int periods = 0, i;
+  first_call(MPI_COMM_WORLD, "first call: world");
+  MPI_Comm_dup(MPI_COMM_WORLD, &made[0]);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &made[1]);
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periods, 0, &made[2]);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made[3]);
+  MPI_Comm_dup(made[2], &made[4]);
+  for (i = 0; i < 5; ++i) {
+    first_call(made[i], "first call: a new communicator");
+    MPI_Comm_free(&made[i]);
+  }
+}
+
+/* Many requests in one test, persistent ones first. */
+static void crowd(void) {
+  enum { persistent = 70, all = 75 };
+  MPI_Request requests[all];
+  int sums[all], i, flag;
+  for (i = 0; i < all; ++i) {
+    sums[i] = -1;
+    if (blocking) {
+      MPI_Allreduce(&rank, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    } else if (i < persistent) {
+      INIT(Allreduce)(&rank, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[i]);
+    }
+  }
+  if (!blocking) MPI_Startall(persistent, requests);
+  for (i = persistent; i < all && !blocking; ++i) {
+    MPI_Iallreduce(&rank, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+  }
+  for (flag = blocking; !flag;) MPI_Testall(all, requests, &flag, MPI_STATUSES_IGNORE);
+  report("crowd", sums, sizeof sums);
+  for (i = 0; i < persistent && !blocking; ++i) MPI_Request_free(&requests[i]);
+}
+
 /* Many operations outstanding on one communicator; blocking calls and messages meanwhile, on it and on others. */
 static void outstanding(void) {
   enum { many = 300 };
@@ -461,12 +515,98 @@ static void persistent(int n) {
   drop(&r);
 }
 
+/* Persistent requests may be started in an order that differs from rank to rank, and from that of their making. One of them
+ * is older than thousands that have come and gone. */
+static void own_order(MPI_Comm comm) {
+#ifdef OPEN_MPI
+  const int gone = 17000;
+#else
+  const int gone = 2500;
+#endif
+  struct Round r, old;
+  MPI_Request requests[forms + 1], request;
+  int k, i, turn;
+  char how[32];
+  make(&r, 700, 5);
+  make(&old, 30, 6);
+  if (!blocking) pinit(&old, 0, comm, &requests[forms]);
+  for (i = 0; i < gone && !blocking; ++i) {
+    pinit(&r, i % 50 == 0 ? i / 50 % forms : 15, comm, &request);
+    MPI_Request_free(&request);
+  }
+  for (k = 0; k < forms && !blocking; ++k) pinit(&r, k, comm, &requests[k]);
+  for (turn = 0; turn < 4; ++turn) {
+    for (k = 0; k < r.n * size; ++k) r.in[k] += turn;
+    if (rank != size / 2) memset(r.out[14], 0, sizeof(int) * (size_t)r.n);
+    for (k = 0; k <= forms; ++k) {
+      i = ((rank + turn) % 2 == 0 ? k : forms - k) + rank * 5;
+      i %= forms + 1;
+      if (!blocking) {
+        MPI_Start(&requests[i]);
+      } else {
+        call(k < forms ? &r : &old, k % forms, comm);
+      }
+    }
+    if (!blocking) wait_by(turn, forms + 1, requests);
+    snprintf(how, sizeof how, "own order %d", turn);
+    for (k = 0; k < forms; ++k) finish(&r, how, k);
+    finish(&old, "old", 0);
+  }
+  for (k = 0; k <= forms && !blocking; ++k) MPI_Request_free(&requests[k]);
+  drop(&r);
+  drop(&old);
+}
+
+/* The same call again and again with other buffers, in place and not, one after another and many at once. */
+static void repeated(void) {
+  enum { many = 20, n = 40 };
+  int in[many][n], out[many][n], all[64][n], i, k, turn;
+  MPI_Request requests[many];
+  for (turn = 0; turn < 6; ++turn) {
+    for (i = 0; i < many; ++i) {
+      for (k = 0; k < n; ++k) in[i][k] = rank + i * k + turn, out[i][k] = turn % 2 == 0 ? -1 : in[i][k];
+    }
+    for (i = 0; i < many; ++i) {
+      const void* from = turn % 2 == 0 ? in[i] : MPI_IN_PLACE;
+      if (blocking) {
+        MPI_Allreduce(from, out[i], i % 3 == 0 ? n : n / 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      } else {
+        MPI_Iallreduce(from, out[i], i % 3 == 0 ? n : n / 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+        if (turn > 3) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+      }
+    }
+    if (!blocking) MPI_Waitall(many, requests, MPI_STATUSES_IGNORE);
+    report("repeated allreduce", out, sizeof out);
+    memset(all, 0, sizeof all);
+    for (i = 0; i < many && size <= 64; ++i) {
+      if (blocking) {
+        MPI_Allgather(in[i], n, MPI_INT, all, n, MPI_INT, MPI_COMM_WORLD);
+      } else {
+        MPI_Iallgather(in[i], n, MPI_INT, all, n, MPI_INT, MPI_COMM_WORLD, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+      }
+      report("repeated allgather", all, sizeof all);
+      /* The same buffers, but now the contribution is in place. */
+      for (k = 0; k < n; ++k) all[rank][k] = rank - k;
+      if (blocking) {
+        MPI_Allgather(MPI_IN_PLACE, n, MPI_INT, all, n, MPI_INT, MPI_COMM_WORLD);
+      } else {
+        MPI_Iallgather(MPI_IN_PLACE, n, MPI_INT, all, n, MPI_INT, MPI_COMM_WORLD, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+      }
+      report("repeated allgather, in place", all, sizeof all);
+    }
+  }
+}
+
 int main(int argc, char** argv) {
+  MPI_Comm dup;
   int way;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   blocking = argc > 1 && strcmp(argv[1], "blocking") == 0;
+  first_calls();
   one_by_one(1);
   one_by_one(1000);
   for (way = 0; way < ways; ++way) together(way % 2 == 0 ? 10 : 3000, way);
@@ -475,6 +615,11 @@ int main(int argc, char** argv) {
   freed();
   persistent(5);
   persistent(2000);
+  MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+  own_order(dup);
+  MPI_Comm_free(&dup);
+  repeated();
+  crowd();
   MPI_Finalize();
   return 0;
 }

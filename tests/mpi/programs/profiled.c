@@ -5,10 +5,13 @@
 
 int main(int argc, char** argv) {
   int rank, size, i, sum = 0, provided, rc, numbers[3] = {-1, -1, -1};
+  MPI_Comm comm;
   MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_free(&comm);
   rc = MPI_Pcontrol(0);
   if (rc != MPI_SUCCESS) printf("MPI_Pcontrol: %d\n", rc);
   for (i = 0; i < 10; ++i) {
