@@ -76,8 +76,9 @@ const bool registered = [] {
   for (const char* id : logarithmic) {
     for (const Subject& subject : subjects) {
       benchmark::RegisterBenchmark((std::string(subject.name) + id).c_str(), subject.function, id)
-          ->Arg(64)
+          ->Arg(16)
           ->Arg(1 << 10)
+          ->Arg(36 * 32)
           ->Arg(1 << 20)
           ->Unit(benchmark::kMicrosecond);
     }
