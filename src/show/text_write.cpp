@@ -18,7 +18,7 @@ void write_ranges(Out out, const Schedule& schedule, Operand operand) {
   }
 }
 
-void write_buffer(Out out, const Schedule& schedule, std::int32_t number) {
+void write_buffer_line(Out out, const Schedule& schedule, std::int32_t number) {
   const Buffer& buffer = schedule.buffers[static_cast<std::size_t>(number)];
   fmt::format_to(out, "buffer {}: {} slots ", show::buffer_name(number), buffer.slots);
   if (buffer.list.empty()) {
@@ -30,7 +30,7 @@ void write_buffer(Out out, const Schedule& schedule, std::int32_t number) {
   fmt::format_to(out, "\n");
 }
 
-void write_step(Out out, const Schedule& schedule, const Step& step) {
+void write_step_line(Out out, const Schedule& schedule, const Step& step) {
   switch (step.kind) {
     case StepKind::send:
       fmt::format_to(out, "  send -> {}:", step.peer);
@@ -72,7 +72,7 @@ std::string to_text(const Schedule& given) {
   for (const auto& [name, value] : schedule.shape.params) fmt::format_to(out, "param {} {}\n", name, value);
   fmt::format_to(out, "blocks {} x {}\n", schedule.user_blocks, schedule.segments);
   fmt::format_to(out, "rounds {}\n", schedule.rounds);
-  for (std::size_t i = 0; i < schedule.buffers.size(); ++i) write_buffer(out, schedule, static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < schedule.buffers.size(); ++i) write_buffer_line(out, schedule, static_cast<std::int32_t>(i));
 
   // Edges name steps by number, so the steps that they name say theirs.
   std::vector<bool> named(schedule.steps.size());
@@ -82,7 +82,7 @@ std::string to_text(const Schedule& given) {
     if (i == 0 || step.round != schedule.steps[i - 1].round) {
       fmt::format_to(out, "round {}{}\n", step.round, step.round == schedule.rounds ? "  # local" : "");
     }
-    write_step(out, schedule, step);
+    write_step_line(out, schedule, step);
     if (named[i]) fmt::format_to(out, "  # step {}", i);
     fmt::format_to(out, "\n");
   }
