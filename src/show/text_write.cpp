@@ -72,7 +72,8 @@ std::string to_text(const Schedule& given) {
   for (const auto& [name, value] : schedule.shape.params) fmt::format_to(out, "param {} {}\n", name, value);
   fmt::format_to(out, "blocks {} x {}\n", schedule.user_blocks, schedule.segments);
   fmt::format_to(out, "rounds {}\n", schedule.rounds);
-  for (std::size_t i = 0; i < schedule.buffers.size(); ++i) write_buffer_line(out, schedule, static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < schedule.buffers.size(); ++i)
+    write_buffer_line(out, schedule, static_cast<std::int32_t>(i));
 
   // Edges name steps by number, so the steps that they name say theirs.
   std::vector<bool> named(schedule.steps.size());
