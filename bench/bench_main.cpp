@@ -27,14 +27,15 @@ int calibrate(const Options& options, int rank) {
 int run(const Options& options, int rank, int size) {
   if (!options.calibrate.empty()) return calibrate(options, rank);
   if (options.root < 0 || options.root >= size) throw Error(ErrorCode::invalid_argument, "--root is not a rank");
+  StartLine line(MPI_COMM_WORLD, options.sync);
   std::vector<Cell> cells;
   bool correct = true;
-  if (rank == 0) std::fputs(table_header().c_str(), stdout);
+  if (rank == 0) std::fputs(table_header(line).c_str(), stdout);
   for (const Collective collective : options.collectives) {
     // A barrier has no size.
     const std::vector<Count> sizes = collective == Collective::barrier ? std::vector<Count>{0} : options.bytes;
     for (const Count bytes : sizes) {
-      cells.push_back(measure(options, collective, bytes));
+      cells.push_back(measure(options, line, collective, bytes));
       for (const Series& series : cells.back().series) correct = correct && series.correct != "NO";
       if (rank != 0) continue;
       std::fputs(table_rows(cells.back(), size).c_str(), stdout);
@@ -42,7 +43,7 @@ int run(const Options& options, int rank, int size) {
     }
   }
   if (rank == 0 && !options.csv.empty()) write_csv(options.csv, cells, size);
-  if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options);
+  if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options, line);
   return correct ? 0 : 1;
 }
 

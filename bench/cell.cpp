@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <sstream>
 
 #include "circoll/algorithm.hpp"
@@ -140,17 +142,6 @@ struct Runner {
   }
 };
 
-/// Seconds of one repetition: the maximum over the ranks, which start together.
-double one_repetition(const Runner& run, const mpi::Call& call) {
-  PMPI_Barrier(MPI_COMM_WORLD);
-  const double begin = PMPI_Wtime();
-  run(call);
-  const double own = PMPI_Wtime() - begin;
-  double longest = 0;
-  PMPI_Allreduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return longest;
-}
-
 /// What "auto" means in this run. As choices live as long as the process, so does the policy.
 const Policy& policy_of(const Options& options) {
   static const std::unique_ptr<const Policy> policy = make_policy(
@@ -190,7 +181,7 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
   return names;
 }
 
-Cell measure(const Options& options, Collective collective, Count bytes) {
+Cell measure(const Options& options, StartLine& line, Collective collective, Count bytes) {
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   Workload work(options, collective, bytes);
@@ -205,15 +196,32 @@ Cell measure(const Options& options, Collective collective, Count bytes) {
     if (options.check) series.correct = check(work, runners.back(), exact);
     cell.series.push_back(std::move(series));
   }
-  // Interleaved: what disturbs the machine disturbs all algorithms alike.
+  // Interleaved, in an order that changes: what disturbs the machine, or comes of the call before, meets all algorithms alike.
+  std::vector<std::size_t> order(runners.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937_64 random(options.seed + static_cast<std::uint64_t>(bytes));  // equal on all ranks
   const double begin = PMPI_Wtime();
   const double limit = options.seconds * static_cast<double>(runners.size());
   constexpr int least = 3;
-  for (int rep = 0; rep < options.reps; ++rep) {
-    for (std::size_t i = 0; i < runners.size(); ++i) {
-      cell.series[i].seconds.push_back(one_repetition(runners[i], work.call()));
+  // Too late is better than nothing at all.
+  constexpr double patience = 5;
+  while (true) {
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+    for (const std::size_t i : order) {
+      const Repetition repetition = line.time([&] { runners[i](work.call()); });
+      if (repetition.valid) {
+        cell.series[i].seconds.push_back(repetition.seconds);
+      } else {
+        ++cell.series[i].invalid;
+      }
     }
-    int stop = rep + 1 >= least && PMPI_Wtime() - begin > limit ? 1 : 0;
+    std::size_t fewest = static_cast<std::size_t>(options.reps);
+    for (const Series& series : cell.series) fewest = std::min(fewest, series.seconds.size());
+    const double elapsed = PMPI_Wtime() - begin;
+    int stop = fewest >= static_cast<std::size_t>(options.reps) || (fewest >= least && elapsed > limit) ||
+                       elapsed > patience * limit
+                   ? 1
+                   : 0;
     PMPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (stop != 0) break;
   }

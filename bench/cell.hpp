@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "options.hpp"
+#include "start_line.hpp"
 
 namespace circoll::bench {
 
-/// What was measured for one algorithm. Times in seconds, one per repetition: the maximum over the ranks.
+/// What was measured for one algorithm. Times in seconds, one per valid repetition: of the last rank.
 struct Series {
   std::string algorithm;
   std::string served_by{};  ///< what ran: differs from `algorithm` for auto
   std::vector<double> seconds{};
+  int invalid = 0;            ///< repetitions in which some rank started late
   std::string correct = "-";  ///< "yes", "NO", or "-" if not checked
 };
 
@@ -26,6 +28,6 @@ struct Cell {
 [[nodiscard]] std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size);
 
 /// Measures a cell on MPI_COMM_WORLD. All ranks call it; the result is complete on rank 0.
-[[nodiscard]] Cell measure(const Options& options, Collective collective, Count bytes);
+[[nodiscard]] Cell measure(const Options& options, StartLine& line, Collective collective, Count bytes);
 
 }  // namespace circoll::bench

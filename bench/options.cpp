@@ -59,6 +59,11 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   app.add_option("--seconds", options.seconds, "Time at most, per algorithm and size")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  app.add_option("--sync", options.sync, "How ranks start together: auto, clock, barrier; see docs/measuring.md")
+      ->transform(CLI::CheckedTransformer(std::vector<std::pair<std::string, Sync>>{
+          {"auto", Sync::automatic}, {"clock", Sync::clock}, {"barrier", Sync::barrier}}))
+      ->default_str("auto");
+  app.add_option("--seed", options.seed, "Of the order in which algorithms take turns")->capture_default_str();
   app.add_flag("--check", options.check, "Compare every result with the native one, element by element");
   app.add_option("--csv", options.csv, "Write one row per repetition to this file");
   app.add_option("--json", options.json, "Write the table to this file");

@@ -1,10 +1,12 @@
 // What circoll-bench measures.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "circoll/types.hpp"
+#include "start_line.hpp"
 
 namespace circoll::bench {
 
@@ -17,6 +19,8 @@ struct Options {
   int root = 0;
   int reps = 1000;     ///< at most, per cell
   double seconds = 1;  ///< at most, per cell and algorithm
+  Sync sync = Sync::automatic;
+  std::uint64_t seed = 1;  ///< of the order of algorithms
   bool check = false;
   std::string csv;
   std::string json;

@@ -7,20 +7,20 @@
 #include <nlohmann/json.hpp>
 
 #include "circoll/error.hpp"
+#include "core/statistics.hpp"
 
 namespace circoll::bench {
 namespace {
 
 struct Figures {
   double median = 0, min = 0, p95 = 0;  // seconds
+  Interval interval{};                  // of the median
 };
 
 Figures figures_of(std::vector<double> seconds) {
   if (seconds.empty()) return {};
   std::sort(seconds.begin(), seconds.end());
-  const std::size_t n = seconds.size();
-  const double median = n % 2 == 1 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
-  return {median, seconds.front(), seconds[std::min(n - 1, n * 95 / 100)]};
+  return {median(seconds), seconds.front(), quantile(seconds, 0.95), median_interval(seconds)};
 }
 
 /// Native's median over this one's: above 1 is faster than native. 0 if native was not measured.
@@ -35,6 +35,30 @@ double algorithm_bandwidth(const Cell& cell, const Figures& own) {
   return own.median > 0 ? static_cast<double>(cell.bytes) / own.median / 1e9 : 0;
 }
 
+/// Bytes that must pass the busiest link of a rank, in one direction, per byte of `Cell::bytes`: the least that any algorithm
+/// needs, as nccl-tests has it.
+double bus_factor(Collective collective, int size) {
+  const double p = size;
+  switch (collective) {
+    case Collective::allreduce:
+      return 2 * (p - 1) / p;
+    case Collective::allgather:
+    case Collective::allgatherv:
+    case Collective::reduce_scatter_block:
+    case Collective::reduce_scatter:
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::scatter:
+    case Collective::scatterv:
+      return p - 1;
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return (p - 1) / p;
+    default:
+      return size > 1 ? 1 : 0;
+  }
+}
+
 std::string label(const Series& series) {
   return series.algorithm == "auto" ? "auto (" + series.served_by + ")" : series.algorithm;
 }
@@ -47,20 +71,27 @@ std::ofstream open(const std::string& path) {
 
 }  // namespace
 
-std::string table_header() {
-  return fmt::format("{:<21} {:<28} {:>5} {:>11} {:>6} {:>12} {:>12} {:>12} {:>12} {:>8} {:>8}\n", "# collective",
-                     "algorithm", "p", "bytes", "reps", "median_us", "min_us", "p95_us", "algbw_GB/s", "speedup",
-                     "correct");
+std::string table_header(const StartLine& line) {
+  std::string text = fmt::format("# ranks start together by {}", to_string(line.sync()));
+  if (line.sync() == Sync::clock) text += fmt::format(", to within {:.2f} us", line.clock_error() * 1e6);
+  return text + fmt::format("; medians with their 95 % confidence intervals\n") +
+         fmt::format("{:<21} {:<28} {:>5} {:>11} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8} {:>8}\n",
+                     "# collective", "algorithm", "p", "bytes", "reps", "median_us", "low_us", "high_us", "min_us",
+                     "p95_us", "algbw_GB/s", "busbw_GB/s", "speedup", "correct");
 }
 
 std::string table_rows(const Cell& cell, int size) {
   std::string text;
   for (const Series& series : cell.series) {
     const Figures f = figures_of(series.seconds);
-    text +=
-        fmt::format("{:<21} {:<28} {:>5} {:>11} {:>6} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.4f} {:>8.2f} {:>8}\n",
-                    to_string(cell.collective), label(series), size, cell.bytes, series.seconds.size(), f.median * 1e6,
-                    f.min * 1e6, f.p95 * 1e6, algorithm_bandwidth(cell, f), ratio_to_native(cell, f), series.correct);
+    const double bandwidth = algorithm_bandwidth(cell, f);
+    text += fmt::format(
+        "{:<21} {:<28} {:>5} {:>11} {:>6} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.4f} {:>12.4f} "
+        "{:>8.2f} "
+        "{:>8}\n",
+        to_string(cell.collective), label(series), size, cell.bytes, series.seconds.size(), f.median * 1e6,
+        f.interval.low * 1e6, f.interval.high * 1e6, f.min * 1e6, f.p95 * 1e6, bandwidth,
+        bandwidth * bus_factor(cell.collective, size), ratio_to_native(cell, f), series.correct);
   }
   return text;
 }
@@ -78,7 +109,8 @@ void write_csv(const std::string& path, const std::vector<Cell>& cells, int size
   }
 }
 
-void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options) {
+void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options,
+                const StartLine& line) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Cell& cell : cells) {
     for (const Series& series : cell.series) {
@@ -89,10 +121,14 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                       {"p", size},
                       {"bytes", cell.bytes},
                       {"reps", series.seconds.size()},
+                      {"invalid", series.invalid},
                       {"median_us", f.median * 1e6},
+                      {"median_low_us", f.interval.low * 1e6},
+                      {"median_high_us", f.interval.high * 1e6},
                       {"min_us", f.min * 1e6},
                       {"p95_us", f.p95 * 1e6},
                       {"algbw_GBps", algorithm_bandwidth(cell, f)},
+                      {"busbw_GBps", algorithm_bandwidth(cell, f) * bus_factor(cell.collective, size)},
                       {"speedup", ratio_to_native(cell, f)},
                       {"correct", series.correct}});
     }
@@ -101,6 +137,9 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                                            {"op", to_string(options.op)},
                                            {"root", options.root},
                                            {"p", size},
+                                           {"sync", to_string(line.sync())},
+                                           {"clock_error_us", line.clock_error() * 1e6},
+                                           {"seed", options.seed},
                                            {"rows", rows}};
   open(path) << document.dump(2) << "\n";
 }

@@ -8,12 +8,13 @@
 
 namespace circoll::bench {
 
-[[nodiscard]] std::string table_header();
+[[nodiscard]] std::string table_header(const StartLine& line);
 /// The rows of one cell, one per algorithm.
 [[nodiscard]] std::string table_rows(const Cell& cell, int size);
 /// One row per repetition.
 void write_csv(const std::string& path, const std::vector<Cell>& cells, int size);
 /// The table, and what was asked.
-void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options);
+void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options,
+                const StartLine& line);
 
 }  // namespace circoll::bench

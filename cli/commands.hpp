@@ -21,6 +21,7 @@ struct Context {
   int exit_code = exit_ok;  ///< set by callbacks whose outcome is bad
 };
 
+void add_combine(CLI::App& app, Context& context);
 void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);

@@ -52,6 +52,7 @@ int run(int argc, char** argv) {
   add_show(app, context);
   add_run(app, context);
   add_verify(app, context);
+  add_combine(app, context);
   add_explain(app, context);
   add_calibrate(app, context);
   try {

@@ -194,7 +194,7 @@ Type at_address(const Element& element, const void* address) {
 
 void copy_typed(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                 MPI_Datatype to_type) {
-  static const MPI_Comm self = [] {
+  static MPI_Comm self = [] {
     MPI_Comm made = MPI_COMM_NULL;
     PMPI_Comm_dup(MPI_COMM_SELF, &made);
     return made;

@@ -25,7 +25,7 @@ int begin(int error) noexcept {
   if (error != MPI_SUCCESS) return error;
   try {
     if (State* const state = State::get()) state->agree_once();
-    const MPI_Comm world = MPI_COMM_WORLD;
+    MPI_Comm world = MPI_COMM_WORLD;
     (void)circoll::interpose::made(MPI_SUCCESS, &world);
   } catch (...) {
     return error;  // calls are native then, or fail by themselves

@@ -1,8 +1,7 @@
 // Measured medians against predicted times.
 #include "circoll/calibration.hpp"
-#include "circoll/error.hpp"
+#include "circoll/measurement.hpp"
 #include "circoll/select.hpp"
-#include "select/text_file.hpp"
 
 namespace circoll {
 namespace {
@@ -27,28 +26,20 @@ Count vector_bytes(Collective collective, Rank p, Count bytes) {
 }  // namespace
 
 std::vector<Comparison> compare(std::string_view bench_json, const std::string& source, const Machine& machine) {
-  const select::Json root = select::read_json(bench_json, source);
-  const select::Json* const rows = root.member("rows");
-  if (rows == nullptr || rows->array() == nullptr)
-    select::fail_at(source, root.line, "this is no circoll-bench --json");
   std::vector<Comparison> result;
-  for (const select::Json& entry : *rows->array()) {
-    const select::Members row(entry, source);
-    const auto collective = collective_from_string(row.text("collective"));
-    if (!collective) row.fail(entry, "'" + row.text("collective") + "' is no collective");
-    Comparison one{.collective = *collective,
-                   .algorithm = row.text("algorithm"),
-                   .served_by = row.text("served_by"),
-                   .p = row.integer("p"),
-                   .bytes = row.integer("bytes"),
-                   .measured_s = row.number("median_us") * 1e-6};
-    if (one.p < 1 || one.bytes < 0 || !(one.measured_s > 0))
-      row.fail(entry, "'p', 'bytes' or 'median_us' is out of range");
+  for (const Measurement& row : launch_from_json(bench_json, source).rows) {
+    if (row.reps == 0) continue;
+    Comparison one{.collective = row.collective,
+                   .algorithm = row.algorithm,
+                   .served_by = row.served_by,
+                   .p = row.p,
+                   .bytes = row.bytes,
+                   .measured_s = row.median_s};
     if (one.served_by != "native") {
       const bool by_policy = one.algorithm == "auto";
-      const Count bytes = vector_bytes(*collective, one.p, one.bytes);
+      const Count bytes = vector_bytes(row.collective, one.p, one.bytes);
       const Selection ran =
-          completed(parse_selection(*collective, by_policy ? one.served_by : one.algorithm), one.p, bytes, machine);
+          completed(parse_selection(row.collective, by_policy ? one.served_by : one.algorithm), one.p, bytes, machine);
       for (const auto& [key, value] : ran.params) {
         one.served_by += (one.served_by.find(':') == std::string::npos ? ":" : ",") + key + "=" + std::to_string(value);
       }

@@ -187,7 +187,8 @@ TEST(Compare, MeasuredAgainstPredicted) {
                    seconds(terms_of(parse_selection("allgather/ring:segments=2"), 4, 4000), truth));
   EXPECT_DOUBLE_EQ(rows[2].predicted_s, seconds(terms_of(parse_selection("bcast/binomial"), 4, 1000), truth));
   expect_parse_error([] { (void)compare("{}", "b", truth); }, "b:1", "no circoll-bench");
-  expect_parse_error([] { (void)compare("{\"rows\": [\n{\"collective\": 3}]}", "b", truth); }, "b:2", "string");
+  const std::string head = R"({"type": "byte", "op": "bor", "root": 0, "rows": [)";
+  expect_parse_error([&] { (void)compare(head + "\n{\"collective\": 3}]}", "b", truth); }, "b:2", "string");
 }
 
 }  // namespace

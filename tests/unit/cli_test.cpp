@@ -41,7 +41,7 @@ constexpr std::string_view id = "allreduce/circulant_optimal";
 const std::string show = "show " + std::string(id) + " ";
 
 TEST(Cli, HelpEndsWithExamples) {
-  for (const std::string command : {"", "cost", "list", "show", "explain", "calibrate"}) {
+  for (const std::string command : {"", "cost", "list", "show", "explain", "calibrate", "combine"}) {
     const Outcome outcome = run(command + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_TRUE(contains(outcome.out, "Examples:\n  circoll ")) << outcome.out;
@@ -216,15 +216,50 @@ TEST(Cli, CalibrateFitsAndCompares) {
                     {"algorithm", algorithm},
                     {"p", 4},
                     {"bytes", 1000},
+                    {"reps", 9},
+                    {"correct", "-"},
                     {"median_us", median_us},
                     {"served_by", algorithm == std::string("native") ? "native" : "binomial"}});
   }
-  const TemporaryFile bench(nlohmann::json{{"rows", rows}}.dump(), "bench");
+  const TemporaryFile bench(nlohmann::json{{"type", "byte"}, {"op", "bor"}, {"root", 0}, {"rows", rows}}.dump(),
+                            "bench");
   const Outcome compared = run("calibrate --compare " + bench.path + " --machine " + file.path);
   EXPECT_EQ(compared.exit_code, 0);
   EXPECT_TRUE(contains(compared.out, "machine m\n")) << compared.out;
   EXPECT_TRUE(contains(compared.out, "auto, as measured: within 10 % in 0 %, within 25 % in 0 %, within 50 % in 100 %"))
       << compared.out;
+}
+
+TEST(Cli, CombinesLaunches) {
+  const auto launch = [](const char* name, double native_us, double auto_us, const std::string& type,
+                         const std::string& correct) {
+    nlohmann::json rows = nlohmann::json::array();
+    for (const auto& [algorithm, median_us] : {std::pair("native", native_us), std::pair("auto", auto_us)}) {
+      rows.push_back({{"collective", "bcast"},
+                      {"algorithm", algorithm},
+                      {"served_by", algorithm == std::string("native") ? "native" : "binomial"},
+                      {"p", 4},
+                      {"bytes", 1000},
+                      {"reps", 9},
+                      {"median_us", median_us},
+                      {"correct", correct}});
+    }
+    return TemporaryFile(
+        nlohmann::json{{"type", type}, {"op", "bor"}, {"root", 0}, {"sync", "clock"}, {"rows", rows}}.dump(), name);
+  };
+  const TemporaryFile one = launch("one", 3, 2, "byte", "yes"), two = launch("two", 8, 4, "byte", "yes"),
+                      other = launch("other", 1, 1, "int32", "yes"), wrong = launch("wrong", 5, 5, "byte", "NO");
+  const auto json = nlohmann::json::parse(run("combine --json " + one.path + " " + two.path).out);
+  ASSERT_EQ(json.at("rows").size(), 2U);
+  EXPECT_EQ(json.at("rows")[1].at("launches"), 2);
+  EXPECT_EQ(json.at("rows")[1].at("reps"), 18);
+  EXPECT_NEAR(json.at("rows")[1].at("median_us").get<double>(), 3, 1e-9);
+  EXPECT_NEAR(json.at("rows")[1].at("speedup").get<double>(), 1.75, 1e-9);  // of 1.5 and 2
+  EXPECT_TRUE(contains(run("combine " + one.path).out, "auto (binomial)"));
+  const Outcome mixed = run("combine " + one.path + " " + other.path + " 2>&1");
+  EXPECT_EQ(mixed.exit_code, 2);
+  EXPECT_TRUE(contains(mixed.out, "has measured something else (int32, bor, root 0, started by clock)")) << mixed.out;
+  EXPECT_EQ(run("combine " + wrong.path).exit_code, 1);
 }
 
 TEST(Cli, SegmentsInBytes) {

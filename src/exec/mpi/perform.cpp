@@ -69,7 +69,7 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, b
   }
   const bool kept = operation->repeatable();
   if (operation->served()) {
-    const Outcome outcome = execute(*operation, timed);
+    Outcome outcome = execute(*operation, timed);
     if (!kept) recent.drop();
     return outcome;
   }

@@ -50,7 +50,8 @@ class TagSlots {
   [[nodiscard]] std::uint64_t free_from(int first) const {
     std::uint64_t mask = 0;
     for (int i = 0; i < std::min(window, size_ - first); ++i) {
-      if (!taken_[static_cast<std::size_t>(first + i)]) mask |= std::uint64_t{1} << static_cast<unsigned>(i);
+      if (!taken_[static_cast<std::size_t>(first) + static_cast<std::size_t>(i)])
+        mask |= std::uint64_t{1} << static_cast<unsigned>(i);
     }
     return mask;
   }

@@ -1,0 +1,95 @@
+#include "start_line.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace circoll::bench {
+namespace {
+
+/// Clocks drift by some microseconds per second: synchronised again so often.
+constexpr double synchronisation_interval = 1.0;
+/// A rank that starts later than this was not there in time, or was interrupted.
+constexpr double tolerance = 2e-6;
+constexpr int trials = 40;
+constexpr double least_notice = 5e-6, most_notice = 20e-3;
+
+/// Whether a node has more ranks than processors. Collective; the same on all ranks.
+bool is_crowded(MPI_Comm comm) {
+  MPI_Comm node = MPI_COMM_NULL;
+  int ranks = 0;
+  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  PMPI_Comm_size(node, &ranks);
+  PMPI_Comm_free(&node);
+  int crowded = ranks > sysconf(_SC_NPROCESSORS_ONLN) ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, comm);
+  return crowded != 0;
+}
+
+}  // namespace
+
+StartLine::StartLine(MPI_Comm comm, Sync sync) : comm_(comm) {
+  PMPI_Comm_rank(comm, &rank_);
+  if (sync == Sync::barrier) return;
+  crowded_ = is_crowded(comm);
+  if (sync == Sync::automatic && crowded_) return;
+  clock_ = std::make_unique<GlobalClock>(comm);
+  next_synchronisation_ = clock_->now() + synchronisation_interval;
+  if (sync == Sync::automatic && !works()) clock_.reset();
+}
+
+/// Other programs on the processors may keep ranks from the line as well.
+bool StartLine::works() {
+  int valid = 0;
+  for (int i = 0; i < trials; ++i) valid += time([] {}).valid ? 1 : 0;
+  return 2 * valid >= trials;
+}
+
+double StartLine::wait_for_start() {
+  if (clock_ == nullptr) {
+    PMPI_Barrier(comm_);
+    return PMPI_Wtime();
+  }
+  double announced[2] = {0, 0};  // the start; whether the clock is to be synchronised first
+  if (rank_ == 0) announced[1] = clock_->now() > next_synchronisation_ ? 1 : 0;
+  if (rank_ == 0) announced[0] = clock_->now() + notice_;
+  PMPI_Bcast(announced, 2, MPI_DOUBLE, 0, comm_);
+  if (announced[1] != 0) {
+    clock_->synchronise();
+    next_synchronisation_ = clock_->now() + synchronisation_interval;
+    return wait_for_start();
+  }
+  double now = clock_->now();
+  while (now < announced[0]) {
+    if (crowded_) sched_yield();
+    now = clock_->now();
+  }
+  late_ = now > announced[0] + tolerance;
+  return announced[0];
+}
+
+Repetition StartLine::finish(double own, bool late) {
+  double mine[2] = {own, late ? 1.0 : 0.0}, most[2] = {0, 0};
+  PMPI_Allreduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, comm_);
+  const Repetition repetition{.seconds = most[0], .valid = most[1] == 0};
+  if (clock_ != nullptr) adapt(repetition.valid);
+  return repetition;
+}
+
+/// As little notice as lets nearly all ranks come in time: an announcement takes as long as a broadcast does here.
+void StartLine::adapt(bool valid) { notice_ = std::clamp(notice_ * (valid ? 0.99 : 1.5), least_notice, most_notice); }
+
+std::string to_string(Sync sync) {
+  switch (sync) {
+    case Sync::clock:
+      return "clock";
+    case Sync::barrier:
+      return "barrier";
+    case Sync::automatic:
+      break;
+  }
+  return "auto";
+}
+
+}  // namespace circoll::bench

@@ -1,0 +1,87 @@
+// circoll combine: several launches of circoll-bench as one table.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "circoll/measurement.hpp"
+#include "commands.hpp"
+#include "select/text_file.hpp"
+
+namespace circoll::cli {
+namespace {
+
+struct CombineOptions {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+std::string as_text(const std::vector<Launch>& launches, const std::vector<Combined>& cells) {
+  std::string text = fmt::format("# {} launches; {}; medians of their medians, with 95 % confidence intervals\n",
+                                 launches.size(), launches.front().setting);
+  text +=
+      fmt::format("{:<21} {:<28} {:>5} {:>11} {:>8} {:>12} {:>12} {:>12} {:>8} {:>8} {:>8}\n", "# collective",
+                  "algorithm", "p", "bytes", "launches", "median_us", "low_us", "high_us", "speedup", "low", "high");
+  for (const Combined& cell : cells) {
+    const Measurement& row = cell.row;
+    const std::string name =
+        (row.algorithm == "auto" ? "auto (" + row.served_by + ")" : row.algorithm) + (row.wrong ? " WRONG" : "");
+    text += fmt::format("{:<21} {:<28} {:>5} {:>11} {:>8} {:>12.2f} {:>12.2f} {:>12.2f} {:>8.2f} {:>8.2f} {:>8.2f}\n",
+                        to_string(row.collective), name, row.p, row.bytes, cell.launches, row.median_s * 1e6,
+                        cell.low_s * 1e6, cell.high_s * 1e6, cell.speedup, cell.speedup_low, cell.speedup_high);
+  }
+  return text;
+}
+
+std::string as_json(const std::vector<Launch>& launches, const std::vector<Combined>& cells) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Combined& cell : cells) {
+    const Measurement& row = cell.row;
+    rows.push_back({{"collective", to_string(row.collective)},
+                    {"algorithm", row.algorithm},
+                    {"served_by", row.served_by},
+                    {"p", row.p},
+                    {"bytes", row.bytes},
+                    {"launches", cell.launches},
+                    {"reps", row.reps},
+                    {"median_us", row.median_s * 1e6},
+                    {"median_low_us", cell.low_s * 1e6},
+                    {"median_high_us", cell.high_s * 1e6},
+                    {"speedup", cell.speedup},
+                    {"speedup_low", cell.speedup_low},
+                    {"speedup_high", cell.speedup_high},
+                    {"correct", row.wrong ? "NO" : "-"}});
+  }
+  const nlohmann::ordered_json document = {
+      {"launches", launches.size()}, {"setting", launches.front().setting}, {"rows", rows}};
+  return document.dump(2) + "\n";
+}
+
+}  // namespace
+
+void add_combine(CLI::App& app, Context& context) {
+  auto options = std::make_shared<CombineOptions>();
+  CLI::App* const command = app.add_subcommand("combine", "Put several launches of circoll-bench together");
+  command->add_option("files", options->files, "What circoll-bench --json wrote, a file per launch")->required();
+  command->add_flag("--json", options->json, "For programs");
+  command->footer(
+      "Launches differ by more than the repetitions of one do. A ratio to native is of one launch; intervals take "
+      "six.\n"
+      "Exit code 1 if a launch had wrong results.\n"
+      "Examples:\n"
+      "  circoll combine [1-6].json    # after: for i in 1 2 3 4 5 6; do mpirun -np 4 circoll-bench --json $i.json; "
+      "done");
+  command->callback([options, &context] {
+    std::vector<Launch> launches;
+    for (const std::string& file : options->files) {
+      launches.push_back(launch_from_json(select::read_text_file(file), file));
+    }
+    const std::vector<Combined> cells = combine(launches);
+    print(options->json ? as_json(launches, cells) : as_text(launches, cells));
+    for (const Combined& cell : cells) {
+      if (cell.row.wrong) context.exit_code = exit_failure;
+    }
+  });
+}
+
+}  // namespace circoll::cli

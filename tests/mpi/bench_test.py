@@ -1,0 +1,71 @@
+"""bench_test.py BENCH LAUNCH...: circoll-bench in its ways to start ranks together. LAUNCH is followed by a number of ranks and the
+program. What it measures is checked for consistency; no time is."""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+BENCH, LAUNCH = sys.argv[1], sys.argv[2:]
+FACTORS = {"allreduce": lambda p: 2 * (p - 1) / p, "allgather": lambda p: p - 1, "bcast": lambda p: min(p - 1, 1),
+           "alltoall": lambda p: (p - 1) / p}
+failures = []
+
+
+def expect(condition, what):
+    if not condition:
+        failures.append(what)
+
+
+def run(ranks, *options):
+    with tempfile.TemporaryDirectory() as work:
+        table, rows = work + "/table.json", work + "/rows.csv"
+        done = subprocess.run([*LAUNCH, str(ranks), BENCH, *options, "--json", table, "--csv", rows], check=False,
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            failures.append(f"{options}: exit code {done.returncode}: {done.stderr}")
+            return None, [], done.stdout
+        with open(table, encoding="utf-8") as file, open(rows, encoding="utf-8") as lines:
+            return json.load(file), list(csv.DictReader(lines)), done.stdout
+
+
+def measure(ranks, sync):
+    name = f"np {ranks}, --sync {sync}"
+    reps = 25
+    result, rows, text = run(ranks, "--collective", ",".join(FACTORS), "--algorithm", "native,auto,linear", "--bytes", "8,4Ki",
+                             "--reps", str(reps), "--seconds", "2", "--sync", sync, "--check")
+    if result is None:
+        return
+    processors = len(os.sched_getaffinity(0))
+    # A busy machine may keep ranks from being in time.
+    possible = {"clock", "barrier"} if sync == "auto" and ranks <= processors else {"barrier" if sync == "auto" else sync}
+    expected = result["sync"]
+    expect(expected in possible, f"{name}: started by {expected}")
+    expect(f"together by {expected}" in text, f"{name}: the table does not say how")
+    expect((result["clock_error_us"] > 0) == (expected == "clock" and ranks > 1), f"{name}: error {result['clock_error_us']}")
+    expect(len(result["rows"]) == len(FACTORS) * 2 * 3, f"{name}: {len(result['rows'])} rows")
+    for row in result["rows"]:
+        what = f"{name}: {row}"
+        measured = sorted(float(r["seconds"]) * 1e6 for r in rows
+                          if (r["collective"], r["algorithm"], int(r["bytes"])) ==
+                          (row["collective"], row["algorithm"], row["bytes"]))
+        expect(row["correct"] == "yes", what)
+        expect(row["reps"] == len(measured), what)
+        expect(result["sync"] == "clock" or (row["reps"] == reps and row["invalid"] == 0), what)
+        if not measured:
+            continue  # a machine so busy that no repetition was valid
+        expect(row["min_us"] <= row["median_low_us"] <= row["median_us"] <= row["median_high_us"], what)
+        expect(abs(row["min_us"] - measured[0]) < 0.01 and row["median_high_us"] <= measured[-1] + 0.01, what)
+        if row["algbw_GBps"] > 0:
+            expect(abs(row["busbw_GBps"] / row["algbw_GBps"] - FACTORS[row["collective"]](ranks)) < 1e-9, what)
+
+
+for np in (1, 2, 3):
+    for how in ("clock", "barrier", "auto"):
+        if how != "clock" or np < 3:  # with more ranks than processors nobody can be in time
+            measure(np, how)
+bad = subprocess.run([*LAUNCH, "1", BENCH, "--sync", "stopwatch"], check=False, capture_output=True, text=True)
+expect(bad.returncode == 2 and "stopwatch" in bad.stderr, f"--sync stopwatch: {bad.returncode} {bad.stderr}")
+print("\n".join("FAILED: " + failure for failure in failures) or "PASS")
+sys.exit(1 if failures else 0)
