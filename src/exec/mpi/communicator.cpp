@@ -9,7 +9,7 @@
 #include "circoll/error.hpp"
 #include "core/environment.hpp"
 #include "exec/mpi/globals.hpp"
-#include "exec/mpi/progress.hpp"
+#include "exec/mpi/kept_operations.hpp"
 #include "exec/mpi/recent_calls.hpp"
 
 namespace circoll::mpi {
@@ -108,7 +108,8 @@ MPI_Comm self_communicator() {
   return global.self;
 }
 
-CommState::CommState() : plans_(cache_limit()), recent_(std::make_unique<RecentCalls>()) {}
+CommState::CommState()
+    : plans_(cache_limit()), recent_(std::make_unique<RecentCalls>()), kept_(std::make_unique<KeptOperations>()) {}
 
 CommState::~CommState() { close(); }
 
@@ -183,28 +184,20 @@ void CommState::unreserve(int slot, int count) noexcept {
   slots_.give_back(slot, count);
 }
 
-std::unique_ptr<Pending> CommState::keep(std::unique_ptr<Pending> pending) noexcept {
-  const std::lock_guard lock(kept_mutex_);
-  const auto free = std::find(kept_.begin(), kept_.end(), nullptr);
-  std::unique_ptr<Pending>& place = free != kept_.end() ? *free : kept_[next_kept_++ % kept_.size()];
-  place.swap(pending);
-  return pending;
-}
-
 bool CommState::may_start(std::uint64_t number) {
   if (unfinished_count_ == 0) return true;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(unfinished_lock_);
   return unfinished_.empty() || number - std::min(number, unfinished_.front()) < tag_epochs_;
 }
 
 void CommState::add_unfinished(std::uint64_t number) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(unfinished_lock_);
   unfinished_.push_back(number);
   unfinished_count_ = unfinished_.size();
 }
 
 void CommState::remove_unfinished(std::uint64_t number) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(unfinished_lock_);
   const auto place = std::lower_bound(unfinished_.begin(), unfinished_.end(), number);
   if (place != unfinished_.end() && *place == number) unfinished_.erase(place);
   unfinished_count_ = unfinished_.size();
@@ -247,7 +240,7 @@ void CommState::bury_released() {
 void CommState::close() {
   usable_ = false;
   recent_->clear();
-  for (std::unique_ptr<Pending>& kept : kept_) kept.reset();
+  kept_->clear();
   plans_.clear();
   free_private();
 }

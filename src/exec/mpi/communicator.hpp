@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <list>
@@ -15,11 +14,12 @@
 #include "circoll/types.hpp"
 #include "exec/mpi/bound_plan.hpp"
 #include "exec/mpi/plan_cache.hpp"
+#include "exec/mpi/spin_lock.hpp"
 #include "exec/mpi/tag_slots.hpp"
 
 namespace circoll::mpi {
 
-class Pending;
+class KeptOperations;
 class RecentCalls;
 
 /// Attached to the user's communicator as an attribute at its first served call, which is collective on all
@@ -76,18 +76,8 @@ class CommState {
 
   /// The last blocking calls.
   [[nodiscard]] RecentCalls& recent() { return *recent_; }
-  /// Keeps a nonblocking operation that is over, for a call like its own. nullptr, or one that has no place any more.
-  /// Thread-safe.
-  [[nodiscard]] std::unique_ptr<Pending> keep(std::unique_ptr<Pending> pending) noexcept;
-  /// One that was kept and meets a condition, or nullptr. Thread-safe.
-  template <typename Condition>
-  [[nodiscard]] std::unique_ptr<Pending> take(Condition&& condition) {
-    const std::lock_guard lock(kept_mutex_);
-    for (std::unique_ptr<Pending>& kept : kept_) {
-      if (kept != nullptr && condition(*kept)) return std::move(kept);
-    }
-    return nullptr;
-  }
+  /// Nonblocking operations that are over.
+  [[nodiscard]] KeptOperations& kept() { return *kept_; }
 
   /// Calls the error handler of the user's communicator, or of MPI_COMM_WORLD if that has been freed.
   void call_errhandler(int error) const { PMPI_Comm_call_errhandler(user_comm_, error); }
@@ -124,7 +114,7 @@ class CommState {
   std::uint32_t tag_span_ = 1;
   std::uint32_t tag_epochs_ = 1;  ///< of numbers; the tags above are for reserve()
   std::uint64_t next_number_ = 0;
-  std::mutex mutex_;                       // of unfinished_
+  SpinLock unfinished_lock_;               // of the next, which seldom grows
   std::vector<std::uint64_t> unfinished_;  // ascending
   std::atomic<std::size_t> unfinished_count_{0};
   std::atomic<int> users_{1};  // the attribute, and operations
@@ -133,9 +123,7 @@ class CommState {
   std::mutex plans_mutex_;
   PlanCache plans_;
   std::unique_ptr<RecentCalls> recent_;
-  std::mutex kept_mutex_;
-  std::array<std::unique_ptr<Pending>, 16> kept_;
-  std::size_t next_kept_ = 0;
+  std::unique_ptr<KeptOperations> kept_;
   std::vector<Count> counts_;
   std::list<CommState*>::iterator position_{};
 };

@@ -4,6 +4,7 @@
 
 #include "circoll/error.hpp"
 #include "exec/mpi/globals.hpp"
+#include "exec/mpi/kept_operations.hpp"
 #include "exec/mpi/pending_call.hpp"
 
 namespace circoll::mpi {
@@ -39,7 +40,6 @@ class Nonblocking final : public PendingCall {
   using PendingCall::PendingCall;
 
   [[nodiscard]] int make_request(MPI_Request* request) {
-    message_ = SelfMessage();
     const int rc = message_.receive(request);
     request_ = *request;
     return rc;
@@ -51,7 +51,7 @@ class Nonblocking final : public PendingCall {
     const SelfMessage message = message_;
     const int error = raise();
     std::unique_ptr<Pending> self(this);
-    if (error == MPI_SUCCESS && operation().repeatable()) self = comm_state().keep(std::move(self));
+    if (error == MPI_SUCCESS && operation().repeatable()) self = comm_state().kept().keep(std::move(self));
     self.reset();
     message.send(error);
   }
@@ -65,11 +65,13 @@ Outcome native(const Call& call, MPI_Request* request, std::string_view reason, 
   return native_outcome(start_native(call, request), reason, bytes);
 }
 
-/// An operation for a call, prepared.
+/// An operation for a call, prepared. One that is used again keeps the tag of its request: messages of one tag are received in the
+/// order of the receives, and it is over before it is used again.
 std::unique_ptr<Nonblocking> make(const Call& call, CommState& state, const Interned& choice,
                                   const Observer& observer) {
   // Only objects of this class are kept.
-  auto kept = state.take([&](Pending& pending) { return static_cast<Nonblocking&>(pending).again(call, choice); });
+  auto kept =
+      state.kept().take([&](Pending& pending) { return static_cast<Nonblocking&>(pending).again(call, choice); });
   if (kept != nullptr) {
     std::unique_ptr<Nonblocking> known(static_cast<Nonblocking*>(kept.release()));
     known->set_observer(observer);
