@@ -34,7 +34,7 @@ def measure(ranks, sync):
     name = f"np {ranks}, --sync {sync}"
     reps = 25
     result, rows, text = run(ranks, "--collective", ",".join(FACTORS), "--algorithm", "native,auto,linear", "--bytes", "8,4Ki",
-                             "--reps", str(reps), "--seconds", "2", "--sync", sync, "--check")
+                             "--reps", str(reps), "--seconds", "0.3", "--sync", sync, "--check")
     if result is None:
         return
     processors = len(os.sched_getaffinity(0))
@@ -52,7 +52,7 @@ def measure(ranks, sync):
                           (row["collective"], row["algorithm"], row["bytes"]))
         expect(row["correct"] == "yes", what)
         expect(row["reps"] == len(measured), what)
-        expect(result["sync"] == "clock" or (row["reps"] == reps and row["invalid"] == 0), what)
+        expect(result["sync"] == "clock" or (3 <= row["reps"] <= reps and row["invalid"] == 0), what)
         if not measured:
             continue  # a machine so busy that no repetition was valid
         expect(row["min_us"] <= row["median_low_us"] <= row["median_us"] <= row["median_high_us"], what)

@@ -16,7 +16,7 @@ fail() { echo "FAILED: $*"; failed=1; }
 "$circoll" calibrate "$work/measured.json" -o "$work/machine.json" || fail "circoll calibrate"
 "$circoll" explain bcast -p 16 --bytes 1Mi --machine "$work/machine.json" | grep "least predicted time .* machine 'here'" ||
   fail "the model does not read the machine"
-"$@" 2 "$bench" --collective bcast,allgather --algorithm all,auto --bytes 8,4Ki --reps 5 --machine "$work/machine.json" \
+"$@" 2 "$bench" --collective bcast,allgather --algorithm all,auto --bytes 8,4Ki --reps 5 --sync barrier --machine "$work/machine.json" \
   --json "$work/bench.json" >/dev/null || fail "circoll-bench --json"
 "$circoll" calibrate --compare "$work/bench.json" --machine "$work/machine.json" | tail -3 >"$work/report"
 cat "$work/report"
