@@ -1,8 +1,7 @@
 #include "global_clock.hpp"
 
-#include <algorithm>
-
 namespace circoll::bench {
+
 GlobalClock::GlobalClock(MPI_Comm comm) : comm_(comm) {
   PMPI_Comm_rank(comm, &rank_);
   PMPI_Comm_size(comm, &size_);

@@ -1,27 +1,9 @@
 /* Calls the collectives of MPI 4 with 64-bit counts and prints a digest of every result. Knows nothing of Circoll. */
 #include <mpi.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, size;
-
-/* One line per call on rank 0: the digests of all ranks, combined by point-to-point messages. */
-static void report(const char* what, const int* data, int n) {
-  uint64_t own = 1469598103934665603u, other;
-  int i;
-  for (i = 0; i < n; ++i) own = (own ^ (uint64_t)(unsigned)data[i]) * 1099511628211u;
-  if (rank != 0) {
-    MPI_Send(&own, 1, MPI_UINT64_T, 0, 1, MPI_COMM_WORLD);
-    return;
-  }
-  for (i = 1; i < size; ++i) {
-    MPI_Recv(&other, 1, MPI_UINT64_T, i, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    own = (own ^ other) * 1099511628211u;
-  }
-  printf("%-24s %016llx\n", what, (unsigned long long)own);
-}
+#include "digest.h"
 
 int main(int argc, char** argv) {
   enum { n = 60 };
@@ -49,7 +31,7 @@ int main(int argc, char** argv) {
 #define CALL(name, call)                   \
   memset(b, 0, sizeof(int) * (size_t)all); \
   call;                                    \
-  report(name, b, all)
+  report(name, b, sizeof(int) * (size_t)all)
   CALL("allreduce", MPI_Allreduce_c(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
   CALL("reduce", MPI_Reduce_c(a, b, n, MPI_INT, MPI_MAX, size - 1, MPI_COMM_WORLD));
   CALL("reduce_scatter_block", MPI_Reduce_scatter_block_c(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
