@@ -1,7 +1,6 @@
 // circoll cost: what an algorithm costs, which algorithm costs least, and the page of all costs.
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -148,12 +147,12 @@ void rank(const CostOptions& o, Collective collective) {
 void plot(const CostOptions& o, Collective collective) {
   if (collective == Collective::barrier) throw Error(ErrorCode::invalid_argument, "a barrier has no sizes to plot");
   const OperatorTraits op = is_reducing(collective) ? traits_of(o.op) : OperatorTraits{true, true};
-  const std::string svg = cost_plot(
-      {.collective = collective, .p = o.size, .root = o.root, .most_bytes = o.bytes, .op = op, .machine = o.machine});
-  std::ofstream file(o.plot, std::ios::binary);
-  file << svg;
-  file.close();
-  if (!file) throw std::runtime_error(fmt::format("'{}' can not be written", o.plot));
+  write_file(o.plot, cost_plot({.collective = collective,
+                                .p = o.size,
+                                .root = o.root,
+                                .most_bytes = o.bytes,
+                                .op = op,
+                                .machine = o.machine}));
 }
 
 void cost(const CostOptions& o) {

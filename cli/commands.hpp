@@ -34,6 +34,9 @@ void add_verify(CLI::App& app, Context& context);
 /// Writes to standard output; throws std::runtime_error if that fails (a full disk, a closed pipe).
 void print(const std::string& text);
 
+/// Writes a file anew; throws std::runtime_error if that fails.
+void write_file(const std::string& path, const std::string& text);
+
 /// Accepts the name of a collective; nothing else.
 [[nodiscard]] CLI::Validator collective_name();
 

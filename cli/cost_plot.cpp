@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <iterator>
-#include <optional>
 
+#include "chart.hpp"
 #include "circoll/error.hpp"
 #include "units.hpp"
 
@@ -92,86 +90,39 @@ std::vector<Curve> curves_of(const PlotRequest& request, const std::vector<Count
   return curves;
 }
 
-/// A picture of fixed size; times and sizes to pixels.
-class Axes {
- public:
-  static constexpr double width = 960;
-  static constexpr double height = 600;
-  static constexpr double left = 80;
-  static constexpr double right = 700;
-  static constexpr double top = 76;
-  static constexpr double bottom = 540;
+constexpr double width = 960;
+constexpr double height = 600;
+constexpr Frame frame{.left = 80, .right = 700, .top = 76, .bottom = 540};
 
-  Axes(Count most_bytes, const std::vector<Curve>& curves) : most_bytes_(static_cast<double>(most_bytes)) {
-    double least = curves[0].times[0];
-    double most = least;
-    for (const Curve& c : curves) {
-      for (const double t : c.times) {
-        least = std::min(least, t);
-        most = std::max(most, t);
-      }
+Scale scale_of(const std::vector<Curve>& curves) {
+  double least = curves[0].times[0];
+  double most = least;
+  for (const Curve& c : curves) {
+    for (const double t : c.times) {
+      least = std::min(least, t);
+      most = std::max(most, t);
     }
-    // A machine without latency or bandwidth prices some things at nothing; they lie on the lower edge.
-    most = std::max(most, 1e-9);
-    first_decade_ = static_cast<int>(std::floor(std::log10(std::max(least, most * 1e-9))));
-    last_decade_ = std::max(first_decade_ + 1, static_cast<int>(std::ceil(std::log10(most))));
   }
+  // A machine without latency or bandwidth prices some things at nothing; they lie on the lower edge.
+  most = std::max(most, 1e-9);
+  const double first = std::floor(std::log10(std::max(least, most * 1e-9)));
+  const double last = std::max(first + 1, std::ceil(std::log10(most)));
+  return Scale::logarithmic(std::pow(10, first), std::pow(10, last), frame.bottom, frame.top);
+}
 
-  [[nodiscard]] double x(double bytes) const {
-    const double share = std::log2(bytes / static_cast<double>(fewest_bytes)) /
-                         std::log2(most_bytes_ / static_cast<double>(fewest_bytes));
-    return left + (right - left) * share;
-  }
-  [[nodiscard]] double y(double time_s) const {
-    const double least = std::pow(10, first_decade_);
-    const double share = std::log10(std::max(time_s, least) / least) / (last_decade_ - first_decade_);
-    return bottom - (bottom - top) * share;
-  }
-  [[nodiscard]] int first_decade() const { return first_decade_; }
-  [[nodiscard]] int last_decade() const { return last_decade_; }
-
- private:
-  double most_bytes_;
-  int first_decade_ = 0;
-  int last_decade_ = 1;
-};
-
-constexpr std::string_view style = R"(<style>
-text { font-family: system-ui, "DejaVu Sans", Helvetica, Arial, sans-serif; font-size: 12px; fill: #1f2328; }
-.ground { fill: #ffffff; }
-.title { font-size: 18px; font-weight: 600; }
-.note { font-size: 11px; fill: #59636e; }
-.grid { stroke: #d8dee4; stroke-width: 1; }
-.curve { fill: none; stroke-width: 1.8; }
-.also { stroke-dasharray: 5 3; stroke-width: 1.2; }
+constexpr std::string_view own_style = R"(.also { stroke-dasharray: 5 3; stroke-width: 1.2; }
 .crossover { fill: #ffffff; stroke: #1f2328; stroke-width: 1.5; }
-</style>
 )";
-/// Told apart by most people who see colours differently (Okabe and Ito), then some more.
-constexpr std::array<std::string_view, 10> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
-                                                   "#56b4e9", "#8c564b", "#7f7f7f", "#6a3d9a", "#000000"};
 
-using Out = std::back_insert_iterator<std::string>;
-
-void draw_axes(Out out, const Axes& axes, Count most_bytes) {
-  for (int decade = axes.first_decade(); decade <= axes.last_decade(); ++decade) {
-    const double y = axes.y(std::pow(10, decade));
-    fmt::format_to(out, "<line class=\"grid\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n", Axes::left,
-                   y, Axes::right, y);
-    fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", Axes::left - 8, y + 4,
-                   readable_time(std::pow(10, decade)));
-  }
+void draw_axes(Out out, const Scale& x, const Scale& y, Count most_bytes) {
+  for (const double time : log_ticks(y.low(), y.high())) draw_row(out, frame, y(time), readable_time(time));
   const int doublings = static_cast<int>(std::log2(most_bytes)) - 3;
   const int every = std::max(1, (doublings + 9) / 10);
   for (Count bytes = fewest_bytes; bytes <= most_bytes; bytes <<= every) {
-    const double x = axes.x(static_cast<double>(bytes));
-    fmt::format_to(out, "<line class=\"grid\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n", x,
-                   Axes::top, x, Axes::bottom);
-    fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", x, Axes::bottom + 18,
-                   readable_bytes(bytes));
+    draw_column(out, frame, x(static_cast<double>(bytes)), readable_bytes(bytes));
   }
   fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">vector</text>\n",
-                 (Axes::left + Axes::right) / 2, Axes::bottom + 40);
+                 (frame.left + frame.right) / 2, frame.bottom + 40);
 }
 
 }  // namespace
@@ -201,51 +152,50 @@ std::vector<Crossover> crossovers(const PlotRequest& request) {
 std::string cost_plot(const PlotRequest& request) {
   const std::vector<Count> sizes = sizes_of(request);
   const std::vector<Curve> curves = curves_of(request, sizes);
-  const Axes axes(request.most_bytes, curves);
+  const Scale x_of = Scale::logarithmic(fewest_bytes, static_cast<double>(request.most_bytes), frame.left, frame.right);
+  const Scale y_of = scale_of(curves);
   std::string svg;
   const Out out(svg);
-  fmt::format_to(out,
-                 "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n",
-                 Axes::width, Axes::height);
-  svg += style;
-  fmt::format_to(out, "<rect class=\"ground\" width=\"{}\" height=\"{}\"/>\n", Axes::width, Axes::height);
-  fmt::format_to(out, "<text class=\"title\" x=\"24\" y=\"32\">{}, p = {}: predicted time</text>\n",
-                 to_string(request.collective), request.p);
+  const std::string title = fmt::format("{}, p = {}: predicted time", to_string(request.collective), request.p);
+  begin_svg(out, width, height, title, "Time over size, both logarithmic, a line per algorithm.");
+  fmt::format_to(out, "<style>{}{}</style>\n", chart_style, own_style);
+  fmt::format_to(out, "<rect class=\"ground\" width=\"{}\" height=\"{}\"/>\n", width, height);
+  fmt::format_to(out, "<text class=\"title\" x=\"24\" y=\"32\">{}</text>\n", title);
   const Machine& on = request.machine;
   fmt::format_to(
       out,
       "<text class=\"note\" x=\"24\" y=\"52\">alpha {}, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.4g}, "
       "f_beta {:.4g}; best segments</text>\n",
       readable_time(on.alpha_s), on.beta_s_per_byte * 1e9, on.gamma_s_per_byte * 1e9, on.f_alpha, on.f_beta);
-  draw_axes(out, axes, request.most_bytes);
+  draw_axes(out, x_of, y_of, request.most_bytes);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const std::string_view kind = curves[i].fastest ? "curve" : "curve also";
     fmt::format_to(out, "<polyline class=\"{}\" stroke=\"{}\" points=\"", kind, colours[i]);
     for (std::size_t j = 0; j < sizes.size(); ++j) {
-      fmt::format_to(out, "{}{:.1f},{:.1f}", j == 0 ? "" : " ", axes.x(static_cast<double>(sizes[j])),
-                     axes.y(curves[i].times[j]));
+      fmt::format_to(out, "{}{:.1f},{:.1f}", j == 0 ? "" : " ", x_of(static_cast<double>(sizes[j])),
+                     y_of(curves[i].times[j]));
     }
     svg += "\"/>\n";
-    const double y = Axes::top + 8 + 22 * static_cast<double>(i);
+    const double y = frame.top + 8 + 22 * static_cast<double>(i);
     fmt::format_to(out, "<line class=\"{}\" stroke=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
-                   kind, colours[i], Axes::right + 16, y, Axes::right + 44, y);
-    fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", Axes::right + 52, y + 4,
+                   kind, colours[i], frame.right + 16, y, frame.right + 44, y);
+    fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", frame.right + 52, y + 4,
                    curves[i].algorithm->name);
   }
-  double height = 0;  // labels in turn at two heights, so that near ones can be read
+  double lower = 0;  // labels in turn at two heights, so that near ones can be read
   for (const Crossover& c : crossovers(request)) {
     const auto bytes = static_cast<double>(c.bytes);
-    const double x = axes.x(bytes);
-    const double y = axes.y(time_at(request, *c.to, c.bytes));
+    const double x = x_of(bytes);
+    const double y = y_of(time_at(request, *c.to, c.bytes));
     fmt::format_to(out, "<circle class=\"crossover\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>\n", x, y);
     fmt::format_to(out, "<text class=\"note\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", x,
-                   std::min(y + 20 + height, Axes::bottom - 4), readable_bytes(c.bytes));
-    height = 14 - height;
+                   std::min(y + 20 + lower, frame.bottom - 4), readable_bytes(c.bytes));
+    lower = 14 - lower;
   }
   fmt::format_to(
       out,
       "<text class=\"note\" x=\"{:.1f}\" y=\"{:.1f}\">circles: another algorithm is the fastest from here on</text>\n",
-      Axes::left, Axes::height - 8);
+      frame.left, height - 8);
   svg += "</svg>\n";
   return svg;
 }

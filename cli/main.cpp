@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <stdexcept>
 
 #include "circoll/circoll.h"
@@ -15,6 +16,13 @@ void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw std::runtime_error("standard output can not be written");
   }
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw std::runtime_error(fmt::format("'{}' can not be written", path));
 }
 
 CLI::Validator collective_name() {
