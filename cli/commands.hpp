@@ -26,6 +26,7 @@ void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
+void add_plot(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_local(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);

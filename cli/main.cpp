@@ -61,6 +61,7 @@ int run(int argc, char** argv) {
   add_run(app, context);
   add_verify(app, context);
   add_combine(app, context);
+  add_plot(app, context);
   add_explain(app, context);
   add_calibrate(app, context);
   try {

@@ -1,12 +1,8 @@
 // The circoll binary, from outside: output, exit codes, help.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -14,34 +10,17 @@
 #include "circoll/circoll.h"
 #include "circoll/picture.hpp"
 #include "circoll/text.hpp"
+#include "support/command.hpp"
 #include "support/xml.hpp"
 
 namespace circoll {
 namespace {
 
-struct Outcome {
-  int exit_code = -1;
-  std::string out;  ///< standard output; with 2>&1 in the arguments also standard error
-};
-
-Outcome run(const std::string& arguments) {
-  Outcome outcome;
-  std::FILE* pipe = popen((std::string(CIRCOLL_CLI) + " " + arguments).c_str(), "r");
-  if (pipe == nullptr) return outcome;
-  char buffer[4096];
-  for (std::size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) outcome.out.append(buffer, n);
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
-  return outcome;
-}
-
-bool contains(const std::string& text, std::string_view what) { return text.find(what) != text.npos; }
-
 constexpr std::string_view id = "allreduce/circulant_optimal";
 const std::string show = "show " + std::string(id) + " ";
 
 TEST(Cli, HelpEndsWithExamples) {
-  for (const std::string command : {"", "cost", "list", "show", "explain", "calibrate", "combine"}) {
+  for (const std::string command : {"", "cost", "list", "show", "explain", "calibrate", "combine", "plot"}) {
     const Outcome outcome = run(command + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_TRUE(contains(outcome.out, "Examples:\n  circoll ")) << outcome.out;
@@ -158,18 +137,6 @@ TEST(Cli, ExplainSaysWhatAndWhy) {
   EXPECT_TRUE(contains(own.out, "the caller's operator (not commutative, not exact)")) << own.out;
   EXPECT_TRUE(contains(own.out, "\nchoice     allreduce/recursive_doubling\n")) << own.out;
 }
-
-/// A file that is removed in the end.
-struct TemporaryFile {
-  explicit TemporaryFile(const std::string& text, const char* name)
-      : path(testing::TempDir() + "circoll_cli_test_" + std::to_string(getpid()) + name) {
-    std::ofstream(path) << text;
-  }
-  ~TemporaryFile() { std::remove(path.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  std::string path;
-};
 
 TEST(Cli, ExplainReadsRulesAndMachines) {
   const TemporaryFile rules("{\"circoll_rules\": 1,\n\"bcast\": [{\"use\": \"binary:segment=1Ki\"}]}", "rules");
@@ -364,12 +331,6 @@ TEST(Cli, CostRefusesMisuse) {
     EXPECT_EQ(run("cost " + arguments + " 2>&1").exit_code, 2) << arguments;
   }
   EXPECT_EQ(run("cost allreduce -p 4 --plot /none/such.svg 2>&1").exit_code, 1);
-}
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST(Cli, CostPlotsWithCrossovers) {
