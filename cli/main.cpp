@@ -53,6 +53,8 @@ int run(int argc, char** argv) {
   add_run(app, context);
   add_verify(app, context);
   add_combine(app, context);
+  add_guidelines(app, context);
+  add_tune(app, context);
   add_explain(app, context);
   add_calibrate(app, context);
   try {
