@@ -60,8 +60,8 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "sizes with one choice become one rule, others meet at their geometric mean; other numbers of ranks are left to\n"
       "auto. docs/guidelines.md says more.\n"
       "Examples:\n"
-      "  mpirun -np 4 circoll-bench --collective allreduce --algorithm all --bytes 8,1Ki,64Ki,1Mi --json 1.json\n"
-      "  circoll tune [1-5].json -o rules.json\n"
+      "  circoll tune [1-5].json -o rules.json    # after: for i in 1 2 3 4 5; do mpirun -np 4 circoll-bench \n"
+      "                                           #   --collective allreduce --algorithm all --json $i.json; done\n"
       "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program");
   command->callback([options] { run(*options); });
 }
