@@ -227,6 +227,7 @@ Cell measure(const Options& options, StartLine& line, Collective collective, Cou
     cell.series.push_back(std::move(series));
   }
   std::vector<std::function<void()>> runs;
+  runs.reserve(runners.size());
   for (const Runner& run : runners) runs.emplace_back([&] { run(work.call()); });
   take_turns(options, line, options.seed + static_cast<std::uint64_t>(bytes), runs, cell.series);
   return cell;

@@ -11,7 +11,8 @@ namespace circoll::bench {
 
 /// Memory that all sides of one size share. A call takes its data where the one before has left them.
 struct GuidelineMemory {
-  GuidelineMemory(const Options& options, Count bytes);
+  /// For vectors of at least `wanted` bytes.
+  GuidelineMemory(const Options& options, Count wanted);
 
   Count elements = 1;  ///< of one rank's block: at least one, the bytes rounded up
   Count extent = 1;    ///< bytes of an element

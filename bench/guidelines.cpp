@@ -64,6 +64,7 @@ GuidelineCell measure_guidelines(const Options& options, StartLine& line, Count 
     }
   }
   std::vector<std::function<void()>> runs;
+  runs.reserve(calls.size());
   for (const GuidelineCalls& call : calls) runs.emplace_back([&call] { (void)call.run(); });
   take_turns(options, line, options.seed + static_cast<std::uint64_t>(cell.bytes), runs, cell.series);
   return cell;

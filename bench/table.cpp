@@ -157,6 +157,7 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                                      {"p", size},
                                      {"sync", to_string(line.sync())},
                                      {"clock_error_us", line.clock_error() * 1e6},
+                                     {"policy", options.policy},
                                      {"seed", options.seed},
                                      {"rows", rows}};
   if (!guidelines.empty()) document["sides"] = sides_of(guidelines, size);

@@ -24,10 +24,11 @@ struct Measurement {
 /// One run of circoll-bench.
 struct Launch {
   std::string source{};   ///< its file
-  std::string setting{};  ///< type, operator, root and synchronisation, as text: comparable if equal
+  std::string setting{};  ///< type, operator, root, synchronisation, policy, as text: comparable if equal
   std::string type{};     ///< of the elements, by name
   std::string op{};       ///< the operator of reductions, by name
   Rank root = 0;
+  bool default_policy = true;  ///< "auto" was the model's choice
   std::vector<Measurement> rows{};
 };
 

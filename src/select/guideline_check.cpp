@@ -20,6 +20,7 @@ using Samples = std::map<Key, std::vector<double>>;             // the launches'
 
 Samples samples_of(const std::vector<GuidelineRun>& runs) {
   std::vector<const Launch*> launches;
+  launches.reserve(runs.size());
   for (const GuidelineRun& run : runs) launches.push_back(&run.launch);
   select::require_comparable(launches);
   Samples samples;
@@ -93,9 +94,13 @@ std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs, con
 
 std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, const std::vector<Finding>& findings) {
   const RuleOperator measured = runs.empty() ? RuleOperator{} : measured_operator(runs.front().launch);
+  // In rules "auto" is the model's choice.
+  const bool by_model =
+      std::all_of(runs.begin(), runs.end(), [](const GuidelineRun& run) { return run.launch.default_policy; });
   std::vector<select::Timed> times;
   for (const auto& [key, medians] : samples_of(runs)) {
     const auto& [side, algorithm, p, bytes] = key;
+    if (algorithm == "auto" && !by_model) continue;
     if (const auto collective = collective_from_string(side)) {
       times.push_back({*collective, p, bytes, algorithm, median(medians), static_cast<int>(medians.size()), false});
     }

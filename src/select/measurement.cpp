@@ -111,6 +111,9 @@ Launch launch_from_json(std::string_view json, const std::string& source) {
   launch.root = members.integer("root");
   launch.setting = launch.type + ", " + launch.op + ", root " + std::to_string(launch.root) + ", started by " +
                    (members.find("sync") == nullptr ? "barrier" : members.text("sync"));
+  const std::string policy = members.find("policy") == nullptr ? "auto" : members.text("policy");
+  launch.default_policy = policy == "auto" || policy == "model";
+  if (!launch.default_policy) launch.setting += ", auto by " + policy;
   for (const select::Json& entry : *rows->array()) launch.rows.push_back(read_row(entry, source));
   return launch;
 }

@@ -36,6 +36,7 @@ RuleOperator measured_operator(const Launch& launch) {
 std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOptions& options) {
   require(options.margin >= 0, "the margin must not be negative");
   std::vector<const Launch*> all;
+  all.reserve(launches.size());
   for (const Launch& launch : launches) all.push_back(&launch);
   select::require_comparable(all);
   const RuleOperator measured = measured_operator(launches.front());
@@ -43,6 +44,8 @@ std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOption
   for (const std::vector<Launch>& group : by_setting(launches)) {
     for (const Combined& cell : combine(group)) {
       const Measurement& row = cell.row;
+      // In rules "auto" is the model's choice; this was another's.
+      if (row.algorithm == "auto" && !group.front().default_policy) continue;
       times.push_back({.collective = row.collective,
                        .p = row.p,
                        .bytes = vector_bytes(row.collective, row.p, row.bytes),

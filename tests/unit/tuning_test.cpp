@@ -142,6 +142,13 @@ TEST(Tuning, RulesKeepToOperatorsThatTheAlgorithmServes) {
   }
 }
 
+TEST(Tuning, AutoIsTheModelsChoiceOnly) {
+  Launch one = launch({row(Collective::bcast, "native", 4, 8, 10), row(Collective::bcast, "auto", 4, 8, 1)});
+  EXPECT_EQ(choice(*tuned({one}), Collective::bcast, 4, 8), "auto");
+  one.default_policy = false;
+  EXPECT_EQ(choice(*tuned({one}), Collective::bcast, 4, 8), "native");
+}
+
 TEST(Tuning, StartingTogetherMayDifferBetweenNumbersOfRanks) {
   Launch crowded = launch({row(Collective::bcast, "binomial", 64, 8, 10)});
   crowded.setting = "byte, bor, root 0, started by barrier";
