@@ -24,9 +24,30 @@ int calibrate(const Options& options, int rank) {
   return 0;
 }
 
+int measure_guidelines(const Options& options, int rank, int size) {
+  StartLine line(MPI_COMM_WORLD, options.sync);
+  std::vector<GuidelineCell> guidelines;
+  std::vector<Cell> cells;
+  if (rank == 0) std::fputs(guideline_header(line).c_str(), stdout);
+  for (const Count bytes : options.bytes) {
+    GuidelineCell cell = measure_guidelines(options, line, bytes);
+    // Small sizes may become the same when they are rounded up to p blocks.
+    if (!guidelines.empty() && guidelines.back().bytes == cell.bytes) continue;
+    for (Cell& one : cells_of(cell, size)) cells.push_back(std::move(one));
+    guidelines.push_back(std::move(cell));
+    if (rank != 0) continue;
+    std::fputs(guideline_rows(guidelines.back(), size).c_str(), stdout);
+    std::fflush(stdout);
+  }
+  if (rank == 0 && !options.csv.empty()) write_csv(options.csv, cells, size);
+  if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options, line, guidelines);
+  return 0;
+}
+
 int run(const Options& options, int rank, int size) {
   if (!options.calibrate.empty()) return calibrate(options, rank);
   if (options.root < 0 || options.root >= size) throw Error(ErrorCode::invalid_argument, "--root is not a rank");
+  if (options.guidelines) return measure_guidelines(options, rank, size);
   StartLine line(MPI_COMM_WORLD, options.sync);
   std::vector<Cell> cells;
   bool correct = true;

@@ -15,7 +15,6 @@
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
-#include "exec/mpi/perform.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -127,21 +126,6 @@ class Workload {
   mpi::Call call_{};
 };
 
-/// How one algorithm executes a call.
-struct Runner {
-  const mpi::Interned* choice;  ///< nullptr: native
-
-  std::string operator()(const mpi::Call& call) const {
-    if (choice == nullptr) {
-      if (const int rc = mpi::call_native(call); rc != MPI_SUCCESS) throw MpiError(rc);
-      return "native";
-    }
-    const mpi::Outcome outcome = mpi::perform(call, *choice, mpi::Otherwise::refuse);
-    if (outcome.error != MPI_SUCCESS) throw MpiError(outcome.error);
-    return outcome.served() == nullptr ? "native" : std::string(outcome.served()->algorithm->name);
-  }
-};
-
 /// What "auto" means in this run. As choices live as long as the process, so does the policy.
 const Policy& policy_of(const Options& options) {
   static const std::unique_ptr<const Policy> policy = make_policy(
@@ -150,7 +134,7 @@ const Policy& policy_of(const Options& options) {
 }
 
 std::string check(Workload& work, const Runner& run, bool exact) {
-  const std::vector<char> native = work.result([](const mpi::Call& call) { Runner{nullptr}(call); });
+  const std::vector<char> native = work.result([](const mpi::Call& call) { Runner{}(call); });
   const std::vector<char> ours = work.result([&](const mpi::Call& call) { run(call); });
   int good = work.equal(native, ours, exact) ? 1 : 0, all_good = 0;
   PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -158,6 +142,21 @@ std::string check(Workload& work, const Runner& run, bool exact) {
 }
 
 }  // namespace
+
+Runner::Runner(const Options& options, Collective collective, const std::string& name)
+    : choice_(name == "native" ? nullptr
+              : name == "auto" ? mpi::intern(collective, policy_of(options))
+                               : mpi::intern(collective, name)) {}
+
+std::string Runner::operator()(const mpi::Call& call) const {
+  if (choice_ == nullptr) {
+    if (const int rc = mpi::call_native(call); rc != MPI_SUCCESS) throw MpiError(rc);
+    return "native";
+  }
+  const mpi::Outcome outcome = mpi::perform(call, *choice_, mpi::Otherwise::refuse);
+  if (outcome.error != MPI_SUCCESS) throw MpiError(outcome.error);
+  return outcome.served() == nullptr ? "native" : std::string(outcome.served()->algorithm->name);
+}
 
 std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size) {
   std::vector<std::string> names;
@@ -181,42 +180,29 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
   return names;
 }
 
-Cell measure(const Options& options, StartLine& line, Collective collective, Count bytes) {
-  int size = 1;
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  Workload work(options, collective, bytes);
-  Cell cell{.collective = collective, .bytes = bytes};
-  std::vector<Runner> runners;
-  const bool exact = !is_reducing(collective) || is_exact(options.op, options.type);
-  for (const std::string& name : algorithms_for(options, collective, size)) {
-    runners.push_back(Runner{name == "native" ? nullptr
-                             : name == "auto" ? mpi::intern(collective, policy_of(options))
-                                              : mpi::intern(collective, name)});
-    Series series{.algorithm = name, .served_by = runners.back()(work.call())};  // warms up, too
-    if (options.check) series.correct = check(work, runners.back(), exact);
-    cell.series.push_back(std::move(series));
-  }
+void take_turns(const Options& options, StartLine& line, std::uint64_t seed,
+                const std::vector<std::function<void()>>& runs, std::vector<Series>& series) {
   // Interleaved, in an order that changes: what disturbs the machine, or comes of the call before, meets all algorithms alike.
-  std::vector<std::size_t> order(runners.size());
+  std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::mt19937_64 random(options.seed + static_cast<std::uint64_t>(bytes));  // equal on all ranks
+  std::mt19937_64 random(seed);  // equal on all ranks
   const double begin = PMPI_Wtime();
-  const double limit = options.seconds * static_cast<double>(runners.size());
+  const double limit = options.seconds * static_cast<double>(runs.size());
   constexpr int least = 3;
   // Too late is better than nothing at all.
   constexpr double patience = 5;
   while (true) {
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
     for (const std::size_t i : order) {
-      const Repetition repetition = line.time([&] { runners[i](work.call()); });
+      const Repetition repetition = line.time(runs[i]);
       if (repetition.valid) {
-        cell.series[i].seconds.push_back(repetition.seconds);
+        series[i].seconds.push_back(repetition.seconds);
       } else {
-        ++cell.series[i].invalid;
+        ++series[i].invalid;
       }
     }
     std::size_t fewest = static_cast<std::size_t>(options.reps);
-    for (const Series& series : cell.series) fewest = std::min(fewest, series.seconds.size());
+    for (const Series& one : series) fewest = std::min(fewest, one.seconds.size());
     const double elapsed = PMPI_Wtime() - begin;
     int stop = fewest >= static_cast<std::size_t>(options.reps) || (fewest >= least && elapsed > limit) ||
                        elapsed > patience * limit
@@ -225,6 +211,25 @@ Cell measure(const Options& options, StartLine& line, Collective collective, Cou
     PMPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (stop != 0) break;
   }
+}
+
+Cell measure(const Options& options, StartLine& line, Collective collective, Count bytes) {
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  Workload work(options, collective, bytes);
+  Cell cell{.collective = collective, .bytes = bytes};
+  std::vector<Runner> runners;
+  const bool exact = !is_reducing(collective) || is_exact(options.op, options.type);
+  for (const std::string& name : algorithms_for(options, collective, size)) {
+    runners.emplace_back(options, collective, name);
+    Series series{.algorithm = name, .served_by = runners.back()(work.call())};  // warms up, too
+    if (options.check) series.correct = check(work, runners.back(), exact);
+    cell.series.push_back(std::move(series));
+  }
+  std::vector<std::function<void()>> runs;
+  runs.reserve(runners.size());
+  for (const Runner& run : runners) runs.emplace_back([&] { run(work.call()); });
+  take_turns(options, line, options.seed + static_cast<std::uint64_t>(bytes), runs, cell.series);
   return cell;
 }
 

@@ -1,9 +1,12 @@
 // One cell of the benchmark: a collective of one size, by several algorithms in turn.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "exec/mpi/perform.hpp"
 #include "options.hpp"
 #include "start_line.hpp"
 
@@ -26,6 +29,25 @@ struct Cell {
 
 /// The algorithms of --algorithm that can serve a collective here; "native" first.
 [[nodiscard]] std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size);
+
+/// How one algorithm executes a call.
+class Runner {
+ public:
+  /// Native.
+  Runner() = default;
+  /// `name` is one of algorithms_for.
+  Runner(const Options& options, Collective collective, const std::string& name);
+  /// What ran.
+  std::string operator()(const mpi::Call& call) const;
+
+ private:
+  const mpi::Interned* choice_ = nullptr;  ///< nullptr: native
+};
+
+/// Times the runs, interleaved, into the series of the same indices, as long as the options say. Collective; `seed` is equal on
+/// all ranks.
+void take_turns(const Options& options, StartLine& line, std::uint64_t seed,
+                const std::vector<std::function<void()>>& runs, std::vector<Series>& series);
 
 /// Measures a cell on MPI_COMM_WORLD. All ranks call it; the result is complete on rank 0.
 [[nodiscard]] Cell measure(const Options& options, StartLine& line, Collective collective, Count bytes);

@@ -74,9 +74,13 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
                  "Measure messages and reductions instead, for 'circoll calibrate'; needs two ranks or more");
   app.add_option("--name", options.machine_name, "Name of the machine that --calibrate measures")
       ->capture_default_str();
+  app.add_flag(
+      "--guidelines", options.guidelines,
+      "Measure both sides of performance guidelines instead, for 'circoll guidelines'; --bytes are of the whole "
+      "vector, --collective says whose");
   app.footer(
       "Example:\n  mpirun -np 4 circoll-bench --collective allreduce,bcast --algorithm native,auto --bytes "
-      "8,1Mi --check");
+      "8,1Mi --check\n  mpirun -np 4 circoll-bench --guidelines --bytes 1Ki,64Ki --seconds 0.2 --json 1.json");
   try {
     app.parse(argc, argv);
     read_lists(collectives, bytes, type, op, options);

@@ -28,6 +28,7 @@ struct Options {
   std::string machine;          ///< a file; empty: the default machine
   std::string calibrate;        ///< a file to write; empty: measure collectives
   std::string machine_name = "measured";
+  bool guidelines = false;  ///< measure the sides of performance guidelines
 };
 
 /// Reads the command line. Returns -1 to go on, else the exit code. Prints (help, errors) only if `talk`.

@@ -63,6 +63,24 @@ std::string label(const Series& series) {
   return series.algorithm == "auto" ? "auto (" + series.served_by + ")" : series.algorithm;
 }
 
+nlohmann::ordered_json sides_of(const std::vector<GuidelineCell>& guidelines, int size) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const GuidelineCell& cell : guidelines) {
+    for (std::size_t i = 0; i < cell.series.size(); ++i) {
+      const Series& series = cell.series[i];
+      rows.push_back({{"side", cell.sides[i]},
+                      {"algorithm", series.algorithm},
+                      {"served_by", series.served_by},
+                      {"p", size},
+                      {"bytes", cell.bytes},
+                      {"reps", series.seconds.size()},
+                      {"invalid", series.invalid},
+                      {"median_us", figures_of(series.seconds).median * 1e6}});
+    }
+  }
+  return rows;
+}
+
 std::ofstream open(const std::string& path) {
   std::ofstream file(path);
   if (!file) throw Error(ErrorCode::invalid_argument, "the file " + path + " can not be written");
@@ -110,7 +128,7 @@ void write_csv(const std::string& path, const std::vector<Cell>& cells, int size
 }
 
 void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options,
-                const StartLine& line) {
+                const StartLine& line, const std::vector<GuidelineCell>& guidelines) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Cell& cell : cells) {
     for (const Series& series : cell.series) {
@@ -133,14 +151,16 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                       {"correct", series.correct}});
     }
   }
-  const nlohmann::ordered_json document = {{"type", to_string(options.type)},
-                                           {"op", to_string(options.op)},
-                                           {"root", options.root},
-                                           {"p", size},
-                                           {"sync", to_string(line.sync())},
-                                           {"clock_error_us", line.clock_error() * 1e6},
-                                           {"seed", options.seed},
-                                           {"rows", rows}};
+  nlohmann::ordered_json document = {{"type", to_string(options.type)},
+                                     {"op", to_string(options.op)},
+                                     {"root", options.root},
+                                     {"p", size},
+                                     {"sync", to_string(line.sync())},
+                                     {"clock_error_us", line.clock_error() * 1e6},
+                                     {"policy", options.policy},
+                                     {"seed", options.seed},
+                                     {"rows", rows}};
+  if (!guidelines.empty()) document["sides"] = sides_of(guidelines, size);
   open(path) << document.dump(2) << "\n";
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cell.hpp"
+#include "guidelines.hpp"
 
 namespace circoll::bench {
 
@@ -13,8 +14,8 @@ namespace circoll::bench {
 [[nodiscard]] std::string table_rows(const Cell& cell, int size);
 /// One row per repetition.
 void write_csv(const std::string& path, const std::vector<Cell>& cells, int size);
-/// The table, and what was asked.
+/// The table, and what was asked; also the sides of guidelines, if there are some.
 void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options,
-                const StartLine& line);
+                const StartLine& line, const std::vector<GuidelineCell>& guidelines = {});
 
 }  // namespace circoll::bench

@@ -25,11 +25,13 @@ void add_combine(CLI::App& app, Context& context);
 void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
+void add_guidelines(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_local(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
+void add_tune(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 
 /// Writes to standard output; throws std::runtime_error if that fails (a full disk, a closed pipe).

@@ -62,6 +62,8 @@ int run(int argc, char** argv) {
   add_verify(app, context);
   add_combine(app, context);
   add_plot(app, context);
+  add_guidelines(app, context);
+  add_tune(app, context);
   add_explain(app, context);
   add_calibrate(app, context);
   try {

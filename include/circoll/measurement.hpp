@@ -24,7 +24,11 @@ struct Measurement {
 /// One run of circoll-bench.
 struct Launch {
   std::string source{};   ///< its file
-  std::string setting{};  ///< type, operator, root and synchronisation, as text: comparable if equal
+  std::string setting{};  ///< type, operator, root, synchronisation, policy, as text: comparable if equal
+  std::string type{};     ///< of the elements, by name
+  std::string op{};       ///< the operator of reductions, by name
+  Rank root = 0;
+  bool default_policy = true;  ///< "auto" was the model's choice
   std::vector<Measurement> rows{};
 };
 
@@ -46,5 +50,11 @@ struct Combined {
 /// In the order of their first appearance. Throws Error(invalid_argument) if the launches have different settings, naming the
 /// first that differs.
 [[nodiscard]] std::vector<Combined> combine(const std::vector<Launch>& launches);
+
+/// The whole vector of a call that circoll-bench measured with `bytes` (docs/measuring.md), which rules and the model are
+/// about. Throws Error(invalid_argument) if that is no number of 64 bits.
+[[nodiscard]] Count vector_bytes(Collective collective, Rank p, Count bytes);
+/// The other way.
+[[nodiscard]] Count bench_bytes(Collective collective, Rank p, Count vector);
 
 }  // namespace circoll

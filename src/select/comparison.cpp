@@ -4,27 +4,6 @@
 #include "circoll/select.hpp"
 
 namespace circoll {
-namespace {
-
-/// The vector of a call that circoll-bench measured with `bytes`; docs/measuring.md.
-Count vector_bytes(Collective collective, Rank p, Count bytes) {
-  switch (collective) {
-    case Collective::allreduce:
-    case Collective::reduce:
-    case Collective::bcast:
-    case Collective::scan:
-    case Collective::exscan:
-    case Collective::barrier:
-    case Collective::alltoall:
-    case Collective::alltoallv:
-      return bytes;
-    default:
-      return bytes * p;
-  }
-}
-
-}  // namespace
-
 std::vector<Comparison> compare(std::string_view bench_json, const std::string& source, const Machine& machine) {
   std::vector<Comparison> result;
   for (const Measurement& row : launch_from_json(bench_json, source).rows) {

@@ -1,6 +1,7 @@
 #include "circoll/measurement.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "circoll/error.hpp"
@@ -27,6 +28,23 @@ Measurement read_row(const select::Json& entry, const std::string& source) {
     row.fail(entry, "'p', 'bytes', 'reps' or 'median_us' is out of range");
   }
   return one;
+}
+
+/// Whether circoll-bench counts the bytes of one of p blocks.
+bool counts_blocks(Collective collective) {
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::bcast:
+    case Collective::scan:
+    case Collective::exscan:
+    case Collective::barrier:
+    case Collective::alltoall:
+    case Collective::alltoallv:
+      return false;
+    default:
+      return true;
+  }
 }
 
 auto cell_of(const Measurement& row) { return std::tie(row.collective, row.p, row.bytes); }
@@ -68,6 +86,19 @@ Combined combine(const std::vector<Launch>& launches, const Measurement& first) 
 
 }  // namespace
 
+Count vector_bytes(Collective collective, Rank p, Count bytes) {
+  if (!counts_blocks(collective)) return bytes;
+  if (p < 1 || bytes > std::numeric_limits<Count>::max() / p) {
+    throw Error(ErrorCode::invalid_argument,
+                std::to_string(p) + " blocks of " + std::to_string(bytes) + " bytes are more than can be counted");
+  }
+  return bytes * p;
+}
+
+Count bench_bytes(Collective collective, Rank p, Count vector) {
+  return counts_blocks(collective) ? vector / p : vector;
+}
+
 Launch launch_from_json(std::string_view json, const std::string& source) {
   const select::Json root = select::read_json(json, source);
   const select::Json* const rows = root.member("rows");
@@ -75,9 +106,14 @@ Launch launch_from_json(std::string_view json, const std::string& source) {
     select::fail_at(source, root.line, "this is no circoll-bench --json");
   const select::Members members(root, source);
   Launch launch{.source = source};
-  launch.setting = members.text("type") + ", " + members.text("op") + ", root " +
-                   std::to_string(members.integer("root")) + ", started by " +
+  launch.type = members.text("type");
+  launch.op = members.text("op");
+  launch.root = members.integer("root");
+  launch.setting = launch.type + ", " + launch.op + ", root " + std::to_string(launch.root) + ", started by " +
                    (members.find("sync") == nullptr ? "barrier" : members.text("sync"));
+  const std::string policy = members.find("policy") == nullptr ? "auto" : members.text("policy");
+  launch.default_policy = policy == "auto" || policy == "model";
+  if (!launch.default_policy) launch.setting += ", auto by " + policy;
   for (const select::Json& entry : *rows->array()) launch.rows.push_back(read_row(entry, source));
   return launch;
 }

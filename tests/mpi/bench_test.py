@@ -61,6 +61,35 @@ def measure(ranks, sync):
             expect(abs(row["busbw_GBps"] / row["algbw_GBps"] - FACTORS[row["collective"]](ranks)) < 1e-9, what)
 
 
+def measure_guidelines(ranks):
+    name = f"np {ranks}, --guidelines"
+    result, _, text = run(ranks, "--guidelines", "--collective", "reduce,allreduce,bcast,scan,gatherv", "--bytes", "10,4Ki", "--reps", "4",
+                          "--seconds", "0.02", "--type", "int32", "--op", "sum")
+    if result is None:
+        return
+    unit = 4 * ranks
+    sizes = {(10 + unit - 1) // unit * unit, (4096 + unit - 1) // unit * unit}
+    sides = {(row["side"], row["algorithm"]): row for row in result["sides"]}
+    expect({row["bytes"] for row in result["sides"]} == sizes, f"{name}: sizes {sizes}")
+    for algorithm in ("native", "auto"):
+        for side in ("reduce", "allreduce", "reduce_scatter@root", "reduce+bcast", "reduce_scatter_block+gather", "scatter+allgather",
+                     "allgatherv@root", "exscan+reduce_local", "gatherv/2+gatherv/2", "allreduce/2+allreduce/2"):
+            expect((side, algorithm) in sides, f"{name}: {side} of {algorithm} is missing")
+            expect(side in text, f"{name}: {side} is not printed")
+    expect(sides["reduce+bcast", "native"]["served_by"] == "native+native", f"{name}: served by")
+    expect(("allreduce", "nonoverlapping") in sides, f"{name}: a counterpart is missing")
+    expect(("allreduce+copy_block", "auto") not in sides, f"{name}: a guideline of another collective")
+    keys = [(row["side"], row["algorithm"], row["bytes"]) for row in result["sides"]]
+    expect(len(keys) == len(set(keys)), f"{name}: a side twice")
+    # Those of one call are also in the table, in its units.
+    for row in result["rows"]:
+        side = next(s for s in result["sides"] if s["side"] == row["collective"] and s["algorithm"] == row["algorithm"] and
+                    s["bytes"] == row["bytes"] * (ranks if row["collective"] == "gatherv" else 1))
+        expect(side["median_us"] == row["median_us"], f"{name}: {row}")
+
+
+for np in (2, 3):
+    measure_guidelines(np)
 for np in (1, 2, 3):
     for how in ("clock", "barrier", "auto"):
         if how != "clock" or np < 3:  # with more ranks than processors nobody can be in time

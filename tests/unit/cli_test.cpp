@@ -20,7 +20,8 @@ constexpr std::string_view id = "allreduce/circulant_optimal";
 const std::string show = "show " + std::string(id) + " ";
 
 TEST(Cli, HelpEndsWithExamples) {
-  for (const std::string command : {"", "cost", "list", "show", "explain", "calibrate", "combine", "plot"}) {
+  for (const std::string command :
+       {"", "cost", "list", "show", "explain", "calibrate", "combine", "plot", "guidelines", "tune"}) {
     const Outcome outcome = run(command + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_TRUE(contains(outcome.out, "Examples:\n  circoll ")) << outcome.out;
@@ -195,6 +196,49 @@ TEST(Cli, CalibrateFitsAndCompares) {
   EXPECT_TRUE(contains(compared.out, "machine m\n")) << compared.out;
   EXPECT_TRUE(contains(compared.out, "auto, as measured: within 10 % in 0 %, within 25 % in 0 %, within 50 % in 100 %"))
       << compared.out;
+}
+
+TEST(Cli, GuidelinesAndTuneWriteRules) {
+  const auto launch = [](const char* name, double native_us) {
+    nlohmann::json rows = nlohmann::json::array(), sides = nlohmann::json::array();
+    const auto side = [&](const char* text, const char* algorithm, double median_us) {
+      const nlohmann::json row = {
+          {"side", text},  {"collective", text}, {"algorithm", algorithm}, {"served_by", algorithm}, {"p", 4},
+          {"bytes", 1024}, {"reps", 9},          {"median_us", median_us}, {"correct", "-"}};
+      sides.push_back(row);
+      if (collective_from_string(text)) rows.push_back(row);
+    };
+    side("allreduce", "native", native_us);
+    side("allreduce", "ring", 5);
+    side("reduce+bcast", "native", 8);
+    return TemporaryFile(
+        nlohmann::json{
+            {"type", "byte"}, {"op", "bor"}, {"root", 0}, {"sync", "clock"}, {"rows", rows}, {"sides", sides}}
+            .dump(),
+        name);
+  };
+  const TemporaryFile one = launch("g1", 20), two = launch("g2", 21), three = launch("g3", 22);
+  const TemporaryFile rules("", "rules");
+  const std::string all = one.path + " " + two.path + " " + three.path;
+  const Outcome found = run("guidelines " + all + " --rules " + rules.path);
+  EXPECT_EQ(found.exit_code, 1);
+  EXPECT_TRUE(contains(found.out, "allreduce <= reduce+bcast")) << found.out;
+  const std::string ask = "explain allreduce -p 4 --bytes 1024 --policy file:" + rules.path + " ";
+  EXPECT_TRUE(contains(run(ask).out, "allreduce/ring")) << run(ask).out;
+  const auto json = nlohmann::json::parse(run("guidelines --json " + all).out);
+  EXPECT_EQ(json.at("violated"), 1);
+  EXPECT_EQ(json.at("comparisons")[0].at("verdict"), "violated");
+  EXPECT_EQ(run("guidelines --paper " + all).exit_code, 0);
+  EXPECT_EQ(run("guidelines --of auto " + all).exit_code, 0);
+  EXPECT_EQ(run("guidelines --effect 2 " + all).exit_code, 0);
+  const Outcome few = run("guidelines " + one.path + " " + two.path);
+  EXPECT_EQ(few.exit_code, 0);
+  EXPECT_TRUE(contains(few.out, "too few launches")) << few.out;
+  EXPECT_EQ(run("tune " + all + " -o " + rules.path).exit_code, 0);
+  EXPECT_TRUE(contains(run(ask).out, "allreduce/ring"));
+  EXPECT_TRUE(contains(run("tune --margin 9 " + all).out, "\"native\""));
+  EXPECT_EQ(run("tune " + all + " -o /nowhere/rules.json 2>&1").exit_code, 2);
+  EXPECT_EQ(run("guidelines " + rules.path + " 2>&1").exit_code, 2);
 }
 
 TEST(Cli, CombinesLaunches) {

@@ -1,0 +1,104 @@
+#include "guidelines.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+
+#include "circoll/error.hpp"
+#include "core/statistics.hpp"
+#include "guideline_calls.hpp"
+
+namespace circoll::bench {
+namespace {
+
+/// A side, and what else may serve its collective.
+struct Wanted {
+  GuidelineSide side{};
+  std::string counterparts{};  ///< ",name,name"
+};
+
+/// Every side of the guidelines about these collectives, once.
+std::vector<Wanted> wanted(const std::vector<Collective>& collectives) {
+  std::vector<Wanted> list;
+  const auto want = [&](const GuidelineSide& side) -> Wanted& {
+    for (Wanted& known : list) {
+      if (to_string(known.side) == to_string(side)) return known;
+    }
+    return list.emplace_back(Wanted{.side = side});
+  };
+  for (const Guideline& guideline : guidelines()) {
+    const auto about = guideline.left.calls.front().collective;
+    if (std::find(collectives.begin(), collectives.end(), about) == collectives.end()) continue;
+    Wanted& left = want(guideline.left);
+    if (!guideline.counterpart.empty()) left.counterparts += "," + std::string(guideline.counterpart);
+    (void)want(guideline.right);
+  }
+  return list;
+}
+
+/// The algorithms that serve all calls of a side.
+std::vector<std::string> algorithms_of_side(const Options& options, const Wanted& what, int size) {
+  Options own = options;
+  own.algorithms += what.counterparts;
+  std::vector<std::string> names = algorithms_for(own, what.side.calls.front().collective, size);
+  for (const GuidelineCall& call : what.side.calls) {
+    const std::vector<std::string> others = algorithms_for(own, call.collective, size);
+    std::erase_if(
+        names, [&](const std::string& name) { return std::find(others.begin(), others.end(), name) == others.end(); });
+  }
+  return names;
+}
+
+}  // namespace
+
+GuidelineCell measure_guidelines(const Options& options, StartLine& line, Count bytes) {
+  GuidelineMemory memory(options, bytes);
+  GuidelineCell cell{.bytes = memory.bytes};
+  std::vector<GuidelineCalls> calls;
+  for (const Wanted& what : wanted(options.collectives)) {
+    for (const std::string& name : algorithms_of_side(options, what, memory.size)) {
+      calls.emplace_back(options, memory, what.side, name);
+      cell.sides.push_back(to_string(what.side));
+      cell.series.push_back({.algorithm = name, .served_by = calls.back().run()});  // warms up, too
+    }
+  }
+  std::vector<std::function<void()>> runs;
+  runs.reserve(calls.size());
+  for (const GuidelineCalls& call : calls) runs.emplace_back([&call] { (void)call.run(); });
+  take_turns(options, line, options.seed + static_cast<std::uint64_t>(cell.bytes), runs, cell.series);
+  return cell;
+}
+
+std::vector<Cell> cells_of(const GuidelineCell& cell, int size) {
+  std::vector<Cell> cells;
+  for (std::size_t i = 0; i < cell.series.size(); ++i) {
+    const auto collective = collective_from_string(cell.sides[i]);
+    if (!collective) continue;
+    if (cells.empty() || cells.back().collective != *collective) {
+      cells.push_back({.collective = *collective, .bytes = bench_bytes(*collective, size, cell.bytes), .series = {}});
+    }
+    cells.back().series.push_back(cell.series[i]);
+  }
+  return cells;
+}
+
+std::string guideline_header(const StartLine& line) {
+  return fmt::format(
+      "# ranks start together by {}; bytes of the whole vector\n{:<44} {:<20} {:>5} {:>11} {:>6} {:>12}  {}\n",
+      to_string(line.sync()), "# side", "algorithm", "p", "bytes", "reps", "median_us", "served by");
+}
+
+std::string guideline_rows(const GuidelineCell& cell, int size) {
+  std::string text;
+  for (std::size_t i = 0; i < cell.series.size(); ++i) {
+    const Series& series = cell.series[i];
+    std::vector<double> seconds = series.seconds;
+    std::sort(seconds.begin(), seconds.end());
+    text += fmt::format("{:<44} {:<20} {:>5} {:>11} {:>6} {:>12.2f}  {}\n", cell.sides[i], series.algorithm, size,
+                        cell.bytes, seconds.size(), median(seconds) * 1e6, series.served_by);
+  }
+  return text;
+}
+
+}  // namespace circoll::bench

@@ -1,0 +1,69 @@
+// circoll tune: rules that choose the fastest of what was measured.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "circoll/measurement.hpp"
+#include "circoll/tuning.hpp"
+#include "commands.hpp"
+#include "select/text_file.hpp"
+#include "write_file.hpp"
+
+namespace circoll::cli {
+namespace {
+
+struct TuningOptions {
+  std::vector<std::string> files;
+  std::string output;
+  TuneOptions tune;
+};
+
+void run(const TuningOptions& options) {
+  std::vector<Launch> launches;
+  for (const std::string& file : options.files) {
+    launches.push_back(launch_from_json(select::read_text_file(file), file));
+  }
+  const std::vector<RuleCell> cells = tune(launches, options.tune);
+  const std::string rules =
+      rules_json(cells, measured_operator(launches.front()),
+                 {.about = fmt::format("the fastest of what was measured, native where it is within {:g} %; {} "
+                                       "launches; {}",
+                                       options.tune.margin * 100, launches.size(), launches.front().setting)});
+  if (options.output.empty()) {
+    print(rules);
+    return;
+  }
+  write_file(options.output, rules);
+  std::map<std::string, int> chosen;
+  for (const RuleCell& cell : cells) ++chosen[cell.use];
+  std::string text = fmt::format("{}: {} cells of {} launches\n", options.output, cells.size(), launches.size());
+  for (const auto& [use, times] : chosen) text += fmt::format("{:>6}  {}\n", times, use);
+  print(text);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Context& /*context*/) {
+  auto options = std::make_shared<TuningOptions>();
+  CLI::App* const command = app.add_subcommand("tune", "Write rules that choose the fastest of what was measured");
+  command
+      ->add_option("files", options->files,
+                   "What circoll-bench --json wrote: launches, of one or more numbers of ranks")
+      ->required();
+  command->add_option("-o,--output", options->output, "The file of rules; without it they are printed");
+  command->add_option("--margin", options->tune.margin, "Native stays unless it takes longer by more than this share")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->footer(
+      "In each cell of collective, ranks and size the fastest by the median of the launches' medians. Neighbouring\n"
+      "sizes with one choice become one rule, others meet at their geometric mean; other numbers of ranks are left to\n"
+      "auto. docs/guidelines.md says more.\n"
+      "Examples:\n"
+      "  circoll tune [1-5].json -o rules.json    # after: for i in 1 2 3 4 5; do mpirun -np 4 circoll-bench \n"
+      "                                           #   --collective allreduce --algorithm all --json $i.json; done\n"
+      "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace circoll::cli

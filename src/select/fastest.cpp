@@ -1,0 +1,93 @@
+#include "select/fastest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "circoll/select.hpp"
+#include "select/rules_writer.hpp"
+
+namespace circoll::select {
+namespace {
+
+bool usable(const Timed& time, const RuleOperator& measured) {
+  if (time.algorithm == "native" || time.algorithm == "auto") return true;
+  const Selection selection = parse_selection(time.collective, time.algorithm);
+  // What no policy may do (docs/rules.md), although a call that names the algorithm may.
+  if (time.collective == Collective::alltoallv && !selection.algorithm->guarantees.direct) return false;
+  return op_of_rule(time.collective, time.p, time.algorithm, measured).has_value();
+}
+
+void keep_candidates(std::vector<Timed>& times, const RuleOperator& measured) {
+  int most = 0;
+  for (const Timed& time : times) most = std::max(most, time.launches);
+  std::erase_if(times, [&](const Timed& time) {
+    return time.wrong || time.launches < most || !(time.median_s > 0) || !usable(time, measured);
+  });
+}
+
+/// Cells of one collective and p as one.
+TimedCell over_sizes(const std::vector<TimedCell>& cells) {
+  TimedCell all{.collective = cells.front().collective, .p = cells.front().p};
+  for (const Timed& first : cells.front().candidates) {
+    Timed mean = first;
+    double logarithms = 0;
+    std::size_t measured = 0;
+    for (const TimedCell& cell : cells) {
+      for (const Timed& time : cell.candidates) {
+        if (time.algorithm != first.algorithm) continue;
+        logarithms += std::log(time.median_s);
+        ++measured;
+      }
+    }
+    if (measured != cells.size()) continue;
+    mean.median_s = std::exp(logarithms / static_cast<double>(measured));
+    all.candidates.push_back(std::move(mean));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured) {
+  std::map<std::tuple<Collective, Rank, Count>, std::vector<Timed>> by_cell;
+  for (const Timed& time : times) by_cell[{time.collective, time.p, time.bytes}].push_back(time);
+  std::vector<TimedCell> cells;
+  std::map<std::tuple<Collective, Rank>, std::vector<TimedCell>> unsized;
+  for (auto& [key, candidates] : by_cell) {
+    const auto& [collective, p, bytes] = key;
+    keep_candidates(candidates, measured);
+    TimedCell cell{.collective = collective, .p = p, .bytes = bytes, .candidates = std::move(candidates)};
+    if (deciding_bytes(collective, 1) == 0) {
+      unsized[{collective, p}].push_back(std::move(cell));
+    } else {
+      cells.push_back(std::move(cell));
+    }
+  }
+  for (const auto& [key, of_sizes] : unsized) cells.push_back(over_sizes(of_sizes));
+  return cells;
+}
+
+std::optional<RuleCell> fastest(const TimedCell& cell, double margin) {
+  const Timed *best = nullptr, *native = nullptr;
+  for (const Timed& time : cell.candidates) {
+    if (best == nullptr || time.median_s < best->median_s) best = &time;
+    if (time.algorithm == "native") native = &time;
+  }
+  if (best == nullptr) return std::nullopt;
+  const auto micro = [](const Timed& time) { return fmt::format("{} {:.2f} us", time.algorithm, time.median_s * 1e6); };
+  std::string about = deciding_bytes(cell.collective, 1) == 0 ? "" : fmt::format("{} bytes: ", cell.bytes);
+  about += micro(*best);
+  if (native != nullptr && best != native) about += ", " + micro(*native);
+  if (native != nullptr && native->median_s <= best->median_s * (1 + margin)) best = native;
+  return RuleCell{.collective = cell.collective,
+                  .p = cell.p,
+                  .bytes = cell.bytes,
+                  .use = best->algorithm,
+                  .about = std::move(about)};
+}
+
+}  // namespace circoll::select

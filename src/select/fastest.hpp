@@ -1,0 +1,39 @@
+// The fastest of what was measured in a cell.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "circoll/tuning.hpp"
+
+namespace circoll::select {
+
+/// One algorithm in one cell, by the median of its launches.
+struct Timed {
+  Collective collective = Collective::barrier;
+  Rank p = 1;
+  Count bytes = 0;  ///< of the whole vector
+  std::string algorithm{};
+  double median_s = 0;
+  int launches = 0;
+  bool wrong = false;
+};
+
+struct TimedCell {
+  Collective collective = Collective::barrier;
+  Rank p = 1;
+  Count bytes = 0;  ///< 0 where sizes can not decide
+  std::vector<Timed> candidates{};
+};
+
+/// By collective, p and bytes. Left out: what was wrong somewhere, or measured by fewer launches than others of its cell, or can
+/// be said in no rule. Where sizes can not decide there is one cell per collective and p, and times are geometric means over
+/// the sizes; left out there: what was not measured at all of them.
+[[nodiscard]] std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured);
+
+/// The fastest candidate; native, if that was measured and takes no more than 1 + margin times as long. Nothing if there is
+/// no candidate.
+[[nodiscard]] std::optional<RuleCell> fastest(const TimedCell& cell, double margin);
+
+}  // namespace circoll::select

@@ -1,0 +1,133 @@
+// Measured sides of guidelines against one another.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "circoll/error.hpp"
+#include "circoll/guidelines.hpp"
+#include "circoll/select.hpp"
+#include "core/mann_whitney.hpp"
+#include "core/statistics.hpp"
+#include "select/comparable.hpp"
+#include "select/fastest.hpp"
+
+namespace circoll {
+namespace {
+
+/// A side in one cell; sizes of the same side follow one another.
+using Key = std::tuple<std::string, std::string, Rank, Count>;  // side, algorithm, p, bytes
+using Samples = std::map<Key, std::vector<double>>;             // the launches' medians, ascending
+
+Samples samples_of(const std::vector<GuidelineRun>& runs) {
+  std::vector<const Launch*> launches;
+  launches.reserve(runs.size());
+  for (const GuidelineRun& run : runs) launches.push_back(&run.launch);
+  select::require_comparable(launches);
+  Samples samples;
+  for (const GuidelineRun& run : runs) {
+    std::map<Key, double> of_launch;  // a launch counts once, whatever its file repeats
+    for (const SideTime& time : run.sides) {
+      if (time.reps > 0) of_launch.emplace(Key(time.side, time.algorithm, time.p, time.bytes), time.median_s);
+    }
+    for (const auto& [key, median_s] : of_launch) samples[key].push_back(median_s);
+  }
+  for (auto& [key, medians] : samples) std::sort(medians.begin(), medians.end());
+  return samples;
+}
+
+Finding compare(const Guideline& guideline, const Samples::value_type& left, const Samples::value_type& right,
+                const GuidelineTest& test) {
+  Finding finding{.guideline = &guideline,
+                  .algorithm = std::get<1>(left.first),
+                  .p = std::get<2>(left.first),
+                  .bytes = std::get<3>(left.first),
+                  .right_bytes = std::get<3>(right.first),
+                  .left_launches = static_cast<int>(left.second.size()),
+                  .right_launches = static_cast<int>(right.second.size()),
+                  .left_s = median(left.second),
+                  .right_s = median(right.second)};
+  finding.factor = finding.left_s / finding.right_s;
+  finding.p_value = mann_whitney(left.second, right.second);
+  if (finding.factor > 1 + test.least_effect) {
+    if (finding.p_value <= test.significance) {
+      finding.verdict = GuidelineVerdict::violated;
+    } else if (least_mann_whitney(left.second.size(), right.second.size()) > test.significance) {
+      finding.verdict = GuidelineVerdict::too_few;
+    }
+  }
+  return finding;
+}
+
+/// The cell that a guideline compares `left` with.
+Samples::const_iterator right_of(const Guideline& guideline, const Samples& samples, Samples::const_iterator left) {
+  if (guideline.relation != Relation::monotony) {
+    Key key = left->first;
+    std::get<0>(key) = to_string(guideline.right);
+    return samples.find(key);
+  }
+  const auto next = std::next(left);
+  if (next == samples.end()) return next;
+  const auto& [side, algorithm, p, bytes] = next->first;
+  return std::tie(side, algorithm, p) ==
+                 std::tie(std::get<0>(left->first), std::get<1>(left->first), std::get<2>(left->first))
+             ? next
+             : samples.end();
+}
+
+}  // namespace
+
+std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs, const GuidelineTest& test) {
+  require(test.significance > 0 && test.significance < 1 && test.least_effect >= 0,
+          "the significance lies between 0 and 1, and the least effect is not negative");
+  const Samples samples = samples_of(runs);
+  std::vector<Finding> findings;
+  for (const Guideline& guideline : guidelines()) {
+    const std::string name = to_string(guideline.left);
+    for (auto left = samples.lower_bound(Key(name, "", 0, 0));
+         left != samples.end() && std::get<0>(left->first) == name; ++left) {
+      const auto right = right_of(guideline, samples, left);
+      if (right != samples.end()) findings.push_back(compare(guideline, *left, *right, test));
+    }
+  }
+  return findings;
+}
+
+std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, const std::vector<Finding>& findings) {
+  const RuleOperator measured = runs.empty() ? RuleOperator{} : measured_operator(runs.front().launch);
+  // In rules "auto" is the model's choice.
+  const bool by_model =
+      std::all_of(runs.begin(), runs.end(), [](const GuidelineRun& run) { return run.launch.default_policy; });
+  std::vector<select::Timed> times;
+  for (const auto& [key, medians] : samples_of(runs)) {
+    const auto& [side, algorithm, p, bytes] = key;
+    if (algorithm == "auto" && !by_model) continue;
+    if (const auto collective = collective_from_string(side)) {
+      times.push_back({*collective, p, bytes, algorithm, median(medians), static_cast<int>(medians.size()), false});
+    }
+  }
+  std::vector<RuleCell> cells;
+  for (const select::TimedCell& cell : select::timed_cells(times, measured)) {
+    const bool sized = deciding_bytes(cell.collective, 1) != 0;
+    const auto concerns = [&](const Finding& finding) {
+      return finding.verdict == GuidelineVerdict::violated && finding.algorithm == "native" && finding.p == cell.p &&
+             (!sized || finding.bytes == cell.bytes) &&
+             to_string(finding.guideline->left) == to_string(cell.collective);
+    };
+    const auto violated = std::find_if(findings.begin(), findings.end(), concerns);
+    RuleCell chosen{.collective = cell.collective, .p = cell.p, .bytes = cell.bytes, .use = "native"};
+    if (violated != findings.end()) {
+      const bool none = std::all_of(cell.candidates.begin(), cell.candidates.end(),
+                                    [](const select::Timed& time) { return time.algorithm == "native"; });
+      if (none) {
+        chosen.use = "auto";
+      } else if (auto best = select::fastest(cell, 0)) {
+        chosen = *std::move(best);
+      }
+      chosen.about = to_string(*violated->guideline) + " violated" + (chosen.about.empty() ? "" : ": ") + chosen.about;
+    }
+    cells.push_back(std::move(chosen));
+  }
+  return cells;
+}
+
+}  // namespace circoll

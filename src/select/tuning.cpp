@@ -1,0 +1,65 @@
+#include "circoll/tuning.hpp"
+
+#include "circoll/error.hpp"
+#include "select/comparable.hpp"
+#include "select/fastest.hpp"
+
+namespace circoll {
+namespace {
+
+/// Launches by their settings: those of other numbers of ranks may have started together in another way.
+std::vector<std::vector<Launch>> by_setting(const std::vector<Launch>& launches) {
+  std::vector<std::vector<Launch>> groups;
+  for (const Launch& launch : launches) {
+    std::vector<Launch>* found = nullptr;
+    for (std::vector<Launch>& group : groups) {
+      if (group.front().setting == launch.setting) found = &group;
+    }
+    if (found == nullptr) found = &groups.emplace_back();
+    found->push_back(launch);
+  }
+  return groups;
+}
+
+}  // namespace
+
+RuleOperator measured_operator(const Launch& launch) {
+  const auto op = op_from_string(launch.op);
+  const auto type = type_from_string(launch.type);
+  if (!op || !type) {
+    throw Error(ErrorCode::unknown_name,
+                launch.source + ": '" + launch.op + "' on '" + launch.type + "' is no operator on a known type");
+  }
+  return {.op = *op, .type = *type};
+}
+
+std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOptions& options) {
+  require(options.margin >= 0, "the margin must not be negative");
+  std::vector<const Launch*> all;
+  all.reserve(launches.size());
+  for (const Launch& launch : launches) all.push_back(&launch);
+  select::require_comparable(all);
+  const RuleOperator measured = measured_operator(launches.front());
+  std::vector<select::Timed> times;
+  for (const std::vector<Launch>& group : by_setting(launches)) {
+    for (const Combined& cell : combine(group)) {
+      const Measurement& row = cell.row;
+      // In rules "auto" is the model's choice; this was another's.
+      if (row.algorithm == "auto" && !group.front().default_policy) continue;
+      times.push_back({.collective = row.collective,
+                       .p = row.p,
+                       .bytes = vector_bytes(row.collective, row.p, row.bytes),
+                       .algorithm = row.algorithm,
+                       .median_s = row.median_s,
+                       .launches = cell.launches,
+                       .wrong = row.wrong});
+    }
+  }
+  std::vector<RuleCell> cells;
+  for (const select::TimedCell& cell : select::timed_cells(times, measured)) {
+    if (auto chosen = select::fastest(cell, options.margin)) cells.push_back(*std::move(chosen));
+  }
+  return cells;
+}
+
+}  // namespace circoll
