@@ -123,8 +123,9 @@ struct Selection {
 [[nodiscard]] std::vector<const Algorithm*> algorithms_of(Collective collective);
 /// The algorithm of this name for a collective, or nullptr.
 [[nodiscard]] const Algorithm* find_algorithm(Collective collective, std::string_view name);
-/// Reads "collective/name" or "collective/name:param=value,param=value". Numbers may end in Ki, Mi, Gi. An algorithm that
-/// declares "segments" also takes "segment", the size of a segment in bytes, instead; see with_segment_count.
+/// Reads "collective/name" or "collective/name:param=value,param=value". Numbers may end in Ki, Mi, Gi. Every algorithm but
+/// those of scan and exscan takes "relabel", the number of ranks on a node: its ranks are relabelled across nodes
+/// (relabelling.hpp). An algorithm that declares "segments" also takes "segment", the size of a segment in bytes, instead; see with_segment_count.
 /// Throws Error: parse, unknown_name (with the nearest names), invalid_argument (parameter out of range).
 [[nodiscard]] Selection parse_selection(std::string_view id);
 /// The same without the collective: "name[:params]".
@@ -142,8 +143,18 @@ struct OperatorTraits {
   bool idempotent = false;
 };
 [[nodiscard]] std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op);
+/// The same for a selection, whose parameters may have needs of their own.
+[[nodiscard]] std::string unmet_need(const Selection& selection, Rank size, const OperatorTraits& op);
+/// What an algorithm needs and promises with these parameters: relabelled, a reduction must commute and is not in the order of ranks.
+[[nodiscard]] Needs needs_of(const Algorithm& algorithm, Collective collective, const Params& params);
+[[nodiscard]] Guarantees guarantees_of(const Algorithm& algorithm, const Params& params);
 
-/// Builds one rank's schedule. Throws Error(unsupported) if a need that depends on p does not hold, and
+/// The shape of the schedule that shape's is made of by relabelling: the label of its rank, that of its root, and no parameter
+/// "relabel"; without that parameter the same. What an algorithm declares of the cost holds for it. Throws
+/// Error(invalid_argument) for a shape outside its ranges. O(p) if relabelled.
+[[nodiscard]] Shape labelled(Collective collective, const Shape& shape);
+
+/// Builds one rank's schedule; with the parameter "relabel" that of its label, relabelled. Throws Error(unsupported) if a need that depends on p does not hold, and
 /// Error(invalid_argument) for a shape outside its ranges.
 [[nodiscard]] Schedule build_schedule(const Algorithm& algorithm, Collective collective, const Shape& shape);
 [[nodiscard]] Schedule build_schedule(std::string_view id, const Shape& shape);

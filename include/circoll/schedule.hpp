@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,6 +26,8 @@ using StepIndex = std::uint32_t;
 /// Values of an algorithm's declared parameters by name ("segments" -> 4). Absent means default.
 using Params = std::map<std::string, std::int64_t, std::less<>>;
 
+class Relabelling;
+
 /// Everything an algorithm may know when it writes a schedule: no sizes, no types, no addresses.
 struct Shape {
   Rank size = 1;          ///< p >= 1
@@ -32,6 +35,8 @@ struct Shape {
   Rank root = 0;          ///< 0 <= root < size; 0 where the collective has no root
   bool in_place = false;  ///< MPI_IN_PLACE, at this rank (see CollectiveContract)
   Params params{};
+  /// What the parameter "relabel" means; nothing: nodes of so many ranks each, numbered node by node (relabelling.hpp).
+  std::shared_ptr<const Relabelling> labels{};
 
   friend bool operator==(const Shape&, const Shape&) = default;
 };

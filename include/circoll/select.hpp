@@ -95,8 +95,8 @@ struct PolicyOptions {
 /// What serves calls that choose nothing: "auto" on the default machine.
 [[nodiscard]] const Policy& default_policy();
 
-/// Why a policy may not give an algorithm to a call; empty if it may: unmet_need, and the same bits on all ranks.
-[[nodiscard]] std::string why_not(const Algorithm& algorithm, const CallFacts& facts, bool allow_rank_divergence);
+/// Why a policy may not give a selection to a call; empty if it may: unmet_need, and the same bits on all ranks.
+[[nodiscard]] std::string why_not(const Selection& selection, const CallFacts& facts, bool allow_rank_divergence);
 
 /// default_policy's algorithm for a call, completed. Throws Error(unsupported) if none serves the call.
 [[nodiscard]] Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op, bool commutative);

@@ -5,6 +5,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
+#include "circoll/relabelling.hpp"
 #include "schedule/registry_entries.hpp"
 
 namespace circoll {
@@ -95,6 +96,16 @@ const ParamDeclaration* segments_of(const Algorithm& algorithm) {
   return found == algorithm.params.end() ? nullptr : &*found;
 }
 
+/// Of every algorithm: the number of ranks on a node.
+constexpr ParamDeclaration relabel{.name = "relabel", .minimum = 1, .maximum = 1 << 20, .summary = "ranks on a node"};
+
+void check_within(const Algorithm& algorithm, const ParamDeclaration& p, std::int64_t value) {
+  if (value >= p.minimum && value <= p.maximum) return;
+  throw Error(ErrorCode::invalid_argument, std::string(algorithm.name) + ": " + std::string(p.name) + "=" +
+                                               std::to_string(value) + " is outside " + std::to_string(p.minimum) +
+                                               " .. " + std::to_string(p.maximum));
+}
+
 void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t value) {
   if (key == "segment" && segments_of(algorithm) != nullptr) {
     throw Error(ErrorCode::invalid_argument, std::string(algorithm.name) +
@@ -103,13 +114,12 @@ void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t 
   }
   std::vector<std::string> names;
   for (const ParamDeclaration& p : algorithm.params) {
-    if (p.name == key) {
-      if (value >= p.minimum && value <= p.maximum) return;
-      throw Error(ErrorCode::invalid_argument, std::string(algorithm.name) + ": " + std::string(key) + "=" +
-                                                   std::to_string(value) + " is outside " + std::to_string(p.minimum) +
-                                                   " .. " + std::to_string(p.maximum));
-    }
+    if (p.name == key) return check_within(algorithm, p, value);
     names.emplace_back(p.name);
+  }
+  if (can_relabel(algorithm.collectives.front())) {
+    if (key == relabel.name) return check_within(algorithm, relabel, value);
+    names.emplace_back(relabel.name);
   }
   throw Error(ErrorCode::unknown_name,
               std::string(algorithm.name) + " has no parameter '" + std::string(key) + "'" + suggestion(key, names));
@@ -194,8 +204,9 @@ Selection with_segment_count(const Selection& selection, Rank p, Count bytes) {
   return counted;
 }
 
-std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op) {
-  const Needs& needs = algorithm.needs;
+namespace {
+
+std::string unmet(const Needs& needs, Rank size, const OperatorTraits& op) {
   if (needs.commutative && !op.commutative) return "needs a commutative operator";
   if (needs.idempotent && !op.idempotent) return "needs an idempotent operator (min, max, land, lor, band, bor)";
   if (needs.power_of_two && (size & (size - 1)) != 0) return "needs a power of two of ranks";
@@ -204,17 +215,60 @@ std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTrai
   return {};
 }
 
+}  // namespace
+
+std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op) {
+  return unmet(algorithm.needs, size, op);
+}
+
+std::string unmet_need(const Selection& selection, Rank size, const OperatorTraits& op) {
+  return unmet(needs_of(*selection.algorithm, selection.collective, selection.params), size, op);
+}
+
+Needs needs_of(const Algorithm& algorithm, Collective collective, const Params& params) {
+  Needs needs = algorithm.needs;
+  if (params.contains(relabel.name) && is_reducing(collective)) needs.commutative = true;
+  return needs;
+}
+
+Guarantees guarantees_of(const Algorithm& algorithm, const Params& params) {
+  Guarantees guarantees = algorithm.guarantees;
+  if (params.contains(relabel.name)) guarantees.rank_order = false;
+  return guarantees;
+}
+
+Shape labelled(Collective collective, const Shape& shape) {
+  const auto cores = shape.params.find(relabel.name);
+  if (cores == shape.params.end()) return shape;
+  (void)contract_of(collective, shape, 1);  // rank and root are what they should be
+  Shape inner = shape;
+  inner.params.erase(inner.params.find(relabel.name));
+  if (inner.labels == nullptr) {
+    inner.labels = std::make_shared<const Relabelling>(Relabelling::across_nodes(shape.size, cores->second));
+  }
+  require(inner.labels->size() == shape.size, "there are as many labels as ranks");
+  inner.rank = inner.labels->label(shape.rank);
+  if (is_rooted(collective)) inner.root = inner.labels->label(shape.root);
+  return inner;
+}
+
 Schedule build_schedule(const Algorithm& algorithm, Collective collective, const Shape& shape) {
   if (!algorithm.serves(collective)) {
     throw Error(ErrorCode::unknown_name,
                 std::string(algorithm.name) + " does not serve " + std::string(to_string(collective)));
   }
-  const std::string unmet = unmet_need(algorithm, shape.size, {.commutative = true, .idempotent = true});
-  if (!unmet.empty()) throw Error(ErrorCode::unsupported, algorithm.id(collective) + " " + unmet);
+  const std::string why = unmet_need(algorithm, shape.size, {.commutative = true, .idempotent = true});
+  if (!why.empty()) throw Error(ErrorCode::unsupported, algorithm.id(collective) + " " + why);
   for (const auto& [key, value] : shape.params) check_param(algorithm, key, value);
-  Builder builder(algorithm.id(collective), collective, shape);
-  algorithm.build(builder);
-  return std::move(builder).finish();
+  if (!shape.params.contains(relabel.name)) {
+    Builder builder(algorithm.id(collective), collective, shape);
+    algorithm.build(builder);
+    return std::move(builder).finish();
+  }
+  const Shape inner = labelled(collective, shape);
+  Schedule schedule = relabelled(build_schedule(algorithm, collective, inner), *inner.labels);
+  schedule.shape.params = shape.params;
+  return schedule;
 }
 
 Schedule build_schedule(std::string_view id, const Shape& shape) {

@@ -71,7 +71,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
   Decision decision{.selection = std::nullopt, .policy = policy, .reason = {}};
   std::vector<Ranked> ranked;
   for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
-    std::string why = why_not(*algorithm, facts, options.allow_rank_divergence);
+    std::string why = why_not({algorithm, facts.collective, {}}, facts, options.allow_rank_divergence);
     // Where no rank knows the sizes of blocks between others, forwarding them costs another exchange beforehand.
     if (why.empty() && facts.collective == Collective::alltoallv && !algorithm->guarantees.direct) {
       why = "forwards blocks, whose sizes would have to be exchanged first";

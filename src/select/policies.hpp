@@ -18,8 +18,8 @@ class PolicyBase : public Policy {
   [[nodiscard]] const PolicyOptions& options() const { return options_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   /// why_not under the options of this policy.
-  [[nodiscard]] std::string refusal(const Algorithm& algorithm, const CallFacts& facts) const {
-    return why_not(algorithm, facts, options_.allow_rank_divergence);
+  [[nodiscard]] std::string refusal(const Selection& selection, const CallFacts& facts) const {
+    return why_not(selection, facts, options_.allow_rank_divergence);
   }
   /// The decision for a wished algorithm if it may serve the call; otherwise it is added to `ruled_out` and nothing is
   /// returned.

@@ -24,11 +24,11 @@ Count deciding_bytes(Collective collective, Count bytes) {
   return has_unknown_size(collective) || collective == Collective::barrier ? 0 : bytes;
 }
 
-std::string why_not(const Algorithm& algorithm, const CallFacts& facts, bool allow_rank_divergence) {
-  std::string unmet = unmet_need(algorithm, facts.p, facts.op);
+std::string why_not(const Selection& selection, const CallFacts& facts, bool allow_rank_divergence) {
+  std::string unmet = unmet_need(selection, facts.p, facts.op);
   if (!unmet.empty()) return unmet;
   // Only an allreduce computes one result on several ranks, so only there can ranks differ.
-  if (facts.collective == Collective::allreduce && !facts.exact_op && !algorithm.guarantees.same_bits &&
+  if (facts.collective == Collective::allreduce && !facts.exact_op && !selection.algorithm->guarantees.same_bits &&
       !allow_rank_divergence) {
     return "may give ranks different bits, since the operator is not exact";
   }
@@ -71,7 +71,7 @@ Selection resolve(const Choice& choice, const CallFacts& facts) {
   require(selection.algorithm != nullptr && selection.collective == facts.collective &&
               selection.algorithm->serves(facts.collective),
           "the chosen algorithm is one of another collective");
-  const std::string unmet = unmet_need(*selection.algorithm, facts.p, facts.op);
+  const std::string unmet = unmet_need(selection, facts.p, facts.op);
   if (!unmet.empty()) throw Error(ErrorCode::unsupported, selection.id() + ": " + unmet);
   return completed(selection, facts.p, facts.bytes, default_policy().machine());
 }
@@ -80,7 +80,7 @@ namespace select {
 
 std::optional<Decision> PolicyBase::take(const CallFacts& facts, const Selection& wished, const std::string& reason,
                                          std::vector<RuledOut>& ruled_out) const {
-  std::string why = refusal(*wished.algorithm, facts);
+  std::string why = refusal(wished, facts);
   if (why.empty() && wished.params.contains("segment") && has_unknown_size(facts.collective)) {
     why = "segment=BYTES needs a size that all ranks know";
   }

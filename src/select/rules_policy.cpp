@@ -195,7 +195,7 @@ class Reader {
   /// An algorithm must be able to serve every call of its rule.
   void check_possible(Collective collective, const Rule& rule) {
     if (rule.use.kind != Use::Kind::algorithm) return;
-    const Algorithm& algorithm = *rule.use.selection.algorithm;
+    const Selection& selection = rule.use.selection;
     for (std::size_t i = 0; i < op_kinds.size(); ++i) {
       if ((rule.ops & 1U << i) == 0) continue;
       const OpKind& kind = op_kinds[i];
@@ -205,10 +205,10 @@ class Reader {
           facts.op = {.commutative = kind.commutative, .idempotent = kind.idempotent};
           facts.exact_op = kind.exact;
         }
-        const std::string why = why_not(algorithm, facts, options_.allow_rank_divergence);
+        const std::string why = why_not(selection, facts, options_.allow_rank_divergence);
         if (why.empty()) continue;
         fail_at(source_, rule.line,
-                algorithm.id(collective) + " can not serve all calls of this rule: for p = " + std::to_string(p) +
+                selection.id() + " can not serve all calls of this rule: for p = " + std::to_string(p) +
                     (is_reducing(collective) ? " and an operator that is " + name_of(kind) : "") + " it " + why);
       }
     }

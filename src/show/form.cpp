@@ -14,6 +14,7 @@ namespace circoll {
 Schedule normalised(const Schedule& schedule) {
   check_structure(schedule);
   Schedule result = schedule;
+  result.shape.labels.reset();  // the steps are those of the labels already
   for (Buffer& buffer : result.buffers) {
     if (!buffer.list.empty()) {
       buffer.first_block = 0;

@@ -765,10 +765,11 @@ Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, cons
                                     .what = error.what()};
     return verdict;
   }
-  return verify_schedules(ranks, {.needs = algorithm.needs,
-                                  .guarantees = algorithm.guarantees,
-                                  .cost = algorithm.cost(shape),
-                                  .path = critical_path(algorithm, collective, shape)});
+  const Shape declared = labelled(collective, shape);
+  return verify_schedules(ranks, {.needs = needs_of(algorithm, collective, shape.params),
+                                  .guarantees = guarantees_of(algorithm, shape.params),
+                                  .cost = algorithm.cost(declared),
+                                  .path = critical_path(algorithm, collective, declared)});
 }
 
 }  // namespace circoll

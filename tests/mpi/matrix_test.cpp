@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "against_native.hpp"
+#include "circoll/relabelling.hpp"
 #include "harness.hpp"
 
 namespace circoll::test {
@@ -16,9 +17,10 @@ std::vector<Count> counts_for(int p) {
   return counts;
 }
 
-/// Parameters worth a test of their own: the default, and some segments.
+/// Parameters worth a test of their own: the default, ranks relabelled, and some segments.
 std::vector<std::string> params_of(const Algorithm& algorithm) {
   std::vector<std::string> all{""};
+  if (can_relabel(algorithm.collectives.front())) all.emplace_back(":relabel=2");
   for (const ParamDeclaration& param : algorithm.params) {
     if (param.name == "segments" && param.maximum >= 3) all.emplace_back(":segments=3");
   }
@@ -52,7 +54,8 @@ class Sampler {
       for (std::size_t tries = 0; tries < specs.size(); ++tries) {
         const ReduceSpec& spec = specs[next_reduce_++ % specs.size()];
         const OperatorTraits traits{.commutative = spec.op.commutative, .idempotent = spec.op.idempotent};
-        if (!unmet_need(algorithm, size_, traits).empty()) continue;
+        const Selection selection = parse_selection(collective, std::string(algorithm.name) + params);
+        if (!unmet_need(selection, size_, traits).empty()) continue;
         c.type = spec.type;
         c.op = spec.op;
         check_against_native(c);

@@ -7,8 +7,10 @@
 #include <numeric>
 #include <set>
 
+#include "circoll/algorithm.hpp"
 #include "circoll/local.hpp"
 #include "circoll/ops.hpp"
+#include "circoll/relabelling.hpp"
 #include "circoll/select.hpp"
 #include "support/oracle.hpp"
 
@@ -133,6 +135,7 @@ void for_each_selection(Body body) {
   for (const Algorithm* algorithm : all_algorithms()) {
     for (const Collective collective : algorithm->collectives) {
       std::vector<Params> settings{{}};
+      if (can_relabel(collective)) settings.push_back({{"relabel", 3}});
       for (const ParamDeclaration& param : algorithm->params) {
         for (const std::int64_t value : {std::int64_t{1}, std::int64_t{3}, std::int64_t{8}}) {
           if (value < param.minimum || value > param.maximum) continue;
@@ -201,7 +204,7 @@ TEST(Local, CallersOperators) {
           job.op = modular;
           job.fill = [](Rank rank, std::span<std::byte> bytes) { oracle::fill(Type::uint64, rank, bytes); };
           expect_correct(job, selection, Mode::single_thread);
-          if (selection.algorithm->needs.commutative) continue;
+          if (needs_of(*selection.algorithm, selection.collective, selection.params).commutative) continue;
           job.op = affine;
           job.record_bytes = sizeof(Affine);
           expect_correct(job, selection, Mode::single_thread);

@@ -1,0 +1,49 @@
+// Relabelling: which rank plays which part of a schedule. Written once, for all algorithms.
+//
+// An algorithm numbers its ranks 0 .. p-1 and favours certain distances between them. Which of these stay inside a node is a
+// matter of who gets which number: with label = core * nodes + node every distance that is a multiple of the number
+// of nodes does, and a flat schedule becomes a hierarchical one.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "circoll/schedule.hpp"
+
+namespace circoll {
+
+/// A permutation of the ranks: rank r plays the part of rank label(r).
+class Relabelling {
+ public:
+  /// labels[r] is the label of rank r. Throws Error(invalid_argument) unless each of 0 .. p-1 is one.
+  explicit Relabelling(std::vector<Rank> labels);
+
+  /// Across nodes: the ranks that come first on their nodes get the first labels, in the order of nodes, then the second
+  /// ranks of all nodes, and so on. Nodes with fewer ranks drop out early. Here p ranks lie on nodes of `cores`, numbered
+  /// node by node, the last node taking what remains: label = core * nodes + node if it is full. 1 <= cores.
+  static Relabelling across_nodes(Rank p, Rank cores);
+  /// The same for any placement: node_of[r] is any number that names the node of rank r. Nodes are in the order of their first
+  /// ranks.
+  static Relabelling across_nodes(std::span<const Rank> node_of);
+
+  [[nodiscard]] Rank size() const { return static_cast<Rank>(labels_.size()); }
+  [[nodiscard]] Rank label(Rank rank) const { return labels_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] Rank rank(Rank label) const { return ranks_[static_cast<std::size_t>(label)]; }
+
+  friend bool operator==(const Relabelling&, const Relabelling&) = default;
+
+ private:
+  std::vector<Rank> labels_;
+  std::vector<Rank> ranks_;
+};
+
+/// Whether ranks may be relabelled: not where the result depends on their order (scan, exscan). A reduction must commute.
+[[nodiscard]] bool can_relabel(Collective collective);
+
+/// The schedule of rank labels.rank(v), made of that of rank v: peers are translated, and where the collective names one block
+/// per rank, so are blocks. The caller's buffers keep MPI's order of blocks, so that a range of such blocks becomes as
+/// many pieces as it has; scratch keeps the order of labels. Rounds, volumes and dependencies stay. O(steps + slots).
+/// Throws Error(invalid_argument) if the sizes differ, and Error(unsupported) unless can_relabel.
+[[nodiscard]] Schedule relabelled(const Schedule& schedule, const Relabelling& labels);
+
+}  // namespace circoll
