@@ -71,7 +71,8 @@ int run(const Options& options, int rank, int size) {
 }  // namespace
 }  // namespace circoll::bench
 
-int main(int argc, char** argv) {
+// Visible, as smpirun looks it up in a shared library.
+[[gnu::visibility("default")]] int main(int argc, char** argv) {
   PMPI_Init(&argc, &argv);
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

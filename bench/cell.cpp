@@ -15,6 +15,7 @@
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
+#include "exec/mpi/bulk_memory.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -66,11 +67,11 @@ class Workload {
   template <typename Run>
   [[nodiscard]] std::vector<char> result(Run&& run) {
     fill();
-    std::fill(recv_.begin(), recv_.end(), '\0');
-    if (collective_ == Collective::bcast && rank_ == call_.root) std::copy(send_.begin(), send_.end(), recv_.begin());
+    std::ranges::fill(recv_.span(), '\0');
+    if (collective_ == Collective::bcast && rank_ == call_.root) std::ranges::copy(send_.span(), recv_.data());
     run(call_);
     if (collective_ == Collective::exscan && rank_ == 0) return {};  // MPI leaves it undefined
-    return recv_;
+    return {recv_.span().begin(), recv_.span().end()};
   }
 
   /// Equal bytes; sums and products of floating-point numbers may differ in rounding.
@@ -84,6 +85,7 @@ class Workload {
  private:
   /// Element values 1 .. 4 in every type of integers and floating-point numbers (other types: bytes of them).
   void fill() {
+    if (!mpi::keeps_contents(send_.size())) return;
     const std::size_t extent = extent_bytes(type_);
     for (std::size_t i = 0; i * extent < send_.size(); ++i) {
       // Mixed: blocks that change places must show.
@@ -121,7 +123,7 @@ class Workload {
   Collective collective_;
   Type type_;
   int rank_ = 0, size_ = 1;
-  std::vector<char> send_, recv_;
+  mpi::BulkBytes send_, recv_;
   std::vector<Count> counts_, displs_;
   mpi::Call call_{};
 };

@@ -5,6 +5,12 @@
 
 namespace circoll::bench {
 
+#ifdef CIRCOLL_SIMULATED
+inline constexpr bool simulated = true;  ///< all ranks are in one process, whose time is computed
+#else
+inline constexpr bool simulated = false;
+#endif
+
 /// MPI_Wtime of rank 0, as every rank knows it: the difference of two clocks is taken from the quickest of some round trips of
 /// a message, half of which is the largest error; their drift from two such measurements. Collective where it says so.
 class GlobalClock {

@@ -4,6 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
+
+#ifdef CIRCOLL_SIMULATED
+#include <smpi/smpi_helpers_internal.h>
+#endif
 
 namespace circoll::bench {
 namespace {
@@ -27,12 +32,22 @@ bool is_crowded(MPI_Comm comm) {
   return crowded != 0;
 }
 
+/// A part of that time, at most.
+void pass_time([[maybe_unused]] double seconds, [[maybe_unused]] bool crowded) {
+#ifdef CIRCOLL_SIMULATED
+  const timespec rest{.tv_sec = 0, .tv_nsec = static_cast<long>(seconds * 1e9) + 1};
+  smpi_nanosleep(&rest, nullptr);
+#else
+  if (crowded) sched_yield();
+#endif
+}
+
 }  // namespace
 
 StartLine::StartLine(MPI_Comm comm, Sync sync) : comm_(comm) {
   PMPI_Comm_rank(comm, &rank_);
   if (sync == Sync::barrier) return;
-  crowded_ = is_crowded(comm);
+  crowded_ = !simulated && is_crowded(comm);
   if (sync == Sync::automatic && crowded_) return;
   clock_ = std::make_unique<GlobalClock>(comm);
   next_synchronisation_ = clock_->now() + synchronisation_interval;
@@ -62,7 +77,7 @@ double StartLine::wait_for_start() {
   }
   double now = clock_->now();
   while (now < announced[0]) {
-    if (crowded_) sched_yield();
+    pass_time(announced[0] - now, crowded_);
     now = clock_->now();
   }
   late_ = now > announced[0] + tolerance;

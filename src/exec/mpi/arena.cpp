@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <new>
+
+#include "exec/mpi/bulk_memory.hpp"
 
 namespace circoll::mpi {
 
 ArenaPool::Block ArenaPool::acquire(std::size_t bytes) {
   if (bytes == 0) return {};
+  // Powers of two up to 1 MiB, then whole MiB: sizes that vary from call to call meet the same blocks.
+  constexpr std::size_t mebi = std::size_t{1} << 20;
+  const std::size_t rounded = bytes <= mebi ? std::bit_ceil(bytes) : (bytes + mebi - 1) / mebi * mebi;
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = free_.size(); i-- > 0;) {
-      if (free_[i].bytes < bytes) continue;
+      if (free_[i].bytes < bytes || keeps_contents(free_[i].bytes) != keeps_contents(rounded)) continue;
       const Block block = free_[i];
       free_[i] = free_.back();
       free_.pop_back();
@@ -20,11 +24,7 @@ ArenaPool::Block ArenaPool::acquire(std::size_t bytes) {
     }
     free_.reserve(free_.size() + 4);  // so that release() does not allocate
   }
-  // Powers of two up to 1 MiB, then whole MiB: sizes that vary from call to call meet the same blocks.
-  constexpr std::size_t mebi = std::size_t{1} << 20;
-  const std::size_t rounded = bytes <= mebi ? std::bit_ceil(bytes) : (bytes + mebi - 1) / mebi * mebi;
-  void* data = ::operator new (rounded, std::align_val_t{alignment});
-  return {static_cast<std::byte*>(data), rounded};
+  return {allocate_bulk(rounded), rounded};
 }
 
 void ArenaPool::release(Block block) noexcept {
@@ -36,7 +36,7 @@ void ArenaPool::release(Block block) noexcept {
       const auto least = std::min_element(free_.begin(), free_.end(),
                                           [](const Block& a, const Block& b) { return a.bytes < b.bytes; });
       if (least->bytes >= block.bytes) break;
-      ::operator delete (least->data, std::align_val_t{alignment});
+      free_bulk(least->data, least->bytes);
       free_bytes_ -= least->bytes;
       *least = free_.back();
       free_.pop_back();
@@ -47,7 +47,7 @@ void ArenaPool::release(Block block) noexcept {
       return;
     }
   }
-  ::operator delete (block.data, std::align_val_t{alignment});
+  free_bulk(block.data, block.bytes);
 }
 
 }  // namespace circoll::mpi

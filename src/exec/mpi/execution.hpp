@@ -79,6 +79,12 @@ class Execution {
   /// the cores wait for one another; with a core each, a yield costs some twenty polls, and comes too early if the other
   /// rank is only a little late.
   static constexpr int polls_before_yield = 64;
+  /// Where time is simulated it passes in MPI's own waiting only.
+#ifdef CIRCOLL_SIMULATED
+  static constexpr bool waits_inside_mpi = true;
+#else
+  static constexpr bool waits_inside_mpi = false;
+#endif
 
   Execution(const Plan& plan, const MessageTable& messages);
 
@@ -99,6 +105,9 @@ class Execution {
   bool post(StepIndex step);
 
  private:
+  /// As MPI_Testsome and MPI_Waitsome are.
+  using Completion = int (*)(int, MPI_Request*, int*, int*, MPI_Status*);
+  [[nodiscard]] bool progress_by(Completion some);
   [[nodiscard]] char* address(Area area, Count offset) const {
     return binding_.base[static_cast<std::size_t>(area)] + offset;
   }
