@@ -150,14 +150,20 @@ Runner::Runner(const Options& options, Collective collective, const std::string&
               : name == "auto" ? mpi::intern(collective, policy_of(options))
                                : mpi::intern(collective, name)) {}
 
-std::string Runner::operator()(const mpi::Call& call) const {
+mpi::Outcome Runner::execute(const mpi::Call& call) const {
+  mpi::Outcome outcome;
   if (choice_ == nullptr) {
-    if (const int rc = mpi::call_native(call); rc != MPI_SUCCESS) throw MpiError(rc);
-    return "native";
+    outcome.error = mpi::call_native(call);
+  } else {
+    outcome = mpi::perform(call, *choice_, mpi::Otherwise::refuse);
   }
-  const mpi::Outcome outcome = mpi::perform(call, *choice_, mpi::Otherwise::refuse);
   if (outcome.error != MPI_SUCCESS) throw MpiError(outcome.error);
-  return outcome.served() == nullptr ? "native" : std::string(outcome.served()->algorithm->name);
+  return outcome;
+}
+
+std::string Runner::served(const mpi::Call& call) const {
+  const mpi::Outcome outcome = execute(call);
+  return outcome.served() == nullptr ? "native" : outcome.served()->text();
 }
 
 std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size) {
@@ -224,7 +230,7 @@ Cell measure(const Options& options, StartLine& line, Collective collective, Cou
   const bool exact = !is_reducing(collective) || is_exact(options.op, options.type);
   for (const std::string& name : algorithms_for(options, collective, size)) {
     runners.emplace_back(options, collective, name);
-    Series series{.algorithm = name, .served_by = runners.back()(work.call())};  // warms up, too
+    Series series{.algorithm = name, .served_by = runners.back().served(work.call())};  // warms up, too
     if (options.check) series.correct = check(work, runners.back(), exact);
     cell.series.push_back(std::move(series));
   }

@@ -37,10 +37,14 @@ class Runner {
   Runner() = default;
   /// `name` is one of algorithms_for.
   Runner(const Options& options, Collective collective, const std::string& name);
-  /// What ran.
-  std::string operator()(const mpi::Call& call) const;
+  void operator()(const mpi::Call& call) const { (void)execute(call); }
+  /// The same, and says what ran.
+  [[nodiscard]] std::string served(const mpi::Call& call) const;
 
  private:
+  /// Throws MpiError.
+  mpi::Outcome execute(const mpi::Call& call) const;  // NOLINT(modernize-use-nodiscard): what it does is the point
+
   const mpi::Interned* choice_ = nullptr;  ///< nullptr: native
 };
 

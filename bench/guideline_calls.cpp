@@ -79,14 +79,18 @@ void GuidelineCalls::add(const Options& options, const GuidelineCall& what, std:
   one.runner = Runner(options, collective, algorithm);
 }
 
-std::string GuidelineCalls::run() const {
+void GuidelineCalls::run() const {
   work_locally();
-  std::string served;
+  for (const One& one : calls_) one.runner(one.call);
+}
+
+std::string GuidelineCalls::served() const {
+  std::string text;
   for (const One& one : calls_) {
-    if (!served.empty()) served += '+';
-    served += one.runner(one.call);
+    if (!text.empty()) text += '+';
+    text += one.runner.served(one.call);
   }
-  return served;
+  return text;
 }
 
 /// Before the calls, where some of it would come after them in earnest: it takes the same time.

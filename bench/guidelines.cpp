@@ -60,12 +60,12 @@ GuidelineCell measure_guidelines(const Options& options, StartLine& line, Count 
     for (const std::string& name : algorithms_of_side(options, what, memory.size)) {
       calls.emplace_back(options, memory, what.side, name);
       cell.sides.push_back(to_string(what.side));
-      cell.series.push_back({.algorithm = name, .served_by = calls.back().run()});  // warms up, too
+      cell.series.push_back({.algorithm = name, .served_by = calls.back().served()});  // warms up, too
     }
   }
   std::vector<std::function<void()>> runs;
   runs.reserve(calls.size());
-  for (const GuidelineCalls& call : calls) runs.emplace_back([&call] { (void)call.run(); });
+  for (const GuidelineCalls& call : calls) runs.emplace_back([&call] { call.run(); });
   take_turns(options, line, options.seed + static_cast<std::uint64_t>(cell.bytes), runs, cell.series);
   return cell;
 }

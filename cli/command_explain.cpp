@@ -17,6 +17,7 @@ struct ExplainOptions {
   std::string collective;
   Rank ranks = 0;
   std::string bytes = "0";
+  Rank cores = 1;
   std::string type = "float64";
   std::string op = "sum";
   bool user_op = false;
@@ -36,6 +37,7 @@ CallFacts facts_from(const ExplainOptions& options) {
   if (!type) throw Error(ErrorCode::unknown_name, fmt::format("'{}' is no element type", options.type));
   if (!op) throw Error(ErrorCode::unknown_name, fmt::format("'{}' is no operator", options.op));
   CallFacts facts = facts_of(collective, options.ranks, static_cast<Count>(*bytes), *op, *type);
+  facts.cores = options.cores;
   if ((options.user_op || options.noncommutative) && is_reducing(collective)) {
     facts.op = {.commutative = !options.noncommutative, .idempotent = false};
     facts.exact_op = facts.predefined_op = false;
@@ -44,13 +46,7 @@ CallFacts facts_from(const ExplainOptions& options) {
 }
 
 std::string text_of(const Selection& selection) {
-  std::string text = selection.id();
-  char separator = ':';
-  for (const auto& [name, value] : selection.params) {
-    text += fmt::format("{}{}={}", separator, name, value);
-    separator = ',';
-  }
-  return text;
+  return fmt::format("{}/{}", to_string(selection.collective), selection.text());
 }
 
 std::string operator_text(const ExplainOptions& options, const CallFacts& facts) {
@@ -63,8 +59,9 @@ std::string operator_text(const ExplainOptions& options, const CallFacts& facts)
 
 std::string as_text(const ExplainOptions& options, const CallFacts& facts, const Decision& decision,
                     const Machine& machine) {
-  std::string text = fmt::format("call       {}, p = {}, {} bytes{}\n", options.collective, facts.p, facts.bytes,
-                                 operator_text(options, facts));
+  std::string text =
+      fmt::format("call       {}, p = {}, {} bytes{}{}\n", options.collective, facts.p, facts.bytes,
+                  operator_text(options, facts), facts.cores > 1 ? fmt::format(", on nodes of {}", facts.cores) : "");
   text += fmt::format("policy     {}\n", options.policy);
   text += fmt::format(
       "machine    {}: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.3g}, f_beta {:.3g}\n",
@@ -90,6 +87,7 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
   const nlohmann::ordered_json json = {{"collective", options.collective},
                                        {"p", facts.p},
                                        {"bytes", facts.bytes},
+                                       {"cores", facts.cores},
                                        {"policy", decision.policy},
                                        {"machine", machine.name},
                                        {"choice", decision.selection ? text_of(*decision.selection) : "native"},
@@ -120,6 +118,9 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
   command->add_option("-b,--bytes", options->bytes, "The vector (Ki, Mi, Gi): all blocks, where each rank has one")
       ->capture_default_str();
+  command->add_option("--cores", options->cores, "Ranks on a node, numbered node by node")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_option("-t,--type", options->type, "Element type")->capture_default_str();
   command->add_option("-o,--op", options->op, "Operator of reductions")->capture_default_str();
   command->add_flag("--user-op", options->user_op, "The operator is the caller's function");
@@ -134,6 +135,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       "Examples:\n"
       "  circoll explain allreduce -p 64 --bytes 8Ki --type float32 --op sum\n"
       "  circoll explain allreduce -p 6 --bytes 128Ki --policy openmpi_fixed\n"
+      "  circoll explain reduce_scatter_block -p 1152 --cores 32 --bytes 8Mi\n"
       "  circoll explain bcast -p 16 --bytes 1Mi --policy file:rules.json\n"
       "Rules are described in docs/rules.md.");
   command->callback([options] { explain(*options); });

@@ -10,7 +10,6 @@
 #include "circoll/guidelines.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
-#include "write_file.hpp"
 
 namespace circoll::cli {
 namespace {

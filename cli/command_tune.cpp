@@ -8,7 +8,6 @@
 #include "circoll/tuning.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
-#include "write_file.hpp"
 
 namespace circoll::cli {
 namespace {

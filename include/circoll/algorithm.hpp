@@ -114,7 +114,8 @@ struct Selection {
   Collective collective = Collective::barrier;
   Params params{};
 
-  [[nodiscard]] std::string id() const;  ///< without parameters
+  [[nodiscard]] std::string id() const;    ///< without parameters
+  [[nodiscard]] std::string text() const;  ///< "name:param=value,param=value", as parse_selection reads it
 };
 
 /// All algorithms, in the order of their paths.

@@ -18,6 +18,14 @@ struct Machine {
   double gamma_s_per_byte = 0.015e-9;  ///< seconds per byte of a result of a reduction
   double f_alpha = 0.8;                ///< alpha_uni / alpha, usually between 0.5 and 1
   double f_beta = 0.8;                 ///< beta_uni / beta, usually between 0.5 and 1
+  /// Between ranks of one node, where the above is what nodes do among each other (traffic.hpp); 0: the same.
+  double node_alpha_s = 0;
+  double node_beta_s_per_byte = 0;
+
+  [[nodiscard]] double within_alpha_s() const { return node_alpha_s > 0 ? node_alpha_s : alpha_s; }
+  [[nodiscard]] double within_beta_s_per_byte() const {
+    return node_beta_s_per_byte > 0 ? node_beta_s_per_byte : beta_s_per_byte;
+  }
 };
 
 /// Coefficients of the predicted time

@@ -5,6 +5,7 @@
 // of nodes does, and a flat schedule becomes a hierarchical one.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,15 @@ class Relabelling {
   std::vector<Rank> labels_;
   std::vector<Rank> ranks_;
 };
+
+/// Where the ranks of a communicator are, as far as algorithms care.
+struct Placement {
+  Rank cores = 1;  ///< ranks on a node; the most of any
+  /// Across the nodes; nothing: they have `cores` ranks each, numbered node by node (the last may have fewer).
+  std::shared_ptr<const Relabelling> labels{};
+};
+/// node_of as for Relabelling::across_nodes.
+[[nodiscard]] Placement placement_of(std::span<const Rank> node_of);
 
 /// Whether ranks may be relabelled: not where the result depends on their order (scan, exscan). A reduction must commute.
 [[nodiscard]] bool can_relabel(Collective collective);

@@ -131,6 +131,9 @@ void State::read_choices() {
   for (const std::string& name : unknown_environment_variables()) {
     warn("the environment variable " + name + " is not one of Circoll's; see docs/environment.md");
   }
+  if (const auto cores = environment("CIRCOLL_CORES"); cores && parse_bytes(*cores).value_or(0) < 1) {
+    warn("CIRCOLL_CORES: '" + *cores + "' is not a number of ranks; the names of nodes are used");
+  }
   if (const auto bytes = environment("CIRCOLL_CACHE_BYTES"); bytes && !parse_bytes(*bytes)) {
     warn("CIRCOLL_CACHE_BYTES: '" + *bytes + "' is not a number of bytes; 64Mi is used");
   }

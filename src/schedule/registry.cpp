@@ -34,6 +34,17 @@ CriticalPath critical_path(const Algorithm& algorithm, Collective collective, co
 
 std::string Selection::id() const { return algorithm == nullptr ? "" : algorithm->id(collective); }
 
+std::string Selection::text() const {
+  if (algorithm == nullptr) return {};
+  std::string text(algorithm->name);
+  char separator = ':';
+  for (const auto& [name, value] : params) {
+    text += separator + name + "=" + std::to_string(value);
+    separator = ',';
+  }
+  return text;
+}
+
 const std::vector<const Algorithm*>& all_algorithms() { return algorithms::entries(); }
 
 std::vector<const Algorithm*> algorithms_of(Collective collective) {

@@ -50,6 +50,16 @@ Relabelling Relabelling::across_nodes(std::span<const Rank> node_of) {
   return Relabelling(std::move(labels));
 }
 
+Placement placement_of(std::span<const Rank> node_of) {
+  std::map<Rank, Rank> ranks_on;
+  Placement placement;
+  for (const Rank node : node_of) placement.cores = std::max(placement.cores, ++ranks_on[node]);
+  Relabelling labels = Relabelling::across_nodes(node_of);
+  if (labels == Relabelling::across_nodes(labels.size(), placement.cores)) return placement;
+  placement.labels = std::make_shared<const Relabelling>(std::move(labels));
+  return placement;
+}
+
 bool can_relabel(Collective collective) { return !is_prefix(collective); }
 
 namespace {

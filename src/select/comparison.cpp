@@ -19,9 +19,7 @@ std::vector<Comparison> compare(std::string_view bench_json, const std::string& 
       const Count bytes = vector_bytes(row.collective, one.p, one.bytes);
       const Selection ran =
           completed(parse_selection(row.collective, by_policy ? one.served_by : one.algorithm), one.p, bytes, machine);
-      for (const auto& [key, value] : ran.params) {
-        one.served_by += (one.served_by.find(':') == std::string::npos ? ":" : ",") + key + "=" + std::to_string(value);
-      }
+      one.served_by = ran.text();
       one.predicted_s = seconds(terms_of(ran, one.p, bytes), machine);
     }
     result.push_back(std::move(one));

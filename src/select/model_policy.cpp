@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "circoll/error.hpp"
+#include "circoll/relabelling.hpp"
 #include "select/policies.hpp"
 
 namespace circoll::select {
@@ -44,7 +45,11 @@ Candidate best_parameters(const Algorithm& algorithm, const CallFacts& facts, co
   };
   attempt({});
   for (const ParamDeclaration& param : algorithm.params) {
-    if (param.name == "segments" || param.name == "cores") continue;
+    if (param.name == "segments") continue;
+    if (param.name == "cores") {
+      if (facts.cores > 1) attempt({{"cores", facts.cores}});
+      continue;
+    }
     for (const std::int64_t value : {2, 3, 4, 8}) {
       if (value < param.minimum || value > param.maximum || value == param.fallback || value >= facts.p) continue;
       attempt({{std::string(param.name), value}});
@@ -53,23 +58,61 @@ Candidate best_parameters(const Algorithm& algorithm, const CallFacts& facts, co
   return best;
 }
 
+/// Whether nodes and the network between them make a difference.
+bool has_levels(const CallFacts& facts) { return facts.cores > 1 && facts.cores < facts.p; }
+
+/// A lower bound of the time on nodes, however ranks are numbered, from the declared cost alone.
+double least_seconds(const Selection& selection, const CallFacts& facts, Machine machine) {
+  machine.alpha_s = std::min(machine.alpha_s, machine.within_alpha_s());
+  machine.beta_s_per_byte = std::min(machine.beta_s_per_byte, machine.within_beta_s_per_byte());
+  machine.f_alpha = 1;
+  machine.f_beta = 1;
+  return seconds(terms_of(selection, facts.p, facts.bytes), machine);
+}
+
+/// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes. Those that
+/// can not be better than the best, by their declared costs, keep that bound as their time.
+std::vector<Candidate> on_nodes(const std::vector<Candidate>& flat, const CallFacts& facts,
+                                const PolicyOptions& options, TrafficCache& traffic) {
+  std::vector<Candidate> all;
+  for (const Candidate& candidate : flat) {
+    all.push_back({candidate.selection, least_seconds(candidate.selection, facts, options.machine)});
+    Candidate across = all.back();
+    across.selection.params.insert_or_assign("relabel", facts.cores);
+    if (can_relabel(facts.collective) && why_not(across.selection, facts, options.allow_rank_divergence).empty()) {
+      all.push_back(std::move(across));
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  double best = std::numeric_limits<double>::infinity();
+  for (Candidate& candidate : all) {
+    if (candidate.seconds > best) continue;
+    candidate.seconds = std::max(candidate.seconds, seconds(*traffic.find(candidate.selection, facts.p, facts.cores),
+                                                            facts.bytes, options.machine));
+    best = std::min(best, candidate.seconds);
+  }
+  return all;
+}
+
 class Model final : public PolicyBase {
  public:
   using PolicyBase::PolicyBase;
   [[nodiscard]] Decision decide(const CallFacts& facts) const override {
-    return decide_by_model(name(), facts, options());
+    return decide_by_model(name(), facts, options(), traffic());
   }
 };
 
 }  // namespace
 
-Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options) {
+Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options,
+                         TrafficCache& traffic) {
   struct Ranked {
     Candidate candidate;
     double copied;
   };
   Decision decision{.selection = std::nullopt, .policy = policy, .reason = {}};
-  std::vector<Ranked> ranked;
+  std::vector<Candidate> candidates;
   for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
     std::string why = why_not({algorithm, facts.collective, {}}, facts, options.allow_rank_divergence);
     // Where no rank knows the sizes of blocks between others, forwarding them costs another exchange beforehand.
@@ -80,9 +123,13 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
       decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});
       continue;
     }
-    Candidate best = best_parameters(*algorithm, facts, options.machine);
-    const double copied = copied_share(best.selection, facts.p);
-    ranked.push_back({std::move(best), copied});
+    candidates.push_back(best_parameters(*algorithm, facts, options.machine));
+  }
+  if (has_levels(facts)) candidates = on_nodes(candidates, facts, options, traffic);
+  std::vector<Ranked> ranked;
+  for (Candidate& candidate : candidates) {
+    const double copied = copied_share(candidate.selection, facts.p);
+    ranked.push_back({std::move(candidate), copied});
   }
   if (ranked.empty()) {
     decision.reason = "no algorithm of Circoll serves this call";
@@ -102,6 +149,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
   decision.selection = first.selection;
   decision.reason = "least predicted time of " + std::to_string(decision.candidates.size()) + " on machine '" +
                     options.machine.name + "', " + in_microseconds(first.seconds);
+  if (has_levels(facts)) decision.reason += " on nodes of " + std::to_string(facts.cores);
   if (has_unknown_size(facts.collective)) {
     decision.reason += " without bytes: the ranks do not all know the sizes, so that none may decide";
   }

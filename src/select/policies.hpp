@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "circoll/select.hpp"
+#include "select/traffic_cache.hpp"
 
 namespace circoll::select {
 
@@ -17,6 +18,7 @@ class PolicyBase : public Policy {
  protected:
   [[nodiscard]] const PolicyOptions& options() const { return options_; }
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] TrafficCache& traffic() const { return traffic_; }
   /// why_not under the options of this policy.
   [[nodiscard]] std::string refusal(const Selection& selection, const CallFacts& facts) const {
     return why_not(selection, facts, options_.allow_rank_divergence);
@@ -33,10 +35,12 @@ class PolicyBase : public Policy {
  private:
   std::string name_;
   PolicyOptions options_;
+  mutable TrafficCache traffic_;  // says nothing that could not be counted again
 };
 
 /// Least predicted time; see model_policy.cpp.
-[[nodiscard]] Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options);
+[[nodiscard]] Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options,
+                                       TrafficCache& traffic);
 
 [[nodiscard]] std::unique_ptr<const Policy> make_model(std::string name, const PolicyOptions& options);
 [[nodiscard]] std::unique_ptr<const Policy> make_classic(const PolicyOptions& options);

@@ -96,7 +96,7 @@ std::optional<Decision> PolicyBase::take(const CallFacts& facts, const Selection
 
 Decision PolicyBase::fall_back(const CallFacts& facts, const std::string& reason,
                                std::vector<RuledOut> ruled_out) const {
-  Decision decision = decide_by_model(name_, facts, options_);
+  Decision decision = decide_by_model(name_, facts, options_, traffic_);
   decision.reason = reason + "; " + decision.reason;
   for (RuledOut& other : decision.ruled_out) {
     bool known = false;

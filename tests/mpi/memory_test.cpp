@@ -57,7 +57,7 @@ TEST_MPI(plans_are_kept_up_to_a_limit) {
     bool made = false;
     (void)cache.find(signature, [&](std::uint64_t hash) {
       made = true;
-      return std::make_shared<mpi::BoundPlan>(signature, hash, 5, MPI_BYTE, info, 1000);
+      return std::make_shared<mpi::BoundPlan>(signature, hash, 5, MPI_BYTE, info, 1000, Placement{});
     });
     return made;
   };

@@ -44,7 +44,7 @@ Count Signature::vector_bytes() const {
 }
 
 BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type, const TypeInfo& info,
-                     std::uint32_t tag_span)
+                     std::uint32_t tag_span, const Placement& placement)
     : head_(signature.head), hash_(hash) {
   std::size_t kept = 0;
   const auto copies = arrays();
@@ -54,7 +54,7 @@ BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, 
     for (Rank i = 0; i < numbers.size; ++i) (*copies[a])[static_cast<std::size_t>(i)] = numbers[i];
     kept += copies[a]->size();
   }
-  if (select(signature, tag_span)) build(signature, rank, type, info);
+  if (select(signature, tag_span, placement)) build(signature, rank, type, info, placement);
   constexpr std::size_t nodes_bytes = 128;  // of the cache's list and index
   memory_bytes_ += sizeof(BoundPlan) + nodes_bytes + kept * sizeof(Count) + why_.capacity();
   if (messages_ != nullptr) memory_bytes_ += plan().memory_bytes();
@@ -82,13 +82,14 @@ void BoundPlan::remove_memory(std::size_t bytes) {
   if (CacheAccount* const account = account_) account->bytes -= bytes;
 }
 
-bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
+bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span, const Placement& placement) {
   const CallFacts facts{.collective = head_.collective,
                         .p = signature.size,
                         .bytes = signature.vector_bytes(),
                         .op = {.commutative = head_.commutative, .idempotent = head_.idempotent},
                         .exact_op = head_.exact,
-                        .predefined_op = head_.predefined};
+                        .predefined_op = head_.predefined,
+                        .cores = placement.cores};
   try {
     if (head_.choice->kind == Interned::Kind::algorithm) {
       selection_ = resolve(head_.choice->selection, facts);
@@ -119,12 +120,15 @@ bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span) {
   return true;
 }
 
-void BoundPlan::build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info) {
-  const Shape shape{.size = signature.size,
-                    .rank = rank,
-                    .root = is_rooted(head_.collective) ? head_.root : 0,
-                    .in_place = head_.in_place,
-                    .params = selection_.params};
+void BoundPlan::build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info,
+                      const Placement& placement) {
+  Shape shape{.size = signature.size,
+              .rank = rank,
+              .root = is_rooted(head_.collective) ? head_.root : 0,
+              .in_place = head_.in_place,
+              .params = selection_.params};
+  // What a policy says of nodes is meant for those that there are; what a call says by name, for nodes of so many ranks.
+  if (head_.choice->kind != Interned::Kind::algorithm) shape.labels = placement.labels;
   Schedule schedule;
   try {
     schedule = build_schedule(*selection_.algorithm, head_.collective, shape);

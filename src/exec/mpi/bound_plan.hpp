@@ -14,6 +14,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/plan.hpp"
+#include "circoll/relabelling.hpp"
 #include "exec/mpi/call.hpp"
 #include "exec/mpi/choices.hpp"
 #include "exec/mpi/datatype.hpp"
@@ -85,7 +86,7 @@ class BoundPlan {
   /// element. A call that Circoll does not serve gives an object without a plan and with a reason; the
   /// decision depends on values only that are equal on all ranks. Throws Error on anything else.
   BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type, const TypeInfo& info,
-            std::uint32_t tag_span);
+            std::uint32_t tag_span, const Placement& placement);
 
   [[nodiscard]] bool matches(const Signature& signature) const;
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
@@ -119,8 +120,9 @@ class BoundPlan {
     return {&counts_, &send_counts_, &send_displs_, &recv_displs_};
   }
   [[nodiscard]] Layout layout_of(const Signature& signature, const Schedule& schedule) const;
-  void build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info);
-  [[nodiscard]] bool select(const Signature& signature, std::uint32_t tag_span);
+  void build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info,
+             const Placement& placement);
+  [[nodiscard]] bool select(const Signature& signature, std::uint32_t tag_span, const Placement& placement);
   void add_memory(std::size_t bytes);
   void remove_memory(std::size_t bytes);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/globals.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -29,16 +30,6 @@ struct Registry {
 Registry& registry() {
   static auto* const instance = new Registry;
   return *instance;
-}
-
-std::string text_of(const Selection& selection) {
-  std::string text(selection.algorithm->name);
-  char separator = ':';
-  for (const auto& [name, value] : selection.params) {
-    text += separator + name + "=" + std::to_string(value);
-    separator = ',';
-  }
-  return text;
 }
 
 Interned read(Collective collective, std::string_view text, const Policy* policy) {
@@ -70,12 +61,12 @@ bool same(const Interned& known, Collective collective, const Choice& choice, st
 }  // namespace
 
 const Interned* intern(Collective collective, const Choice& choice) {
-  thread_local const Interned* last = nullptr;
-  thread_local std::string spelling;
+  CIRCOLL_THREAD_LOCAL const Interned* last = nullptr;
+  CIRCOLL_THREAD_LOCAL std::string spelling;
   if (last != nullptr && same(*last, collective, choice, spelling)) return last;
   const Selection* selection = choice.selection();
   require(selection == nullptr || selection->algorithm != nullptr, "the selection names no algorithm");
-  const std::string text = selection != nullptr ? text_of(*selection) : std::string(choice.text());
+  const std::string text = selection != nullptr ? selection->text() : std::string(choice.text());
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
   const Key key{collective, text, choice.policy()};

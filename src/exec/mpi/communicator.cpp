@@ -10,6 +10,7 @@
 #include "core/environment.hpp"
 #include "exec/mpi/globals.hpp"
 #include "exec/mpi/kept_operations.hpp"
+#include "exec/mpi/placement.hpp"
 #include "exec/mpi/recent_calls.hpp"
 
 namespace circoll::mpi {
@@ -75,9 +76,9 @@ struct Memo {
   std::uint64_t generation = 0;
   CommState* state = nullptr;
 };
-thread_local Memo memo;
+CIRCOLL_THREAD_LOCAL Memo memo;
 /// The communicator whose state went last: it may be just being freed, and used by a callback of an attribute.
-thread_local MPI_Comm last_forgotten = MPI_COMM_NULL;
+CIRCOLL_THREAD_LOCAL MPI_Comm last_forgotten = MPI_COMM_NULL;
 
 }  // namespace
 
@@ -149,6 +150,8 @@ int CommState::open(MPI_Comm comm, int most_private) {
       free_private();
       return MPI_SUCCESS;
     }
+    rc = find_placement(comm, rank, size, &placement_);
+    if (rc != MPI_SUCCESS) return rc;
   }
   const auto largest = static_cast<std::uint32_t>(largest_tag());
   tag_span_ = std::min(max_tag_span, (largest + 1) / min_epochs);
@@ -212,7 +215,7 @@ std::shared_ptr<BoundPlan> CommState::find_plan(const Signature& signature, MPI_
     return nullptr;
   }
   return plans_.find(signature, [&](std::uint64_t hash) {
-    return std::make_shared<BoundPlan>(signature, hash, rank_, type, info, tag_span_);
+    return std::make_shared<BoundPlan>(signature, hash, rank_, type, info, tag_span_, placement_);
   });
 }
 

@@ -111,6 +111,7 @@ class CommState {
   Rank size_ = 1;
   MPI_Comm comm_ = MPI_COMM_NULL;
   MPI_Comm user_comm_ = MPI_COMM_WORLD;
+  Placement placement_{};
   std::uint32_t tag_span_ = 1;
   std::uint32_t tag_epochs_ = 1;  ///< of numbers; the tags above are for reserve()
   std::uint64_t next_number_ = 0;

@@ -19,6 +19,13 @@
 
 #include "exec/mpi/arena.hpp"
 
+// A simulated rank is no thread: what it remembers must be among the variables that SMPI keeps apart for it.
+#ifdef CIRCOLL_SIMULATED
+#define CIRCOLL_THREAD_LOCAL static
+#else
+#define CIRCOLL_THREAD_LOCAL thread_local
+#endif
+
 namespace circoll::mpi {
 
 class CommState;

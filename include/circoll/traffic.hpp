@@ -1,0 +1,31 @@
+// What an algorithm sends inside nodes and between them: the cost model for ranks that share nodes.
+#pragma once
+
+#include <vector>
+
+#include "circoll/model.hpp"
+
+namespace circoll {
+
+/// The messages of a schedule, round by round, for p ranks on nodes of `cores`, numbered node by node. A node has one port, which
+/// its ranks share.
+struct Traffic {
+  /// In parts of the vector (CriticalPath::blocks of them); -1: no message at all.
+  struct Round {
+    double inside = -1;  ///< the longest message between two ranks of a node
+    double across = -1;  ///< the most that leaves, or enters, one node
+  };
+  double blocks = 1;
+  std::vector<Round> rounds{};
+  double combined = 0;  ///< parts: the most that a rank combines in each round, summed up
+};
+
+/// Counted from the schedules of all ranks of three nodes: the first, one in the middle, and the last, relabelled if the selection
+/// is. O(cores) schedules are built. Throws as build_schedule does.
+[[nodiscard]] Traffic traffic_of(const Selection& selection, Rank p, Rank cores, Rank root = 0);
+
+/// The time [s] of this traffic for a vector of `bytes` (terms_of). A round takes as long as its slower part: a message
+/// inside a node node_alpha_s + b node_beta_s_per_byte, what crosses a node's port alpha_s + b beta_s_per_byte.
+[[nodiscard]] double seconds(const Traffic& traffic, Count bytes, const Machine& machine);
+
+}  // namespace circoll

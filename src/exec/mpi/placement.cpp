@@ -1,0 +1,47 @@
+#include "exec/mpi/placement.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "core/environment.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+/// FNV-1a. Two nodes whose names collide would be taken for one, which costs time and nothing else.
+std::uint64_t name_of_node() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  PMPI_Get_processor_name(name.data(), &length);
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : std::string_view(name.data(), static_cast<std::size_t>(length))) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  }
+  return hash;
+}
+
+}  // namespace
+
+int find_placement(MPI_Comm comm, int rank, int size, Placement* placement) {
+  std::uint64_t own = name_of_node();
+  if (const auto cores = environment("CIRCOLL_CORES")) {
+    if (const auto number = parse_bytes(*cores); number && *number >= 1)
+      own = static_cast<std::uint64_t>(rank) / *number;
+  }
+  std::vector<std::uint64_t> names(static_cast<std::size_t>(size));
+  const int rc = PMPI_Allgather(&own, 1, MPI_UINT64_T, names.data(), 1, MPI_UINT64_T, comm);
+  if (rc != MPI_SUCCESS) return rc;
+  std::map<std::uint64_t, Rank> numbers;
+  std::vector<Rank> node_of;
+  node_of.reserve(names.size());
+  for (const std::uint64_t name : names) {
+    node_of.push_back(numbers.try_emplace(name, static_cast<Rank>(numbers.size())).first->second);
+  }
+  *placement = placement_of(node_of);
+  return MPI_SUCCESS;
+}
+
+}  // namespace circoll::mpi

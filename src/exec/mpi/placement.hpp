@@ -1,0 +1,15 @@
+// Where the ranks of a communicator are.
+#pragma once
+
+#include <mpi.h>
+
+#include "circoll/relabelling.hpp"
+
+namespace circoll::mpi {
+
+/// Asks all ranks of an intracommunicator for the names of their nodes: MPI_Get_processor_name, or the number of the node if
+/// CIRCOLL_CORES says how many consecutive ranks one has. The same on all ranks, whatever their environments are. Collective: one
+/// native allgather of 8 bytes. Returns an MPI error code.
+[[nodiscard]] int find_placement(MPI_Comm comm, int rank, int size, Placement* placement);
+
+}  // namespace circoll::mpi
