@@ -190,7 +190,8 @@ TEST(Guidelines, FilesAreRead) {
                                {"bytes", 64},
                                {"reps", 5},
                                {"median_us", 3.5}};
-  document["sides"] = {side};
+  document["sides"] = nlohmann::json::array();  // {side} is a copy of it to some compilers
+  document["sides"].push_back(side);
   const GuidelineRun run = guideline_run_from_json(document.dump(), "a.json");
   ASSERT_EQ(run.sides.size(), 1U);
   EXPECT_EQ(run.sides[0].side, "reduce+bcast");
