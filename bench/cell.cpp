@@ -27,10 +27,7 @@ class Workload {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     PMPI_Comm_size(MPI_COMM_WORLD, &size_);
     const auto extent = static_cast<Count>(extent_bytes(type_));
-    const bool one_block = collective == Collective::allreduce || collective == Collective::reduce ||
-                           collective == Collective::bcast || collective == Collective::barrier ||
-                           is_prefix(collective);
-    const Count blocks = one_block ? 1 : size_;
+    const Count blocks = has_one_vector(collective) ? 1 : size_;
     // The bytes are those of a block, of an exchange those of all blocks that a rank sends.
     const Count block_bytes = is_exchange(collective) ? bytes / size_ : bytes;
     const Count count = std::max<Count>(block_bytes / extent, bytes > 0 ? 1 : 0);
@@ -50,15 +47,7 @@ class Workload {
              .op = mpi::op_of(options.op),
              .root = options.root,
              .comm = MPI_COMM_WORLD};
-    if (is_irregular(collective)) {
-      const mpi::CountArray counts(counts_.data()), displs(displs_.data());
-      if (collective == Collective::scatterv || is_exchange(collective)) {
-        call_.sendcounts = counts;
-        call_.senddispls = displs;
-      }
-      if (collective != Collective::scatterv) call_.recvcounts = counts;
-      if (collective != Collective::scatterv && collective != Collective::reduce_scatter) call_.recvdispls = displs;
-    }
+    set_counts(call_, counts_, displs_);
   }
 
   [[nodiscard]] const mpi::Call& call() const { return call_; }
@@ -144,6 +133,23 @@ std::string check(Workload& work, const Runner& run, bool exact) {
 }
 
 }  // namespace
+
+bool has_one_vector(Collective collective) {
+  return collective == Collective::allreduce || collective == Collective::reduce || collective == Collective::bcast ||
+         collective == Collective::barrier || is_prefix(collective);
+}
+
+void set_counts(mpi::Call& call, const std::vector<Count>& counts, const std::vector<Count>& displs) {
+  if (!is_irregular(call.collective)) return;
+  const mpi::CountArray all_counts(counts.data()), all_displs(displs.data());
+  const bool only_sends = call.collective == Collective::scatterv;
+  if (only_sends || is_exchange(call.collective)) {
+    call.sendcounts = all_counts;
+    call.senddispls = all_displs;
+  }
+  if (!only_sends) call.recvcounts = all_counts;
+  if (!only_sends && call.collective != Collective::reduce_scatter) call.recvdispls = all_displs;
+}
 
 Runner::Runner(const Options& options, Collective collective, const std::string& name)
     : choice_(name == "native" ? nullptr

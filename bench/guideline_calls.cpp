@@ -36,8 +36,6 @@ void GuidelineCalls::add(const Options& options, const GuidelineCall& what, std:
   const Collective collective = what.collective;
   const bool half = what.part == Part::half;
   const Count block = half ? (memory_->elements + 1) / 2 : memory_->elements;
-  const bool one_vector = collective == Collective::allreduce || collective == Collective::reduce ||
-                          collective == Collective::bcast || is_prefix(collective);
   const Count vector = block * memory_->size;
   // Halves lie side by side; other calls go on with what the one before has made.
   char* const from = half ? memory_->stages[0].data() + static_cast<Count>(index) * vector * memory_->extent
@@ -45,7 +43,7 @@ void GuidelineCalls::add(const Options& options, const GuidelineCall& what, std:
   char* const to = half ? memory_->stages[1].data() + static_cast<Count>(index) * vector * memory_->extent
                         : memory_->stages[index + 1].data();
   const bool in_its_buffer = collective == Collective::bcast;
-  Count count = one_vector ? vector : block;
+  Count count = has_one_vector(collective) ? vector : block;
   One& one = calls_.emplace_back();
   one.counts.assign(static_cast<std::size_t>(memory_->size), block);
   one.displs.resize(one.counts.size());
@@ -66,16 +64,7 @@ void GuidelineCalls::add(const Options& options, const GuidelineCall& what, std:
               .op = mpi::op_of(options.op),
               .root = options.root,
               .comm = MPI_COMM_WORLD};
-  if (is_irregular(collective)) {
-    const mpi::CountArray counts(one.counts.data()), displs(one.displs.data());
-    const bool sends = collective == Collective::scatterv || is_exchange(collective);
-    if (sends) {
-      one.call.sendcounts = counts;
-      one.call.senddispls = displs;
-    }
-    if (collective != Collective::scatterv) one.call.recvcounts = counts;
-    if (collective != Collective::scatterv && collective != Collective::reduce_scatter) one.call.recvdispls = displs;
-  }
+  set_counts(one.call, one.counts, one.displs);
   one.runner = Runner(options, collective, algorithm);
 }
 

@@ -53,16 +53,6 @@ std::string described(const Terms& terms, const Machine& on) {
   return text;
 }
 
-std::string with_params(const Selection& selection) {
-  std::string text = selection.id();
-  char separator = ':';
-  for (const auto& [name, value] : selection.params) {
-    text += fmt::format("{}{}={}", separator, name, value);
-    separator = ',';
-  }
-  return text;
-}
-
 ordered_json as_json(const Machine& on) {
   return {{"alpha_s", on.alpha_s},
           {"beta_s_per_byte", on.beta_s_per_byte},

@@ -45,10 +45,6 @@ CallFacts facts_from(const ExplainOptions& options) {
   return facts;
 }
 
-std::string text_of(const Selection& selection) {
-  return fmt::format("{}/{}", to_string(selection.collective), selection.text());
-}
-
 std::string operator_text(const ExplainOptions& options, const CallFacts& facts) {
   if (!is_reducing(facts.collective)) return "";
   const std::string name =
@@ -67,10 +63,10 @@ std::string as_text(const ExplainOptions& options, const CallFacts& facts, const
       "machine    {}: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.3g}, f_beta {:.3g}\n",
       machine.name, machine.alpha_s * 1e6, machine.beta_s_per_byte * 1e9, machine.gamma_s_per_byte * 1e9,
       machine.f_alpha, machine.f_beta);
-  text += fmt::format("choice     {}\n", decision.selection ? text_of(*decision.selection) : "native");
+  text += fmt::format("choice     {}\n", decision.selection ? with_params(*decision.selection) : "native");
   text += fmt::format("because    {}\n", decision.reason);
   for (const Candidate& candidate : decision.candidates) {
-    text += fmt::format("predicted  {:>12.2f} us  {}\n", candidate.seconds * 1e6, text_of(candidate.selection));
+    text += fmt::format("predicted  {:>12.2f} us  {}\n", candidate.seconds * 1e6, with_params(candidate.selection));
   }
   for (const RuledOut& out : decision.ruled_out) text += fmt::format("ruled out  {}: {}\n", out.id, out.why);
   return text;
@@ -80,7 +76,7 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
                     const Machine& machine) {
   nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
   for (const Candidate& c : decision.candidates) {
-    candidates.push_back({{"algorithm", text_of(c.selection)}, {"predicted_us", c.seconds * 1e6}});
+    candidates.push_back({{"algorithm", with_params(c.selection)}, {"predicted_us", c.seconds * 1e6}});
   }
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const RuledOut& r : decision.ruled_out) out.push_back({{"algorithm", r.id}, {"why", r.why}});
@@ -90,7 +86,7 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
                                        {"cores", facts.cores},
                                        {"policy", decision.policy},
                                        {"machine", machine.name},
-                                       {"choice", decision.selection ? text_of(*decision.selection) : "native"},
+                                       {"choice", decision.selection ? with_params(*decision.selection) : "native"},
                                        {"reason", decision.reason},
                                        {"predicted", candidates},
                                        {"ruled_out", out}};

@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "circoll/schedule.hpp"
+#include "circoll/algorithm.hpp"
 
 namespace circoll::cli {
 
@@ -39,6 +39,9 @@ void print(const std::string& text);
 
 /// Writes a file anew; throws std::runtime_error if that fails.
 void write_file(const std::string& path, const std::string& text);
+
+/// "collective/name:param=value,param=value".
+[[nodiscard]] std::string with_params(const Selection& selection);
 
 /// Accepts the name of a collective; nothing else.
 [[nodiscard]] CLI::Validator collective_name();

@@ -25,6 +25,10 @@ void write_file(const std::string& path, const std::string& text) {
   if (!file) throw std::runtime_error(fmt::format("'{}' can not be written", path));
 }
 
+std::string with_params(const Selection& selection) {
+  return fmt::format("{}/{}", to_string(selection.collective), selection.text());
+}
+
 CLI::Validator collective_name() {
   return {[](const std::string& name) {
             if (collective_from_string(name)) return std::string();

@@ -16,16 +16,7 @@ std::string_view to_string(Mode mode) {
   return {};
 }
 
-std::string name_of(const Selection* served) {
-  if (served == nullptr) return "native";
-  std::string text(served->algorithm->name);
-  char separator = ':';
-  for (const auto& [name, value] : served->params) {
-    text += separator + name + "=" + std::to_string(value);
-    separator = ',';
-  }
-  return text;
-}
+std::string name_of(const Selection* served) { return served == nullptr ? "native" : served->text(); }
 
 int thread_number() {
   static std::atomic<int> next{0};
