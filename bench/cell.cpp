@@ -8,7 +8,6 @@
 #include <memory>
 #include <numeric>
 #include <random>
-#include <sstream>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/calibration.hpp"
@@ -178,8 +177,7 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   const OperatorTraits traits{.commutative = is_commutative(options.op), .idempotent = is_idempotent(options.op)};
-  std::istringstream in(options.algorithms);
-  for (std::string word; std::getline(in, word, ',');) {
+  for (const std::string& word : options.algorithms) {
     if (word == "all") {
       add("native");
       for (const Algorithm* algorithm : algorithms_of(collective)) {
@@ -187,8 +185,8 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
       }
     } else if (word == "native" || word == "auto") {
       add(word);
-    } else if (const Algorithm* algorithm = find_algorithm(collective, word.substr(0, word.find(':')))) {
-      if (unmet_need(*algorithm, size, traits).empty()) add(word);  // a name of another collective is passed over
+    } else if (may_be_named(collective, word)) {  // what only other collectives have is passed over
+      if (unmet_need(parse_selection(collective, word), size, traits).empty()) add(word);
     }
   }
   return names;

@@ -15,7 +15,7 @@ namespace {
 /// A side, and what else may serve its collective.
 struct Wanted {
   GuidelineSide side{};
-  std::string counterparts{};  ///< ",name,name"
+  std::vector<std::string> counterparts{};  ///< names of algorithms
 };
 
 /// Every side of the guidelines about these collectives, once.
@@ -31,7 +31,7 @@ std::vector<Wanted> wanted(const std::vector<Collective>& collectives) {
     const auto about = guideline.left.calls.front().collective;
     if (std::find(collectives.begin(), collectives.end(), about) == collectives.end()) continue;
     Wanted& left = want(guideline.left);
-    if (!guideline.counterpart.empty()) left.counterparts += "," + std::string(guideline.counterpart);
+    if (!guideline.counterpart.empty()) left.counterparts.emplace_back(guideline.counterpart);
     (void)want(guideline.right);
   }
   return list;
@@ -40,7 +40,7 @@ std::vector<Wanted> wanted(const std::vector<Collective>& collectives) {
 /// The algorithms that serve all calls of a side.
 std::vector<std::string> algorithms_of_side(const Options& options, const Wanted& what, int size) {
   Options own = options;
-  own.algorithms += what.counterparts;
+  own.algorithms.insert(own.algorithms.end(), what.counterparts.begin(), what.counterparts.end());
   std::vector<std::string> names = algorithms_for(own, what.side.calls.front().collective, size);
   for (const GuidelineCall& call : what.side.calls) {
     const std::vector<std::string> others = algorithms_for(own, call.collective, size);

@@ -1,8 +1,11 @@
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
 
+#include "circoll/algorithm.hpp"
+#include "circoll/error.hpp"
 #include "core/environment.hpp"
 
 namespace circoll::bench {
@@ -17,8 +20,30 @@ std::vector<std::string> split(const std::string& text) {
   return words;
 }
 
-void read_lists(const std::string& collectives, const std::string& bytes, const std::string& type,
-                const std::string& op, Options& options) {
+/// Names of algorithms. "a,b:x=1,y=2" are two: what has a value and no name belongs to the one before. Throws
+/// CLI::ValidationError for what no collective has.
+std::vector<std::string> split_algorithms(const std::string& text) {
+  std::vector<std::string> names;
+  for (const std::string& word : split(text)) {
+    if (!names.empty() && word.find('=') != std::string::npos && word.find(':') == std::string::npos) {
+      names.back() += "," + word;
+    } else {
+      names.push_back(word);
+    }
+  }
+  for (const std::string& name : names) {
+    if (name == "native" || name == "auto" || name == "all") continue;
+    std::string why = "no algorithm is named '" + name.substr(0, name.find(':')) + "'";
+    if (std::none_of(all_collectives.begin(), all_collectives.end(),
+                     [&](Collective collective) { return may_be_named(collective, name, &why); })) {
+      throw CLI::ValidationError("--algorithm", why);
+    }
+  }
+  return names;
+}
+
+void read_lists(const std::string& collectives, const std::string& algorithms, const std::string& bytes,
+                const std::string& type, const std::string& op, Options& options) {
   if (collectives == "all") {
     options.collectives.assign(all_collectives.begin(), all_collectives.end());
   } else {
@@ -28,6 +53,7 @@ void read_lists(const std::string& collectives, const std::string& bytes, const 
       options.collectives.push_back(*collective);
     }
   }
+  options.algorithms = split_algorithms(algorithms);
   for (const std::string& word : split(bytes)) {
     const auto value = parse_bytes(word);
     if (!value) throw CLI::ValidationError("--bytes", "'" + word + "' is not a number of bytes");
@@ -43,12 +69,23 @@ void read_lists(const std::string& collectives, const std::string& bytes, const 
 
 }  // namespace
 
+bool may_be_named(Collective collective, const std::string& name, std::string* why) {
+  if (find_algorithm(collective, name.substr(0, name.find(':'))) == nullptr) return false;
+  try {
+    (void)parse_selection(collective, name);
+    return true;
+  } catch (const Error& error) {
+    if (why != nullptr) *why = error.what();
+    return false;
+  }
+}
+
 int read_options(int argc, char** argv, bool talk, Options& options) {
   CLI::App app("circoll-bench: collectives of this MPI, native against Circoll");
   app.name("circoll-bench");
-  std::string collectives = "all", bytes = "8,1Ki,64Ki", type = "byte", op = "bor";
+  std::string collectives = "all", algorithms = "native,auto", bytes = "8,1Ki,64Ki", type = "byte", op = "bor";
   app.add_option("--collective", collectives, "Names separated by commas, or all")->capture_default_str();
-  app.add_option("--algorithm", options.algorithms, "native, auto, all, or names with parameters (name:segments=4)")
+  app.add_option("--algorithm", algorithms, "native, auto, all, or names with parameters (name:segments=4,relabel=8)")
       ->capture_default_str();
   app.add_option("--bytes", bytes, "Sizes (Ki, Mi, Gi): of a rank's block, or of the vector; see docs/measuring.md")
       ->capture_default_str();
@@ -83,7 +120,7 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
       "8,1Mi --check\n  mpirun -np 4 circoll-bench --guidelines --bytes 1Ki,64Ki --seconds 0.2 --json 1.json");
   try {
     app.parse(argc, argv);
-    read_lists(collectives, bytes, type, op, options);
+    read_lists(collectives, algorithms, bytes, type, op, options);
   } catch (const CLI::ParseError& error) {
     const int code = talk ? app.exit(error) : error.get_exit_code();
     return code == 0 ? 0 : 2;

@@ -12,7 +12,7 @@ namespace circoll::bench {
 
 struct Options {
   std::vector<Collective> collectives;
-  std::string algorithms = "native,auto";  ///< names, "native", "auto" or "all", separated by commas
+  std::vector<std::string> algorithms{};  ///< names with their parameters, "native", "auto" or "all"
   std::vector<Count> bytes;
   Type type = Type::byte;
   Op op = Op::bor;
@@ -30,6 +30,9 @@ struct Options {
   std::string machine_name = "measured";
   bool guidelines = false;  ///< measure the sides of performance guidelines
 };
+
+/// Whether a collective has an algorithm of this name with these parameters; if it has the algorithm only, `why` says what is wrong.
+[[nodiscard]] bool may_be_named(Collective collective, const std::string& name, std::string* why = nullptr);
 
 /// Reads the command line. Returns -1 to go on, else the exit code. Prints (help, errors) only if `talk`.
 [[nodiscard]] int read_options(int argc, char** argv, bool talk, Options& options);

@@ -25,6 +25,7 @@ struct CallFacts {
   bool exact_op = true;       ///< the operator gives the same bits in every evaluation order; true where there is none
   bool predefined_op = true;  ///< MPI's operator, not a function of the caller's; true where there is none
   Rank cores = 1;             ///< ranks on a node (the most of any); 1 where nothing is known
+  bool node_by_node = true;   ///< nodes are filled in the order of ranks, all but the last with `cores`
 };
 
 /// The facts of a call with a predefined operator, which a collective without an operator ignores.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "circoll/model.hpp"
 
@@ -12,6 +13,19 @@ const ParamDeclaration* segments_of(const Algorithm& algorithm) {
   const auto found = std::find_if(algorithm.params.begin(), algorithm.params.end(),
                                   [](const ParamDeclaration& d) { return d.name == "segments"; });
   return found == algorithm.params.end() ? nullptr : &*found;
+}
+
+/// The number of one-way rounds depends on n modulo this: the rounds of a phase of the pipelined broadcast, among all ranks or
+/// inside and between nodes.
+std::int64_t period_of(const Selection& selection, Rank p) {
+  const auto q = [](Rank ranks) { return static_cast<std::int64_t>(std::ceil(std::log2(std::max<Rank>(ranks, 2)))); };
+  for (const ParamDeclaration& param : selection.algorithm->params) {
+    if (param.name != "cores") continue;
+    const auto given = selection.params.find("cores");
+    const std::int64_t cores = std::min(given == selection.params.end() ? param.fallback : given->second, p);
+    return std::lcm(q(cores), q((p + cores - 1) / cores));
+  }
+  return q(p);
 }
 
 /// Where a + b n + c / n through three points is least; `high` or 1 if it only falls or rises.
@@ -38,9 +52,9 @@ Selection with_best_segments(const Selection& selection, Rank p, Count bytes, co
   const std::int64_t low = declared->minimum;
   const std::int64_t high = std::min(declared->maximum, most_segments);
   // Rounds and volumes are affine in n, so T(n) = a + b n + c / n, but for one-way rounds: there n = 1 may be a case of
-  // its own, and their number may vary a little with n mod q. So the points differ by multiples of q; and what is near
+  // its own, and their number may vary a little with n mod q (period_of). So the points differ by multiples of q; and what is near
   // the minimum is tried if one-way rounds have a price of their own.
-  const auto q = static_cast<std::int64_t>(std::ceil(std::log2(std::max<Rank>(p, 2))));
+  const std::int64_t q = period_of(selection, p);
   std::array<double, 3> n{};
   std::array<double, 3> times{};
   for (std::size_t i = 0; i < n.size(); ++i) {

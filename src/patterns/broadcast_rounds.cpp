@@ -128,29 +128,34 @@ RoundBlocks blocks_sent(Rank rank, const Skips& skips) {
   return entries;
 }
 
-std::int64_t one_way_rounds(std::int64_t n, const Skips& skips) {
-  const int q = skips.q();
-  const Rank p = skips[q];
-  if (p <= 2) return q * n;
-  const auto first_phase = static_cast<int>((n - 1) % q);
-  if (first_phase == 0) return q;  // it has q rounds, and in the second phase everybody has something to send
+OneWayRounds::OneWayRounds(std::int64_t n, const Skips& skips) : q_(skips.q()) {
+  const Rank p = skips[q_];
+  if (p <= 2) {
+    first_phase_ = q_ * n;
+    return;
+  }
+  const auto first_phase = static_cast<int>((n - 1) % q_);
+  first_phase_ = first_phase == 0 ? q_ : first_phase;
+  if (first_phase == 0) return;  // in the second phase everybody has something to send
   // A rank sends and receives in the second phase if neither entry is of a block older than the first phase.
   std::array<int, most_rounds> newest{};  // the older one of the two entries, at the rank where it is newest
-  newest.fill(-q - 1);
+  newest.fill(-q_ - 1);
   const auto look_at = [&](Rank v) {
     const RoundBlocks received = blocks_received(v, skips);
     const RoundBlocks sent = blocks_sent(v, skips);
-    for (int k = 0; k < q; ++k) {
+    for (int k = 0; k < q_; ++k) {
       const auto at = static_cast<std::size_t>(k);
       if (v + skips[k] != p) newest[at] = std::max(newest[at], int{std::min(received[at], sent[at])});
     }
   };
-  for (int k = 0; k < q; ++k) {
+  for (int k = 0; k < q_; ++k) {
     look_at(skips[k]);
     if (skips[k] + 1 < p) look_at(skips[k] + 1);
   }
-  return first_phase +
-         std::count_if(newest.begin(), newest.begin() + q, [&](int entry) { return entry < -first_phase; });
+  for (int k = 0; k < q_; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    second_phase_[at] = newest[at] < -first_phase;
+  }
 }
 
 }  // namespace circoll::patterns

@@ -6,6 +6,7 @@
 // ones are new, negative ones are blocks of the phase before.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -37,10 +38,27 @@ void each_broadcast_round(std::int64_t n, int q, F&& f) {
   }
 }
 
-/// The number of rounds of a broadcast of n blocks in which no rank both sends and receives. In the first phase nobody
-/// can: ranks pass their first block on later than they get it. From the third one on all ranks have blocks to send. In
-/// the second one it depends on how far the newest blocks have come. The ranks skips[k] and skips[k] + 1 tell: that is not
-/// proven, but was found true of all p <= 20000, and is proven with the schedules wherever they are verified. O(log^2 p).
-[[nodiscard]] std::int64_t one_way_rounds(std::int64_t n, const Skips& skips);
+/// The rounds of a broadcast of n blocks in which no rank both sends and receives. In the first phase nobody can: ranks pass
+/// their first block on later than they get it. From the third one on all ranks have blocks to send. In the second one it
+/// depends on how far the newest blocks have come. The ranks skips[k] and skips[k] + 1 tell: that is not proven, but was found
+/// true of all p <= 20000, and is proven with the schedules wherever they are verified.
+class OneWayRounds {
+ public:
+  /// O(log^2 p)
+  OneWayRounds(std::int64_t n, const Skips& skips);
+
+  [[nodiscard]] bool operator[](std::int64_t round) const {
+    if (round < first_phase_) return true;
+    return round < first_phase_ + q_ && second_phase_[static_cast<std::size_t>(round - first_phase_)];
+  }
+  [[nodiscard]] std::int64_t count() const {
+    return first_phase_ + std::count(second_phase_.begin(), second_phase_.end(), true);
+  }
+
+ private:
+  int q_;
+  std::int64_t first_phase_ = 0;  // its rounds; all, where there are no other ones
+  std::array<bool, most_rounds> second_phase_{};
+};
 
 }  // namespace circoll::patterns

@@ -32,24 +32,27 @@ double rounded(double seconds) {
   return seconds > 0 ? std::round(std::log(seconds) * 1e6) : -std::numeric_limits<double>::infinity();
 }
 
+/// Whether an algorithm is made for nodes of a certain size, and not for ranks that share no nodes or lie scattered on them.
+bool is_for_nodes(const Algorithm& algorithm) {
+  return std::any_of(algorithm.params.begin(), algorithm.params.end(),
+                     [](const ParamDeclaration& param) { return param.name == "cores"; });
+}
+
 /// An algorithm with the parameters of least predicted time, and that time: "segments" by its closed form, any other one
 /// (a radix, a number of chains) among its default and a few small values. "cores" is what the machine is, not what an
 /// algorithm may choose.
 Candidate best_parameters(const Algorithm& algorithm, const CallFacts& facts, const Machine& machine) {
   Candidate best;
-  const auto attempt = [&](const Params& params) {
+  const auto attempt = [&](Params params) {
+    if (is_for_nodes(algorithm)) params.insert_or_assign("cores", facts.cores);
     Selection tried =
-        with_best_segments(Selection{&algorithm, facts.collective, params}, facts.p, facts.bytes, machine);
+        with_best_segments(Selection{&algorithm, facts.collective, std::move(params)}, facts.p, facts.bytes, machine);
     const double time = seconds(terms_of(tried, facts.p, facts.bytes), machine);
     if (best.selection.algorithm == nullptr || time < best.seconds) best = {std::move(tried), time};
   };
   attempt({});
   for (const ParamDeclaration& param : algorithm.params) {
-    if (param.name == "segments") continue;
-    if (param.name == "cores") {
-      if (facts.cores > 1) attempt({{"cores", facts.cores}});
-      continue;
-    }
+    if (param.name == "segments" || param.name == "cores") continue;
     for (const std::int64_t value : {2, 3, 4, 8}) {
       if (value < param.minimum || value > param.maximum || value == param.fallback || value >= facts.p) continue;
       attempt({{std::string(param.name), value}});
@@ -79,7 +82,8 @@ std::vector<Candidate> on_nodes(const std::vector<Candidate>& flat, const CallFa
     all.push_back({candidate.selection, least_seconds(candidate.selection, facts, options.machine)});
     Candidate across = all.back();
     across.selection.params.insert_or_assign("relabel", facts.cores);
-    if (can_relabel(facts.collective) && why_not(across.selection, facts, options.allow_rank_divergence).empty()) {
+    if (can_relabel(facts.collective) && !is_for_nodes(*candidate.selection.algorithm) &&
+        why_not(across.selection, facts, options.allow_rank_divergence).empty()) {
       all.push_back(std::move(across));
     }
   }
@@ -118,6 +122,9 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
     // Where no rank knows the sizes of blocks between others, forwarding them costs another exchange beforehand.
     if (why.empty() && facts.collective == Collective::alltoallv && !algorithm->guarantees.direct) {
       why = "forwards blocks, whose sizes would have to be exchanged first";
+    }
+    if (why.empty() && is_for_nodes(*algorithm) && !(has_levels(facts) && facts.node_by_node)) {
+      why = "is for ranks that are numbered node by node, several on each";
     }
     if (!why.empty()) {
       decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});

@@ -30,6 +30,17 @@ def run(ranks, *options):
             return json.load(file), list(csv.DictReader(lines)), done.stdout
 
 
+def names():
+    """Parameters are separated by commas as names are; a name that no collective has is an error."""
+    several = ["linear", "ring:segment=1Ki", "ring:segments=2,relabel=2", "circulant_optimal:relabel=2"]
+    _, rows, _ = run(4, "--collective", "allgather", "--algorithm", ",".join(several + ["binary"]), "--bytes", "8Ki", "--reps", "3")
+    found = sorted({row["algorithm"] for row in rows})
+    expect(found == sorted(several), f"names: {found}")
+    for wrong in ("no_such", "ring:no_such=1", "segment=4Ki"):
+        done = subprocess.run([*LAUNCH, "1", BENCH, "--algorithm", wrong], check=False, capture_output=True, text=True)
+        expect(done.returncode != 0 and wrong.split(":")[0] in done.stdout + done.stderr, f"names: {wrong}: {done.stdout}{done.stderr}")
+
+
 def measure(ranks, sync):
     name = f"np {ranks}, --sync {sync}"
     reps = 25
@@ -94,6 +105,7 @@ for np in (1, 2, 3):
     for how in ("clock", "barrier", "auto"):
         if how != "clock" or np < 3:  # with more ranks than processors nobody can be in time
             measure(np, how)
+names()
 bad = subprocess.run([*LAUNCH, "1", BENCH, "--sync", "stopwatch"], check=False, capture_output=True, text=True)
 expect(bad.returncode == 2 and "stopwatch" in bad.stderr, f"--sync stopwatch: {bad.returncode} {bad.stderr}")
 print("\n".join("FAILED: " + failure for failure in failures) or "PASS")

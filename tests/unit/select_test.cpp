@@ -172,7 +172,10 @@ TEST(Model, TheLeastTimeOfAllThatMayServe) {
         const double own = seconds(terms_of(*decision.selection, p, bytes), options.machine);
         std::size_t may = 0;
         for (const Algorithm* algorithm : algorithms_of(collective)) {
-          const bool usable = unmet_need(*algorithm, p, commutative).empty() &&
+          // Nodes are not known of here.
+          const bool for_nodes = std::any_of(algorithm->params.begin(), algorithm->params.end(),
+                                             [](const ParamDeclaration& param) { return param.name == "cores"; });
+          const bool usable = unmet_need(*algorithm, p, commutative).empty() && !for_nodes &&
                               (collective != Collective::allreduce || algorithm->guarantees.same_bits);
           const auto out = std::find_if(decision.ruled_out.begin(), decision.ruled_out.end(),
                                         [&](const RuledOut& r) { return r.id == algorithm->id(collective); });

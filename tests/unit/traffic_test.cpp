@@ -66,6 +66,17 @@ TEST(Traffic, RelabelledOnlyShortSkipsCross) {
   EXPECT_EQ(across.combined, 1151);
 }
 
+TEST(Traffic, OfLeadersCrossesOncePerNode) {
+  // 36 nodes of 32: the node of the root sends n blocks and a few more; any other one gets n, and passes on as many.
+  const Traffic bcast = traffic_of(parse_selection("bcast/leaders:cores=32,segments=16"), 1152, 32);
+  EXPECT_EQ(crossing(bcast), 16 - 1 + 6);
+  const Traffic reduce = traffic_of(parse_selection("reduce/leaders:cores=32,segments=16"), 1152, 32);
+  EXPECT_EQ(crossing(reduce), 16 - 1 + 6);
+  // Recursive doubling among 36 leaders: 5 rounds, and 2 since 36 is not a power of two.
+  EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders:cores=32"), 1152, 32)), 7);
+  EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders:cores=32"), 30, 32)), 0);
+}
+
 TEST(Traffic, CountsTheLastNodeThatHasFewerRanks) {
   // A chain of 5 ranks on nodes of 2: from node to node twice.
   const Traffic traffic = traffic_of(parse_selection("bcast/pipeline:segments=1"), 5, 2);
@@ -96,6 +107,25 @@ TEST(ModelOnNodes, RelabelsWhereManyRanksShareAPort) {
       std::is_sorted(decision.candidates.begin(), decision.candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds * (1 - 1e-5); }));
   EXPECT_EQ(policy->decide(facts).selection->text(), decision.selection->text());  // from memory
+}
+
+TEST(ModelOnNodes, TakesLeadersWhereNodesAreFilledInOrder) {
+  const auto policy = make_policy("model", {.machine = cluster});
+  CallFacts facts{.collective = Collective::bcast, .p = 1152, .bytes = 1 << 18, .cores = 32};
+  const Decision decision = policy->decide(facts);
+  EXPECT_EQ(decision.selection->algorithm->name, "leaders") << decision.reason;
+  EXPECT_EQ(decision.selection->params.at("cores"), 32);
+  EXPECT_FALSE(decision.selection->params.contains("relabel"));
+  const auto considered = [&] {
+    const std::vector<Candidate> candidates = policy->decide(facts).candidates;
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [](const Candidate& c) { return c.selection.algorithm->name == "leaders"; });
+  };
+  EXPECT_TRUE(considered());
+  facts.node_by_node = false;
+  EXPECT_FALSE(considered());
+  facts = {.collective = Collective::bcast, .p = 1152, .bytes = 1 << 18};
+  EXPECT_FALSE(considered());
 }
 
 TEST(ModelOnNodes, DoesNotWhereNodesMakeNoDifference) {

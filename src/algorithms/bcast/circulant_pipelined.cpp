@@ -48,12 +48,12 @@ Cost cost(const Shape& shape) {
   return {.rounds = rounds, .sent = rounds, .received = n};
 }
 
-/// O(log^2 p): see one_way_rounds.
+/// O(log^2 p): see OneWayRounds.
 CriticalPath path(const Shape& shape) {
   const std::int64_t n = patterns::value_of(shape, segments);
   if (shape.size == 1) return {.blocks = n};
   return patterns::pipelined_path(n, n - 1 + patterns::ceil_log2(shape.size),
-                                  patterns::one_way_rounds(n, patterns::Skips(shape.size)));
+                                  patterns::OneWayRounds(n, patterns::Skips(shape.size)).count());
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span, const
                         .op = {.commutative = head_.commutative, .idempotent = head_.idempotent},
                         .exact_op = head_.exact,
                         .predefined_op = head_.predefined,
-                        .cores = placement.cores};
+                        .cores = placement.cores,
+                        .node_by_node = placement.labels == nullptr};
   try {
     if (head_.choice->kind == Interned::Kind::algorithm) {
       selection_ = resolve(head_.choice->selection, facts);

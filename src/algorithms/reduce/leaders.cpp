@@ -1,0 +1,71 @@
+// reduce/leaders: the reversal of bcast/leaders: inside every node to its leader, then among the leaders.
+//
+// Idea      Every edge of the broadcast is used in the other direction, rounds in opposite order. One partial result leaves every
+//           node, however many ranks share its port; a leader passes a block on when its node has combined it.
+// Shape     any p, any root; the vector cut into n = segments blocks; `cores` consecutive ranks on a node, the last node may
+//           have fewer.
+// Cost      with S = ceil(p / cores) nodes, c = min(cores, p): n - 1 + ceil(log2 c) rounds inside nodes (if c > 1) and
+//           n - 1 + ceil(log2 S) between them (if S > 1). A non-root sends each block once.
+// Scratch   the vector at non-roots, and four arrival buffers of one block.
+// Order     commutative operators.
+// Source    reversal of bcast/leaders.
+#include "circoll/algorithm.hpp"
+#include "circoll/transform.hpp"
+#include "patterns/nodes.hpp"
+
+namespace {
+
+using namespace circoll;
+
+constexpr ParamDeclaration segments{.name = "segments",
+                                    .minimum = 1,
+                                    .maximum = 1 << 20,
+                                    .fallback = 1,
+                                    .summary = "blocks that the vector is cut into"};
+constexpr const char* forward = "bcast/leaders";
+
+void build(Builder& b) {
+  b.cut(b.param(segments.name, segments.fallback));
+  append_reversed(b, build_part(b, forward, part_shape(b)), Reversal::reduce, {.depth = 4});
+}
+
+Cost cost(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  if (shape.size == 1) return {.copied = shape.in_place ? 0 : n};
+  const Cost bcast = parse_selection(forward).algorithm->cost(shape);
+  return {.rounds = bcast.rounds, .sent = bcast.received, .received = bcast.sent, .reduced = bcast.sent};
+}
+
+/// That of the broadcast; some rank combines a block in every round.
+CriticalPath path(const Shape& shape) {
+  CriticalPath path = parse_selection(forward).algorithm->path(shape);
+  path.combined = path.volume + path.one_way_volume;
+  return path;
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(reduce, leaders) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::reduce},
+      .name = "leaders",
+      .summary = "the reversed bcast/leaders: one partial result leaves every node",
+      .source = "reversal of bcast/leaders",
+      .needs = {.commutative = true},
+      .guarantees = {.same_bits = true},
+      .formula = {.rounds = "[S>1](n-1+ceil(log2 S)) + [c>1](n-1+ceil(log2 c)), S = ceil(p/cores), c = min(cores, p)",
+                  .sent = "n",
+                  .reduced =
+                      "<= [S>1](n-1+ceil(log2 S)) + [c>1](n-1+ceil(log2 c)), S = ceil(p/cores), c = min(cores, p)",
+                  .two_way = "rounds - one_way",
+                  .one_way = "counted",
+                  .volume = "rounds - one_way",
+                  .one_way_volume = "one_way",
+                  .combined = "rounds"},
+      .params = {segments, patterns::cores},
+      .cost = cost,
+      .path = path,
+      .build = build,
+  };
+  return algorithm;
+}

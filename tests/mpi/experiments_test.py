@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""The short forms of experiments/node/run and experiments/netbed/run: they measure, choose, and write their tables and pictures. No time is
+checked. The network is left out where namespaces are not permitted. usage: experiments_test.py BUILD SOURCE"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+build, source = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+failures = []
+
+
+def expect(condition, what):
+    print(("ok      " if condition else "FAILED  ") + what, flush=True)
+    if not condition:
+        failures.append(what)
+
+
+def run(experiment, *arguments):
+    done = subprocess.run([source / "experiments" / experiment / "run", *map(str, arguments), "--build", build, "--short"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=250, check=False, text=True)
+    expect(done.returncode == 0, f"experiments/{experiment}/run --short")
+    if done.returncode != 0:
+        print(done.stdout[-2000:])
+    return done.stdout
+
+
+def namespaces_are_permitted():
+    os.environ["PATH"] += ":/usr/sbin:/sbin"
+    if not all(map(shutil.which, ("ip", "tc", "unshare"))):
+        return False
+    name = f"netbed{os.getpid()}s"
+    if subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode != 0:
+        return False
+    return subprocess.run(["ip", "netns", "del", name], check=False).returncode == 0
+
+
+def rows_of(file):
+    return json.loads(file.read_text(encoding="utf-8"))["rows"]
+
+
+with tempfile.TemporaryDirectory() as name:
+    node, netbed = pathlib.Path(name) / "node", pathlib.Path(name) / "netbed"
+    text = run("node", node)
+    expect(text.count("Geometric means of native / auto") == 4, "a table for each of four grounds")
+    for ground in ("openmpi", "mpich", "openmpi-crowded", "mpich-crowded"):
+        rows = rows_of(node / f"{ground}.json")
+        expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), f"{ground}: two collectives, two sizes, twice; all correct")
+        expect((node / f"{ground}.svg").exists() and (node / f"{ground}.rules.json").exists(), f"{ground}: a picture, and rules")
+    if namespaces_are_permitted():
+        text = run("netbed", netbed, "--grounds", "4x4", "--collectives", "allreduce,bcast", "--bytes", "8,4096", "--no-verify")
+        expect("geometric means" in text and (netbed / "4x4.svg").exists(), "a table and a picture of the network")
+        rows = rows_of(netbed / "4x4.json")
+        expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), "all correct on the network")
+sys.exit(1 if failures else 0)
