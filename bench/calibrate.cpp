@@ -11,6 +11,7 @@
 #include "circoll/error.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
+#include "exec/mpi/placement.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -104,11 +105,13 @@ class Pair {
   std::vector<char> send_, recv_;
 };
 
-void measure_pair(int rank, int peer, std::vector<Sample>& samples) {
+void measure_pair(int rank, int peer, bool inside, std::vector<Sample>& samples) {
   Pair pair(rank, peer);
   for (const Count bytes : sizes()) {
     const double both = pair.time([&] { pair.exchange(bytes); });
-    samples.push_back({.kind = SampleKind::exchange, .bytes = bytes, .seconds = both});
+    samples.push_back(
+        {.kind = inside ? SampleKind::node_exchange : SampleKind::exchange, .bytes = bytes, .seconds = both});
+    if (inside) continue;
     const double there_and_back = pair.time([&] { pair.ping_pong(bytes); });
     samples.push_back({.kind = SampleKind::ping_pong, .bytes = bytes, .seconds = there_and_back / 2});
   }
@@ -134,6 +137,29 @@ void measure_reductions(std::vector<Sample>& samples) {
   }
 }
 
+struct Partner {
+  int rank = 0;
+  bool inside = false;  ///< a node, while others are not
+};
+
+/// Of rank 0: the first and the last rank of other nodes, and the first of its own; on one node ranks 1 and p-1. The same on
+/// all ranks.
+std::vector<Partner> partners(int rank, int size) {
+  std::vector<Rank> node_of;
+  must(mpi::find_nodes(MPI_COMM_WORLD, rank, size, &node_of));
+  const auto begin = node_of.begin() + 1;
+  const auto inside = std::find(begin, node_of.end(), node_of[0]);
+  const auto outside = std::find_if(begin, node_of.end(), [&](Rank node) { return node != node_of[0]; });
+  if (outside == node_of.end()) return size > 2 ? std::vector<Partner>{{1}, {size - 1}} : std::vector<Partner>{{1}};
+  const int first = static_cast<int>(outside - node_of.begin());
+  int last = size - 1;
+  while (node_of[static_cast<std::size_t>(last)] == node_of[0]) --last;
+  std::vector<Partner> found{{first}};
+  if (last != first) found.push_back({last});
+  if (inside != node_of.end()) found.push_back({static_cast<int>(inside - node_of.begin()), true});
+  return found;
+}
+
 std::string library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
   int length = 0;
@@ -150,11 +176,9 @@ Calibration measure_machine(const std::string& name) {
   must(PMPI_Comm_size(MPI_COMM_WORLD, &size));
   require(size >= 2, "--calibrate needs at least two ranks");
   Calibration calibration{.name = name, .about = library() + ", " + std::to_string(size) + " ranks", .samples = {}};
-  std::vector<int> peers{1};
-  if (size > 2) peers.push_back(size - 1);
-  for (const int peer : peers) {
-    if (rank == 0) measure_pair(rank, peer, calibration.samples);
-    if (rank == peer) measure_pair(rank, 0, calibration.samples);
+  for (const Partner& partner : partners(rank, size)) {
+    if (rank == 0) measure_pair(rank, partner.rank, partner.inside, calibration.samples);
+    if (rank == partner.rank) measure_pair(rank, 0, partner.inside, calibration.samples);
     line_up_asleep();
   }
   if (rank == 0) measure_reductions(calibration.samples);

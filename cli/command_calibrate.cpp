@@ -47,10 +47,13 @@ void calibrate(const CalibrateOptions& options) {
     throw Error(ErrorCode::invalid_argument, fmt::format("the file {} can not be written", options.output));
   }
   print(line_text("exchange", fit.exchange) + line_text("ping_pong", fit.ping_pong) +
-        line_text("reduction", fit.reduction) +
+        line_text("reduction", fit.reduction) + (fit.node_exchange ? line_text("in a node", *fit.node_exchange) : "") +
         fmt::format("alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.3g}, f_beta {:.3g} -> {}\n",
                     fit.machine.alpha_s * 1e6, fit.machine.beta_s_per_byte * 1e9, fit.machine.gamma_s_per_byte * 1e9,
-                    fit.machine.f_alpha, fit.machine.f_beta, options.output));
+                    fit.machine.f_alpha, fit.machine.f_beta, options.output) +
+        (fit.node_exchange ? fmt::format("inside a node: alpha {:.4g} us, beta {:.4g} ns/B\n",
+                                         fit.machine.node_alpha_s * 1e6, fit.machine.node_beta_s_per_byte * 1e9)
+                           : ""));
 }
 
 /// The rows of one call: a collective, p and a size.

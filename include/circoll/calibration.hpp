@@ -1,6 +1,7 @@
 // Machines: measured, fitted, in files, and how well they predict (docs/calibration.md).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,9 +21,10 @@ namespace circoll {
 
 /// What a sample is of.
 enum class SampleKind {
-  exchange,   ///< a message in each direction between two ranks at the same time
-  ping_pong,  ///< a message in one direction: half of a round trip
-  reduction,  ///< dst = left op right
+  exchange,       ///< a message in each direction between two ranks at the same time
+  ping_pong,      ///< a message in one direction: half of a round trip
+  reduction,      ///< dst = left op right
+  node_exchange,  ///< an exchange inside a node, where the others were between nodes
 };
 
 /// One measured time.
@@ -58,6 +60,7 @@ struct Fit {
   Line exchange;
   Line ping_pong;
   Line reduction;
+  std::optional<Line> node_exchange{};  ///< if there are such samples
 };
 
 /// The line with non-negative coefficients that has the least sum of |predicted - measured| / measured: relative errors, so
@@ -66,7 +69,7 @@ struct Fit {
 [[nodiscard]] Line fit_line(const std::vector<Sample>& samples, SampleKind kind);
 
 /// alpha and beta from exchanges, f_alpha and f_beta from the ratio of ping-pongs to exchanges, gamma from the slope of
-/// reductions. Several samples of one kind and size count by their median. Throws as fit_line, and if a coefficient of a
+/// reductions, node_alpha and node_beta from node_exchanges if there are any. Several samples of one kind and size count by their median. Throws as fit_line, and if a coefficient of a
 /// machine would be 0.
 [[nodiscard]] Fit fit_machine(const Calibration& calibration);
 

@@ -11,8 +11,10 @@
 namespace circoll {
 namespace {
 
-constexpr std::pair<SampleKind, std::string_view> kinds[] = {
-    {SampleKind::exchange, "exchange"}, {SampleKind::ping_pong, "ping_pong"}, {SampleKind::reduction, "reduction"}};
+constexpr std::pair<SampleKind, std::string_view> kinds[] = {{SampleKind::exchange, "exchange"},
+                                                             {SampleKind::ping_pong, "ping_pong"},
+                                                             {SampleKind::reduction, "reduction"},
+                                                             {SampleKind::node_exchange, "node_exchange"}};
 
 std::string_view to_string(SampleKind kind) {
   for (const auto& [value, name] : kinds) {
@@ -100,6 +102,15 @@ Fit fit_machine(const Calibration& calibration) {
   fit.machine.gamma_s_per_byte = fit.reduction.slope_s_per_byte;
   fit.machine.f_alpha = fit.ping_pong.intercept_s / fit.exchange.intercept_s;
   fit.machine.f_beta = fit.ping_pong.slope_s_per_byte / fit.exchange.slope_s_per_byte;
+  const bool nodes = std::any_of(calibration.samples.begin(), calibration.samples.end(),
+                                 [](const Sample& sample) { return sample.kind == SampleKind::node_exchange; });
+  if (nodes) {
+    fit.node_exchange = fit_line(calibration.samples, SampleKind::node_exchange);
+    fit.machine.node_alpha_s = fit.node_exchange->intercept_s;
+    fit.machine.node_beta_s_per_byte = fit.node_exchange->slope_s_per_byte;
+    require(fit.machine.node_alpha_s > 0 && fit.machine.node_beta_s_per_byte > 0,
+            "the samples inside a node give no latency, or no time per byte (are there short and long ones?)");
+  }
   for (const double value : {fit.machine.alpha_s, fit.machine.beta_s_per_byte, fit.machine.gamma_s_per_byte,
                              fit.machine.f_alpha, fit.machine.f_beta}) {
     require(value > 0 && std::isfinite(value),
@@ -120,7 +131,8 @@ Calibration calibration_from_json(std::string_view json, const std::string& sour
     const std::string kind = sample.text("kind");
     const auto* found =
         std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.second == kind; });
-    if (found == std::end(kinds)) sample.fail(entry, "'" + kind + "' is none of exchange, ping_pong, reduction");
+    if (found == std::end(kinds))
+      sample.fail(entry, "'" + kind + "' is none of exchange, ping_pong, reduction, node_exchange");
     const Sample read{.kind = found->first, .bytes = sample.integer("bytes"), .seconds = sample.number("seconds")};
     if (read.bytes < 0) sample.fail(entry, "'bytes' must not be negative");
     if (!(read.seconds > 0)) sample.fail(entry, "'seconds' must be above 0");

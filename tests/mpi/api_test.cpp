@@ -1,10 +1,12 @@
 // The C++ and the C API.
 #include <array>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "circoll/local.hpp"  // both executors in one program: overloads must not clash
 #include "circoll/mpi.hpp"
+#include "exec/mpi/perform.hpp"
 #include "harness.hpp"
 
 extern "C" int circoll_test_c_abi(void);
@@ -14,6 +16,38 @@ namespace circoll::test {
 TEST_MPI(c_abi) {
   const int failed = circoll_test_c_abi();
   expect(failed == 0, "check " + std::to_string(failed));
+}
+
+/// What a policy decides about is what the call amounts to; an algorithm that was named serves the call as it is.
+TEST_MPI(reduce_scatter_to_one_rank_is_a_reduce) {
+  const int p = world_size(), r = world_rank();
+  constexpr Count n = 1000;
+  for (int root = 0; root < p; ++root) {
+    std::vector<Count> counts(static_cast<std::size_t>(p), 0);
+    counts[static_cast<std::size_t>(root)] = n;
+    for (const bool in_place : {false, true}) {
+      for (const char* const choice : {"auto", "circulant"}) {
+        std::vector<int> in(n, r + 1), out(n, in_place ? r + 1 : -1);
+        mpi::Call call{.collective = Collective::reduce_scatter,
+                       .sendbuf = in_place ? MPI_IN_PLACE : in.data(),
+                       .recvbuf = out.data(),
+                       .recvcounts = mpi::CountArray(counts.data()),
+                       .sendtype = MPI_INT,
+                       .op = MPI_SUM,
+                       .comm = MPI_COMM_WORLD};
+        const mpi::Outcome outcome =
+            mpi::perform(call, *mpi::intern(Collective::reduce_scatter, choice), mpi::Otherwise::refuse);
+        expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, "served");
+        const bool meant = std::string(choice) == "auto";
+        expect(outcome.served()->collective == (meant ? Collective::reduce : Collective::reduce_scatter), choice);
+        if (r == root) {
+          expect(out == std::vector<int>(n, p * (p + 1) / 2), "the sum");
+        } else if (!in_place) {
+          expect(out == std::vector<int>(n, -1), "nothing for the others");
+        }
+      }
+    }
+  }
 }
 
 TEST_MPI(typed_api) {

@@ -12,6 +12,10 @@ fail() { echo "FAILED: $*"; failed=1; }
 # Two pairs of ranks; more ranks than cores may be too noisy to fit.
 "$@" 3 "$bench" --calibrate "$work/measured.json" --name here || fail "circoll-bench --calibrate"
 [ "$(grep -c '"kind": "exchange"' "$work/measured.json")" = 34 ] || fail "there are not 17 sizes of two pairs of ranks"
+# Two nodes of two ranks: both levels. What four ranks on two cores measure is not fitted.
+CIRCOLL_CORES=2 "$@" 4 "$bench" --calibrate "$work/levels.json" --name levels || fail "circoll-bench --calibrate on nodes"
+[ "$(grep -c '"kind": "exchange"' "$work/levels.json")" = 34 ] || fail "there are not 17 sizes of two pairs of ranks between nodes"
+[ "$(grep -c '"kind": "node_exchange"' "$work/levels.json")" = 17 ] || fail "there are not 17 sizes of a pair of ranks inside a node"
 "$@" 2 "$bench" --calibrate "$work/measured.json" --name here || fail "circoll-bench --calibrate"
 "$circoll" calibrate "$work/measured.json" -o "$work/machine.json" || fail "circoll calibrate"
 "$circoll" explain bcast -p 16 --bytes 1Mi --machine "$work/machine.json" | grep "least predicted time .* machine 'here'" ||

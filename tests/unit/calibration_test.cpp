@@ -57,6 +57,20 @@ TEST(Fit, FindsAnExactMachine) {
   EXPECT_EQ(fit.exchange.samples, 23U);
 }
 
+TEST(Fit, FindsTheLevelInsideNodes) {
+  Calibration calibration = synthetic();
+  EXPECT_FALSE(fit_machine(calibration).node_exchange.has_value());
+  EXPECT_EQ(fit_machine(calibration).machine.node_alpha_s, 0);
+  for (const Count bytes : {1, 1000, 1000000}) {
+    calibration.samples.push_back(
+        {.kind = SampleKind::node_exchange, .bytes = bytes, .seconds = 1e-6 + 0.1e-9 * static_cast<double>(bytes)});
+  }
+  const Fit fit = fit_machine(calibration_from_json(to_json(calibration), "file"));
+  expect_truth(fit.machine, 1e-9);
+  EXPECT_NEAR(fit.machine.node_alpha_s, 1e-6, 1e-12);
+  EXPECT_NEAR(fit.machine.node_beta_s_per_byte, 0.1e-9, 1e-16);
+}
+
 TEST(Fit, OutliersDoNotPull) {
   // A quarter of the sizes is disturbed by a factor of up to 100, the others by up to 1 %.
   std::mt19937 random(3);

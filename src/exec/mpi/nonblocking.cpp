@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/concentrated.hpp"
 #include "exec/mpi/globals.hpp"
 #include "exec/mpi/kept_operations.hpp"
 #include "exec/mpi/pending_call.hpp"
@@ -20,7 +21,6 @@ void PendingCall::tell() noexcept {
                            .plan = operation_.plan(),
                            .reason = operation_.plan()->why(),
                            .bytes = operation_.bytes()};
-  ended_.collective = operation_.collective();
   ended_.size = state_.size();
   ended_.thread = observer_.thread;
   observer_.on_ended(ended_);
@@ -82,15 +82,11 @@ std::unique_ptr<Nonblocking> make(const Call& call, CommState& state, const Inte
   return made;
 }
 
-}  // namespace
-
-Outcome start(const Call& call, const Interned& choice, MPI_Request* request, const Observer& observer) {
-  const Communicator found = find_communicator(call, choice, CommState::Opening::local);
-  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
-  if (!found.native_reason.empty()) return native(call, request, found.native_reason);
-  CommState::bury_released();
-  if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
-  auto pending = make(call, *found.state, choice, observer);
+/// `asked`: the collective that the program has called.
+Outcome start_on(CommState& state, const Call& call, const Interned& choice, MPI_Request* request,
+                 const Observer& observer, Collective asked) {
+  auto pending = make(call, state, choice, observer);
+  pending->set_collective(asked);
   Operation& operation = pending->operation();
   if (!operation.served()) {
     if (operation.erroneous()) operation.take_numbers();
@@ -101,6 +97,19 @@ Outcome start(const Call& call, const Interned& choice, MPI_Request* request, co
   Outcome outcome{.plan = operation.plan(), .bytes = operation.bytes()};
   progress().add(*pending.release());  // deletes itself when it is over
   return outcome;
+}
+
+}  // namespace
+
+Outcome start(const Call& call, const Interned& choice, MPI_Request* request, const Observer& observer) {
+  const Communicator found = find_communicator(call, choice, CommState::Opening::local);
+  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
+  if (!found.native_reason.empty()) return native(call, request, found.native_reason);
+  CommState::bury_released();
+  if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
+  return serve_as_meant(call, choice, *found.state, [&](const Call& meant, const Interned& by) {
+    return start_on(*found.state, meant, by, request, observer, call.collective);
+  });
 }
 
 bool cancel_nonblocking(MPI_Request request, int* error) {

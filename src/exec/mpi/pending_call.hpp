@@ -23,6 +23,8 @@ class PendingCall : public Pending {
     observer_ = observer;
     entered();
   }
+  /// The collective that the program has called, for who wants to know.
+  void set_collective(Collective asked) { ended_.collective = asked; }
   [[nodiscard]] Operation& operation() override { return operation_; }
   [[nodiscard]] CommState& comm_state() override { return state_; }
   void begun() noexcept override {

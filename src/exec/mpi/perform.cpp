@@ -2,6 +2,7 @@
 
 #include "circoll/error.hpp"
 #include "exec/mpi/communicator.hpp"
+#include "exec/mpi/concentrated.hpp"
 #include "exec/mpi/globals.hpp"
 #include "exec/mpi/operation.hpp"
 #include "exec/mpi/progress.hpp"
@@ -36,6 +37,29 @@ Outcome execute(Operation& operation, bool timed) {
                  .waited_s = timed ? PMPI_Wtime() - begin_s : 0};
 }
 
+Outcome perform_on(CommState& state, const Call& call, const Interned& choice, Otherwise otherwise, bool timed) {
+  RecentCalls& recent = state.recent();
+  Operation* operation = recent.find(call, choice);
+  if (operation == nullptr) {
+    operation = &recent.add(call, state);
+    (void)operation->prepare(choice);
+    if (operation->repeatable()) recent.keep();
+  }
+  const bool kept = operation->repeatable();
+  if (operation->served()) {
+    Outcome outcome = execute(*operation, timed);
+    if (!kept) recent.drop();
+    return outcome;
+  }
+  const std::string_view reason = operation->reason();
+  const Count bytes = operation->bytes();
+  const bool erroneous = operation->erroneous();
+  if (erroneous) operation->take_numbers();
+  // Before the native call, whose error handler may free the communicator.
+  if (!kept) recent.drop();
+  return erroneous ? native(call, reason) : not_served(call, choice, otherwise, reason, bytes);
+}
+
 }  // namespace
 
 Communicator find_communicator(const Call& call, const Interned& choice, CommState::Opening opening) {
@@ -60,26 +84,9 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, b
     return found.erroneous ? native(call, found.native_reason)
                            : not_served(call, choice, otherwise, found.native_reason, 0);
   }
-  RecentCalls& recent = found.state->recent();
-  Operation* operation = recent.find(call, choice);
-  if (operation == nullptr) {
-    operation = &recent.add(call, *found.state);
-    (void)operation->prepare(choice);
-    if (operation->repeatable()) recent.keep();
-  }
-  const bool kept = operation->repeatable();
-  if (operation->served()) {
-    Outcome outcome = execute(*operation, timed);
-    if (!kept) recent.drop();
-    return outcome;
-  }
-  const std::string_view reason = operation->reason();
-  const Count bytes = operation->bytes();
-  const bool erroneous = operation->erroneous();
-  if (erroneous) operation->take_numbers();
-  // Before the native call, whose error handler may free the communicator.
-  if (!kept) recent.drop();
-  return erroneous ? native(call, reason) : not_served(call, choice, otherwise, reason, bytes);
+  return serve_as_meant(call, choice, *found.state, [&](const Call& meant, const Interned& by) {
+    return perform_on(*found.state, meant, by, otherwise, timed);
+  });
 }
 
 }  // namespace circoll::mpi

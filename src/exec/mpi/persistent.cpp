@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/concentrated.hpp"
 #include "exec/mpi/globals.hpp"
 #include "exec/mpi/pending_call.hpp"
 
@@ -76,15 +77,11 @@ Outcome native(const Call& call, MPI_Info info, MPI_Request* request, std::strin
   return native_outcome(init_native(call, info, request), reason, bytes);
 }
 
-}  // namespace
-
-Outcome init(const Call& call, const Interned& choice, MPI_Info info, MPI_Request* request, const Observer& observer) {
-  const Communicator found = find_communicator(call, choice);
-  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
-  if (!found.native_reason.empty()) return native(call, info, request, found.native_reason);
-  CommState::bury_released();
-  if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
-  auto made = std::make_unique<Persistent>(call, *found.state, observer);
+/// `asked`: the collective that the program has called.
+Outcome init_on(CommState& state, const Call& call, const Interned& choice, MPI_Info info, MPI_Request* request,
+                const Observer& observer, Collective asked) {
+  auto made = std::make_unique<Persistent>(call, state, observer);
+  made->set_collective(asked);
   Operation& operation = made->operation();
   if (!operation.prepare(choice)) {
     // Other ranks may not see the error, and reserve tags.
@@ -100,6 +97,19 @@ Outcome init(const Call& call, const Interned& choice, MPI_Info info, MPI_Reques
   known.size = known.all.size();
   (void)made.release();  // free_persistent() deletes it
   return Outcome{.plan = operation.plan(), .bytes = operation.bytes()};
+}
+
+}  // namespace
+
+Outcome init(const Call& call, const Interned& choice, MPI_Info info, MPI_Request* request, const Observer& observer) {
+  const Communicator found = find_communicator(call, choice);
+  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
+  if (!found.native_reason.empty()) return native(call, info, request, found.native_reason);
+  CommState::bury_released();
+  if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
+  return serve_as_meant(call, choice, *found.state, [&](const Call& meant, const Interned& by) {
+    return init_on(*found.state, meant, by, info, request, observer, call.collective);
+  });
 }
 
 bool start_persistent(MPI_Request request, int* error) {

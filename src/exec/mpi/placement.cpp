@@ -25,7 +25,7 @@ std::uint64_t name_of_node() {
 
 }  // namespace
 
-int find_placement(MPI_Comm comm, int rank, int size, Placement* placement) {
+int find_nodes(MPI_Comm comm, int rank, int size, std::vector<Rank>* node_of) {
   std::uint64_t own = name_of_node();
   if (const auto cores = environment("CIRCOLL_CORES")) {
     if (const auto number = parse_bytes(*cores); number && *number >= 1)
@@ -35,13 +35,19 @@ int find_placement(MPI_Comm comm, int rank, int size, Placement* placement) {
   const int rc = PMPI_Allgather(&own, 1, MPI_UINT64_T, names.data(), 1, MPI_UINT64_T, comm);
   if (rc != MPI_SUCCESS) return rc;
   std::map<std::uint64_t, Rank> numbers;
-  std::vector<Rank> node_of;
-  node_of.reserve(names.size());
+  node_of->clear();
+  node_of->reserve(names.size());
   for (const std::uint64_t name : names) {
-    node_of.push_back(numbers.try_emplace(name, static_cast<Rank>(numbers.size())).first->second);
+    node_of->push_back(numbers.try_emplace(name, static_cast<Rank>(numbers.size())).first->second);
   }
-  *placement = placement_of(node_of);
   return MPI_SUCCESS;
+}
+
+int find_placement(MPI_Comm comm, int rank, int size, Placement* placement) {
+  std::vector<Rank> node_of;
+  const int rc = find_nodes(comm, rank, size, &node_of);
+  if (rc == MPI_SUCCESS) *placement = placement_of(node_of);
+  return rc;
 }
 
 }  // namespace circoll::mpi

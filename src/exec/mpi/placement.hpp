@@ -3,13 +3,17 @@
 
 #include <mpi.h>
 
+#include <vector>
+
 #include "circoll/relabelling.hpp"
 
 namespace circoll::mpi {
 
 /// Asks all ranks of an intracommunicator for the names of their nodes: MPI_Get_processor_name, or the number of the node if
-/// CIRCOLL_CORES says how many consecutive ranks one has. The same on all ranks, whatever their environments are. Collective: one
-/// native allgather of 8 bytes. Returns an MPI error code.
+/// CIRCOLL_CORES says how many consecutive ranks one has. The same on all ranks, whatever their environments are. Nodes are numbered
+/// in the order of their first ranks. Collective: one native allgather of 8 bytes. Returns an MPI error code.
+[[nodiscard]] int find_nodes(MPI_Comm comm, int rank, int size, std::vector<Rank>* node_of);
+/// The placement that follows from it.
 [[nodiscard]] int find_placement(MPI_Comm comm, int rank, int size, Placement* placement);
 
 }  // namespace circoll::mpi

@@ -21,7 +21,7 @@ static void subtract_order(void* in, void* inout, int* n, MPI_Datatype* type) {
 }
 
 static void run(int n) {
-  int i, total = 0;
+  int i, root, total = 0;
   int* a = malloc(sizeof(int) * (size_t)(n * size + 1));
   int* b = malloc(sizeof(int) * (size_t)(n * size + 1));
   double* x = malloc(sizeof(double) * (size_t)(n + 1));
@@ -54,6 +54,13 @@ static void run(int n) {
   RESET;
   MPI_Reduce_scatter(a, b, counts, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   report("reduce_scatter", b, one);
+  for (root = 0; root < size; ++root) { /* all for one rank */
+    for (i = 0; i < size; ++i) counts[i] = i == root ? n : 0;
+    RESET;
+    MPI_Reduce_scatter(a, b, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    report("reduce_scatter to one", b, one);
+  }
+  for (i = 0; i < size; ++i) counts[i] = i % 2 == 0 ? n : n / 2;
   RESET;
   MPI_Allgather(a, n, MPI_INT, b, n, MPI_INT, MPI_COMM_WORLD);
   report("allgather", b, all);

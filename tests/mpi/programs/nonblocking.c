@@ -17,20 +17,31 @@
 #define INIT(name) MPI_##name##_init
 #endif
 
-enum { forms = 16, most = 64 };
+enum { forms = 17, most = 64 };
 static int blocking;
 
 /* The buffers of one round: a receive buffer for each form. */
 struct Round {
   int n;
-  int *in, *out[forms], *counts, *displs, *got, *spaced;
+  int *in, *out[forms], *counts, *displs, *got, *spaced, *one;
 };
 
-static const char* const names[forms] = {"allreduce",      "reduce",    "reduce_scatter_block",
-                                         "reduce_scatter", "allgather", "allgatherv",
-                                         "gather",         "gatherv",   "scatter",
-                                         "scatterv",       "alltoall",  "alltoallv",
-                                         "scan",           "exscan",    "bcast",
+static const char* const names[forms] = {"allreduce",
+                                         "reduce",
+                                         "reduce_scatter_block",
+                                         "reduce_scatter",
+                                         "allgather",
+                                         "allgatherv",
+                                         "gather",
+                                         "gatherv",
+                                         "scatter",
+                                         "scatterv",
+                                         "alltoall",
+                                         "alltoallv",
+                                         "scan",
+                                         "exscan",
+                                         "bcast",
+                                         "reduce_scatter to one",
                                          "barrier"};
 
 static void make(struct Round* r, int n, int seed) {
@@ -42,12 +53,14 @@ static void make(struct Round* r, int n, int seed) {
   r->displs = malloc(sizeof(int) * (size_t)size);
   r->got = malloc(sizeof(int) * (size_t)size);
   r->spaced = malloc(sizeof(int) * (size_t)size);
+  r->one = malloc(sizeof(int) * (size_t)size);
   for (i = 0; i < n * size; ++i) r->in[i] = seed + (rank + 1) * 1000 + i % 977;
   for (i = 0; i < size; ++i) {
     r->counts[i] = i % 2 == 0 ? n : n / 2;
     r->displs[i] = total;
     total += r->counts[i];
     r->spaced[i] = (size - 1 - i) * n;
+    r->one[i] = i == size / 2 ? n : 0;
   }
   for (i = 0; i < size; ++i) r->got[i] = r->counts[rank];
   for (i = 0; i < forms; ++i) {
@@ -73,6 +86,7 @@ static void drop(struct Round* r) {
   free(r->displs);
   free(r->got);
   free(r->spaced);
+  free(r->one);
 }
 
 static void call(struct Round* r, int k, MPI_Comm comm) {
@@ -123,6 +137,9 @@ static void call(struct Round* r, int k, MPI_Comm comm) {
       break;
     case 14:
       MPI_Bcast(out, n, MPI_INT, size / 2, comm);
+      break;
+    case 15:
+      MPI_Reduce_scatter(in, out, r->one, MPI_INT, MPI_SUM, comm);
       break;
     default:
       MPI_Barrier(comm);
@@ -184,6 +201,9 @@ static void istart(struct Round* r, int k, MPI_Comm comm, MPI_Request* request) 
     case 14:
       MPI_Ibcast(out, n, MPI_INT, size / 2, comm, request);
       break;
+    case 15:
+      MPI_Ireduce_scatter(in, out, r->one, MPI_INT, MPI_SUM, comm, request);
+      break;
     default:
       MPI_Ibarrier(comm, request);
       break;
@@ -239,6 +259,9 @@ static void pinit(struct Round* r, int k, MPI_Comm comm, MPI_Request* request) {
       break;
     case 14:
       INIT(Bcast)(out, n, MPI_INT, size / 2, comm, info, request);
+      break;
+    case 15:
+      INIT(Reduce_scatter)(in, out, r->one, MPI_INT, MPI_SUM, comm, info, request);
       break;
     default:
       INIT(Barrier)(comm, info, request);
@@ -531,7 +554,7 @@ static void own_order(MPI_Comm comm) {
   make(&old, 30, 6);
   if (!blocking) pinit(&old, 0, comm, &requests[forms]);
   for (i = 0; i < gone && !blocking; ++i) {
-    pinit(&r, i % 50 == 0 ? i / 50 % forms : 15, comm, &request);
+    pinit(&r, i % 50 == 0 ? i / 50 % forms : 16, comm, &request);
     MPI_Request_free(&request);
   }
   for (k = 0; k < forms && !blocking; ++k) pinit(&r, k, comm, &requests[k]);

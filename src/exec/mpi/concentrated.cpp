@@ -1,0 +1,27 @@
+#include "exec/mpi/concentrated.hpp"
+
+namespace circoll::mpi {
+
+std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size) {
+  if (call.collective != Collective::reduce_scatter || !call.recvcounts) return std::nullopt;
+  Rank root = -1;
+  for (Rank i = 0; i < size; ++i) {
+    const Count count = call.recvcounts[i];
+    if (count == 0) continue;
+    if (count < 0 || root >= 0) return std::nullopt;
+    root = i;
+  }
+  if (root < 0) return std::nullopt;
+  Call reduce = call;
+  reduce.collective = Collective::reduce;
+  reduce.sendcount = call.recvcounts[root];
+  reduce.recvcounts = {};
+  reduce.root = static_cast<int>(root);
+  // In place every rank's contribution is in its receive buffer; in a reduce only the root's may be.
+  const bool in_place = call.sendbuf == MPI_IN_PLACE || call.sendbuf == call.recvbuf;
+  if (in_place) reduce.sendbuf = rank == root ? MPI_IN_PLACE : call.recvbuf;
+  if (rank != root) reduce.recvbuf = nullptr;
+  return reduce;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,28 @@
+// Irregular calls that are another collective in disguise.
+#pragma once
+
+#include <optional>
+
+#include "exec/mpi/call.hpp"
+#include "exec/mpi/choices.hpp"
+#include "exec/mpi/communicator.hpp"
+
+namespace circoll::mpi {
+
+/// A reduce_scatter of which one rank gets everything is a reduce to that rank (Traff et al., guideline (6)). The call of that
+/// reduce, or nothing if several ranks get something, or none. The same on all ranks, as counts are. O(p).
+[[nodiscard]] std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size);
+
+/// Returns serve(call, choice), or that of the call and the choice that these amount to: a policy decides about a reduce_scatter
+/// to one rank as about a reduce. An algorithm that was chosen by name is kept.
+template <typename Serve>
+auto serve_as_meant(const Call& call, const Interned& choice, const CommState& state, const Serve& serve) {
+  if (call.collective == Collective::reduce_scatter && choice.kind == Interned::Kind::automatic) {
+    if (const auto reduce = as_reduce(call, state.rank(), state.size())) {
+      return serve(*reduce, *intern(Collective::reduce, *choice.policy));
+    }
+  }
+  return serve(call, choice);
+}
+
+}  // namespace circoll::mpi
