@@ -69,8 +69,8 @@ struct Fit {
 [[nodiscard]] Line fit_line(const std::vector<Sample>& samples, SampleKind kind);
 
 /// alpha and beta from exchanges, f_alpha and f_beta from the ratio of ping-pongs to exchanges, gamma from the slope of
-/// reductions, node_alpha and node_beta from node_exchanges if there are any. Several samples of one kind and size count by their median. Throws as fit_line, and if a coefficient of a
-/// machine would be 0.
+/// reductions, node_alpha and node_beta from node_exchanges if there are any. Several samples of one kind and size count by
+/// their median. Throws as fit_line, and if a coefficient of a machine would be 0.
 [[nodiscard]] Fit fit_machine(const Calibration& calibration);
 
 /// One measured median against the model.
