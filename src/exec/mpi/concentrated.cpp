@@ -1,5 +1,7 @@
 #include "exec/mpi/concentrated.hpp"
 
+#include "exec/mpi/user_buffers.hpp"
+
 namespace circoll::mpi {
 
 std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size) {
@@ -12,14 +14,15 @@ std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size) {
     root = i;
   }
   if (root < 0) return std::nullopt;
+  const bool equal = call.sendbuf == call.recvbuf && call.sendbuf != MPI_IN_PLACE;
+  if (equal && native_refuses_equal_buffers(call.collective, call.recvbuf, call.recvcounts[root])) return std::nullopt;
   Call reduce = call;
   reduce.collective = Collective::reduce;
   reduce.sendcount = call.recvcounts[root];
   reduce.recvcounts = {};
   reduce.root = static_cast<int>(root);
   // In place every rank's contribution is in its receive buffer; in a reduce only the root's may be.
-  const bool in_place = call.sendbuf == MPI_IN_PLACE || call.sendbuf == call.recvbuf;
-  if (in_place) reduce.sendbuf = rank == root ? MPI_IN_PLACE : call.recvbuf;
+  if (equal || call.sendbuf == MPI_IN_PLACE) reduce.sendbuf = rank == root ? MPI_IN_PLACE : call.recvbuf;
   if (rank != root) reduce.recvbuf = nullptr;
   return reduce;
 }

@@ -10,7 +10,8 @@
 namespace circoll::mpi {
 
 /// A reduce_scatter of which one rank gets everything is a reduce to that rank (Traff et al., guideline (6)). The call of that
-/// reduce, or nothing if several ranks get something, or none. The same on all ranks, as counts are. O(p).
+/// reduce, or nothing if several ranks get something, or none. The same on all ranks, as counts are, but where the
+/// buffers are an error that the native call is to report: the other ranks do not see it. O(p).
 [[nodiscard]] std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size);
 
 /// Returns serve(call, choice), or that of the call and the choice that these amount to: a policy decides about a reduce_scatter

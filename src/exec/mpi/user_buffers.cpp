@@ -23,15 +23,19 @@ bool missing(const void* buffer, Count bytes, const TypeInfo& info) {
 // where that refuses it, and must not where it does not, for there it would wait for the others.
 #ifdef OPEN_MPI
 constexpr bool native_refuses_equal_blocks = false;
+#else
+constexpr bool native_refuses_equal_blocks = true;
+#endif
+
+}  // namespace
+
+#ifdef OPEN_MPI
 bool native_refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
   return collective == Collective::reduce || (collective == Collective::allreduce && buffer != MPI_BOTTOM && count > 1);
 }
 #else
-constexpr bool native_refuses_equal_blocks = true;
 bool native_refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) { return count > 0; }
 #endif
-
-}  // namespace
 
 UserBuffers::UserBuffers(const Call& call, Rank rank, Rank size) : call_(call), rank_(rank), size_(size) {
   if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
