@@ -7,6 +7,13 @@
 
 namespace circoll::patterns {
 
+/// The parameter of the algorithms that cut a whole vector into blocks.
+inline constexpr ParamDeclaration segments{.name = "segments",
+                                           .minimum = 1,
+                                           .maximum = 1 << 20,
+                                           .fallback = 1,
+                                           .summary = "blocks that the vector is cut into"};
+
 /// The value of a declared parameter.
 [[nodiscard]] inline std::int64_t value_of(const Shape& shape, const ParamDeclaration& declared) {
   const auto given = shape.params.find(declared.name);

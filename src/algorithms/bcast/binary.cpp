@@ -19,11 +19,7 @@ namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "blocks that the vector is cut into"};
+using patterns::segments;
 
 /// Rounds between two segments: both children must be served.
 std::int64_t period_of(Rank p) { return p > 2 ? 2 : 1; }

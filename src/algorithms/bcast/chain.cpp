@@ -19,11 +19,7 @@ namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "blocks that the vector is cut into"};
+using patterns::segments;
 constexpr ParamDeclaration fanout{
     .name = "fanout", .minimum = 1, .maximum = 1 << 20, .fallback = 4, .summary = "number of chains"};
 

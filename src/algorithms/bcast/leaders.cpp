@@ -19,11 +19,7 @@ namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "blocks that the vector is cut into"};
+using patterns::segments;
 constexpr const char* phase = "bcast/circulant_pipelined";
 
 std::int64_t rounds_of(Rank p, std::int64_t n) { return p == 1 ? 0 : n - 1 + patterns::ceil_log2(p); }

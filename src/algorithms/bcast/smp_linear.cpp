@@ -15,14 +15,13 @@
 
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
-#include "patterns/costs.hpp"
+#include "patterns/nodes.hpp"
 
 namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration cores{
-    .name = "cores", .minimum = 1, .maximum = 1 << 20, .fallback = 4, .summary = "ranks on each node"};
+using patterns::cores;
 
 /// Nodes, in the order in which the line of leaders visits them.
 class Nodes {

@@ -10,16 +10,13 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "blocks that the vector is cut into"};
+using patterns::segments;
 
 void build(Builder& b) {
   b.cut(b.param("segments", segments.fallback));

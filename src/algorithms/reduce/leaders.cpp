@@ -17,11 +17,7 @@ namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "blocks that the vector is cut into"};
+using patterns::segments;
 constexpr const char* forward = "bcast/leaders";
 
 void build(Builder& b) {

@@ -24,11 +24,7 @@ namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "blocks that the vector is cut into"};
+using patterns::segments;
 
 /// A run of ranks and the one that collects its sum. `delay` is the number of rounds from there to the root.
 struct Node {
