@@ -39,10 +39,7 @@ OperatorTraits any_operator() { return {.commutative = true, .idempotent = true}
 
 /// Parameters of the tables.
 Params params_of(const Algorithm& algorithm) {
-  for (const ParamDeclaration& p : algorithm.params) {
-    if (p.name == "segments") return {{"segments", shown_segments}};
-  }
-  return {};
+  return algorithm.param("segments") != nullptr ? Params{{"segments", shown_segments}} : Params{};
 }
 
 std::vector<std::string> needs_of(const Algorithm& algorithm) {

@@ -101,6 +101,8 @@ struct Algorithm {
   void (*build)(Builder& builder) = nullptr;
 
   [[nodiscard]] bool serves(Collective collective) const;
+  /// The declaration of a parameter, or nullptr.
+  [[nodiscard]] const ParamDeclaration* param(std::string_view name) const;
   /// "allreduce/circulant" for a collective that it serves.
   [[nodiscard]] std::string id(Collective collective) const;
 };

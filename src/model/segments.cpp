@@ -9,23 +9,15 @@
 namespace circoll {
 namespace {
 
-const ParamDeclaration* segments_of(const Algorithm& algorithm) {
-  const auto found = std::find_if(algorithm.params.begin(), algorithm.params.end(),
-                                  [](const ParamDeclaration& d) { return d.name == "segments"; });
-  return found == algorithm.params.end() ? nullptr : &*found;
-}
-
 /// The number of one-way rounds depends on n modulo this: the rounds of a phase of the pipelined broadcast, among all ranks or
 /// inside and between nodes.
 std::int64_t period_of(const Selection& selection, Rank p) {
   const auto q = [](Rank ranks) { return static_cast<std::int64_t>(std::ceil(std::log2(std::max<Rank>(ranks, 2)))); };
-  for (const ParamDeclaration& param : selection.algorithm->params) {
-    if (param.name != "cores") continue;
-    const auto given = selection.params.find("cores");
-    const std::int64_t cores = std::min(given == selection.params.end() ? param.fallback : given->second, p);
-    return std::lcm(q(cores), q((p + cores - 1) / cores));
-  }
-  return q(p);
+  const ParamDeclaration* const declared = selection.algorithm->param("cores");
+  if (declared == nullptr) return q(p);
+  const auto given = selection.params.find("cores");
+  const std::int64_t cores = std::min(given == selection.params.end() ? declared->fallback : given->second, p);
+  return std::lcm(q(cores), q((p + cores - 1) / cores));
 }
 
 /// Where a + b n + c / n through three points is least; `high` or 1 if it only falls or rises.
@@ -41,7 +33,7 @@ double least_of(const std::array<double, 3>& n, const std::array<double, 3>& tim
 }  // namespace
 
 Selection with_best_segments(const Selection& selection, Rank p, Count bytes, const Machine& machine, Rank root) {
-  const ParamDeclaration* const declared = segments_of(*selection.algorithm);
+  const ParamDeclaration* const declared = selection.algorithm->param("segments");
   if (declared == nullptr || selection.params.contains("segments")) return selection;
   const auto with = [&](std::int64_t n) {
     Selection tried = selection;

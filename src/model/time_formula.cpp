@@ -14,8 +14,7 @@ std::map<std::string, std::string, std::less<>> fields_of(const Algorithm& algor
   const auto or_else = [](std::string_view text, std::string_view fallback) {
     return std::string(text.empty() ? fallback : text);
   };
-  const bool segments = std::any_of(algorithm.params.begin(), algorithm.params.end(),
-                                    [](const ParamDeclaration& d) { return d.name == "segments"; });
+  const bool segments = algorithm.param("segments") != nullptr;
   const bool by_rank = is_exchange(collective) || contract_of(collective, {.size = 2}, 1).user_blocks > 1;
   return {{"rounds", std::string(f.rounds)},
           {"blocks", or_else(f.blocks, segments  ? (by_rank ? "n p" : "n")

@@ -14,6 +14,12 @@ bool Algorithm::serves(Collective collective) const {
   return std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
 }
 
+const ParamDeclaration* Algorithm::param(std::string_view name) const {
+  const auto found =
+      std::find_if(params.begin(), params.end(), [&](const ParamDeclaration& d) { return d.name == name; });
+  return found == params.end() ? nullptr : &*found;
+}
+
 std::string Algorithm::id(Collective collective) const {
   return std::string(to_string(collective)) + "/" + std::string(name);
 }
@@ -101,12 +107,6 @@ std::int64_t parse_number(std::string_view text) {
   return value << shift;
 }
 
-const ParamDeclaration* segments_of(const Algorithm& algorithm) {
-  const auto found = std::find_if(algorithm.params.begin(), algorithm.params.end(),
-                                  [](const ParamDeclaration& d) { return d.name == "segments"; });
-  return found == algorithm.params.end() ? nullptr : &*found;
-}
-
 /// Of every algorithm: the number of ranks on a node.
 constexpr ParamDeclaration relabel{.name = "relabel", .minimum = 1, .maximum = 1 << 20, .summary = "ranks on a node"};
 
@@ -118,7 +118,7 @@ void check_within(const Algorithm& algorithm, const ParamDeclaration& p, std::in
 }
 
 void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t value) {
-  if (key == "segment" && segments_of(algorithm) != nullptr) {
+  if (key == "segment" && algorithm.param("segments") != nullptr) {
     throw Error(ErrorCode::invalid_argument, std::string(algorithm.name) +
                                                  ": segment=BYTES needs the size of the vector; give segments=NUMBER, "
                                                  "or the size (--bytes)");
@@ -138,7 +138,7 @@ void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t 
 
 /// Checks a parameter of an id, where "segment" stands for "segments".
 void check_given(const Algorithm& algorithm, std::string_view key, std::int64_t value, const Params& others) {
-  if (segments_of(algorithm) == nullptr || (key != "segment" && key != "segments")) {
+  if (algorithm.param("segments") == nullptr || (key != "segment" && key != "segments")) {
     check_param(algorithm, key, value);
     return;
   }
@@ -199,7 +199,7 @@ Selection parse_selection(std::string_view id) {
 Selection with_segment_count(const Selection& selection, Rank p, Count bytes) {
   const auto given = selection.params.find("segment");
   if (given == selection.params.end()) return selection;
-  const ParamDeclaration* const declared = segments_of(*selection.algorithm);
+  const ParamDeclaration* const declared = selection.algorithm->param("segments");
   check(declared != nullptr && given->second > 0, "a segment size has been checked");
   Shape shape{.size = p};
   shape.params = selection.params;

@@ -33,10 +33,7 @@ double rounded(double seconds) {
 }
 
 /// Whether an algorithm is made for nodes of a certain size, and not for ranks that share no nodes or lie scattered on them.
-bool is_for_nodes(const Algorithm& algorithm) {
-  return std::any_of(algorithm.params.begin(), algorithm.params.end(),
-                     [](const ParamDeclaration& param) { return param.name == "cores"; });
-}
+bool is_for_nodes(const Algorithm& algorithm) { return algorithm.param("cores") != nullptr; }
 
 /// An algorithm with the parameters of least predicted time, and that time: "segments" by its closed form, any other one
 /// (a radix, a number of chains) among its default and a few small values. "cores" is what the machine is, not what an

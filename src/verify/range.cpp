@@ -62,10 +62,8 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
     return {with_segment_count(selection, p, *range.bytes).params};
   }
   std::vector<Params> result;
-  const auto& declared = selection.algorithm->params;
-  const auto segments =
-      std::find_if(declared.begin(), declared.end(), [](const ParamDeclaration& d) { return d.name == "segments"; });
-  if (segments == declared.end() || selection.params.contains("segments")) return {selection.params};
+  const ParamDeclaration* const segments = selection.algorithm->param("segments");
+  if (segments == nullptr || selection.params.contains("segments")) return {selection.params};
   std::set<std::int64_t> values(range.segments.begin(), range.segments.end());
   if (values.empty()) {
     std::int64_t q = 0;

@@ -1,6 +1,8 @@
 // One call of an MPI collective: what MPI's own function takes, in one struct for all collectives.
 #pragma once
 
+#include <cstdint>
+
 #include "circoll/mpi.hpp"
 
 namespace circoll::mpi {
@@ -27,16 +29,38 @@ struct Call {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// Whether calls without arrays on one communicator differ at most in where their buffers are; what is said in place of an
-/// address (MPI_IN_PLACE, MPI_BOTTOM), or that the two buffers are the same, is equal.
-[[nodiscard]] inline bool like(const Call& a, const Call& b) {
-  const auto address = [](const void* p) { return p != nullptr && p != MPI_BOTTOM && p != MPI_IN_PLACE; };
-  const auto like_buffers = [&](const void* p, const void* q) { return p == q || (address(p) && address(q)); };
-  return a.collective == b.collective && a.sendcount == b.sendcount && a.recvcount == b.recvcount &&
-         a.sendtype == b.sendtype && a.recvtype == b.recvtype && a.op == b.op && a.root == b.root &&
-         like_buffers(a.sendbuf, b.sendbuf) && like_buffers(a.recvbuf, b.recvbuf) &&
-         (a.sendbuf == a.recvbuf) == (b.sendbuf == b.recvbuf);
-}
+/// What is alike in calls without arrays on one communicator that differ at most in where their buffers are. What is said in
+/// place of an address (MPI_IN_PLACE, MPI_BOTTOM), or that the two buffers are the same, makes a difference.
+struct CallShape {
+  Count sendcount = 0;
+  Count recvcount = 0;
+  MPI_Datatype sendtype = MPI_DATATYPE_NULL;
+  MPI_Datatype recvtype = MPI_DATATYPE_NULL;
+  MPI_Op op = MPI_OP_NULL;
+  int root = 0;
+  Collective collective = Collective::barrier;
+  std::uint8_t buffers = 0;  ///< two bits for what stands for each of them, one for their being the same
+
+  CallShape() = default;
+  explicit CallShape(const Call& call)
+      : sendcount(call.sendcount),
+        recvcount(call.recvcount),
+        sendtype(call.sendtype),
+        recvtype(call.recvtype),
+        op(call.op),
+        root(call.root),
+        collective(call.collective),
+        buffers(static_cast<std::uint8_t>(kind(call.sendbuf) | kind(call.recvbuf) << 2 |
+                                          (call.sendbuf == call.recvbuf ? 1 : 0) << 4)) {}
+  friend bool operator==(const CallShape&, const CallShape&) = default;
+
+ private:
+  static int kind(const void* buffer) {
+    if (buffer == nullptr) return 0;
+    if (buffer == MPI_BOTTOM) return 1;
+    return buffer == MPI_IN_PLACE ? 2 : 3;
+  }
+};
 
 /// Calls the MPI library's own collective through PMPI_. Counts beyond int need an MPI with large-count
 /// bindings; without them MPI_ERR_COUNT is returned.

@@ -242,6 +242,7 @@ void CommState::bury_released() {
 
 void CommState::close() {
   usable_ = false;
+  native_calls_.clear();
   recent_->clear();
   kept_->clear();
   plans_.clear();
@@ -293,10 +294,14 @@ int CommState::create_keyvals() {
   return rc;
 }
 
+CommState* CommState::last_used(MPI_Comm comm) {
+  return memo.comm == comm && memo.generation == globals().generation.load() ? memo.state : nullptr;
+}
+
 CommState* CommState::of(MPI_Comm comm, int* error, Opening opening) {
   *error = MPI_SUCCESS;
+  if (CommState* const known = last_used(comm)) return known;
   Globals& global = globals();
-  if (memo.state != nullptr && memo.comm == comm && memo.generation == global.generation.load()) return memo.state;
   if (global.finalizing) return nullptr;
   CommState* state = nullptr;
   {

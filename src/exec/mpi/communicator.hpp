@@ -13,6 +13,7 @@
 
 #include "circoll/types.hpp"
 #include "exec/mpi/bound_plan.hpp"
+#include "exec/mpi/native_calls.hpp"
 #include "exec/mpi/plan_cache.hpp"
 #include "exec/mpi/spin_lock.hpp"
 #include "exec/mpi/tag_slots.hpp"
@@ -35,6 +36,9 @@ class CommState {
   };
   /// The state of a communicator; made if there is none. nullptr if it was not made, and an MPI error code if that failed.
   [[nodiscard]] static CommState* of(MPI_Comm comm, int* error, Opening opening = Opening::now);
+
+  /// The state of a communicator if this thread has used it last; else nullptr, without asking MPI.
+  [[nodiscard]] static CommState* last_used(MPI_Comm comm);
 
   ~CommState();
   CommState(const CommState&) = delete;
@@ -74,7 +78,9 @@ class CommState {
   void unreserve(int slot, int count) noexcept;
   [[nodiscard]] Tags reserved_tags(int slot) const;
 
-  /// The last blocking calls.
+  /// Calls that were left to the MPI library.
+  [[nodiscard]] NativeCalls& native_calls() { return native_calls_; }
+  /// The last blocking calls that were served.
   [[nodiscard]] RecentCalls& recent() { return *recent_; }
   /// Nonblocking operations that are over.
   [[nodiscard]] KeptOperations& kept() { return *kept_; }
@@ -123,6 +129,7 @@ class CommState {
   TagSlots slots_{0};
   std::mutex plans_mutex_;
   PlanCache plans_;
+  NativeCalls native_calls_;
   std::unique_ptr<RecentCalls> recent_;
   std::unique_ptr<KeptOperations> kept_;
   std::vector<Count> counts_;

@@ -23,7 +23,8 @@
 #ifdef CIRCOLL_SIMULATED
 #define CIRCOLL_THREAD_LOCAL static
 #else
-#define CIRCOLL_THREAD_LOCAL thread_local
+// Found without a call of the run-time linker, in the drop-in too. Libraries that are loaded late have few bytes of this kind.
+#define CIRCOLL_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] thread_local
 #endif
 
 namespace circoll::mpi {

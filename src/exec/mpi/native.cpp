@@ -190,39 +190,39 @@ int call_narrowed(const Call& call) {
   return apply<Classic>(blocking, classic);
 }
 
-/// What MPI_IN_PLACE makes insignificant is not read, not even to narrow it.
-Call significant(const Call& call) {
-  Call c = call;
-  if (c.collective == Collective::alltoallv && c.sendbuf == MPI_IN_PLACE) {
-    c.sendcounts = {};
-    c.senddispls = {};
-  }
-  return c;
-}
-
 /// Which functions can take a call as it is.
 enum class Width { classic, large, mixed };
 
 Width width_of(const Call& c) {
+  const bool counts_fit = fits_int(c.sendcount) && fits_int(c.recvcount);
+  if (!is_irregular(c.collective)) return counts_fit ? Width::classic : Width::large;
   bool wide = false, narrow_array = false;
   for (const auto& array : arrays) {
     wide = wide || (c.*array).is_wide();
     narrow_array = narrow_array || ((c.*array) && !(c.*array).is_wide());
   }
-  if (!wide && fits_int(c.sendcount) && fits_int(c.recvcount)) return Width::classic;
+  if (!wide && counts_fit) return Width::classic;
   return narrow_array ? Width::mixed : Width::large;  // the arrays of one call must have one width
 }
 
-}  // namespace
-
-int call_native(const Call& call) {
-  const Call c = significant(call);
+int call_as_it_is(const Call& c) {
   const Width width = width_of(c);
   if (width == Width::classic) return apply<Classic>(blocking, c);
 #if MPI_VERSION >= 4
   if (width == Width::large) return apply<Large>(blocking_large, c);
 #endif
   return call_narrowed(c);
+}
+
+}  // namespace
+
+int call_native(const Call& call) {
+  if (call.collective != Collective::alltoallv || call.sendbuf != MPI_IN_PLACE) return call_as_it_is(call);
+  // What MPI_IN_PLACE makes insignificant is not read, not even to narrow it.
+  Call significant = call;
+  significant.sendcounts = {};
+  significant.senddispls = {};
+  return call_as_it_is(significant);
 }
 
 int start_native(const Call& call, MPI_Request* request) {

@@ -90,6 +90,7 @@ Outcome start_on(CommState& state, const Call& call, const Interned& choice, MPI
   Operation& operation = pending->operation();
   if (!operation.served()) {
     if (operation.erroneous()) operation.take_numbers();
+    if (operation.repeatable()) state.native_calls().add(call, choice, operation.plan(), operation.bytes());
     return native(call, request, operation.reason(), operation.bytes());
   }
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};
@@ -102,6 +103,9 @@ Outcome start_on(CommState& state, const Call& call, const Interned& choice, MPI
 }  // namespace
 
 Outcome start(const Call& call, const Interned& choice, MPI_Request* request, const Observer& observer) {
+  if (const NativeCalls::Known* known = known_native(call, choice)) {
+    return native(call, request, known->reason, known->bytes);
+  }
   const Communicator found = find_communicator(call, choice, CommState::Opening::local);
   if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, request, found.native_reason);

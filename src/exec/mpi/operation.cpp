@@ -49,8 +49,7 @@ bool Operation::prepare(const Interned& choice) {
 }
 
 bool Operation::again(const Call& call, const Interned& choice) {
-  if (!repeatable_ || choice_ != &choice || !like(call_, call) || !plan_->cached()) return false;
-  if (!served()) return true;  // whatever the buffers are
+  if (!repeatable_ || choice_ != &choice || CallShape(call_) != CallShape(call) || !plan_->cached()) return false;
   call_.sendbuf = call.sendbuf;
   call_.recvbuf = call.recvbuf;
   return user_.readdress();

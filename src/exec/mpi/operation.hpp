@@ -33,11 +33,10 @@ class Operation {
   /// False: the call is native, and reason() says why; the same on all ranks unless erroneous(). Throws Error(internal,
   /// transport) and std::bad_alloc.
   [[nodiscard]] bool prepare(const Interned& choice);
-  /// After prepare(): whether again() can be true.
+  /// After prepare(): whether what it has found holds for every call of the same shape.
   [[nodiscard]] bool repeatable() const { return repeatable_; }
-  /// Makes it the operation of another call on the communicator if what prepare() would find is known to be the same:
-  /// whether it is native, why, and the plan. The call may have other buffers. False: has no use any more. Not while it is
-  /// under way.
+  /// Makes a served operation that of another call on the communicator if prepare() is known to find the same plan. The call may
+  /// have other buffers. False: has no use any more. Not while it is under way.
   [[nodiscard]] bool again(const Call& call, const Interned& choice);
   [[nodiscard]] Collective collective() const { return call_.collective; }
   [[nodiscard]] bool erroneous() const { return user_.erroneous(); }

@@ -43,10 +43,10 @@ Outcome perform_on(CommState& state, const Call& call, const Interned& choice, O
   if (operation == nullptr) {
     operation = &recent.add(call, state);
     (void)operation->prepare(choice);
-    if (operation->repeatable()) recent.keep();
+    if (operation->served() && operation->repeatable()) recent.keep();
   }
-  const bool kept = operation->repeatable();
   if (operation->served()) {
+    const bool kept = operation->repeatable();
     Outcome outcome = execute(*operation, timed);
     if (!kept) recent.drop();
     return outcome;
@@ -55,8 +55,9 @@ Outcome perform_on(CommState& state, const Call& call, const Interned& choice, O
   const Count bytes = operation->bytes();
   const bool erroneous = operation->erroneous();
   if (erroneous) operation->take_numbers();
+  if (operation->repeatable()) state.native_calls().add(call, choice, operation->plan(), bytes);
   // Before the native call, whose error handler may free the communicator.
-  if (!kept) recent.drop();
+  recent.drop();
   return erroneous ? native(call, reason) : not_served(call, choice, otherwise, reason, bytes);
 }
 
@@ -77,6 +78,9 @@ Communicator find_communicator(const Call& call, const Interned& choice, CommSta
 }
 
 Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, bool timed) {
+  if (const NativeCalls::Known* known = known_native(call, choice)) {
+    return not_served(call, choice, otherwise, known->reason, known->bytes);
+  }
   const Communicator found = find_communicator(call, choice);
   if (found.error != MPI_SUCCESS)
     return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed

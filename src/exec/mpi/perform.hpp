@@ -26,8 +26,9 @@ struct Outcome {
   [[nodiscard]] const Selection* served() const { return plan ? &plan->selection() : nullptr; }
 };
 
-/// Of a native call that returned `error`.
+/// Of a native call that returned `error`: then its error handler may have freed the communicator, and the plan with the reason.
 [[nodiscard]] inline Outcome native_outcome(int error, std::string_view reason, Count bytes = 0) {
+  if (error != MPI_SUCCESS) reason = "the native collective returned an error";
   return {.error = error, .reason = reason, .bytes = bytes, .handled = true};
 }
 
@@ -46,6 +47,12 @@ struct Communicator {
 };
 [[nodiscard]] Communicator find_communicator(const Call& call, const Interned& choice,
                                              CommState::Opening opening = CommState::Opening::now);
+
+/// What is known about a call that will be native again, found without reading its arguments; nullptr if nothing is known.
+[[nodiscard]] inline const NativeCalls::Known* known_native(const Call& call, const Interned& choice) {
+  CommState* const state = CommState::last_used(call.comm);
+  return state == nullptr ? nullptr : state->native_calls().find(call, choice);
+}
 
 /// Executes a call. Whether it is native depends only on values that are equal on all ranks, or on the
 /// arguments being erroneous: then the native collective says so, in its own way. Throws Error(internal,

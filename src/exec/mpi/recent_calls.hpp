@@ -1,4 +1,4 @@
-// The last blocking calls on a communicator, ready to be made again.
+// The last blocking calls on a communicator that were served, ready to be made again.
 #pragma once
 
 #include <array>
