@@ -111,6 +111,7 @@ def usage():
     for arguments, words in ((["--hosts", "1", "--", "true"], "--hosts"), (["--hosts", "65", "--", "true"], "--hosts"),
                              (["--ppn", "17", "--", "true"], "--ppn"), (["--rate", "fast", "--", "true"], "--rate"),
                              (["--hosts", "32", "--ppn", "16", "--", "true"], "ranks"), (["--time-limit", "0", "--", "true"], "--time"),
+                             (["--mtu", "1499", "--", "true"], "--mtu"), (["--burst", "4109", "--", "true"], "--burst"),
                              ([], "no command"), (["--mpi", "lam", "--", "true"], "--mpi"),
                              (["--", "no-such-command"], "no-such-command")):
         _, err = run(f"usage {arguments}", *arguments, code=2)

@@ -51,13 +51,17 @@ def size_class(length):
     return 0 if length == 0 else 1 << (length.bit_length() - 1)
 
 
+def by_class(calls):
+    """How many there are of each kind and class of size."""
+    return collections.Counter((size, mode, collective, size_class(length)) for _, size, mode, collective, length in calls)
+
+
 def check_json(report, calls, native):
     """Sums and histograms are those of the calls."""
     expect(report["circoll_report"] == 1 and report["ranks"] == int(np), "version and ranks")
-    wanted = collections.Counter()
+    wanted = by_class(calls)
     wanted_bytes = collections.Counter()
     for _, size, mode, collective, length in calls:
-        wanted[size, mode, collective, size_class(length)] += 1
         wanted_bytes[size, mode, collective] += length
     found = collections.Counter()
     found_bytes = collections.Counter()
@@ -86,10 +90,8 @@ def check_json(report, calls, native):
 
 
 def check_left(report, calls):
-    """A policy has looked at every call and left it to the MPI library: each time it comes, with the same reason and its bytes."""
-    wanted, found = collections.Counter(), collections.Counter()
-    for _, size, mode, collective, length in calls:
-        wanted[size, mode, collective, size_class(length)] += 1
+    """A policy has looked at every call and left it to the MPI library: each time it comes, with a reason and its size."""
+    wanted, found = by_class(calls), collections.Counter()
     for row in report["rows"]:
         expect(row["served_by"] == "native" and row["why_native"], f"{row['collective']} is native for a reason")
         for one in row["histogram"]:
