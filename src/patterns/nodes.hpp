@@ -26,6 +26,11 @@ class Nodes {
   [[nodiscard]] Rank size(Rank node) const { return std::min(cores_, p_ - begin(node)); }
   /// Ranks on every node but perhaps the last.
   [[nodiscard]] Rank full_size() const { return cores_; }
+  /// Ranks on `count` nodes in a row, the first node after the last; count <= number of nodes.
+  [[nodiscard]] Rank ranks_on(Rank first, Rank count) const {
+    const bool last_too = count > this->count() - 1 - first;
+    return count * cores_ - (last_too ? cores_ - size(this->count() - 1) : 0);
+  }
   [[nodiscard]] Rank leader(Rank node) const { return node == node_of(root_) ? root_ : begin(node); }
 
   [[nodiscard]] std::vector<Rank> members(Rank node) const {

@@ -75,6 +75,33 @@ TEST(Traffic, OfLeadersCrossesOncePerNode) {
   // Recursive doubling among 36 leaders: 5 rounds, and 2 since 36 is not a power of two.
   EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders:cores=32"), 1152, 32)), 7);
   EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders:cores=32"), 30, 32)), 0);
+  // On the circulant graph as many rounds as any number of nodes needs.
+  EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders_circulant:cores=32"), 1152, 32)), 6);
+}
+
+TEST(Traffic, OfLeadersThatCollectIsOneMessagePerNode) {
+  // The blocks of 35 nodes, each once through the port of the root's node, straight or over other leaders.
+  for (const char* id :
+       {"gather/leaders:cores=32,radix=36", "gather/leaders:cores=32,radix=2", "scatter/leaders:cores=32"}) {
+    EXPECT_EQ(crossing(traffic_of(parse_selection(id), 1152, 32)), 35 * 32) << id;
+  }
+  const auto messages_between_nodes = [](const Selection& selection, Rank p, Rank cores) {
+    int messages = 0;
+    for (Rank rank = 0; rank < p; ++rank) {
+      const Schedule schedule = build_schedule(*selection.algorithm, selection.collective,
+                                               {.size = p, .rank = rank, .root = 5, .params = selection.params});
+      for (const Step& step : schedule.steps) {
+        if (step.kind == StepKind::send && step.peer / cores != rank / cores) ++messages;
+      }
+    }
+    return messages;
+  };
+  for (const std::int64_t radix : {2, 3, 5}) {
+    Selection gather = parse_selection("gather/leaders:cores=4");
+    gather.params.insert_or_assign("radix", radix);
+    EXPECT_EQ(messages_between_nodes(gather, 18, 4), 4) << radix;
+  }
+  EXPECT_EQ(messages_between_nodes(parse_selection("gather/linear"), 18, 4), 14);
 }
 
 TEST(Traffic, CountsTheLastNodeThatHasFewerRanks) {

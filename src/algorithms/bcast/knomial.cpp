@@ -20,8 +20,7 @@ namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration radix{
-    .name = "radix", .minimum = 2, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits of a rank"};
+using patterns::radix;
 
 /// The largest power of k below p, p > 1.
 Rank top_weight(Rank p, std::int64_t k) {

@@ -14,8 +14,7 @@ namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration radix{
-    .name = "radix", .minimum = 2, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits of a rank"};
+using patterns::radix;
 
 void build(Builder& b) { append_reversed(b, build_part(b, "bcast/knomial", part_shape(b)), Reversal::reduce); }
 

@@ -1,0 +1,55 @@
+// scatter(v)/leaders: the reversal of gather(v)/leaders: among the leaders of the nodes, then inside every node.
+//
+// Idea      The root sends every node the blocks of all its ranks at once, over a tree of leaders or straight (radix >= the number
+//           of nodes), and the leaders spread them on their nodes.
+// Shape     any p, any root; p blocks of any sizes; `cores` consecutive ranks on a node, the last node may have fewer. In
+//           scatterv only the root knows the sizes: the executor first runs the same schedule on the counts.
+// Cost      rounds as gather/leaders; the root sends p - 1 blocks; p - 1 messages in all, S - 1 of them between nodes.
+// Scratch   the blocks that pass through a rank: at a leader those of its nodes.
+// Order     no operator.
+// Source    reversal of gather/leaders.
+#include <utility>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/transform.hpp"
+#include "patterns/nodes.hpp"
+
+namespace {
+
+using namespace circoll;
+
+const Algorithm& forward() { return *find_algorithm(Collective::gather, "leaders"); }
+
+void build(Builder& b) { append_reversed(b, build_part(b, "gatherv/leaders", part_shape(b)), Reversal::move); }
+
+Cost cost(const Shape& shape) {
+  Cost cost = forward().cost(shape);
+  std::swap(cost.sent, cost.received);
+  return cost;
+}
+
+CriticalPath path(const Shape& shape) { return forward().path(shape); }
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(scatter, leaders) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::scatter, Collective::scatterv},
+      .name = "leaders",
+      .summary = "to every node in one message for all its blocks, and from its leader to the ranks",
+      .source = "reversal of gather/leaders",
+      .formula = {.rounds = "ceil(log2 c) + sum(i, 0, q-1, min(radix, ceil(S/radix^i)) - 1), S = ceil(p/cores), "
+                            "c = min(cores, p)",
+                  .sent = "p-1",
+                  .reduced = "0",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "<= c-1 + (S-1) c, S = ceil(p/cores), c = min(cores, p)"},
+      .params = {patterns::cores, patterns::radix},
+      .cost = cost,
+      .path = path,
+      .build = build,
+  };
+  return algorithm;
+}
