@@ -1,71 +1,94 @@
 #include "patterns/leaders.hpp"
 
+#include <string>
+
+#include "patterns/arrivals.hpp"
 #include "patterns/nodes.hpp"
 
 namespace circoll::patterns {
 
 namespace {
 
-Shape of_size(Rank size, const Shape& shape) { return {.size = size, .params = shape.params}; }
-Shape full_node(const Shape& shape) { return of_size(Nodes(shape).full_size(), shape); }
-Shape all_leaders(const Shape& shape) { return of_size(Nodes(shape).count(), shape); }
+/// Its ranks 0, 1, ... are those of a node from its leader on, which is the first one: an allreduce has no root.
+constexpr const char* from_leader = "bcast/knomial";
+
+Shape full_node(const Shape& shape) {
+  return {.size = Nodes(shape).full_size(), .params = {{std::string(inner_radix.name), value_of(shape, inner_radix)}}};
+}
+Shape all_leaders(const Shape& shape) { return {.size = Nodes(shape).count(), .in_place = true}; }
 
 Cost cost_of(const char* id, const Shape& shape) { return parse_selection(id).algorithm->cost(shape); }
 
-std::uint32_t rounds_of(const char* id, const Shape& shape) {
-  return static_cast<std::uint32_t>(cost_of(id, shape).rounds);
+CriticalPath path_of(const char* id, const Shape& shape) {
+  const Selection selection = parse_selection(id);
+  return critical_path(*selection.algorithm, selection.collective, shape);
 }
 
-/// A part inside the node; smaller nodes wait until the others are through.
-void inside(Builder& b, const Nodes& nodes, const char* id, const Shape& shape, const Region& send,
-            const Region& recv) {
-  const std::uint32_t end = b.round() + rounds_of(id, full_node(b.shape()));
-  b.embed(build_part(b, id, shape), {.ranks = nodes.members(nodes.node_of(b.rank())), .send = send, .recv = recv});
-  b.next_round(end - b.round());
+/// The tree of from_leader backwards. A rank combines its children in their order, which is that of ranks.
+void reduce_to_leader(Builder& b, const Nodes& nodes) {
+  const std::int64_t base = b.param(inner_radix.name, inner_radix.fallback);
+  const Rank leader = nodes.leader(nodes.node_of(b.rank()));
+  const Rank v = b.rank() - leader;
+  const Rank size = nodes.size(nodes.node_of(b.rank()));
+  if (size == 1) b.copy(b.output(), b.input());
+  Arrivals arrivals(b, b.input());
+  Region sum = b.input();
+  for (Rank weight = 1; weight < nodes.full_size(); weight *= base) {
+    for (Rank step = weight; step < weight * base && step < nodes.full_size(); step += weight) {
+      if (v % (weight * base) == 0 && v + step < size) {
+        const Region arrived = arrivals.next();
+        // The leader's last child: its weight is the largest one, and no child follows.
+        const bool last = v == 0 && step + weight >= size && weight * base >= size;
+        const Region next = last ? b.output() : arrived;
+        b.recv(leader + step + v, arrived);
+        b.reduce(next, sum, arrived);
+        sum = next;
+      } else if (v >= step && (v - step) % (weight * base) == 0) {
+        b.send(leader + v - step, sum);
+      }
+      b.next_round();
+    }
+  }
 }
 
 }  // namespace
 
-void allreduce_by_leaders(Builder& b, const LeaderParts& parts) {
+void allreduce_by_leaders(Builder& b, const char* between) {
   const Nodes nodes(b);
-  const bool leads = nodes.leader(nodes.node_of(b.rank())) == b.rank();
-  Shape shape = inside_node(b, nodes);
-  shape.in_place = b.shape().in_place;
-  const Region contribution = shape.in_place && leads ? Region{} : b.input();
-  inside(b, nodes, parts.to_leader, shape, contribution, leads ? b.output() : Region{});
-  if (leads) {
-    shape = among_leaders(b, nodes);
-    shape.in_place = true;
-    b.embed(build_part(b, parts.between, shape), {.ranks = nodes.leaders(), .recv = b.output()});
+  const Rank node = nodes.node_of(b.rank());
+  reduce_to_leader(b, nodes);
+  if (nodes.leader(node) == b.rank()) {
+    Shape shape = all_leaders(b.shape());
+    shape.rank = node;
+    b.embed(build_part(b, between, shape), {.ranks = nodes.leaders(), .recv = b.output()});
   } else {
-    b.next_round(rounds_of(parts.between, all_leaders(b.shape())));
+    b.next_round(static_cast<std::uint32_t>(cost_of(between, all_leaders(b.shape())).rounds));
   }
-  inside(b, nodes, parts.from_leader, inside_node(b, nodes), {}, b.output());
+  Shape shape = full_node(b.shape());
+  const std::uint32_t end = b.round() + static_cast<std::uint32_t>(cost_of(from_leader, shape).rounds);
+  shape.size = nodes.size(node);
+  shape.rank = b.rank() - nodes.begin(node);
+  b.embed(build_part(b, from_leader, shape), {.ranks = nodes.members(node), .recv = b.output()});
+  b.next_round(end - b.round());  // a smaller node waits until the others are through
 }
 
 /// The leader of a full node does the most. (That of the last node does as much among the leaders as any other, or less.) A rank
 /// that is alone on its node copies its contribution.
-Cost cost_by_leaders(const LeaderParts& parts, const Shape& shape) {
+Cost cost_by_leaders(const char* between, const Shape& shape) {
   const Nodes nodes(shape);
-  Shape leaders = all_leaders(shape);
-  leaders.in_place = true;
-  const Cost in = cost_of(parts.to_leader, full_node(shape));
-  const Cost between = cost_of(parts.between, leaders);
-  const Cost out = cost_of(parts.from_leader, full_node(shape));
-  return {.rounds = in.rounds + between.rounds + out.rounds,
-          .sent = between.sent + out.sent,
-          .received = in.received + between.received,
-          .reduced = in.reduced + between.reduced,
+  const std::int64_t inside = cost_of(from_leader, full_node(shape)).rounds;
+  const Cost among = cost_of(between, all_leaders(shape));
+  return {.rounds = 2 * inside + among.rounds,
+          .sent = inside + among.sent,
+          .received = inside + among.received,
+          .reduced = inside + among.reduced,
           .copied = shape.in_place || nodes.size(nodes.count() - 1) > 1 ? 0 : 1};
 }
 
-CriticalPath path_by_leaders(const LeaderParts& parts, const Shape& shape) {
-  const auto part = [](const char* id, const Shape& of) {
-    const Selection selection = parse_selection(id);
-    return critical_path(*selection.algorithm, selection.collective, of);
-  };
-  const CriticalPath up = then(part(parts.to_leader, full_node(shape)), part(parts.between, all_leaders(shape)));
-  return then(up, part(parts.from_leader, full_node(shape)));
+CriticalPath path_by_leaders(const char* between, const Shape& shape) {
+  const std::int64_t inside = cost_of(from_leader, full_node(shape)).rounds;
+  const CriticalPath in = one_way_path(1, inside, inside, inside);
+  return then(then(in, path_of(between, all_leaders(shape))), path_of(from_leader, full_node(shape)));
 }
 
 }  // namespace circoll::patterns

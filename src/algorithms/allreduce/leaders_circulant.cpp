@@ -1,6 +1,6 @@
 // allreduce/leaders_circulant: as allreduce/leaders in fewer rounds, for operators that commute.
 //
-// Idea      Inside nodes trees in which a rank has radix - 1 children per level; among the leaders the direct allreduce on the
+// Idea      Inside nodes the same trees, in which a rank has radix - 1 children per level; among the leaders the direct allreduce on the
 //           circulant graph, whose rounds are ceil(log2 S) for any number S of nodes, where recursive doubling needs
 //           two more than floor(log2 S) unless S is a power of two.
 // Shape     any p; one block; `cores` consecutive ranks on a node, the last node may have fewer.
@@ -8,8 +8,7 @@
 //           ceil(log2 S) between them.
 // Scratch   seven blocks.
 // Order     commutative operators; ranks of different nodes may get different bits of a floating-point sum.
-// Source    composition of reduce/knomial, allreduce/circulant (Traff et al., Uniform Algorithms, Listing 2) and
-//           bcast/knomial; Karonis et al., IPDPS 2000.
+// Source    Karonis et al., IPDPS 2000, with allreduce/circulant (Traff et al., Uniform Algorithms, Listing 2).
 #include "circoll/algorithm.hpp"
 #include "patterns/leaders.hpp"
 #include "patterns/nodes.hpp"
@@ -18,12 +17,11 @@ namespace {
 
 using namespace circoll;
 
-constexpr patterns::LeaderParts parts{
-    .to_leader = "reduce/knomial", .between = "allreduce/circulant", .from_leader = "bcast/knomial"};
+constexpr const char* between = "allreduce/circulant";
 
-void build(Builder& b) { patterns::allreduce_by_leaders(b, parts); }
-Cost cost(const Shape& shape) { return patterns::cost_by_leaders(parts, shape); }
-CriticalPath path(const Shape& shape) { return patterns::path_by_leaders(parts, shape); }
+void build(Builder& b) { patterns::allreduce_by_leaders(b, between); }
+Cost cost(const Shape& shape) { return patterns::cost_by_leaders(between, shape); }
+CriticalPath path(const Shape& shape) { return patterns::path_by_leaders(between, shape); }
 
 }  // namespace
 
@@ -47,7 +45,7 @@ CIRCOLL_ALGORITHM(allreduce, leaders_circulant) {
                   .one_way_volume = "one_way",
                   .combined = "d + ceil(log2 S) + max(0, ones(S-1) - twos(S) - 1), d = sum(i, 0, q-1, min(radix, "
                               "ceil(c/radix^i)) - 1), S = ceil(p/cores), c = min(cores, p)"},
-      .params = {patterns::cores, patterns::radix},
+      .params = {patterns::cores, patterns::inner_radix},
       .cost = cost,
       .path = path,
       .build = build,
