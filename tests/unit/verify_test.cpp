@@ -618,6 +618,37 @@ TEST(Family, IsProven) {
   }
 }
 
+/// Nodes of so many ranks, trees of that radix, so many chains: all values together, of every algorithm. (Segments vary in
+/// every family.)
+TEST(Family, IsProvenWithOtherParameters) {
+  std::vector<Selection> all;
+  for (const Collective c : all_collectives) {
+    for (const Algorithm* a : algorithms_of(c)) {
+      std::vector<Selection> some{{a, c, {}}};
+      for (const ParamDeclaration& param : a->params) {
+        if (param.name == "segments") continue;
+        std::vector<Selection> more;
+        for (const Selection& selection : some) {
+          for (const std::int64_t value : {1, 2, 3, 7}) {
+            if (value < param.minimum) continue;
+            more.push_back(selection);
+            more.back().params.insert_or_assign(std::string(param.name), value);
+          }
+        }
+        some = std::move(more);
+      }
+      if (!some.front().params.empty()) all.insert(all.end(), some.begin(), some.end());
+    }
+  }
+  std::set<std::string> algorithms;
+  for (const Selection& s : all) algorithms.insert(s.id());
+  EXPECT_TRUE(algorithms.contains("gather/leaders") && algorithms.contains("bcast/knomial"));
+  for (const RangeVerdict& v : verify_range(all, {.first = 1, .last = last_size, .all_roots = true, .jobs = 2})) {
+    EXPECT_FALSE(v.refutation.has_value()) << v.refutation->to_string();
+    EXPECT_GE(v.instances, last_size) << v.id;
+  }
+}
+
 TEST(Family, CountsWhatThePapersSay) {
   for (Rank p = 2; p <= 70; ++p) {
     std::int64_t q = 0;
