@@ -8,6 +8,7 @@
 #include "circoll/error.hpp"
 #include "core/statistics.hpp"
 #include "guideline_calls.hpp"
+#include "table.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -93,6 +94,11 @@ std::string guideline_rows(const GuidelineCell& cell, int size) {
   std::string text;
   for (std::size_t i = 0; i < cell.series.size(); ++i) {
     const Series& series = cell.series[i];
+    if (series.seconds.empty()) {
+      text += fmt::format("{:<44} {:<20} {:>5} {:>11} {}\n", cell.sides[i], series.algorithm, size, cell.bytes,
+                          nothing_measured(series));
+      continue;
+    }
     std::vector<double> seconds = series.seconds;
     std::sort(seconds.begin(), seconds.end());
     text += fmt::format("{:<44} {:<20} {:>5} {:>11} {:>6} {:>12.2f}  {}\n", cell.sides[i], series.algorithm, size,

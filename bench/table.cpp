@@ -68,6 +68,7 @@ nlohmann::ordered_json sides_of(const std::vector<GuidelineCell>& guidelines, in
   for (const GuidelineCell& cell : guidelines) {
     for (std::size_t i = 0; i < cell.series.size(); ++i) {
       const Series& series = cell.series[i];
+      if (series.seconds.empty()) continue;
       rows.push_back({{"side", cell.sides[i]},
                       {"algorithm", series.algorithm},
                       {"served_by", series.served_by},
@@ -89,6 +90,12 @@ std::ofstream open(const std::string& path) {
 
 }  // namespace
 
+std::string nothing_measured(const Series& series) {
+  return fmt::format(
+      "     0 not measured: a rank came late to all {} repetitions (--sync barrier asks for no time); correct: {}",
+      series.invalid, series.correct);
+}
+
 std::string table_header(const StartLine& line) {
   std::string text = fmt::format("# ranks start together by {}", to_string(line.sync()));
   if (line.sync() == Sync::clock) text += fmt::format(", to within {:.2f} us", line.clock_error() * 1e6);
@@ -101,6 +108,11 @@ std::string table_header(const StartLine& line) {
 std::string table_rows(const Cell& cell, int size) {
   std::string text;
   for (const Series& series : cell.series) {
+    if (series.seconds.empty()) {
+      text += fmt::format("{:<21} {:<28} {:>5} {:>11} {}\n", to_string(cell.collective), label(series), size,
+                          cell.bytes, nothing_measured(series));
+      continue;
+    }
     const Figures f = figures_of(series.seconds);
     const double bandwidth = algorithm_bandwidth(cell, f);
     text += fmt::format(
@@ -132,6 +144,7 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Cell& cell : cells) {
     for (const Series& series : cell.series) {
+      if (series.seconds.empty()) continue;
       const Figures f = figures_of(series.seconds);
       rows.push_back({{"collective", to_string(cell.collective)},
                       {"algorithm", series.algorithm},

@@ -9,6 +9,8 @@
 
 namespace circoll::bench {
 
+/// What is said of an algorithm that has no valid repetition; it has no row in files.
+[[nodiscard]] std::string nothing_measured(const Series& series);
 [[nodiscard]] std::string table_header(const StartLine& line);
 /// The rows of one cell, one per algorithm.
 [[nodiscard]] std::string table_rows(const Cell& cell, int size);

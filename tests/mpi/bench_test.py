@@ -55,17 +55,16 @@ def measure(ranks, sync):
     expect(expected in possible, f"{name}: started by {expected}")
     expect(f"together by {expected}" in text, f"{name}: the table does not say how")
     expect((result["clock_error_us"] > 0) == (expected == "clock" and ranks > 1), f"{name}: error {result['clock_error_us']}")
-    expect(len(result["rows"]) == len(FACTORS) * 2 * 3, f"{name}: {len(result['rows'])} rows")
+    missing = text.count("not measured")  # on a machine so busy that no repetition was valid
+    expect(len(result["rows"]) + missing == len(FACTORS) * 2 * 3, f"{name}: {len(result['rows'])} rows")
     for row in result["rows"]:
         what = f"{name}: {row}"
         measured = sorted(float(r["seconds"]) * 1e6 for r in rows
                           if (r["collective"], r["algorithm"], int(r["bytes"])) ==
                           (row["collective"], row["algorithm"], row["bytes"]))
         expect(row["correct"] == "yes", what)
-        expect(row["reps"] == len(measured), what)
+        expect(row["reps"] == len(measured) > 0, what)
         expect(result["sync"] == "clock" or (3 <= row["reps"] <= reps and row["invalid"] == 0), what)
-        if not measured:
-            continue  # a machine so busy that no repetition was valid
         expect(row["min_us"] <= row["median_low_us"] <= row["median_us"] <= row["median_high_us"], what)
         expect(abs(row["min_us"] - measured[0]) < 0.01 and row["median_high_us"] <= measured[-1] + 0.01, what)
         if row["algbw_GBps"] > 0:
@@ -99,6 +98,20 @@ def measure_guidelines(ranks):
         expect(side["median_us"] == row["median_us"], f"{name}: {row}")
 
 
+def nobody_is_in_time():
+    """With more ranks than processors most starts are late, and few are tried: what has no valid repetition has no row, and is named."""
+    for options in (["--collective", "allreduce,bcast", "--algorithm", "native,auto,linear,binomial"], ["--guidelines"]):
+        result, _, text = run(5, *options, "--bytes", "8", "--reps", "1", "--seconds", "1e-6", "--sync", "clock")
+        if result is None:
+            continue
+        rows = result.get("sides", result["rows"])
+        expect(all(row["reps"] >= 1 and row["median_us"] > 0 for row in rows), f"{options}: {rows}")
+        lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+        missing = [line for line in lines if "not measured" in line]
+        expect(len(lines) == len(rows) + len(missing), f"{options}: {len(rows)} rows of {text}")
+
+
+nobody_is_in_time()
 for np in (2, 3):
     measure_guidelines(np)
 for np in (1, 2, 3):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The short forms of experiments/node/run and experiments/netbed/run: they measure, choose, and write their tables and pictures. No time is
-checked. The network is left out where namespaces are not permitted. usage: experiments_test.py BUILD SOURCE"""
+"""The short forms of the experiments on one node and on the emulated network: they measure, choose, and write their tables and pictures. No time
+is checked. The network is left out where namespaces are not permitted. usage: experiments_test.py BUILD SOURCE"""
 import json
 import os
 import pathlib
@@ -51,6 +51,12 @@ with tempfile.TemporaryDirectory() as name:
         expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), f"{ground}: two collectives, two sizes, twice; all correct")
         expect(len(rows_of(node / f"{ground}.json")) == 8, f"{ground}: launches put together")
         expect((node / f"{ground}.svg").exists() and (node / f"{ground}.rules.json").exists(), f"{ground}: a picture, and rules")
+    for mpi in ("openmpi", "mpich"):
+        guidelines = pathlib.Path(name) / f"guidelines-{mpi}"
+        text = run("guidelines", guidelines, "--ground", mpi)
+        expect("under the rules" in text and (guidelines / "rules.json").exists(), f"guidelines, {mpi}: a table, and rules")
+        compared = json.loads((guidelines / "second.json").read_text(encoding="utf-8"))["comparisons"]
+        expect({row["algorithm"] for row in compared} == {"native", "auto"}, f"guidelines, {mpi}: native and the rules in the second run")
     if namespaces_are_permitted():
         text = run("netbed", netbed, "--grounds", "4x4", "--collectives", "allreduce,bcast", "--bytes", "8,4096", "--no-verify")
         expect("Geometric means" in text and (netbed / "4x4.svg").exists(), "a table and a picture of the network")
