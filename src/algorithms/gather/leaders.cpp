@@ -24,8 +24,8 @@ using namespace circoll;
 using patterns::radix;
 constexpr const char* to_leader = "gather/binomial";
 
-/// The tree among the leaders, in nodes v relative to the root's: in round (weight, j) node v + j * weight, whose lower digits
-/// to base radix are zero, sends what it has collected to node v, whose digit is zero too.
+/// The tree among the leaders, in nodes v relative to the root's: in round (weight, step) node v + step, whose lower digits
+/// to base radix are zero and whose next one is step / weight, sends what it has collected to node v, whose digit is zero.
 class LeaderTree {
  public:
   LeaderTree(const patterns::Nodes& nodes, Rank root, std::int64_t base)
@@ -50,11 +50,10 @@ class LeaderTree {
       for (Rank step = weight; step < weight * base_ && step < nodes_.count(); step += weight) round(weight, step);
     }
   }
-  /// Whether node v gets a message in a round, if there is a node v + step.
-  [[nodiscard]] bool receives(Rank v, Rank weight) const { return v % (weight * base_) == 0; }
-  [[nodiscard]] bool sends(Rank v, Rank weight, Rank step) const {
-    return v >= step && (v - step) % (weight * base_) == 0;
-  }
+  /// The nodes that get messages in rounds of a weight, if there is a node v + step, are the multiples of the next one.
+  [[nodiscard]] Rank next_weight(Rank weight) const { return weight * base_; }
+  [[nodiscard]] bool receives(Rank v, Rank weight) const { return v % next_weight(weight) == 0; }
+  [[nodiscard]] bool sends(Rank v, Rank weight, Rank step) const { return v >= step && receives(v - step, weight); }
 
  private:
   [[nodiscard]] Rank node(Rank v) const { return (v + home_) % nodes_.count(); }
@@ -123,8 +122,8 @@ CriticalPath path(const Shape& shape) {
   std::int64_t volume = nodes.full_size() - 1;
   tree.each_round([&](Rank weight, Rank step) {
     std::int64_t longest = 0;
-    for (Rank v = 0; v + step < nodes.count(); ++v) {
-      if (tree.receives(v, weight)) longest = std::max(longest, tree.blocks(v + step, weight));
+    for (Rank v = 0; v + step < nodes.count(); v += tree.next_weight(weight)) {
+      longest = std::max(longest, tree.blocks(v + step, weight));
     }
     ++rounds;
     volume += longest;
