@@ -14,10 +14,6 @@ inline constexpr ParamDeclaration segments{.name = "segments",
                                            .fallback = 1,
                                            .summary = "blocks that the vector is cut into"};
 
-/// The parameter of the trees in which a rank has radix - 1 children per level.
-inline constexpr ParamDeclaration radix{
-    .name = "radix", .minimum = 2, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits of a rank"};
-
 /// The value of a declared parameter.
 [[nodiscard]] inline std::int64_t value_of(const Shape& shape, const ParamDeclaration& declared) {
   const auto given = shape.params.find(declared.name);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "patterns/arrivals.hpp"
+#include "patterns/knomial.hpp"
 #include "patterns/nodes.hpp"
 
 namespace circoll::patterns {
@@ -26,29 +27,27 @@ CriticalPath path_of(const char* id, const Shape& shape) {
 
 /// The tree of from_leader backwards. A rank combines its children in their order, which is that of ranks.
 void reduce_to_leader(Builder& b, const Nodes& nodes) {
-  const std::int64_t base = b.param(inner_radix.name, inner_radix.fallback);
-  const Rank leader = nodes.leader(nodes.node_of(b.rank()));
-  const Rank v = b.rank() - leader;
-  const Rank size = nodes.size(nodes.node_of(b.rank()));
+  const Rank node = nodes.node_of(b.rank());
+  const Rank v = b.rank() - nodes.leader(node);
+  const Rank size = nodes.size(node);
+  const KnomialTree tree(nodes.full_size(), b.param(inner_radix.name, inner_radix.fallback));
   if (size == 1) b.copy(b.output(), b.input());
   Arrivals arrivals(b, b.input());
   Region sum = b.input();
-  for (Rank weight = 1; weight < nodes.full_size(); weight *= base) {
-    for (Rank step = weight; step < weight * base && step < nodes.full_size(); step += weight) {
-      if (v % (weight * base) == 0 && v + step < size) {
-        const Region arrived = arrivals.next();
-        // The leader's last child: its weight is the largest one, and no child follows.
-        const bool last = v == 0 && step + weight >= size && weight * base >= size;
-        const Region next = last ? b.output() : arrived;
-        b.recv(leader + step + v, arrived);
-        b.reduce(next, sum, arrived);
-        sum = next;
-      } else if (v >= step && (v - step) % (weight * base) == 0) {
-        b.send(leader + v - step, sum);
-      }
-      b.next_round();
+  tree.each_round_up([&](Rank weight, Rank step) {
+    if (tree.is_parent(v, weight, step) && v + step < size) {
+      const Region arrived = arrivals.next();
+      // The leader's last child: its weight is the largest one, and no child follows.
+      const bool last = v == 0 && step + weight >= size && tree.next_weight(weight) >= size;
+      const Region next = last ? b.output() : arrived;
+      b.recv(b.rank() + step, arrived);
+      b.reduce(next, sum, arrived);
+      sum = next;
+    } else if (tree.is_child(v, weight, step)) {
+      b.send(b.rank() - step, sum);
     }
-  }
+    b.next_round();
+  });
 }
 
 }  // namespace

@@ -10,11 +10,9 @@
 // Scratch   none.
 // Order     no operator.
 // Source    Open MPI, coll/base, bcast_intra_knomial.
-#include <algorithm>
-
+#include "patterns/knomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
-#include "patterns/costs.hpp"
 
 namespace {
 
@@ -22,38 +20,20 @@ using namespace circoll;
 
 using patterns::radix;
 
-/// The largest power of k below p, p > 1.
-Rank top_weight(Rank p, std::int64_t k) {
-  Rank weight = 1;
-  while (weight <= (p - 1) / k) weight *= k;
-  return weight;
-}
-
 void build(Builder& b) {
   const Rank p = b.size();
-  const std::int64_t k = b.param(radix.name, radix.fallback);
-  if (p == 1) return;
+  const patterns::KnomialTree tree(p, b.param(radix.name, radix.fallback));
   const Rank v = patterns::mod(b.rank() - b.root(), p);
-  const auto rank_at = [&](Rank relative) { return (relative + b.root()) % p; };
-  for (Rank weight = top_weight(p, k); weight > 0; weight /= k) {
-    const Rank digit = v / weight % k;
-    for (Rank j = 1; j < k && j * weight < p; ++j) {
-      if (v % weight == 0) {
-        if (digit == 0 && v + j * weight < p) b.send(rank_at(v + j * weight), b.output());
-        if (digit == j) b.recv(rank_at(v - j * weight), b.output());
-      }
-      b.next_round();
-    }
-  }
+  tree.each_round_down([&](Rank weight, Rank step) {
+    if (tree.is_parent(v, weight, step)) b.send((b.rank() + step) % p, b.output());
+    if (tree.is_child(v, weight, step)) b.recv(patterns::mod(b.rank() - step, p), b.output());
+    b.next_round();
+  });
 }
 
 Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  const std::int64_t k = patterns::value_of(shape, radix);
-  if (p == 1) return {};
-  std::int64_t rounds = 0;
-  for (Rank weight = top_weight(p, k); weight > 0; weight /= k) rounds += std::min(k, (p + weight - 1) / weight) - 1;
-  return {.rounds = rounds, .sent = rounds, .received = 1};
+  const std::int64_t rounds = patterns::KnomialTree(shape.size, patterns::value_of(shape, radix)).rounds();
+  return {.rounds = rounds, .sent = rounds, .received = shape.size > 1 ? 1 : 0};
 }
 
 /// A rank receives in a round of one level and sends in those of the levels below.

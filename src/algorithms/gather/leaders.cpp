@@ -15,6 +15,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/binomial.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/knomial.hpp"
 #include "patterns/nodes.hpp"
 
 namespace {
@@ -24,12 +25,11 @@ using namespace circoll;
 using patterns::radix;
 constexpr const char* to_leader = "gather/binomial";
 
-/// The tree among the leaders, in nodes v relative to the root's: in round (weight, step) node v + step, whose lower digits
-/// to base radix are zero and whose next one is step / weight, sends what it has collected to node v, whose digit is zero.
-class LeaderTree {
+/// The tree among the leaders: v is a node relative to the root's.
+class LeaderTree : public patterns::KnomialTree {
  public:
   LeaderTree(const patterns::Nodes& nodes, Rank root, std::int64_t base)
-      : nodes_(nodes), home_(nodes.node_of(root)), base_(base) {}
+      : KnomialTree(nodes.count(), base), nodes_(nodes), home_(nodes.node_of(root)) {}
 
   [[nodiscard]] Rank relative(Rank node) const { return patterns::mod(node - home_, nodes_.count()); }
   [[nodiscard]] Rank leader(Rank v) const { return nodes_.leader(node(v)); }
@@ -37,30 +37,14 @@ class LeaderTree {
   [[nodiscard]] std::int64_t blocks(Rank v, Rank count) const {
     return nodes_.ranks_on(node(v), std::min(count, nodes_.count() - v));
   }
-  /// Nodes from v > 0 on that its leader collects, if there are as many: the largest power of the base that divides v.
-  [[nodiscard]] Rank collected(Rank v) const {
-    Rank weight = 1;
-    while (v % (weight * base_) == 0) weight *= base_;
-    return weight;
-  }
-  /// Calls round(weight, step), step = j * weight, for every round.
-  template <class Round>
-  void each_round(Round round) const {
-    for (Rank weight = 1; weight < nodes_.count(); weight *= base_) {
-      for (Rank step = weight; step < weight * base_ && step < nodes_.count(); step += weight) round(weight, step);
-    }
-  }
-  /// The nodes that get messages in rounds of a weight, if there is a node v + step, are the multiples of the next one.
-  [[nodiscard]] Rank next_weight(Rank weight) const { return weight * base_; }
-  [[nodiscard]] bool receives(Rank v, Rank weight) const { return v % next_weight(weight) == 0; }
-  [[nodiscard]] bool sends(Rank v, Rank weight, Rank step) const { return v >= step && receives(v - step, weight); }
+  /// Blocks that the leader of node v > 0 collects and sends.
+  [[nodiscard]] std::int64_t collected(Rank v) const { return blocks(v, weight_of(v)); }
 
  private:
   [[nodiscard]] Rank node(Rank v) const { return (v + home_) % nodes_.count(); }
 
   const patterns::Nodes& nodes_;
   Rank home_;
-  Rank base_;
 };
 
 void build(Builder& b) {
@@ -71,14 +55,14 @@ void build(Builder& b) {
   const bool is_root = b.rank() == b.root();
   const bool leads = nodes.leader(node) == b.rank();
 
-  const bool alone = !is_root && leads && tree.blocks(v, tree.collected(v)) == 1;
+  const bool alone = !is_root && leads && tree.collected(v) == 1;
   Region all;  // what a leader collects, of its own node first
   if (is_root) {
     all = b.output(nodes.begin(node), b.size());
   } else if (alone) {
     all = b.input();  // straight from the send buffer
   } else if (leads) {
-    all = b.region(b.scratch(tree.blocks(v, tree.collected(v)), nodes.begin(node)));
+    all = b.region(b.scratch(tree.collected(v), nodes.begin(node)));
   }
   Shape inside = patterns::inside_node(b, nodes);
   inside.in_place = b.shape().in_place && is_root;
@@ -91,11 +75,11 @@ void build(Builder& b) {
   }
   b.next_round(end - b.round());  // a smaller node waits until the others are through
 
-  tree.each_round([&](Rank weight, Rank step) {
-    if (leads && tree.receives(v, weight) && v + step < nodes.count()) {
+  tree.each_round_up([&](Rank weight, Rank step) {
+    if (leads && tree.is_parent(v, weight, step)) {
       b.recv(tree.leader(v + step), b.part(all, tree.blocks(v, step), tree.blocks(v + step, weight)));
     }
-    if (leads && tree.sends(v, weight, step)) b.send(tree.leader(v - step), all);
+    if (leads && tree.is_child(v, weight, step)) b.send(tree.leader(v - step), all);
     b.next_round();
   });
 }
@@ -103,12 +87,10 @@ void build(Builder& b) {
 Cost cost(const Shape& shape) {
   const patterns::Nodes nodes(shape);
   const LeaderTree tree(nodes, shape.root, patterns::value_of(shape, radix));
-  std::int64_t rounds = patterns::ceil_log2(nodes.full_size());
-  tree.each_round([&](Rank, Rank) { ++rounds; });
   std::int64_t by_leaders = 0;
-  for (Rank v = 1; v < nodes.count(); ++v) by_leaders = std::max(by_leaders, tree.blocks(v, tree.collected(v)));
+  for (Rank v = 1; v < nodes.count(); ++v) by_leaders = std::max(by_leaders, tree.collected(v));
   const bool others_copy = by_leaders > 1 || nodes.full_size() >= 4;  // their own block next to those they pass on
-  return {.rounds = rounds,
+  return {.rounds = patterns::ceil_log2(nodes.full_size()) + tree.rounds(),
           .sent = std::max(patterns::binomial_most(nodes.full_size()), by_leaders),
           .received = shape.size - 1,
           .copied = shape.in_place && !others_copy ? 0 : 1};
@@ -118,17 +100,15 @@ Cost cost(const Shape& shape) {
 CriticalPath path(const Shape& shape) {
   const patterns::Nodes nodes(shape);
   const LeaderTree tree(nodes, shape.root, patterns::value_of(shape, radix));
-  std::int64_t rounds = patterns::ceil_log2(nodes.full_size());
   std::int64_t volume = nodes.full_size() - 1;
-  tree.each_round([&](Rank weight, Rank step) {
+  tree.each_round_up([&](Rank weight, Rank step) {
     std::int64_t longest = 0;
     for (Rank v = 0; v + step < nodes.count(); v += tree.next_weight(weight)) {
       longest = std::max(longest, tree.blocks(v + step, weight));
     }
-    ++rounds;
     volume += longest;
   });
-  return patterns::one_way_path(shape.size, rounds, volume);
+  return patterns::one_way_path(shape.size, patterns::ceil_log2(nodes.full_size()) + tree.rounds(), volume);
 }
 
 }  // namespace

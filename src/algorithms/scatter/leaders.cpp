@@ -12,6 +12,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/knomial.hpp"
 #include "patterns/nodes.hpp"
 
 namespace {

@@ -1,0 +1,66 @@
+// k-nomial trees: a rank has radix - 1 children per level.
+#pragma once
+
+#include <algorithm>
+
+#include "patterns/costs.hpp"
+
+namespace circoll::patterns {
+
+/// The parameter of the algorithms that are such a tree.
+inline constexpr ParamDeclaration radix{
+    .name = "radix", .minimum = 2, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits of a rank"};
+
+/// The tree of ranks 0 .. size - 1 with root 0, in digits of base radix. A round is a pair (weight, step), step = j * weight, weight
+/// a power of the radix, 0 < j < radix: in it rank v + step is the child of v, where v has zeros up to the digit of the
+/// weight. Its subtree are the `weight` ranks from v + step on, or those of them that there are.
+class KnomialTree {
+ public:
+  KnomialTree(Rank size, std::int64_t radix) : size_(size), radix_(radix) {}
+
+  /// Calls round(weight, step) for all rounds, leaves first: weights ascending, their steps ascending.
+  template <class Round>
+  void each_round_up(Round round) const {
+    for (Rank weight = 1; weight < size_; weight *= radix_) each_step(weight, round);
+  }
+  /// The same, the root's largest subtrees first: weights descending, their steps ascending.
+  template <class Round>
+  void each_round_down(Round round) const {
+    Rank weight = 1;
+    while (weight <= (size_ - 1) / radix_) weight *= radix_;
+    for (; weight > 0; weight /= radix_) each_step(weight, round);
+  }
+  [[nodiscard]] std::int64_t rounds() const {
+    std::int64_t rounds = 0;
+    for (Rank weight = 1; weight < size_; weight *= radix_) {
+      rounds += std::min(radix_, (size_ + weight - 1) / weight) - 1;
+    }
+    return rounds;
+  }
+
+  /// Parents of rounds of a weight are the multiples of the next one.
+  [[nodiscard]] Rank next_weight(Rank weight) const { return weight * radix_; }
+  [[nodiscard]] bool is_parent(Rank v, Rank weight, Rank step) const {
+    return v % next_weight(weight) == 0 && v + step < size_;
+  }
+  [[nodiscard]] bool is_child(Rank v, Rank weight, Rank step) const {
+    return v >= step && (v - step) % next_weight(weight) == 0;
+  }
+  /// The weight of the round in which v > 0 is a child: the largest power of the radix that divides it.
+  [[nodiscard]] Rank weight_of(Rank v) const {
+    Rank weight = 1;
+    while (v % next_weight(weight) == 0) weight = next_weight(weight);
+    return weight;
+  }
+
+ private:
+  template <class Round>
+  void each_step(Rank weight, Round& round) const {
+    for (Rank step = weight; step < next_weight(weight) && step < size_; step += weight) round(weight, step);
+  }
+
+  Rank size_;
+  std::int64_t radix_;
+};
+
+}  // namespace circoll::patterns
