@@ -6,6 +6,9 @@
 
 #include "circoll/local.hpp"  // both executors in one program: overloads must not clash
 #include "circoll/mpi.hpp"
+#include "circoll/select.hpp"
+#include "exec/mpi/concentrated.hpp"
+#include "exec/mpi/nonblocking.hpp"
 #include "exec/mpi/perform.hpp"
 #include "harness.hpp"
 
@@ -18,23 +21,30 @@ TEST_MPI(c_abi) {
   expect(failed == 0, "check " + std::to_string(failed));
 }
 
+/// A reduce_scatter of n elements to rank `root`.
+mpi::Call to_one_rank(std::vector<int>& in, std::vector<int>& out, std::vector<Count>& counts, int root,
+                      bool in_place) {
+  counts.assign(static_cast<std::size_t>(world_size()), 0);
+  counts[static_cast<std::size_t>(root)] = static_cast<Count>(out.size());
+  return {.collective = Collective::reduce_scatter,
+          .sendbuf = in_place ? MPI_IN_PLACE : in.data(),
+          .recvbuf = out.data(),
+          .recvcounts = mpi::CountArray(counts.data()),
+          .sendtype = MPI_INT,
+          .op = MPI_SUM,
+          .comm = MPI_COMM_WORLD};
+}
+
 /// What a policy decides about is what the call amounts to; an algorithm that was named serves the call as it is.
 TEST_MPI(reduce_scatter_to_one_rank_is_a_reduce) {
   const int p = world_size(), r = world_rank();
   constexpr Count n = 1000;
   for (int root = 0; root < p; ++root) {
-    std::vector<Count> counts(static_cast<std::size_t>(p), 0);
-    counts[static_cast<std::size_t>(root)] = n;
     for (const bool in_place : {false, true}) {
       for (const char* const choice : {"auto", "circulant"}) {
         std::vector<int> in(n, r + 1), out(n, in_place ? r + 1 : -1);
-        mpi::Call call{.collective = Collective::reduce_scatter,
-                       .sendbuf = in_place ? MPI_IN_PLACE : in.data(),
-                       .recvbuf = out.data(),
-                       .recvcounts = mpi::CountArray(counts.data()),
-                       .sendtype = MPI_INT,
-                       .op = MPI_SUM,
-                       .comm = MPI_COMM_WORLD};
+        std::vector<Count> counts;
+        const mpi::Call call = to_one_rank(in, out, counts, root, in_place);
         const mpi::Outcome outcome =
             mpi::perform(call, *mpi::intern(Collective::reduce_scatter, choice), mpi::Otherwise::refuse);
         expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, "served");
@@ -47,6 +57,31 @@ TEST_MPI(reduce_scatter_to_one_rank_is_a_reduce) {
         }
       }
     }
+  }
+}
+
+/// Left to the library it is its reduce, which is remembered to be native. Two collectives take turns.
+TEST_MPI(native_reduce_scatter_to_one_rank_is_a_native_reduce) {
+  const int p = world_size(), r = world_rank();
+  static const Policy& native = *make_policy("native").release();  // as long as the process
+  const mpi::Interned& choice = *mpi::intern(Collective::reduce_scatter, native);
+  const mpi::Interned& of_reduce = *mpi::intern(Collective::reduce, native);
+  for (int call_number = 0; call_number < 6; ++call_number) {
+    const int root = call_number % p;
+    const bool in_place = call_number % 2 == 1;
+    const bool nonblocking = call_number / 2 % 2 == 1;
+    std::vector<int> in(10, r + 1), out(10, in_place ? r + 1 : -1);
+    std::vector<Count> counts;
+    const mpi::Call call = to_one_rank(in, out, counts, root, in_place);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const mpi::Outcome outcome =
+        nonblocking ? mpi::start(call, choice, &request, {}) : mpi::perform(call, choice, mpi::Otherwise::refuse);
+    if (nonblocking) PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(outcome.error == MPI_SUCCESS && outcome.served() == nullptr, "native");
+    expect(outcome.bytes == 40, "bytes of the reduce");
+    if (r == root) expect(out == std::vector<int>(10, p * (p + 1) / 2), "the sum");
+    expect(mpi::known_native(*mpi::as_reduce(call, r, p), of_reduce) != nullptr, "the reduce is remembered");
+    expect(mpi::known_native(call, choice) == nullptr, "the call is not");
   }
 }
 

@@ -1,5 +1,6 @@
 #include "exec/mpi/choices.hpp"
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,7 +36,7 @@ Registry& registry() {
 Interned read(Collective collective, std::string_view text, const Policy* policy) {
   Interned interned{.collective = collective, .text = std::string(text)};
   if (policy != nullptr || text.empty() || text == "auto") {
-    interned.text = policy != nullptr ? "policy" : "auto";
+    interned.text = policy != nullptr ? "" : "auto";
     interned.policy = policy != nullptr ? policy : &default_policy();
   } else if (text == "native") {
     interned.kind = Interned::Kind::native;
@@ -48,12 +49,11 @@ Interned read(Collective collective, std::string_view text, const Policy* policy
   return interned;
 }
 
-/// Whether a memo of an earlier choice answers this one.
-bool same(const Interned& known, Collective collective, const Choice& choice, std::string_view spelling) {
-  if (known.collective != collective) return false;
+/// Whether an earlier choice for the same collective is this one.
+bool same(const Interned& known, const Choice& choice) {
   if (choice.policy() != nullptr) return known.policy == choice.policy();
   const Selection* selection = choice.selection();
-  if (selection == nullptr) return choice.text() == spelling;
+  if (selection == nullptr) return known.text == (choice.text().empty() ? "auto" : choice.text());
   return known.kind == Interned::Kind::algorithm && known.selection.algorithm == selection->algorithm &&
          known.selection.params == selection->params;
 }
@@ -61,9 +61,10 @@ bool same(const Interned& known, Collective collective, const Choice& choice, st
 }  // namespace
 
 const Interned* intern(Collective collective, const Choice& choice) {
-  CIRCOLL_THREAD_LOCAL const Interned* last = nullptr;
-  CIRCOLL_THREAD_LOCAL std::string spelling;
-  if (last != nullptr && same(*last, collective, choice, spelling)) return last;
+  // A program's collectives take turns.
+  CIRCOLL_THREAD_LOCAL std::array<const Interned*, all_collectives.size()> lasts;
+  const Interned*& last = lasts[static_cast<std::size_t>(collective)];
+  if (last != nullptr && same(*last, choice)) return last;
   const Selection* selection = choice.selection();
   require(selection == nullptr || selection->algorithm != nullptr, "the selection names no algorithm");
   const std::string text = selection != nullptr ? selection->text() : std::string(choice.text());
@@ -77,7 +78,6 @@ const Interned* intern(Collective collective, const Choice& choice) {
     known.all.erase(key);
     throw;
   }
-  spelling = choice.policy() != nullptr ? std::string(1, '\0') : text;  // no text spells a policy
   last = entry.get();
   return last;
 }

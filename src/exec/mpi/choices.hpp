@@ -14,7 +14,7 @@ struct Interned {
   enum class Kind { automatic, native, algorithm };
   Kind kind = Kind::automatic;
   Collective collective = Collective::barrier;
-  std::string text;
+  std::string text;                ///< how the choice is spelled; empty if it is a policy
   Selection selection{};           ///< of an algorithm
   const Policy* policy = nullptr;  ///< of automatic
 };

@@ -15,12 +15,16 @@ namespace circoll::mpi {
 [[nodiscard]] std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size);
 
 /// Returns serve(call, choice), or that of the call and the choice that these amount to: a policy decides about a reduce_scatter
-/// to one rank as about a reduce. An algorithm that was chosen by name is kept.
-template <typename Serve>
-auto serve_as_meant(const Call& call, const Interned& choice, const CommState& state, const Serve& serve) {
+/// to one rank as about a reduce. An algorithm that was chosen by name is kept. Where that reduce is known to be native, returns
+/// native(reduce, what is known): the call itself has counts, so that nothing is remembered of it.
+template <typename Serve, typename Native>
+auto serve_as_meant(const Call& call, const Interned& choice, CommState& state, const Serve& serve,
+                    const Native& native) {
   if (call.collective == Collective::reduce_scatter && choice.kind == Interned::Kind::automatic) {
     if (const auto reduce = as_reduce(call, state.rank(), state.size())) {
-      return serve(*reduce, *intern(Collective::reduce, *choice.policy));
+      const Interned& by = *intern(Collective::reduce, *choice.policy);
+      const NativeCalls::Known* const known = state.native_calls().find(*reduce, by);
+      return known != nullptr ? native(*reduce, *known) : serve(*reduce, by);
     }
   }
   return serve(call, choice);

@@ -111,9 +111,14 @@ Outcome start(const Call& call, const Interned& choice, MPI_Request* request, co
   if (!found.native_reason.empty()) return native(call, request, found.native_reason);
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
-  return serve_as_meant(call, choice, *found.state, [&](const Call& meant, const Interned& by) {
-    return start_on(*found.state, meant, by, request, observer, call.collective);
-  });
+  return serve_as_meant(
+      call, choice, *found.state,
+      [&](const Call& meant, const Interned& by) {
+        return start_on(*found.state, meant, by, request, observer, call.collective);
+      },
+      [&](const Call& meant, const NativeCalls::Known& known) {
+        return native(meant, request, known.reason, known.bytes);
+      });
 }
 
 bool cancel_nonblocking(MPI_Request request, int* error) {

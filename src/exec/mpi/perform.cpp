@@ -88,9 +88,10 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, b
     return found.erroneous ? native(call, found.native_reason)
                            : not_served(call, choice, otherwise, found.native_reason, 0);
   }
-  return serve_as_meant(call, choice, *found.state, [&](const Call& meant, const Interned& by) {
-    return perform_on(*found.state, meant, by, otherwise, timed);
-  });
+  return serve_as_meant(
+      call, choice, *found.state,
+      [&](const Call& meant, const Interned& by) { return perform_on(*found.state, meant, by, otherwise, timed); },
+      [](const Call& meant, const NativeCalls::Known& known) { return native(meant, known.reason, known.bytes); });
 }
 
 }  // namespace circoll::mpi

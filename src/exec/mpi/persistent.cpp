@@ -107,9 +107,14 @@ Outcome init(const Call& call, const Interned& choice, MPI_Info info, MPI_Reques
   if (!found.native_reason.empty()) return native(call, info, request, found.native_reason);
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
-  return serve_as_meant(call, choice, *found.state, [&](const Call& meant, const Interned& by) {
-    return init_on(*found.state, meant, by, info, request, observer, call.collective);
-  });
+  return serve_as_meant(
+      call, choice, *found.state,
+      [&](const Call& meant, const Interned& by) {
+        return init_on(*found.state, meant, by, info, request, observer, call.collective);
+      },
+      [&](const Call& meant, const NativeCalls::Known& known) {
+        return native(meant, info, request, known.reason, known.bytes);
+      });
 }
 
 bool start_persistent(MPI_Request request, int* error) {
