@@ -12,13 +12,13 @@
 namespace simgrid::smpi {
 
 class Datatype;
-class Comm {  // of SimGrid: what is replaced of it
+class [[gnu::visibility("default")]] Comm {  // of SimGrid: what is replaced of it
  public:
   void init_smp();
 };
 
 int allgather__bruck(const void*, int, Datatype*, void*, int, Datatype*, Comm*);
-int allgather__ring(const void*, int, Datatype*, void*, int, Datatype*, Comm*);
+[[gnu::visibility("default")]] int allgather__ring(const void*, int, Datatype*, void*, int, Datatype*, Comm*);
 
 namespace {
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "circoll/builder.hpp"
 #include "patterns/costs.hpp"
 
 namespace circoll::patterns {
@@ -62,5 +63,9 @@ class KnomialTree {
   Rank size_;
   std::int64_t radix_;
 };
+
+/// Writes a reduce among `size` ranks in a row, of which the builder's is the v-th, to the first of them; `tree` may be that of more. A
+/// rank combines its children in their order, which is that of ranks: any associative operator.
+void reduce_in_order(Builder& builder, const KnomialTree& tree, Rank v, Rank size);
 
 }  // namespace circoll::patterns

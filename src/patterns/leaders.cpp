@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "patterns/arrivals.hpp"
 #include "patterns/knomial.hpp"
 #include "patterns/nodes.hpp"
 
@@ -25,37 +24,13 @@ CriticalPath path_of(const char* id, const Shape& shape) {
   return critical_path(*selection.algorithm, selection.collective, shape);
 }
 
-/// The tree of from_leader backwards. A rank combines its children in their order, which is that of ranks.
-void reduce_to_leader(Builder& b, const Nodes& nodes) {
-  const Rank node = nodes.node_of(b.rank());
-  const Rank v = b.rank() - nodes.leader(node);
-  const Rank size = nodes.size(node);
-  const KnomialTree tree(nodes.full_size(), b.param(inner_radix.name, inner_radix.fallback));
-  if (size == 1) b.copy(b.output(), b.input());
-  Arrivals arrivals(b, b.input());
-  Region sum = b.input();
-  tree.each_round_up([&](Rank weight, Rank step) {
-    if (tree.is_parent(v, weight, step) && v + step < size) {
-      const Region arrived = arrivals.next();
-      // The leader's last child: its weight is the largest one, and no child follows.
-      const bool last = v == 0 && step + weight >= size && tree.next_weight(weight) >= size;
-      const Region next = last ? b.output() : arrived;
-      b.recv(b.rank() + step, arrived);
-      b.reduce(next, sum, arrived);
-      sum = next;
-    } else if (tree.is_child(v, weight, step)) {
-      b.send(b.rank() - step, sum);
-    }
-    b.next_round();
-  });
-}
-
 }  // namespace
 
 void allreduce_by_leaders(Builder& b, const char* between) {
   const Nodes nodes(b);
   const Rank node = nodes.node_of(b.rank());
-  reduce_to_leader(b, nodes);
+  reduce_in_order(b, KnomialTree(nodes.full_size(), b.param(inner_radix.name, inner_radix.fallback)),
+                  b.rank() - nodes.leader(node), nodes.size(node));
   if (nodes.leader(node) == b.rank()) {
     Shape shape = all_leaders(b.shape());
     shape.rank = node;

@@ -1,0 +1,61 @@
+// allreduce/knomial: a k-nomial reduce to rank 0, then bcast/knomial from it.
+//
+// Idea      Fewer levels than the binomial tree, and more messages per rank: for short vectors where latency is long and
+//           messages cost their sender little.
+// Shape     any p; one block.
+// Cost      2R rounds, R those of bcast/knomial; R blocks sent, received and combined by rank 0.
+// Scratch   three blocks.
+// Order     rank order: any associative operator; one rank computes the result: same bits on all ranks.
+// Source    MPICH, allreduce_intra_tree.
+#include "patterns/knomial.hpp"
+#include "circoll/algorithm.hpp"
+#include "patterns/composed.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+using patterns::radix;
+
+void build(Builder& b) {
+  patterns::reduce_in_order(b, patterns::KnomialTree(b.size(), b.param(radix.name, radix.fallback)), b.rank(),
+                            b.size());
+  b.embed(build_part(b, "bcast/knomial", part_shape(b)), {.recv = b.output()});
+}
+
+Cost cost(const Shape& shape) {
+  const std::int64_t rounds = patterns::KnomialTree(shape.size, patterns::value_of(shape, radix)).rounds();
+  return {.rounds = 2 * rounds,
+          .sent = rounds,
+          .received = rounds,
+          .reduced = rounds,
+          .copied = patterns::lonely_copy(shape)};
+}
+
+CriticalPath path(const Shape& shape) { return patterns::path_by_root(shape, "reduce/knomial", "bcast/knomial"); }
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(allreduce, knomial) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::allreduce},
+      .name = "knomial",
+      .summary = "k-nomial reduce to rank 0, then k-nomial bcast; short vectors",
+      .source = "MPICH, coll/allreduce",
+      .guarantees = {.same_bits = true, .rank_order = true},
+      .formula = {.rounds = "2 sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)",
+                  .sent = "rounds/2",
+                  .reduced = "rounds/2",
+                  .two_way = "0",
+                  .one_way = "rounds",
+                  .volume = "0",
+                  .one_way_volume = "rounds",
+                  .combined = "rounds/2"},
+      .params = {radix},
+      .cost = cost,
+      .path = path,
+      .build = build,
+  };
+  return algorithm;
+}
