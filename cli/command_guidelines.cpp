@@ -106,7 +106,7 @@ void run(const GuidelineOptions& options, Context& context) {
   const std::vector<Finding> findings = check_guidelines(runs, options.test);
   if (!options.rules.empty()) {
     const std::string rules = rules_json(
-        guideline_fixes(runs, findings), measured_operator(runs.front().launch),
+        guideline_fixes(runs, findings, options.test), measured_operator(runs.front().launch),
         {.about = fmt::format("native, but where it violates a guideline and Circoll is faster; {} launches; {}",
                               runs.size(), runs.front().launch.setting),
          .otherwise = "native",

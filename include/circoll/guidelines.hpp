@@ -118,8 +118,10 @@ struct Finding {
                                                     const GuidelineTest& test = {});
 
 /// Rules that leave to the MPI library what it does well: where a guideline is violated by "native" the fastest algorithm
-/// that was measured, if it is faster than native ("auto" if nothing of Circoll was measured), else "native".
+/// that was measured, if it is faster than native ("auto" if nothing of Circoll was measured), else "native". The same where
+/// these rules make a right-hand side so much faster that native is slower by more than the test's least effect.
 [[nodiscard]] std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs,
-                                                    const std::vector<Finding>& findings);
+                                                    const std::vector<Finding>& findings,
+                                                    const GuidelineTest& test = {});
 
 }  // namespace circoll

@@ -74,6 +74,81 @@ Samples::const_iterator right_of(const Guideline& guideline, const Samples& samp
              : samples.end();
 }
 
+/// A cell of rules in the making.
+struct Fix {
+  select::TimedCell cell{};
+  std::string reason{};  ///< empty: native serves it
+
+  [[nodiscard]] bool only_native() const {
+    return std::all_of(cell.candidates.begin(), cell.candidates.end(), is_native);
+  }
+  /// How much sooner a call ends than native.
+  [[nodiscard]] double saved_s() const {
+    const auto native = std::find_if(cell.candidates.begin(), cell.candidates.end(), is_native);
+    if (reason.empty() || native == cell.candidates.end()) return 0;
+    const auto best = std::min_element(cell.candidates.begin(), cell.candidates.end(),
+                                       [](const auto& a, const auto& b) { return a.median_s < b.median_s; });
+    return native->median_s - best->median_s;
+  }
+  [[nodiscard]] RuleCell rule() const {
+    RuleCell chosen{.collective = cell.collective, .p = cell.p, .bytes = cell.bytes, .use = "native"};
+    if (reason.empty()) return chosen;
+    if (only_native()) {
+      chosen.use = "auto";
+    } else if (auto best = select::fastest(cell, 0)) {
+      chosen = *std::move(best);
+    }
+    chosen.about = reason + (chosen.about.empty() ? "" : ": ") + chosen.about;
+    return chosen;
+  }
+
+ private:
+  static bool is_native(const select::Timed& time) { return time.algorithm == "native"; }
+};
+
+class Fixes {
+ public:
+  explicit Fixes(std::vector<select::TimedCell> cells) {
+    for (select::TimedCell& cell : cells) all_.push_back({std::move(cell)});
+  }
+
+  /// The one for the left-hand side of a finding of native that does not have a reason yet, or nullptr.
+  [[nodiscard]] Fix* wanted(const Finding& finding) {
+    if (finding.algorithm != "native") return nullptr;
+    const auto collective = collective_from_string(to_string(finding.guideline->left));
+    Fix* const fix = collective ? find(*collective, finding.p, finding.bytes) : nullptr;
+    return fix != nullptr && fix->reason.empty() ? fix : nullptr;
+  }
+  /// How much sooner the right-hand side ends than native, by the fixes so far.
+  [[nodiscard]] double saved_on_the_right(const Finding& finding) {
+    double saved_s = 0;
+    for (const GuidelineCall& call : finding.guideline->right.calls) {
+      if (call.part == Part::at_root) continue;  // another collective by the rules
+      const Count bytes = call.part == Part::half ? (finding.right_bytes + 1) / 2 : finding.right_bytes;
+      const Fix* const fix = find(call.collective, finding.p, bytes);
+      saved_s += fix != nullptr ? fix->saved_s() : 0;
+    }
+    return saved_s;
+  }
+  [[nodiscard]] std::vector<RuleCell> rules() const {
+    std::vector<RuleCell> cells;
+    cells.reserve(all_.size());
+    for (const Fix& fix : all_) cells.push_back(fix.rule());
+    return cells;
+  }
+
+ private:
+  [[nodiscard]] Fix* find(Collective collective, Rank p, Count bytes) {
+    const bool sized = deciding_bytes(collective, 1) != 0;
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const Fix& fix) {
+      return fix.cell.collective == collective && fix.cell.p == p && (!sized || fix.cell.bytes == bytes);
+    });
+    return found == all_.end() ? nullptr : &*found;
+  }
+
+  std::vector<Fix> all_;
+};
+
 }  // namespace
 
 std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs, const GuidelineTest& test) {
@@ -92,7 +167,8 @@ std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs, con
   return findings;
 }
 
-std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, const std::vector<Finding>& findings) {
+std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, const std::vector<Finding>& findings,
+                                      const GuidelineTest& test) {
   const RuleOperator measured = runs.empty() ? RuleOperator{} : measured_operator(runs.front().launch);
   // In rules "auto" is the model's choice.
   const bool by_model =
@@ -105,29 +181,24 @@ std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, con
       times.push_back({*collective, p, bytes, algorithm, median(medians), static_cast<int>(medians.size()), false});
     }
   }
-  std::vector<RuleCell> cells;
-  for (const select::TimedCell& cell : select::timed_cells(times, measured)) {
-    const bool sized = deciding_bytes(cell.collective, 1) != 0;
-    const auto concerns = [&](const Finding& finding) {
-      return finding.verdict == GuidelineVerdict::violated && finding.algorithm == "native" && finding.p == cell.p &&
-             (!sized || finding.bytes == cell.bytes) &&
-             to_string(finding.guideline->left) == to_string(cell.collective);
-    };
-    const auto violated = std::find_if(findings.begin(), findings.end(), concerns);
-    RuleCell chosen{.collective = cell.collective, .p = cell.p, .bytes = cell.bytes, .use = "native"};
-    if (violated != findings.end()) {
-      const bool none = std::all_of(cell.candidates.begin(), cell.candidates.end(),
-                                    [](const select::Timed& time) { return time.algorithm == "native"; });
-      if (none) {
-        chosen.use = "auto";
-      } else if (auto best = select::fastest(cell, 0)) {
-        chosen = *std::move(best);
-      }
-      chosen.about = to_string(*violated->guideline) + " violated" + (chosen.about.empty() ? "" : ": ") + chosen.about;
-    }
-    cells.push_back(std::move(chosen));
+  Fixes fixes(select::timed_cells(times, measured));
+  for (const Finding& finding : findings) {
+    if (finding.verdict != GuidelineVerdict::violated) continue;
+    if (Fix* const fix = fixes.wanted(finding)) fix->reason = to_string(*finding.guideline) + " violated";
   }
-  return cells;
+  // What is better served now may do for other calls, too.
+  for (bool again = true; again;) {
+    again = false;
+    for (const Finding& finding : findings) {
+      const double saved_s = fixes.saved_on_the_right(finding);
+      if (saved_s <= 0 || finding.left_s <= (1 + test.least_effect) * (finding.right_s - saved_s)) continue;
+      if (Fix* const fix = fixes.wanted(finding)) {
+        fix->reason = to_string(*finding.guideline) + " violated by these rules";
+        again = true;
+      }
+    }
+  }
+  return fixes.rules();
 }
 
 }  // namespace circoll

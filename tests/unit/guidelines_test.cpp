@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -165,6 +166,46 @@ TEST(Guidelines, FixesServeViolatedCellsBetter) {
   EXPECT_EQ(served(Collective::allreduce, 5, 1024), "native");
   EXPECT_EQ(served(Collective::bcast, 4, 1024), "native");
   EXPECT_EQ(served(Collective::scan, 4, 1024), "native");
+}
+
+/// allreduce is in order until reduce_scatter_block gets a rule.
+TEST(Guidelines, FixesConsiderWhatTheyMakeFaster) {
+  const std::vector<Time> times = {{"allreduce", "native", 1024, 50},
+                                   {"allreduce", "ring", 1024, 45},
+                                   {"allreduce", "native", 64, 30},
+                                   {"allreduce", "ring", 64, 25},
+                                   {"reduce_scatter_block", "native", 1024, 60},
+                                   {"reduce_scatter_block", "circulant", 1024, 20},
+                                   {"reduce_scatter_block", "native", 64, 60},
+                                   {"reduce_scatter_block", "circulant", 64, 54},
+                                   {"allgather", "native", 1024, 20},
+                                   {"reduce_scatter_block+allgather", "native", 1024, 80},
+                                   {"reduce_scatter_block+allgather", "native", 64, 80},
+                                   {"allreduce+copy_block", "native", 1024, 52},
+                                   {"allreduce+copy_block", "native", 64, 52}};
+  const auto runs = runs_of(times, 4);
+  const auto used = [&](double least_effect) {
+    std::map<std::pair<std::string, Count>, RuleCell> cells;
+    const GuidelineTest test{.least_effect = least_effect};
+    for (const RuleCell& cell : guideline_fixes(runs, check_guidelines(runs, test), test)) {
+      cells[{std::string(to_string(cell.collective)), cell.bytes}] = cell;
+    }
+    return cells;
+  };
+  auto cells = used(0.05);
+  EXPECT_EQ(cells.at({"reduce_scatter_block", 1024}).use, "circulant");
+  EXPECT_EQ(cells.at({"reduce_scatter_block", 64}).use, "circulant");
+  EXPECT_EQ(cells.at({"allreduce", 1024}).use, "ring");  // 50 us against 80 - 40
+  EXPECT_EQ(
+      cells.at({"allreduce", 1024}).about.find("allreduce <= reduce_scatter_block+allgather violated by these rules"),
+      0U);
+  EXPECT_EQ(cells.at({"allreduce", 64}).use, "native");  // 30 us against 80 - 6, and against 45 for 1024 bytes
+  EXPECT_EQ(cells.at({"allgather", 1024}).use, "native");
+  cells = used(0.14);  // 60 us against 52 is still a violation, 50 against 40 one as well
+  EXPECT_EQ(cells.at({"allreduce", 1024}).use, "ring");
+  cells = used(0.3);  // none is
+  EXPECT_EQ(cells.at({"reduce_scatter_block", 1024}).use, "native");
+  EXPECT_EQ(cells.at({"allreduce", 1024}).use, "native");
 }
 
 TEST(Guidelines, FixesAreAutoIfNothingElseWasMeasured) {
