@@ -71,12 +71,17 @@ std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOp
   return cells;
 }
 
-std::optional<RuleCell> fastest(const TimedCell& cell, double margin) {
-  const Timed *best = nullptr, *native = nullptr;
+BestAndNative best_and_native(const TimedCell& cell) {
+  BestAndNative found;
   for (const Timed& time : cell.candidates) {
-    if (best == nullptr || time.median_s < best->median_s) best = &time;
-    if (time.algorithm == "native") native = &time;
+    if (found.best == nullptr || time.median_s < found.best->median_s) found.best = &time;
+    if (time.algorithm == "native") found.native = &time;
   }
+  return found;
+}
+
+std::optional<RuleCell> fastest(const TimedCell& cell, double margin) {
+  auto [best, native] = best_and_native(cell);
   if (best == nullptr) return std::nullopt;
   const auto micro = [](const Timed& time) { return fmt::format("{} {:.2f} us", time.algorithm, time.median_s * 1e6); };
   std::string about = deciding_bytes(cell.collective, 1) == 0 ? "" : fmt::format("{} bytes: ", cell.bytes);

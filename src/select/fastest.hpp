@@ -32,6 +32,13 @@ struct TimedCell {
 /// the sizes; left out there: what was not measured at all of them.
 [[nodiscard]] std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured);
 
+/// nullptr where there is none. Lives as long as the cell.
+struct BestAndNative {
+  const Timed* best = nullptr;
+  const Timed* native = nullptr;
+};
+[[nodiscard]] BestAndNative best_and_native(const TimedCell& cell);
+
 /// The fastest candidate; native, if that was measured and takes no more than 1 + margin times as long. Nothing if there is
 /// no candidate.
 [[nodiscard]] std::optional<RuleCell> fastest(const TimedCell& cell, double margin);

@@ -80,15 +80,13 @@ struct Fix {
   std::string reason{};  ///< empty: native serves it
 
   [[nodiscard]] bool only_native() const {
-    return std::all_of(cell.candidates.begin(), cell.candidates.end(), is_native);
+    return std::all_of(cell.candidates.begin(), cell.candidates.end(),
+                       [](const select::Timed& time) { return time.algorithm == "native"; });
   }
   /// How much sooner a call ends than native.
   [[nodiscard]] double saved_s() const {
-    const auto native = std::find_if(cell.candidates.begin(), cell.candidates.end(), is_native);
-    if (reason.empty() || native == cell.candidates.end()) return 0;
-    const auto best = std::min_element(cell.candidates.begin(), cell.candidates.end(),
-                                       [](const auto& a, const auto& b) { return a.median_s < b.median_s; });
-    return native->median_s - best->median_s;
+    const auto [best, native] = select::best_and_native(cell);
+    return reason.empty() || native == nullptr ? 0 : native->median_s - best->median_s;
   }
   [[nodiscard]] RuleCell rule() const {
     RuleCell chosen{.collective = cell.collective, .p = cell.p, .bytes = cell.bytes, .use = "native"};
@@ -101,9 +99,6 @@ struct Fix {
     chosen.about = reason + (chosen.about.empty() ? "" : ": ") + chosen.about;
     return chosen;
   }
-
- private:
-  static bool is_native(const select::Timed& time) { return time.algorithm == "native"; }
 };
 
 class Fixes {
@@ -190,12 +185,12 @@ std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, con
   for (bool again = true; again;) {
     again = false;
     for (const Finding& finding : findings) {
+      Fix* const fix = fixes.wanted(finding);
+      if (fix == nullptr) continue;
       const double saved_s = fixes.saved_on_the_right(finding);
       if (saved_s <= 0 || finding.left_s <= (1 + test.least_effect) * (finding.right_s - saved_s)) continue;
-      if (Fix* const fix = fixes.wanted(finding)) {
-        fix->reason = to_string(*finding.guideline) + " violated by these rules";
-        again = true;
-      }
+      fix->reason = to_string(*finding.guideline) + " violated by these rules";
+      again = true;
     }
   }
   return fixes.rules();

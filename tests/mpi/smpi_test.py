@@ -25,23 +25,24 @@ def hosts_of(directory, nodes, cores):
     return scope["Cluster"](directory, nodes, cores)
 
 
-def simulated_end(cluster, *options):
+def run_bench(cluster, smpirun, selector, setting, *arguments):
+    command = ["smpirun", *smpirun, "-np", cluster.ranks, "-platform", cluster.platform, "-hostfile", cluster.hosts,
+               "--cfg=smpi/simulate-computation:no", f"--cfg=smpi/coll-selector:{selector}", *setting, build / "bench/circoll-bench.smpi",
+               "--reps", "1", *arguments]
+    return subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=200, check=False, text=True)
+
+
+def simulated_end(cluster, smpirun):
     """When a program ends whose only call is a two-level collective, in simulated seconds."""
-    done = subprocess.run(list(map(str, ("smpirun", *options, "-np", cluster.ranks, "-platform", cluster.platform, "-hostfile", cluster.hosts,
-                                         "--cfg=smpi/simulate-computation:no", "--cfg=smpi/coll-selector:mvapich2",
-                                         "--cfg=smpi/display-timing:yes", build / "bench/circoll-bench.smpi", "--collective", "reduce",
-                                         "--bytes", "8", "--algorithm", "native", "--reps", "1"))),
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100, check=False, text=True)
+    done = run_bench(cluster, smpirun, "mvapich2", ["--cfg=smpi/display-timing:yes"], "--collective", "reduce", "--bytes", "8",
+                     "--algorithm", "native")
     found = re.search(r"Simulated time: ([0-9.]+) seconds", done.stdout)
     return float(found[1]) if found else float("nan")
 
 
 def bench(cluster, json_file, *arguments, selector="ompi", smpirun=()):
-    command = ["smpirun", *smpirun, "-np", cluster.ranks, "-platform", cluster.platform, "-hostfile", cluster.hosts,
-               "--cfg=smpi/simulate-computation:no", f"--cfg=smpi/coll-selector:{selector}", "--cfg=smpi/shared-malloc:no",
-               "--log=root.thres:error", build / "bench/circoll-bench.smpi", "--reps", "1", "--json", json_file, *arguments]
-    done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          timeout=200, check=False, text=True)
+    done = run_bench(cluster, smpirun, selector, ["--cfg=smpi/shared-malloc:no", "--log=root.thres:error"], "--json", json_file, *arguments)
     if done.returncode != 0:
         print(done.stdout[-2000:])
     expect(done.returncode == 0, f"circoll-bench {' '.join(arguments[:4])}")
@@ -69,7 +70,7 @@ with tempfile.TemporaryDirectory() as name:
     usual, short = ([row["median_us"] for row in bench(cluster, directory / "d.json", *two_level, selector="mvapich2", smpirun=options)]
                     for options in ((), setup))
     expect(usual and usual == short, f"the set-up is not measured: {usual}, {short}")
-    ends = [simulated_end(cluster, *options) for options in ((), setup)]
+    ends = [simulated_end(cluster, options) for options in ((), setup)]
     expect(ends[1] < ends[0], f"and takes less time: {ends}")
     results = directory / "results"
     done = subprocess.run([source / "experiments/smpi/run", results, "--build", build, "--grounds", "4x4", "--short", "--selectors",
