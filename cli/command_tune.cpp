@@ -26,9 +26,11 @@ void run(const TuningOptions& options) {
   const std::vector<RuleCell> cells = tune(launches, options.tune);
   const std::string rules =
       rules_json(cells, measured_operator(launches.front()),
-                 {.about = fmt::format("the fastest of what was measured, native where it is within {:g} %; {} "
+                 {.about = fmt::format("the fastest of what was measured, native where it is within {:g} %{}; {} "
                                        "launches; {}",
-                                       options.tune.margin * 100, launches.size(), launches.front().setting)});
+                                       options.tune.margin * 100,
+                                       options.tune.in_every_launch ? ", or was faster in a launch" : "",
+                                       launches.size(), launches.front().setting)});
   if (options.output.empty()) {
     print(rules);
     return;
@@ -54,6 +56,9 @@ void add_tune(CLI::App& app, Context& /*context*/) {
   command->add_option("--margin", options->tune.margin, "Native stays unless it takes longer by more than this share")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  command->add_flag(
+      "--in-every-launch", options->tune.in_every_launch,
+      "Native stays also where it was faster in one of the launches: for machines on which launches differ");
   command->footer(
       "In each cell of collective, ranks and size the fastest by the median of the launches' medians. Neighbouring\n"
       "sizes with one choice become one rule, others meet at their geometric mean; other numbers of ranks are left to\n"

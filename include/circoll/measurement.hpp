@@ -45,6 +45,7 @@ struct Combined {
   double speedup = 0;  ///< the median over the launches of native's median / this median; 0: native is missing
   double speedup_low = 0;
   double speedup_high = 0;
+  double least_speedup = 0;  ///< the least of these ratios
 };
 
 /// In the order of their first appearance. Throws Error(invalid_argument) if the launches have different settings, naming the

@@ -42,10 +42,11 @@ struct RulesText {
 
 struct TuneOptions {
   double margin = 0.05;  ///< native is left only for an algorithm that takes less than 1 / (1 + margin) of its time
+  bool in_every_launch = false;  ///< and that was faster in every launch; without effect where native was not measured
 };
 
 /// The fastest of what was measured in each cell, by the median of the launches' medians; native if nothing is faster by the
-/// margin. Candidates are right, measured by as many launches as any other in their cell, and able to serve calls by a rule.
+/// margin, or in every launch if that is asked for. Candidates are right, measured by as many launches as any other in their cell, and able to serve calls by a rule.
 /// Where sizes can not decide the geometric mean over those that all candidates share does. Throws Error(invalid_argument) if
 /// launches of one number of ranks have different settings, or types, operators or roots differ at all.
 [[nodiscard]] std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOptions& options = {});

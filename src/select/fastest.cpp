@@ -34,17 +34,19 @@ TimedCell over_sizes(const std::vector<TimedCell>& cells) {
   TimedCell all{.collective = cells.front().collective, .p = cells.front().p};
   for (const Timed& first : cells.front().candidates) {
     Timed mean = first;
-    double logarithms = 0;
+    double logarithms = 0, least_logarithms = 0;
     std::size_t measured = 0;
     for (const TimedCell& cell : cells) {
       for (const Timed& time : cell.candidates) {
         if (time.algorithm != first.algorithm) continue;
         logarithms += std::log(time.median_s);
+        least_logarithms += std::log(time.least_speedup);
         ++measured;
       }
     }
     if (measured != cells.size()) continue;
     mean.median_s = std::exp(logarithms / static_cast<double>(measured));
+    mean.least_speedup = std::exp(least_logarithms / static_cast<double>(measured));
     all.candidates.push_back(std::move(mean));
   }
   return all;
@@ -80,14 +82,19 @@ BestAndNative best_and_native(const TimedCell& cell) {
   return found;
 }
 
-std::optional<RuleCell> fastest(const TimedCell& cell, double margin) {
+std::optional<RuleCell> fastest(const TimedCell& measured, const TuneOptions& options) {
+  TimedCell cell = measured;
+  if (options.in_every_launch && best_and_native(measured).native != nullptr) {
+    std::erase_if(cell.candidates,
+                  [](const Timed& time) { return time.algorithm != "native" && !(time.least_speedup > 1); });
+  }
   auto [best, native] = best_and_native(cell);
   if (best == nullptr) return std::nullopt;
   const auto micro = [](const Timed& time) { return fmt::format("{} {:.2f} us", time.algorithm, time.median_s * 1e6); };
   std::string about = deciding_bytes(cell.collective, 1) == 0 ? "" : fmt::format("{} bytes: ", cell.bytes);
   about += micro(*best);
   if (native != nullptr && best != native) about += ", " + micro(*native);
-  if (native != nullptr && native->median_s <= best->median_s * (1 + margin)) best = native;
+  if (native != nullptr && native->median_s <= best->median_s * (1 + options.margin)) best = native;
   return RuleCell{.collective = cell.collective,
                   .p = cell.p,
                   .bytes = cell.bytes,

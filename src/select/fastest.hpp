@@ -17,6 +17,7 @@ struct Timed {
   std::string algorithm{};
   double median_s = 0;
   int launches = 0;
+  double least_speedup = 0;  ///< over native, in the launch that was worst for it; 0: unknown
   bool wrong = false;
 };
 
@@ -39,8 +40,7 @@ struct BestAndNative {
 };
 [[nodiscard]] BestAndNative best_and_native(const TimedCell& cell);
 
-/// The fastest candidate; native, if that was measured and takes no more than 1 + margin times as long. Nothing if there is
-/// no candidate.
-[[nodiscard]] std::optional<RuleCell> fastest(const TimedCell& cell, double margin);
+/// The fastest candidate as TuneOptions say. Nothing if there is no candidate.
+[[nodiscard]] std::optional<RuleCell> fastest(const TimedCell& cell, const TuneOptions& options);
 
 }  // namespace circoll::select

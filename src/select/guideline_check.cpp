@@ -93,7 +93,7 @@ struct Fix {
     if (reason.empty()) return chosen;
     if (only_native()) {
       chosen.use = "auto";
-    } else if (auto best = select::fastest(cell, 0)) {
+    } else if (auto best = select::fastest(cell, {.margin = 0})) {
       chosen = *std::move(best);
     }
     chosen.about = reason + (chosen.about.empty() ? "" : ": ") + chosen.about;

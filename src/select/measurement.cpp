@@ -79,6 +79,7 @@ Combined combine(const std::vector<Launch>& launches, const Measurement& first) 
       ratios.push_back(native->median_s / own->median_s);
     }
   }
+  if (!ratios.empty()) cell.least_speedup = *std::min_element(ratios.begin(), ratios.end());
   std::tie(cell.row.median_s, cell.low_s, cell.high_s) = middle(std::move(medians));
   std::tie(cell.speedup, cell.speedup_low, cell.speedup_high) = middle(std::move(ratios));
   return cell;

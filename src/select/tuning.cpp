@@ -52,12 +52,13 @@ std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOption
                        .algorithm = row.algorithm,
                        .median_s = row.median_s,
                        .launches = cell.launches,
+                       .least_speedup = cell.least_speedup,
                        .wrong = row.wrong});
     }
   }
   std::vector<RuleCell> cells;
   for (const select::TimedCell& cell : select::timed_cells(times, measured)) {
-    if (auto chosen = select::fastest(cell, options.margin)) cells.push_back(*std::move(chosen));
+    if (auto chosen = select::fastest(cell, options)) cells.push_back(*std::move(chosen));
   }
   return cells;
 }

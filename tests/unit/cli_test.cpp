@@ -237,6 +237,7 @@ TEST(Cli, GuidelinesAndTuneWriteRules) {
   EXPECT_EQ(run("tune " + all + " -o " + rules.path).exit_code, 0);
   EXPECT_TRUE(contains(run(ask).out, "allreduce/ring"));
   EXPECT_TRUE(contains(run("tune --margin 9 " + all).out, "\"native\""));
+  EXPECT_TRUE(contains(run("tune --in-every-launch " + all).out, "or was faster in a launch"));
   EXPECT_EQ(run("tune " + all + " -o /nowhere/rules.json 2>&1").exit_code, 1);
   EXPECT_EQ(run("guidelines " + rules.path + " 2>&1").exit_code, 2);
 }

@@ -39,9 +39,8 @@ std::string choice(const Policy& policy, Collective collective, Rank p, Count by
   return std::string(decision.selection->algorithm->name);
 }
 
-std::unique_ptr<const Policy> tuned(const std::vector<Launch>& launches, double margin = 0.05) {
-  return make_rules_policy(rules_json(tune(launches, {.margin = margin}), measured_operator(launches.front())),
-                           "rules");
+std::unique_ptr<const Policy> tuned(const std::vector<Launch>& launches, const TuneOptions& options = {}) {
+  return make_rules_policy(rules_json(tune(launches, options), measured_operator(launches.front())), "rules");
 }
 
 TEST(Tuning, ChoosesTheFastestAndCutsAtTheGeometricMean) {
@@ -78,7 +77,7 @@ TEST(Tuning, NativeStaysWithinTheMargin) {
   const std::vector<Launch> launches{
       launch({row(Collective::bcast, "native", 4, 8, 10.4), row(Collective::bcast, "binomial", 4, 8, 10)})};
   EXPECT_EQ(choice(*tuned(launches), Collective::bcast, 4, 8), "native");
-  EXPECT_EQ(choice(*tuned(launches, 0.01), Collective::bcast, 4, 8), "binomial");
+  EXPECT_EQ(choice(*tuned(launches, {.margin = 0.01}), Collective::bcast, 4, 8), "binomial");
 }
 
 TEST(Tuning, MediansOfLaunchesDecide) {
@@ -90,6 +89,47 @@ TEST(Tuning, MediansOfLaunchesDecide) {
 }
 
 // circoll-bench counts one block of an allgather, rules the whole vector.
+TEST(Tuning, AskedForAllLaunchesNativeStaysWhereItWonOne) {
+  const auto of_launch = [](double native, double binomial, double linear) {
+    return launch({row(Collective::bcast, "native", 4, 8, native), row(Collective::bcast, "binomial", 4, 8, binomial),
+                   row(Collective::bcast, "linear", 4, 8, linear)});
+  };
+  const auto chosen = [](const std::vector<Launch>& launches, bool in_every_launch) {
+    return choice(*tuned(launches, {.in_every_launch = in_every_launch}), Collective::bcast, 4, 8);
+  };
+  // The fastest by its median lost once; the second lost never.
+  const std::vector<Launch> second{of_launch(10, 12, 8), of_launch(30, 12, 20), of_launch(30, 12, 20)};
+  EXPECT_EQ(chosen(second, false), "binomial");
+  EXPECT_EQ(chosen(second, true), "linear");
+  const std::vector<Launch> both{of_launch(10, 12, 11), of_launch(30, 12, 20), of_launch(30, 12, 20)};
+  EXPECT_EQ(chosen(both, false), "binomial");
+  EXPECT_EQ(chosen(both, true), "native");
+  // In every launch, but not by the margin.
+  const std::vector<Launch> margin{of_launch(10, 9.8, 11), of_launch(30, 29.5, 40)};
+  EXPECT_EQ(chosen(margin, true), "native");
+  // As fast is not faster.
+  EXPECT_EQ(chosen({of_launch(10, 10, 10), of_launch(30, 12, 12)}, true), "native");
+}
+
+TEST(Tuning, AllLaunchesOfSizesThatCanNotDecide) {
+  const auto of_launch = [](double linear, double binomial) {
+    return launch({row(Collective::gatherv, "native", 4, 8, 10), row(Collective::gatherv, "native", 4, 1024, 100),
+                   row(Collective::gatherv, "linear", 4, 8, linear), row(Collective::gatherv, "linear", 4, 1024, 60),
+                   row(Collective::gatherv, "binomial", 4, 8, binomial),
+                   row(Collective::gatherv, "binomial", 4, 1024, 50)});
+  };
+  // The worst launch of binomial: 10 / 40 and 100 / 50.
+  const std::vector<Launch> launches{of_launch(8, 3), of_launch(9, 40), of_launch(8, 3)};
+  EXPECT_EQ(choice(*tuned(launches), Collective::gatherv, 4, 0), "binomial");
+  EXPECT_EQ(choice(*tuned(launches, {.in_every_launch = true}), Collective::gatherv, 4, 0), "linear");
+}
+
+TEST(Tuning, WithoutNativeThereIsNothingToBeFasterThan) {
+  const std::vector<Launch> launches{
+      launch({row(Collective::bcast, "linear", 4, 8, 20), row(Collective::bcast, "binomial", 4, 8, 10)})};
+  EXPECT_EQ(choice(*tuned(launches, {.in_every_launch = true}), Collective::bcast, 4, 8), "binomial");
+}
+
 TEST(Tuning, BlocksBecomeVectors) {
   const auto policy = tuned(
       {launch({row(Collective::allgather, "native", 4, 16, 1), row(Collective::allgather, "ring", 4, 16, 2),
