@@ -456,6 +456,19 @@ TEST(Scan, NobodyHearsWhatNobodyNeeds) {
             (std::vector<Message>{{0, 0, 1, {0}}, {0, 1, 0, {0}}, {0, 2, 3, {0}}, {1, 0, 2, {0}}, {1, 1, 3, {0}}}));
 }
 
+TEST(Scan, PipelineSendsASegmentARoundFromEachRank) {
+  for (const std::string id : {"scan/pipeline:segments=5", "exscan/pipeline:segments=5"}) {
+    std::vector<Message> expected;
+    for (std::uint32_t round = 0; round < 5 + 4 - 2; ++round) {
+      for (Rank r = 0; r < 3; ++r) {
+        const Block segment = static_cast<Block>(round) - r;
+        if (segment >= 0 && segment < 5) expected.push_back({round, r, r + 1, {segment}});
+      }
+    }
+    EXPECT_EQ(messages(id, 4), expected) << id;
+  }
+}
+
 TEST(Patterns, HeightOfAHeapIsItsLargestDelay) {
   std::int64_t most = 0;
   for (std::int64_t node = 1; node < 3000; ++node) {

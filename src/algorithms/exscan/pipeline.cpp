@@ -1,0 +1,87 @@
+// exscan/pipeline: segments of sums go up a chain of ranks.
+//
+// Idea      Rank r receives a segment of its result from rank r - 1 and sends it on combined with its own contribution, while
+//           the next segment arrives: segment s leaves it in round r + s.
+// Shape     any p; the vector cut into n = segments blocks.
+// Cost      n + p - 2 rounds; every block is sent and received once by a rank, and combined once by the inner ranks. In
+//           place they also copy it: their contribution lies where the result will.
+// Scratch   a few segments.
+// Order     rank order: any associative operator.
+// Source    P. Sanders, J. L. Traff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006 (pipelined linear array).
+#include "circoll/algorithm.hpp"
+#include "patterns/arrivals.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+using patterns::segments;
+
+void build(Builder& b) {
+  const std::int64_t n = b.param(segments.name, segments.fallback);
+  b.cut(n);
+  const Rank p = b.size();
+  const Rank r = b.rank();
+  const bool last = r == p - 1;
+  if (p == 1) return;
+  patterns::Arrivals arrivals(b), sums(b);
+  Region sum;
+  for (std::int64_t round = 0; round < n + p - 2; ++round) {
+    const std::int64_t out = round - r;
+    const std::int64_t in = round - (r - 1);
+    // What was combined in the round before.
+    if (!last && out >= 0 && out < n) b.send(r + 1, r == 0 ? b.input(out, 1) : sum);
+    if (r > 0 && in >= 0 && in < n) {
+      const Region own = b.input(in, 1);
+      const Region before = b.shape().in_place && !last ? arrivals.next(own) : b.output(in, 1);
+      b.recv(r - 1, before);
+      if (!last) {
+        sum = sums.next(own);
+        b.reduce(sum, before, own);
+        b.copy(b.output(in, 1), before);
+      }
+    }
+    b.next_round();
+  }
+}
+
+Cost cost(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  if (shape.size == 1) return {};
+  const std::int64_t inner = shape.size > 2 ? n : 0;
+  return {
+      .rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = inner, .copied = shape.in_place ? inner : 0};
+}
+
+/// That of the broadcast down a chain; in all rounds but the last some rank combines a block.
+CriticalPath path(const Shape& shape) {
+  CriticalPath path = parse_selection("bcast/pipeline").algorithm->path(shape);
+  if (shape.size > 2) path.combined = path.volume + path.one_way_volume - 1;
+  return path;
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(exscan, pipeline) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::exscan},
+      .name = "pipeline",
+      .summary = "segments up a chain; long vectors, few ranks",
+      .source = "Sanders, Traff 2006",
+      .guarantees = {.rank_order = true},
+      .formula = {.rounds = "n+p-2",
+                  .sent = "n",
+                  .reduced = "[p>2]n",
+                  .two_way = "volume",
+                  .one_way = "rounds - volume",
+                  .volume = "[n>1][p>2](n+p-4)",
+                  .one_way_volume = "one_way",
+                  .combined = "[p>2](n+p-3)"},
+      .params = {segments},
+      .cost = cost,
+      .path = path,
+      .build = build,
+  };
+  return algorithm;
+}

@@ -1,0 +1,79 @@
+// scan/pipeline: segments of results go up a chain of ranks.
+//
+// Idea      Rank r receives a segment of rank r - 1's result, combines it with its own contribution, and sends that on while
+//           the next segment arrives: segment s leaves it in round r + s.
+// Shape     any p; the vector cut into n = segments blocks.
+// Cost      n + p - 2 rounds; every block is sent, received and combined once by a rank: for long vectors the least there can be,
+//           where doubling sends the vector ceil(log2 p) times.
+// Scratch   a few segments.
+// Order     rank order: any associative operator.
+// Source    P. Sanders, J. L. Traff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006 (pipelined linear array).
+#include "circoll/algorithm.hpp"
+#include "patterns/arrivals.hpp"
+#include "patterns/costs.hpp"
+
+namespace {
+
+using namespace circoll;
+
+using patterns::segments;
+
+void build(Builder& b) {
+  const std::int64_t n = b.param(segments.name, segments.fallback);
+  b.cut(n);
+  const Rank p = b.size();
+  const Rank r = b.rank();
+  if (r == 0) b.copy(b.output(), b.input());
+  if (p == 1) return;
+  patterns::Arrivals arrivals(b);
+  for (std::int64_t round = 0; round < n + p - 2; ++round) {
+    const std::int64_t out = round - r;
+    const std::int64_t in = round - (r - 1);
+    if (r < p - 1 && out >= 0 && out < n) b.send(r + 1, r == 0 ? b.input(out, 1) : b.output(out, 1));
+    if (r > 0 && in >= 0 && in < n) {
+      const Region before = arrivals.next(b.input(in, 1));
+      b.recv(r - 1, before);
+      b.reduce(b.output(in, 1), before, b.input(in, 1));
+    }
+    b.next_round();
+  }
+}
+
+Cost cost(const Shape& shape) {
+  const std::int64_t n = patterns::value_of(shape, segments);
+  const std::int64_t copied = shape.in_place ? 0 : n;
+  if (shape.size == 1) return {.copied = copied};
+  return {.rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = n, .copied = copied};
+}
+
+/// That of the broadcast down a chain; some rank combines a block in every round.
+CriticalPath path(const Shape& shape) {
+  CriticalPath path = parse_selection("bcast/pipeline").algorithm->path(shape);
+  path.combined = path.volume + path.one_way_volume;
+  return path;
+}
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(scan, pipeline) {
+  static const Algorithm algorithm{
+      .collectives = {Collective::scan},
+      .name = "pipeline",
+      .summary = "segments up a chain; long vectors, few ranks",
+      .source = "Sanders, Traff 2006",
+      .guarantees = {.rank_order = true},
+      .formula = {.rounds = "n+p-2",
+                  .sent = "n",
+                  .reduced = "n",
+                  .two_way = "volume",
+                  .one_way = "rounds - volume",
+                  .volume = "[n>1][p>2](n+p-4)",
+                  .one_way_volume = "one_way",
+                  .combined = "rounds"},
+      .params = {segments},
+      .cost = cost,
+      .path = path,
+      .build = build,
+  };
+  return algorithm;
+}
