@@ -85,6 +85,45 @@ TEST_MPI(native_reduce_scatter_to_one_rank_is_a_native_reduce) {
   }
 }
 
+/// All calls of a program that take turns are remembered, not only those of other places in a table.
+TEST_MPI(native_calls_that_take_turns_are_all_remembered) {
+  const int p = world_size(), r = world_rank();
+  static const Policy& native = *make_policy("native").release();  // as long as the process
+  std::vector<int> in(static_cast<std::size_t>(8 * p), r + 1), out(in.size());
+  MPI_Comm comm = MPI_COMM_NULL;  // whose memory is empty
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::vector<mpi::Call> calls;
+  for (const Count count : {1, 8}) {
+    const mpi::Call call{.sendbuf = in.data(),
+                         .recvbuf = out.data(),
+                         .sendcount = count,
+                         .recvcount = count,
+                         .sendtype = MPI_INT,
+                         .recvtype = MPI_INT,
+                         .op = MPI_SUM,
+                         .comm = comm};
+    for (const Collective collective : all_collectives) {
+      if (is_irregular(collective)) continue;
+      calls.push_back(call);
+      calls.back().collective = collective;
+    }
+    for (int root = 1; root < p; ++root) {
+      calls.push_back(call);
+      calls.back().collective = Collective::bcast;
+      calls.back().root = root;
+    }
+  }
+  const auto choice_for = [](const mpi::Call& call) -> const mpi::Interned& {
+    return *mpi::intern(call.collective, native);
+  };
+  for (const mpi::Call& call : calls) {
+    expect(mpi::known_native(call, choice_for(call)) == nullptr, "nothing is known yet");
+    expect(mpi::perform(call, choice_for(call), mpi::Otherwise::refuse).served() == nullptr, "native");
+  }
+  for (const mpi::Call& call : calls) expect(mpi::known_native(call, choice_for(call)) != nullptr, "remembered");
+  MPI_Comm_free(&comm);
+}
+
 TEST_MPI(typed_api) {
   const int p = world_size(), r = world_rank();
   const auto n = static_cast<std::size_t>(p);
