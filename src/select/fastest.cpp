@@ -82,9 +82,8 @@ BestAndNative best_and_native(const TimedCell& cell) {
   return found;
 }
 
-std::optional<RuleCell> fastest(const TimedCell& measured, const TuneOptions& options) {
-  TimedCell cell = measured;
-  if (options.in_every_launch && best_and_native(measured).native != nullptr) {
+std::optional<RuleCell> fastest(TimedCell cell, const TuneOptions& options) {
+  if (options.in_every_launch && best_and_native(cell).native != nullptr) {
     std::erase_if(cell.candidates,
                   [](const Timed& time) { return time.algorithm != "native" && !(time.least_speedup > 1); });
   }

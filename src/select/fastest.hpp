@@ -41,6 +41,6 @@ struct BestAndNative {
 [[nodiscard]] BestAndNative best_and_native(const TimedCell& cell);
 
 /// The fastest candidate as TuneOptions say. Nothing if there is no candidate.
-[[nodiscard]] std::optional<RuleCell> fastest(const TimedCell& measured, const TuneOptions& options);
+[[nodiscard]] std::optional<RuleCell> fastest(TimedCell cell, const TuneOptions& options);
 
 }  // namespace circoll::select

@@ -88,7 +88,6 @@ TEST(Tuning, MediansOfLaunchesDecide) {
   EXPECT_EQ(choice(*tuned({one(5), one(60), one(90)}), Collective::bcast, 4, 8), "native");
 }
 
-// circoll-bench counts one block of an allgather, rules the whole vector.
 TEST(Tuning, AskedForAllLaunchesNativeStaysWhereItWonOne) {
   const auto of_launch = [](double native, double binomial, double linear) {
     return launch({row(Collective::bcast, "native", 4, 8, native), row(Collective::bcast, "binomial", 4, 8, binomial),
@@ -130,6 +129,7 @@ TEST(Tuning, WithoutNativeThereIsNothingToBeFasterThan) {
   EXPECT_EQ(choice(*tuned(launches, {.in_every_launch = true}), Collective::bcast, 4, 8), "binomial");
 }
 
+// circoll-bench counts one block of an allgather, rules the whole vector.
 TEST(Tuning, BlocksBecomeVectors) {
   const auto policy = tuned(
       {launch({row(Collective::allgather, "native", 4, 16, 1), row(Collective::allgather, "ring", 4, 16, 2),

@@ -54,10 +54,10 @@ Cost cost(const Shape& shape) {
       .rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = inner, .copied = shape.in_place ? inner : 0};
 }
 
-/// That of the broadcast down a chain; in all rounds but the last some rank combines a block.
+/// That of the reduction up a chain, but in the last round nothing is combined.
 CriticalPath path(const Shape& shape) {
-  CriticalPath path = parse_selection("bcast/pipeline").algorithm->path(shape);
-  if (shape.size > 2) path.combined = path.volume + path.one_way_volume - 1;
+  CriticalPath path = parse_selection("reduce/pipeline").algorithm->path(shape);
+  path.combined = shape.size > 2 ? path.combined - 1 : 0;
   return path;
 }
 

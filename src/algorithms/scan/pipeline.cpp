@@ -46,12 +46,8 @@ Cost cost(const Shape& shape) {
   return {.rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = n, .copied = copied};
 }
 
-/// That of the broadcast down a chain; some rank combines a block in every round.
-CriticalPath path(const Shape& shape) {
-  CriticalPath path = parse_selection("bcast/pipeline").algorithm->path(shape);
-  path.combined = path.volume + path.one_way_volume;
-  return path;
-}
+/// That of the reduction up a chain.
+CriticalPath path(const Shape& shape) { return parse_selection("reduce/pipeline").algorithm->path(shape); }
 
 }  // namespace
 
