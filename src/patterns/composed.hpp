@@ -25,6 +25,21 @@ void allreduce_by_root(Builder& builder, std::string_view reduce_id, std::string
 /// Its critical path: the one after the other.
 [[nodiscard]] CriticalPath path_by_root(const Shape& shape, std::string_view reduce_id, std::string_view bcast_id);
 
+/// Writes a reduce_scatter: reduce_to(all) writes a reduce of the whole input to rank 0, whose own block lies in its output; scatterv/linear
+/// from there. `all` is empty at other ranks.
+template <class ReduceTo>
+void reduce_scatter_by_root(Builder& builder, ReduceTo reduce_to) {
+  const Rank p = builder.size();
+  const bool at_root = builder.rank() == 0;
+  Region all;
+  if (at_root) all = builder.output() + (p > 1 ? builder.region(builder.scratch(p - 1, 1)) : Region{});
+  reduce_to(all);
+  Shape scatter = part_shape(builder);
+  scatter.in_place = at_root;
+  builder.embed(build_part(builder, "scatterv/linear", scatter),
+                {.send = all, .recv = at_root ? Region{} : builder.output()});
+}
+
 /// Writes an allreduce by a ring: p parts, each cut into `segments`, go round once to be combined and once
 /// more to be spread. Step k of the first half sends part r - k from rank r to r + 1; part r + 1 ends at rank
 /// r.

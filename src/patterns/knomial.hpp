@@ -64,8 +64,9 @@ class KnomialTree {
   std::int64_t radix_;
 };
 
-/// Writes a reduce among `size` ranks in a row, of which the builder's is the v-th, to the first of them; `tree` may be that of more. A
-/// rank combines its children in their order, which is that of ranks: any associative operator.
-void reduce_in_order(Builder& builder, const KnomialTree& tree, Rank v, Rank size);
+/// Writes a reduce among `size` ranks in a row, of which the builder's is the v-th, into `to` of the first of them (only written last;
+/// it does not matter at the others); `tree` may be that of more ranks. A rank combines its children in their order, which is that of
+/// ranks: any associative operator.
+void reduce_in_order(Builder& builder, const Region& to, const KnomialTree& tree, Rank v, Rank size);
 
 }  // namespace circoll::patterns

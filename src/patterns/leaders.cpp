@@ -29,7 +29,7 @@ CriticalPath path_of(const char* id, const Shape& shape) {
 void allreduce_by_leaders(Builder& b, const char* between) {
   const Nodes nodes(b);
   const Rank node = nodes.node_of(b.rank());
-  reduce_in_order(b, KnomialTree(nodes.full_size(), b.param(inner_radix.name, inner_radix.fallback)),
+  reduce_in_order(b, b.output(), KnomialTree(nodes.full_size(), b.param(inner_radix.name, inner_radix.fallback)),
                   b.rank() - nodes.leader(node), nodes.size(node));
   if (nodes.leader(node) == b.rank()) {
     Shape shape = all_leaders(b.shape());

@@ -22,8 +22,8 @@ std::vector<Guideline> all() {
   };
   add("(2)", side({reduce_scatter}), side({allreduce}, whole, block));
   add("(2)", side({reduce_scatter_block}), side({allreduce}, whole, block));
-  add("(3)", side({reduce_scatter}), side({reduce, scatterv}));
-  add("(3)", side({reduce_scatter_block}), side({reduce, scatter}));
+  add("(3)", side({reduce_scatter}), side({reduce, scatterv}), "nonoverlapping");
+  add("(3)", side({reduce_scatter_block}), side({reduce, scatter}), "nonoverlapping");
   add("(4)", side({allreduce}), side({reduce_scatter, allgatherv}), "circulant_rsag");
   add("(4)", side({allreduce}), side({reduce_scatter_block, allgather}), "circulant_rsag");
   add("(5)", side({reduce}), side({allreduce}));

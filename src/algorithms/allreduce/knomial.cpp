@@ -19,8 +19,8 @@ using namespace circoll;
 using patterns::radix;
 
 void build(Builder& b) {
-  patterns::reduce_in_order(b, patterns::KnomialTree(b.size(), b.param(radix.name, radix.fallback)), b.rank(),
-                            b.size());
+  patterns::reduce_in_order(b, b.output(), patterns::KnomialTree(b.size(), b.param(radix.name, radix.fallback)),
+                            b.rank(), b.size());
   b.embed(build_part(b, "bcast/knomial", part_shape(b)), {.recv = b.output()});
 }
 

@@ -8,6 +8,7 @@
 // Order     no operator.
 // Source    folklore; Open MPI, coll/base, bcast_intra_pipeline.
 #include "circoll/algorithm.hpp"
+#include "patterns/chain.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
 
@@ -23,13 +24,9 @@ void build(Builder& b) {
   const Rank p = b.size();
   if (p == 1) return;
   const Rank v = patterns::mod(b.rank() - b.root(), p);
-  for (std::int64_t round = 0; round < n + p - 2; ++round) {
-    const std::int64_t out = round - v;
-    const std::int64_t in = round - (v - 1);
-    if (v < p - 1 && out >= 0 && out < n) b.send((b.rank() + 1) % p, b.output(out, 1));
-    if (v > 0 && in >= 0 && in < n) b.recv(patterns::mod(b.rank() - 1, p), b.output(in, 1));
-    b.next_round();
-  }
+  patterns::through_chain(
+      b, v, n, [&](std::int64_t i) { b.send((b.rank() + 1) % p, b.output(i, 1)); },
+      [&](std::int64_t i) { b.recv(patterns::mod(b.rank() - 1, p), b.output(i, 1)); });
 }
 
 Cost cost(const Shape& shape) {

@@ -10,6 +10,7 @@
 // Source    P. Sanders, J. L. Traff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006 (pipelined linear array).
 #include "circoll/algorithm.hpp"
 #include "patterns/arrivals.hpp"
+#include "patterns/chain.hpp"
 #include "patterns/costs.hpp"
 
 namespace {
@@ -26,24 +27,18 @@ void build(Builder& b) {
   const bool last = r == p - 1;
   if (p == 1) return;
   patterns::Arrivals arrivals(b), sums(b);
-  Region sum;
-  for (std::int64_t round = 0; round < n + p - 2; ++round) {
-    const std::int64_t out = round - r;
-    const std::int64_t in = round - (r - 1);
-    // What was combined in the round before.
-    if (!last && out >= 0 && out < n) b.send(r + 1, r == 0 ? b.input(out, 1) : sum);
-    if (r > 0 && in >= 0 && in < n) {
-      const Region own = b.input(in, 1);
-      const Region before = b.shape().in_place && !last ? arrivals.next(own) : b.output(in, 1);
-      b.recv(r - 1, before);
-      if (!last) {
+  Region sum;  // what was combined in the round before
+  patterns::through_chain(
+      b, r, n, [&](std::int64_t i) { b.send(r + 1, r == 0 ? b.input(i, 1) : sum); },
+      [&](std::int64_t i) {
+        const Region own = b.input(i, 1);
+        const Region before = b.shape().in_place && !last ? arrivals.next(own) : b.output(i, 1);
+        b.recv(r - 1, before);
+        if (last) return;
         sum = sums.next(own);
         b.reduce(sum, before, own);
-        b.copy(b.output(in, 1), before);
-      }
-    }
-    b.next_round();
-  }
+        b.copy(b.output(i, 1), before);
+      });
 }
 
 Cost cost(const Shape& shape) {

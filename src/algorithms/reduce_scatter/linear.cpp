@@ -8,6 +8,7 @@
 // Source    folklore; Open MPI, coll/base, nonoverlapping.
 #include "patterns/linear.hpp"
 #include "circoll/algorithm.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
 
 namespace {
@@ -15,14 +16,7 @@ namespace {
 using namespace circoll;
 
 void build(Builder& b) {
-  const Rank p = b.size();
-  const bool at_root = b.rank() == 0;
-  Region all;
-  if (at_root) all = b.output() + (p > 1 ? b.region(b.scratch(p - 1, 1)) : Region{});
-  patterns::linear_reduce(b, all, b.input(), 0);
-  Shape scatter = part_shape(b);
-  scatter.in_place = at_root;
-  b.embed(build_part(b, "scatterv/linear", scatter), {.send = all, .recv = at_root ? Region{} : b.output()});
+  patterns::reduce_scatter_by_root(b, [&](const Region& all) { patterns::linear_reduce(b, all, b.input(), 0); });
 }
 
 Cost cost(const Shape& shape) {

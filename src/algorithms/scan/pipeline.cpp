@@ -10,6 +10,7 @@
 // Source    P. Sanders, J. L. Traff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006 (pipelined linear array).
 #include "circoll/algorithm.hpp"
 #include "patterns/arrivals.hpp"
+#include "patterns/chain.hpp"
 #include "patterns/costs.hpp"
 
 namespace {
@@ -21,22 +22,17 @@ using patterns::segments;
 void build(Builder& b) {
   const std::int64_t n = b.param(segments.name, segments.fallback);
   b.cut(n);
-  const Rank p = b.size();
   const Rank r = b.rank();
   if (r == 0) b.copy(b.output(), b.input());
-  if (p == 1) return;
+  if (b.size() == 1) return;
   patterns::Arrivals arrivals(b);
-  for (std::int64_t round = 0; round < n + p - 2; ++round) {
-    const std::int64_t out = round - r;
-    const std::int64_t in = round - (r - 1);
-    if (r < p - 1 && out >= 0 && out < n) b.send(r + 1, r == 0 ? b.input(out, 1) : b.output(out, 1));
-    if (r > 0 && in >= 0 && in < n) {
-      const Region before = arrivals.next(b.input(in, 1));
-      b.recv(r - 1, before);
-      b.reduce(b.output(in, 1), before, b.input(in, 1));
-    }
-    b.next_round();
-  }
+  patterns::through_chain(
+      b, r, n, [&](std::int64_t i) { b.send(r + 1, r == 0 ? b.input(i, 1) : b.output(i, 1)); },
+      [&](std::int64_t i) {
+        const Region before = arrivals.next(b.input(i, 1));
+        b.recv(r - 1, before);
+        b.reduce(b.output(i, 1), before, b.input(i, 1));
+      });
 }
 
 Cost cost(const Shape& shape) {
