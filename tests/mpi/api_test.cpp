@@ -35,6 +35,14 @@ mpi::Call to_one_rank(std::vector<int>& in, std::vector<int>& out, std::vector<C
           .comm = MPI_COMM_WORLD};
 }
 
+/// Whether a call is remembered to be native. (mpi::known_native() looks no further than where it need not ask MPI.)
+bool remembered(const mpi::Call& call, const mpi::Interned& choice) {
+  int error = MPI_SUCCESS;
+  mpi::CommState* const state = mpi::CommState::of(call.comm, &error);
+  expect(error == MPI_SUCCESS && state != nullptr, "the communicator has a state");
+  return state != nullptr && state->native_calls().find(call, choice) != nullptr;
+}
+
 /// What a policy decides about is what the call amounts to; an algorithm that was named serves the call as it is.
 TEST_MPI(reduce_scatter_to_one_rank_is_a_reduce) {
   const int p = world_size(), r = world_rank();
@@ -80,9 +88,58 @@ TEST_MPI(native_reduce_scatter_to_one_rank_is_a_native_reduce) {
     expect(outcome.error == MPI_SUCCESS && outcome.served() == nullptr, "native");
     expect(outcome.bytes == 40, "bytes of the reduce");
     if (r == root) expect(out == std::vector<int>(10, p * (p + 1) / 2), "the sum");
-    expect(mpi::known_native(*mpi::as_reduce(call, r, p), of_reduce) != nullptr, "the reduce is remembered");
-    expect(mpi::known_native(call, choice) == nullptr, "the call is not");
+    expect(remembered(*mpi::as_reduce(call, r, p), of_reduce), "the reduce is remembered");
+    expect(!remembered(call, choice), "the call is not");
   }
+}
+
+/// Remembered by what its counts say: the array is the program's, which writes others into it.
+TEST_MPI(native_reduce_scatter_of_equal_counts_is_remembered) {
+  const int p = world_size(), r = world_rank();
+  static const Policy& native = *make_policy("native").release();  // as long as the process
+  const mpi::Interned& choice = *mpi::intern(Collective::reduce_scatter, native);
+  MPI_Comm comm = MPI_COMM_NULL;  // whose memory is empty
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const auto ranks = static_cast<std::size_t>(p);
+  std::vector<int> in(5 * ranks, r + 1), out(5);
+  std::vector<int> counts(ranks);  // Open MPI 4 has no nonblocking call with wider ones
+  const mpi::Call call{.collective = Collective::reduce_scatter,
+                       .sendbuf = in.data(),
+                       .recvbuf = out.data(),
+                       .recvcounts = mpi::CountArray(counts.data()),
+                       .sendtype = MPI_INT,
+                       .op = MPI_SUM,
+                       .comm = comm};
+  const auto known = [&] {
+    const auto key = mpi::with_one_count(call, p);
+    return key && remembered(*key, choice);
+  };
+  const auto make = [&](bool nonblocking) {
+    std::ranges::fill(out, -1);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const mpi::Outcome outcome =
+        nonblocking ? mpi::start(call, choice, &request, {}) : mpi::perform(call, choice, mpi::Otherwise::refuse);
+    if (nonblocking) PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    const int mine = counts[static_cast<std::size_t>(r)];
+    expect(outcome.error == MPI_SUCCESS && outcome.served() == nullptr, "native");
+    expect(outcome.bytes == 4 * std::accumulate(counts.begin(), counts.end(), Count{0}), "bytes");
+    std::vector<int> expected(5, -1);
+    std::fill_n(expected.begin(), mine, p * (p + 1) / 2);
+    expect(out == expected, "sums");
+  };
+  for (const bool nonblocking : {false, true}) {
+    for (const int count : {2 + (nonblocking ? 2 : 0), 0, 1 + (nonblocking ? 2 : 0)}) {
+      std::ranges::fill(counts, count);
+      expect(!known(), "nothing is known yet");
+      make(nonblocking);
+      expect(known() == (p > 1 && count > 0), "equal counts, to more than one rank, but no counts of 0");
+      make(nonblocking);
+      ++counts[0];
+      make(nonblocking);
+      expect(!known(), "counts that differ are not");
+    }
+  }
+  MPI_Comm_free(&comm);
 }
 
 /// All calls of a program that take turns are remembered, not only those of other places in a table.
@@ -117,11 +174,43 @@ TEST_MPI(native_calls_that_take_turns_are_all_remembered) {
     return *mpi::intern(call.collective, native);
   };
   for (const mpi::Call& call : calls) {
-    expect(mpi::known_native(call, choice_for(call)) == nullptr, "nothing is known yet");
+    expect(!remembered(call, choice_for(call)), "nothing is known yet");
     expect(mpi::perform(call, choice_for(call), mpi::Otherwise::refuse).served() == nullptr, "native");
   }
-  for (const mpi::Call& call : calls) expect(mpi::known_native(call, choice_for(call)) != nullptr, "remembered");
+  for (const mpi::Call& call : calls) expect(remembered(call, choice_for(call)), "remembered");
   MPI_Comm_free(&comm);
+}
+
+/// Communicators take turns, and handles of freed ones come again: what was remembered is that of the right one.
+TEST_MPI(communicators_that_take_turns_are_all_remembered) {
+  const int p = world_size(), r = world_rank();
+  static const Policy& native = *make_policy("native").release();  // as long as the process
+  const mpi::Interned& choice = *mpi::intern(Collective::allreduce, native);
+  for (int time = 0; time < 3; ++time) {
+    std::array<MPI_Comm, 4> comms{MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_SELF};
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
+    MPI_Comm_split(MPI_COMM_WORLD, r % 2, r, &comms[1]);
+    const std::array<int, 4> sizes{p, r % 2 == 0 ? (p + 1) / 2 : p / 2, p, 1};
+    for (int round = 0; round < 3; ++round) {
+      for (std::size_t i = 0; i < comms.size(); ++i) {
+        const int one = 1;
+        int sum = 0;
+        const mpi::Call call{.collective = Collective::allreduce,
+                             .sendbuf = &one,
+                             .recvbuf = &sum,
+                             .sendcount = 1,
+                             .sendtype = MPI_INT,
+                             .op = MPI_SUM,
+                             .comm = comms[i]};
+        expect(mpi::perform(call, choice, mpi::Otherwise::refuse).served() == nullptr && sum == sizes[i], "the sum");
+        expect(remembered(call, choice), "remembered");
+        // The others may have got the handle of what was freed last, of which MPI is asked each time.
+        if (i >= 2) expect(mpi::known_native(call, choice) != nullptr, "without asking MPI");
+      }
+    }
+    MPI_Comm_free(&comms[0]);
+    MPI_Comm_free(&comms[1]);
+  }
 }
 
 TEST_MPI(typed_api) {

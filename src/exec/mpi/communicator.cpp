@@ -1,6 +1,7 @@
 #include "exec/mpi/communicator.hpp"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <new>
 #include <numeric>
@@ -71,10 +72,29 @@ bool within_world(MPI_Comm comm, int size) {
   return std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) == in_world.end();
 }
 
-struct Memo {
-  MPI_Comm comm = MPI_COMM_NULL;
-  std::uint64_t generation = 0;
-  CommState* state = nullptr;
+/// The states of the communicators that a thread used last: programs use a few in turn.
+class Memo {
+ public:
+  [[nodiscard]] CommState* find(MPI_Comm comm) const {
+    for (const Entry& entry : entries_) {
+      if (entry.comm == comm && entry.generation == globals().generation.load()) return entry.state;
+    }
+    return nullptr;
+  }
+  /// In place of the one that was first. The communicator is not in it.
+  void add(MPI_Comm comm, CommState* state) {
+    entries_[oldest_] = {comm, globals().generation.load(), state};
+    oldest_ = (oldest_ + 1) % entries_.size();
+  }
+
+ private:
+  struct Entry {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::uint64_t generation = 0;
+    CommState* state = nullptr;
+  };
+  std::array<Entry, 4> entries_{};
+  std::size_t oldest_ = 0;
 };
 CIRCOLL_THREAD_LOCAL Memo memo;
 /// The communicator whose state went last: it may be just being freed, and used by a callback of an attribute.
@@ -294,9 +314,7 @@ int CommState::create_keyvals() {
   return rc;
 }
 
-CommState* CommState::last_used(MPI_Comm comm) {
-  return memo.comm == comm && memo.generation == globals().generation.load() ? memo.state : nullptr;
-}
+CommState* CommState::last_used(MPI_Comm comm) { return memo.find(comm); }
 
 CommState* CommState::of(MPI_Comm comm, int* error, Opening opening) {
   *error = MPI_SUCCESS;
@@ -304,10 +322,11 @@ CommState* CommState::of(MPI_Comm comm, int* error, Opening opening) {
   Globals& global = globals();
   if (global.finalizing) return nullptr;
   CommState* state = nullptr;
-  {
+  if (!global.keyvals_made) {
     const std::lock_guard lock(global.comm_mutex);
     *error = create_keyvals();
     if (*error != MPI_SUCCESS) return nullptr;
+    global.keyvals_made = true;
   }
   void* known = nullptr;
   int found = 0;
@@ -335,8 +354,9 @@ CommState* CommState::of(MPI_Comm comm, int* error, Opening opening) {
     }
     state = made.release();
   }
-  // MPI does not delete what is attached to a communicator that it is freeing; another one may get its handle.
-  if (comm != last_forgotten) memo = Memo{comm, global.generation.load(), state};
+  // MPI does not delete what is attached to a communicator that it is freeing; another one may get its handle, and must be asked
+  // for its state each time.
+  if (comm != last_forgotten) memo.add(comm, state);
   return state;
 }
 

@@ -37,7 +37,7 @@ class CommState {
   /// The state of a communicator; made if there is none. nullptr if it was not made, and an MPI error code if that failed.
   [[nodiscard]] static CommState* of(MPI_Comm comm, int* error, Opening opening = Opening::now);
 
-  /// The state of a communicator if this thread has used it last; else nullptr, without asking MPI.
+  /// The state of a communicator if it is among those that this thread has used last; else nullptr, without asking MPI.
   [[nodiscard]] static CommState* last_used(MPI_Comm comm);
 
   ~CommState();

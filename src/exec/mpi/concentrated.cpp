@@ -27,4 +27,26 @@ std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size) {
   return reduce;
 }
 
+std::optional<Call> with_one_count(const Call& call, Rank size) {
+  if (call.collective != Collective::reduce_scatter || !call.recvcounts) return std::nullopt;
+  const Count count = call.recvcounts[0];
+  if (count <= 0) return std::nullopt;
+  for (Rank i = 1; i < size; ++i) {
+    if (call.recvcounts[i] != count) return std::nullopt;
+  }
+  Call key = call;
+  key.recvcount = count;
+  key.recvcounts = {};
+  return key;
+}
+
+void remember_native(CommState& state, const Call& call, const Interned& choice, const Operation& operation) {
+  const auto remember = [&](const Call& key) {
+    state.native_calls().add(key, choice, operation.plan(), operation.bytes());
+  };
+  if (operation.repeatable()) return remember(call);
+  if (choice.kind != Interned::Kind::automatic || !operation.repeatable_with_counts()) return;
+  if (const auto key = with_one_count(call, state.size())) remember(*key);
+}
+
 }  // namespace circoll::mpi

@@ -4,7 +4,7 @@
 //   per process       Globals below: keyvals, the private self communicator, counters, scratch memory, held operators;
 //                     interned choices (choices.cpp), pending operations (progress.hpp), persistent requests (persistent.cpp)
 //   per communicator  CommState (communicator.hpp), an attribute of the user's communicator
-//   per thread        the last communicator state and the last choice, as a memo (communicator.cpp, choices.cpp)
+//   per thread        the last communicator states and the last choices, as memos (communicator.cpp, choices.cpp)
 //   per datatype      TypeInfo (datatype.hpp), an attribute of the user's derived datatype
 #pragma once
 
@@ -47,6 +47,7 @@ struct Globals {
   /// Serialises creation and deletion of communicator states. Recursive: MPI may call the delete callback of
   /// an attribute from within a call that we make while we hold it.
   std::recursive_mutex comm_mutex;
+  std::atomic<bool> keyvals_made{false};
   int comm_keyval = MPI_KEYVAL_INVALID;
   int finalize_keyval = MPI_KEYVAL_INVALID;
   std::atomic<MPI_Comm> self{MPI_COMM_NULL};

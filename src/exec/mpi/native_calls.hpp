@@ -33,7 +33,7 @@ class NativeCalls {
     return nullptr;
   }
   /// In place of the one that was first in its set. `plan` has the reason; the call is one that means the same whenever it is
-  /// made (UserBuffers::lasting()), and is not known. Allocates at the first call only.
+  /// made, and is not known. Allocates at the first call only.
   void add(const Call& call, const Interned& choice, std::shared_ptr<const BoundPlan> plan, Count bytes) {
     if (sets_ == nullptr) sets_ = std::make_unique<Sets>();
     const CallShape shape(call);

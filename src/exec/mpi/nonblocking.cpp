@@ -90,7 +90,7 @@ Outcome start_on(CommState& state, const Call& call, const Interned& choice, MPI
   Operation& operation = pending->operation();
   if (!operation.served()) {
     if (operation.erroneous()) operation.take_numbers();
-    if (operation.repeatable()) state.native_calls().add(call, choice, operation.plan(), operation.bytes());
+    remember_native(state, call, choice, operation);
     return native(call, request, operation.reason(), operation.bytes());
   }
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};

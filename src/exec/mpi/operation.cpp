@@ -45,6 +45,7 @@ bool Operation::prepare(const Interned& choice) {
   find_data_plan(true);
   reason_ = plan_->native_reason();
   repeatable_ = user_.lasting();
+  repeatable_with_counts_ = user_.has_lasting_handles();
   return plan_->executable();
 }
 

@@ -35,6 +35,8 @@ class Operation {
   [[nodiscard]] bool prepare(const Interned& choice);
   /// After prepare(): whether what it has found holds for every call of the same shape.
   [[nodiscard]] bool repeatable() const { return repeatable_; }
+  /// Whether it holds for every call of the same shape and counts.
+  [[nodiscard]] bool repeatable_with_counts() const { return repeatable_with_counts_; }
   /// Makes a served operation that of another call on the communicator if prepare() is known to find the same plan. The call may
   /// have other buffers. False: has no use any more. Not while it is under way.
   [[nodiscard]] bool again(const Call& call, const Interned& choice);
@@ -93,7 +95,7 @@ class Operation {
   std::shared_ptr<BoundPlan> prologue_{};
   std::shared_ptr<BoundPlan> plan_{};
   bool counts_known_ = false;  ///< by an earlier start
-  bool repeatable_ = false;
+  bool repeatable_ = false, repeatable_with_counts_ = false;
   std::uint64_t number_ = 0;
   int slot_ = -1;  ///< of tags that are reserved
   Phase phase_ = Phase::idle;

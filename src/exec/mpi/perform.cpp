@@ -55,7 +55,7 @@ Outcome perform_on(CommState& state, const Call& call, const Interned& choice, O
   const Count bytes = operation->bytes();
   const bool erroneous = operation->erroneous();
   if (erroneous) operation->take_numbers();
-  if (operation->repeatable()) state.native_calls().add(call, choice, operation->plan(), bytes);
+  remember_native(state, call, choice, *operation);
   // Before the native call, whose error handler may free the communicator.
   recent.drop();
   return erroneous ? native(call, reason) : not_served(call, choice, otherwise, reason, bytes);
@@ -91,7 +91,9 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, b
   return serve_as_meant(
       call, choice, *found.state,
       [&](const Call& meant, const Interned& by) { return perform_on(*found.state, meant, by, otherwise, timed); },
-      [](const Call& meant, const NativeCalls::Known& known) { return native(meant, known.reason, known.bytes); });
+      [&](const Call& meant, const NativeCalls::Known& known) {
+        return not_served(meant, choice, otherwise, known.reason, known.bytes);
+      });
 }
 
 }  // namespace circoll::mpi

@@ -48,7 +48,8 @@ struct Communicator {
 [[nodiscard]] Communicator find_communicator(const Call& call, const Interned& choice,
                                              CommState::Opening opening = CommState::Opening::now);
 
-/// What is known about a call that will be native again, found without reading its arguments; nullptr if nothing is known.
+/// What is known about a call that will be native again, found without reading its arguments or asking MPI for the state of its
+/// communicator; nullptr if nothing is known.
 [[nodiscard]] inline const NativeCalls::Known* known_native(const Call& call, const Interned& choice) {
   CommState* const state = CommState::last_used(call.comm);
   return state == nullptr ? nullptr : state->native_calls().find(call, choice);

@@ -212,9 +212,8 @@ void UserBuffers::read_exchange() {
   erroneous_ = send_.bytes_of(rank_) != block_ || send_.missing() || recv_.missing() || refuses_equal_buffers();
 }
 
-bool UserBuffers::lasting() const {
+bool UserBuffers::has_lasting_handles() const {
   const auto named = [](const Side& side) { return !side.significant || side.info.named; };
-  if (is_irregular(call_.collective)) return false;
   return is_reducing(call_.collective) ? elements_.kernel != nullptr : named(send_) && named(recv_);
 }
 

@@ -36,7 +36,9 @@ class UserBuffers {
   [[nodiscard]] bool erroneous() const { return erroneous_; }
   /// Whether a call with the same arguments means the same: there are no arrays, which the program may change, and handles
   /// are MPI's own, which it can not free.
-  [[nodiscard]] bool lasting() const;
+  [[nodiscard]] bool lasting() const { return !is_irregular(call_.collective) && has_lasting_handles(); }
+  /// The part of it that is about handles.
+  [[nodiscard]] bool has_lasting_handles() const;
   /// Why Circoll does not serve the call, the same on all ranks; empty if it does.
   [[nodiscard]] std::string_view unsupported() const { return unsupported_; }
 
