@@ -185,8 +185,8 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
       }
     } else if (word == "native" || word == "auto") {
       add(word);
-    } else if (may_be_named(collective, word)) {  // what only other collectives have is passed over
-      if (unmet_need(parse_selection(collective, word), size, traits).empty()) add(word);
+    } else if (const auto name = named_by(word, collective)) {  // what only other collectives have is passed over
+      if (unmet_need(parse_selection(collective, *name), size, traits).empty()) add(*name);
     }
   }
   return names;

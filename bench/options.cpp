@@ -35,7 +35,7 @@ std::vector<std::string> split_algorithms(const std::string& text) {
     if (name == "native" || name == "auto" || name == "all") continue;
     std::string why = "no algorithm is named '" + name.substr(0, name.find(':')) + "'";
     if (std::none_of(all_collectives.begin(), all_collectives.end(),
-                     [&](Collective collective) { return may_be_named(collective, name, &why); })) {
+                     [&](Collective collective) { return named_by(name, collective, &why).has_value(); })) {
       throw CLI::ValidationError("--algorithm", why);
     }
   }
@@ -69,14 +69,17 @@ void read_lists(const std::string& collectives, const std::string& algorithms, c
 
 }  // namespace
 
-bool may_be_named(Collective collective, const std::string& name, std::string* why) {
-  if (find_algorithm(collective, name.substr(0, name.find(':'))) == nullptr) return false;
+std::optional<std::string> named_by(const std::string& word, Collective collective, std::string* why) {
+  const std::size_t slash = word.find('/');
+  if (slash != std::string::npos && word.substr(0, slash) != to_string(collective)) return std::nullopt;
+  const std::string name = slash == std::string::npos ? word : word.substr(slash + 1);
+  if (find_algorithm(collective, name.substr(0, name.find(':'))) == nullptr) return std::nullopt;
   try {
     (void)parse_selection(collective, name);
-    return true;
+    return name;
   } catch (const Error& error) {
     if (why != nullptr) *why = error.what();
-    return false;
+    return std::nullopt;
   }
 }
 
@@ -85,7 +88,9 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   app.name("circoll-bench");
   std::string collectives = "all", algorithms = "native,auto", bytes = "8,1Ki,64Ki", type = "byte", op = "bor";
   app.add_option("--collective", collectives, "Names separated by commas, or all")->capture_default_str();
-  app.add_option("--algorithm", algorithms, "native, auto, all, or names with parameters (name:segments=4,relabel=8)")
+  app.add_option("--algorithm", algorithms,
+                 "native, auto, all, or names with parameters (name:segments=4,relabel=8), "
+                 "of one collective where it is written before them (scatter/linear)")
       ->capture_default_str();
   app.add_option("--bytes", bytes, "Sizes (Ki, Mi, Gi): of a rank's block, or of the vector; see docs/measuring.md")
       ->capture_default_str();

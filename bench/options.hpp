@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,10 @@ struct Options {
   bool guidelines = false;  ///< measure the sides of performance guidelines
 };
 
-/// Whether a collective has an algorithm of this name with these parameters; if it has the algorithm only, `why` says what is wrong.
-[[nodiscard]] bool may_be_named(Collective collective, const std::string& name, std::string* why = nullptr);
+/// The algorithm of a collective that a word of --algorithm names, with its parameters, or nothing: NAME is that of every collective which
+/// has it, COLLECTIVE/NAME of one. If only the parameters are not its own, `why` says what is wrong.
+[[nodiscard]] std::optional<std::string> named_by(const std::string& word, Collective collective,
+                                                  std::string* why = nullptr);
 
 /// Reads the command line. Returns -1 to go on, else the exit code. Prints (help, errors) only if `talk`.
 [[nodiscard]] int read_options(int argc, char** argv, bool talk, Options& options);

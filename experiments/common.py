@@ -9,6 +9,12 @@ SLOWER = 0.95  # a ratio below is named
 PINNED = {"openmpi": ["mpirun.openmpi", "-np", "2", "--bind-to", "core"], "mpich": ["mpiexec.mpich", "-bind-to", "core", "-n", "2"]}
 
 
+def say(text):
+    """To the terminal, after which experiment says so."""
+    program = pathlib.Path(sys.argv[0])
+    print(f"{program.parent.name}/{program.name}: {text}", file=sys.stderr, flush=True)
+
+
 def find_build(*presets, program="bench/circoll-bench.openmpi"):
     """The first tree of a preset that has the program, else the first one's."""
     builds = [ROOT / "build" / preset for preset in presets]

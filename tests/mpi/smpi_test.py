@@ -9,6 +9,9 @@ import sys
 import tempfile
 
 build, source = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+sys.path.insert(0, str(source / "experiments"))
+import simulated
+
 failures = []
 
 
@@ -16,13 +19,6 @@ def expect(condition, what):
     print(("ok      " if condition else "FAILED  ") + what, flush=True)
     if not condition:
         failures.append(what)
-
-
-def hosts_of(directory, nodes, cores):
-    text = (source / "experiments/smpi/run").read_text(encoding="utf-8")
-    scope = {"__name__": "run", "__file__": str(source / "experiments/smpi/run")}
-    exec(compile(text, "run", "exec"), scope)  # the platform of the experiments
-    return scope["Cluster"](directory, nodes, cores)
 
 
 def run_bench(cluster, smpirun, selector, setting, *arguments):
@@ -51,7 +47,7 @@ def bench(cluster, json_file, *arguments, selector="ompi", smpirun=()):
 
 with tempfile.TemporaryDirectory() as name:
     directory = pathlib.Path(name)
-    cluster = hosts_of(directory, 4, 4)
+    cluster = simulated.Cluster(directory, 4, 4)
     usual = ("--type", "float64", "--op", "sum", "--bytes", "8,8Ki,256Ki")
     rows = bench(cluster, directory / "a.json", "--collective", "all", "--algorithm", "native,auto", "--check", *usual)
     expect(len({row["collective"] for row in rows}) == 16, "all collectives were measured")
