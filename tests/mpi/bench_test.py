@@ -31,12 +31,16 @@ def run(ranks, *options):
 
 
 def names():
-    """Parameters are separated by commas as names are; a name that no collective has is an error."""
+    """Parameters are separated by commas as names are; a collective before a name makes it that one's; a name that no collective has is an
+    error."""
     several = ["linear", "ring:segment=1Ki", "ring:segments=2,relabel=2", "circulant_optimal:relabel=2"]
     _, rows, _ = run(4, "--collective", "allgather", "--algorithm", ",".join(several + ["binary"]), "--bytes", "8Ki", "--reps", "3")
     found = sorted({row["algorithm"] for row in rows})
     expect(found == sorted(several), f"names: {found}")
-    for wrong in ("no_such", "ring:no_such=1", "segment=4Ki"):
+    _, rows, _ = run(2, "--collective", "scatter,gather", "--algorithm", "scatter/linear,binomial", "--bytes", "8", "--reps", "3")
+    found = sorted((row["collective"], row["algorithm"]) for row in rows)
+    expect(found == [("gather", "binomial"), ("scatter", "binomial"), ("scatter", "linear")], f"names of one collective: {found}")
+    for wrong in ("no_such", "scatter/no_such", "no_such/linear", "ring:no_such=1", "segment=4Ki"):
         done = subprocess.run([*LAUNCH, "1", BENCH, "--algorithm", wrong], check=False, capture_output=True, text=True)
         expect(done.returncode != 0 and wrong.split(":")[0] in done.stdout + done.stderr, f"names: {wrong}: {done.stdout}{done.stderr}")
 

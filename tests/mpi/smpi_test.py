@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Simulated clusters (SimGrid's SMPI): results are right, times are repeatable, relabelling keeps traffic inside nodes, the shorter set-up
-changes no time, and the short form of experiments/smpi/run works. usage: smpi_test.py BUILD SOURCE"""
+changes no time, and the short forms of the experiments work. usage: smpi_test.py BUILD SOURCE"""
 import json
 import pathlib
 import re
@@ -73,4 +73,10 @@ with tempfile.TemporaryDirectory() as name:
                            "ompi,mpich"], stdout=subprocess.PIPE, timeout=250, check=False, text=True)
     expect(done.returncode == 0 and "Geometric means" in done.stdout, "experiments/smpi/run --short")
     expect((results / "4x4.svg").exists() and (results / "summary.md").exists(), "it draws a picture and writes the table")
+    guidelines = directory / "guidelines"
+    done = subprocess.run([source / "experiments/guidelines/run", guidelines, "--build", build, "--ground", "simulated", "--short"],
+                          stdout=subprocess.PIPE, timeout=250, check=False, text=True)
+    expect(done.returncode == 0 and "under the rules" in done.stdout, "experiments/guidelines/run --ground simulated --short")
+    compared = json.loads((guidelines / "second.json").read_text(encoding="utf-8"))["comparisons"] if done.returncode == 0 else []
+    expect({row["algorithm"] for row in compared} == {"native", "auto"}, "native and the rules in the second run")
 sys.exit(1 if failures else 0)
