@@ -38,7 +38,7 @@ def names():
     found = sorted({row["algorithm"] for row in rows})
     expect(found == sorted(several), f"names: {found}")
     _, rows, _ = run(2, "--collective", "scatter,gather", "--algorithm", "scatter/linear,binomial", "--bytes", "8", "--reps", "3")
-    found = sorted((row["collective"], row["algorithm"]) for row in rows)
+    found = sorted({(row["collective"], row["algorithm"]) for row in rows})
     expect(found == [("gather", "binomial"), ("scatter", "binomial"), ("scatter", "linear")], f"names of one collective: {found}")
     for wrong in ("no_such", "scatter/no_such", "no_such/linear", "ring:no_such=1", "segment=4Ki"):
         done = subprocess.run([*LAUNCH, "1", BENCH, "--algorithm", wrong], check=False, capture_output=True, text=True)
