@@ -73,6 +73,10 @@ with tempfile.TemporaryDirectory() as name:
                            "ompi,mpich"], stdout=subprocess.PIPE, timeout=250, check=False, text=True)
     expect(done.returncode == 0 and "Geometric means" in done.stdout, "experiments/smpi/run --short")
     expect((results / "4x4.svg").exists() and (results / "summary.md").exists(), "it draws a picture and writes the table")
+    done = subprocess.run([source / "experiments/smpi/run", directory / "one", "--build", build, "--grounds", "4x4", "--collectives", "bcast",
+                           "--bytes", "2Ki", "--selectors", "ompi"], stdout=subprocess.PIPE, timeout=250, check=False, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("| ") and not line.startswith("| collective")]
+    expect(done.returncode == 0 and len(lines) == 1 and lines[0].startswith("| bcast | 2048 |"), f"one collective, one size: {done.stdout}")
     guidelines = directory / "guidelines"
     done = subprocess.run([source / "experiments/guidelines/run", guidelines, "--build", build, "--ground", "simulated", "--short"],
                           stdout=subprocess.PIPE, timeout=250, check=False, text=True)
