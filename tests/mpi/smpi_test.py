@@ -45,6 +45,11 @@ def bench(cluster, json_file, *arguments, selector="ompi", smpirun=()):
     return json.loads(json_file.read_text(encoding="utf-8"))["rows"] if done.returncode == 0 else []
 
 
+def experiment(script, directory, *arguments):
+    return subprocess.run([source / "experiments" / script / "run", directory, "--build", build, *arguments], stdout=subprocess.PIPE, timeout=250,
+                          check=False, text=True)
+
+
 with tempfile.TemporaryDirectory() as name:
     directory = pathlib.Path(name)
     cluster = simulated.Cluster(directory, 4, 4)
@@ -69,17 +74,14 @@ with tempfile.TemporaryDirectory() as name:
     ends = [simulated_end(cluster, options) for options in ((), setup)]
     expect(ends[1] < ends[0], f"and takes less time: {ends}")
     results = directory / "results"
-    done = subprocess.run([source / "experiments/smpi/run", results, "--build", build, "--grounds", "4x4", "--short", "--selectors",
-                           "ompi,mpich"], stdout=subprocess.PIPE, timeout=250, check=False, text=True)
+    done = experiment("smpi", results, "--grounds", "4x4", "--short", "--selectors", "ompi,mpich")
     expect(done.returncode == 0 and "Geometric means" in done.stdout, "experiments/smpi/run --short")
     expect((results / "4x4.svg").exists() and (results / "summary.md").exists(), "it draws a picture and writes the table")
-    done = subprocess.run([source / "experiments/smpi/run", directory / "one", "--build", build, "--grounds", "4x4", "--collectives", "bcast",
-                           "--bytes", "2Ki", "--selectors", "ompi"], stdout=subprocess.PIPE, timeout=250, check=False, text=True)
+    done = experiment("smpi", directory / "one", "--grounds", "4x4", "--collectives", "bcast", "--bytes", "2Ki", "--selectors", "ompi")
     lines = [line for line in done.stdout.splitlines() if line.startswith("| ") and not line.startswith("| collective")]
     expect(done.returncode == 0 and len(lines) == 1 and lines[0].startswith("| bcast | 2048 |"), f"one collective, one size: {done.stdout}")
     guidelines = directory / "guidelines"
-    done = subprocess.run([source / "experiments/guidelines/run", guidelines, "--build", build, "--ground", "simulated", "--short"],
-                          stdout=subprocess.PIPE, timeout=250, check=False, text=True)
+    done = experiment("guidelines", guidelines, "--ground", "simulated", "--short")
     expect(done.returncode == 0 and "under the rules" in done.stdout, "experiments/guidelines/run --ground simulated --short")
     compared = json.loads((guidelines / "second.json").read_text(encoding="utf-8"))["comparisons"] if done.returncode == 0 else []
     expect({row["algorithm"] for row in compared} == {"native", "auto"}, "native and the rules in the second run")
