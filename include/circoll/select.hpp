@@ -73,6 +73,8 @@ class Policy {
   [[nodiscard]] virtual Decision decide(const CallFacts& facts) const = 0;
   /// The machine whose times set the parameters that a choice leaves open.
   [[nodiscard]] virtual const Machine& machine() const = 0;
+  /// Whether it is about one algorithm that somebody has named, so that a call must not be taken for another collective's.
+  [[nodiscard]] virtual bool names_algorithm() const { return false; }
 };
 
 /// The machine of the model where nobody gives one: measured between two ranks of Open MPI 4.1.4 on one node, and rounded

@@ -19,15 +19,6 @@ void give(MPI_Fint* ierror, MPI_Fint* request, Make&& make) {
   give(ierror, code);
 }
 
-/// A call that makes a communicator.
-template <typename Make>
-void give_comm(MPI_Fint* ierror, MPI_Fint* comm, Make&& make) {
-  MPI_Comm made = MPI_COMM_NULL;
-  const int code = make(&made);
-  if (code == MPI_SUCCESS) *comm = PMPI_Comm_c2f(made);
-  give(ierror, code);
-}
-
 /// A function that may change the handle of a request.
 inline int with(MPI_Fint* request, int (*function)(MPI_Request*)) {
   MPI_Request c = PMPI_Request_f2c(*request);

@@ -7,7 +7,6 @@
 
 using circoll::interpose::fortran::free_op;
 using circoll::interpose::fortran::give;
-using circoll::interpose::fortran::give_comm;
 using circoll::interpose::fortran::start_all;
 using circoll::interpose::fortran::with;
 
@@ -34,13 +33,6 @@ CIRCOLL_EXPORT void mpi_barrier_init_f08_(const MPI_Fint* comm, const MPI_Fint* 
   give(ierror, request,
        [&](MPI_Request* made) { return MPI_Barrier_init(PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), made); });
 }
-
-#define CIRCOLL_LIST(...) __VA_ARGS__
-#define CIRCOLL_MAKES(lower, parameters, call)                                                           \
-  CIRCOLL_EXPORT void mpi_##lower##_f08_(CIRCOLL_LIST parameters, MPI_Fint* newcomm, MPI_Fint* ierror) { \
-    give_comm(ierror, newcomm, [&](MPI_Comm* made) { return call; });                                    \
-  }
-#include "interpose/fortran_communicators.inc"
 
 CIRCOLL_EXPORT void mpi_start_f08_(MPI_Fint* request, MPI_Fint* ierror) { give(ierror, with(request, MPI_Start)); }
 

@@ -36,7 +36,6 @@ MPI_Comm comm(const MPI_Fint* handle) { return PMPI_Comm_f2c(*handle); }
 
 using circoll::interpose::fortran::free_op;
 using circoll::interpose::fortran::give;
-using circoll::interpose::fortran::give_comm;
 using circoll::interpose::fortran::start_all;
 using circoll::interpose::fortran::with;
 using Int = const MPI_Fint*;
@@ -69,11 +68,6 @@ CIRCOLL_PROCEDURE(ompi_init_f, mpi_init, (MPI_Fint * ierr), give(ierr, MPI_Init(
 CIRCOLL_PROCEDURE(ompi_init_thread_f, mpi_init_thread, (Int required, MPI_Fint* provided, MPI_Fint* ierr),
                   give(ierr, MPI_Init_thread(nullptr, nullptr, *required, provided)))
 CIRCOLL_PROCEDURE(ompi_finalize_f, mpi_finalize, (MPI_Fint * ierr), give(ierr, MPI_Finalize()))
-
-#define CIRCOLL_MAKES(lower, parameters, call)                                                                     \
-  CIRCOLL_PROCEDURE(ompi_##lower##_f, mpi_##lower, (CIRCOLL_LIST parameters, MPI_Fint * newcomm, MPI_Fint * ierr), \
-                    give_comm(ierr, newcomm, [&](MPI_Comm* made) { return call; }))
-#include "interpose/fortran_communicators.inc"
 
 // What requests.cpp says.
 CIRCOLL_PROCEDURE(ompi_start_f, mpi_start, (MPI_Fint * request, MPI_Fint* ierr), give(ierr, with(request, MPI_Start)))

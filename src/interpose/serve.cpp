@@ -81,21 +81,6 @@ mpi::Outcome left_native(const State& state, int error) {
 
 }  // namespace
 
-int made(int error, const MPI_Comm* comm) noexcept {
-  if (error != MPI_SUCCESS || *comm == MPI_COMM_NULL) return error;
-  try {
-    State* const state = State::get();
-    if (state == nullptr || !state->serves_any() || !state->progress().unavailable().empty()) return error;
-    int inter = 0, size = 1, ignored = MPI_SUCCESS;
-    PMPI_Comm_test_inter(*comm, &inter);
-    PMPI_Comm_size(*comm, &size);
-    if (inter == 0 && size > 1) (void)mpi::CommState::of(*comm, &ignored, mpi::CommState::Opening::early);
-  } catch (...) {
-    return error;  // it will be tried again, and fail again, when it is needed
-  }
-  return error;
-}
-
 int serve(const mpi::Call& call) noexcept {
   return guarded(
       call, Mode::blocking,

@@ -7,9 +7,6 @@
 
 namespace circoll::interpose {
 
-/// Prepares a communicator that the program has just made, if Circoll serves any collective, so that nonblocking calls on it
-/// find it ready. Called by all its ranks, with the result `error` of what has made it, which is returned.
-int made(int error, const MPI_Comm* comm) noexcept;
 /// Serves a call as the environment says. An error goes through the communicator's error handler, unless the
 /// native collective has done that. Returns the MPI error code; throws nothing.
 int serve(const mpi::Call& call) noexcept;

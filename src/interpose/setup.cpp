@@ -1,9 +1,10 @@
-// Begin and end of MPI. The begin is intercepted to warn about the environment at once, to compare it among the ranks, and
-// to ask for the thread level that a progress thread needs; the end to stop that thread.
+// Begin and end of MPI. The begin is intercepted to warn about the environment at once, to compare it among the ranks, to make
+// what all communicators share, and to ask for the thread level that a progress thread needs; the end to stop that thread.
 #include <mpi.h>
 
 #include <algorithm>
 
+#include "exec/mpi/carrier.hpp"
 #include "interpose/next.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/serve.hpp"
@@ -24,9 +25,10 @@ bool wants_thread() noexcept {
 int begin(int error) noexcept {
   if (error != MPI_SUCCESS) return error;
   try {
-    if (State* const state = State::get()) state->agree_once();
-    MPI_Comm world = MPI_COMM_WORLD;
-    (void)circoll::interpose::made(MPI_SUCCESS, &world);
+    State* const state = State::get();
+    if (state == nullptr) return error;
+    state->agree_once();
+    if (state->serves_any()) (void)circoll::mpi::share_world();
   } catch (...) {
     return error;  // calls are native then, or fail by themselves
   }

@@ -125,6 +125,7 @@ class Fixed final : public PolicyBase {
  public:
   Fixed(Selection selection, const PolicyOptions& options)
       : PolicyBase("fixed", options), selection_(std::move(selection)) {}
+  [[nodiscard]] bool names_algorithm() const override { return true; }
 
   [[nodiscard]] Decision decide(const CallFacts& facts) const override {
     if (facts.collective != selection_.collective) return native("the chosen algorithm is one of another collective");

@@ -53,11 +53,12 @@ TEST_MPI(plans_are_kept_up_to_a_limit) {
     signature.head.choice = choice;
     signature.head.collective = Collective::allreduce;
     signature.head.count = count;
-    signature.size = p;
+    signature.head.size = p;
+    signature.head.rank = 5;
     bool made = false;
     (void)cache.find(signature, [&](std::uint64_t hash) {
       made = true;
-      return std::make_shared<mpi::BoundPlan>(signature, hash, 5, MPI_BYTE, info, 1000, Placement{});
+      return std::make_shared<mpi::BoundPlan>(signature, hash, MPI_BYTE, info, Placement{});
     });
     return made;
   };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace circoll::mpi {
@@ -56,6 +57,8 @@ class Arena {
     pool_->release(block_);
     block_ = {};
   }
+  /// The block, which its new owner releases.
+  [[nodiscard]] ArenaPool::Block detach() noexcept { return std::exchange(block_, {}); }
 
  private:
   ArenaPool* pool_;

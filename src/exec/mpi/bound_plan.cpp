@@ -4,6 +4,7 @@
 
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
+#include "exec/mpi/carrier.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -29,6 +30,7 @@ std::uint64_t Signature::hash() const {
   hash.add(head.type_id);
   hash.add(static_cast<std::uint64_t>(head.count));
   hash.add(static_cast<std::uint64_t>(head.extent_bytes));
+  hash.add(static_cast<std::uint64_t>(head.size) << 32U ^ static_cast<std::uint64_t>(head.rank));
   hash.add(static_cast<std::uint64_t>(head.root) << 16U | static_cast<std::uint64_t>(head.collective) << 1U |
            static_cast<std::uint64_t>(head.in_place));
   for (const Numbers* numbers : arrays()) {
@@ -38,14 +40,14 @@ std::uint64_t Signature::hash() const {
 }
 
 Count Signature::vector_bytes() const {
-  Count elements = counts.size == 0 ? head.count * blocks_of(head.collective, size) : 0;
+  Count elements = counts.size == 0 ? head.count * blocks_of(head.collective, head.size) : 0;
   for (Rank i = 0; i < counts.size; ++i) elements += counts[i];
   return deciding_bytes(head.collective, elements * head.message_bytes);
 }
 
-BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type, const TypeInfo& info,
-                     std::uint32_t tag_span, const Placement& placement)
-    : head_(signature.head), hash_(hash) {
+BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, MPI_Datatype type, const TypeInfo& info,
+                     const Placement& placement)
+    : head_(signature.head), hash_(hash), placement_(placement) {
   std::size_t kept = 0;
   const auto copies = arrays();
   for (std::size_t a = 0; a < copies.size(); ++a) {
@@ -54,7 +56,7 @@ BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, 
     for (Rank i = 0; i < numbers.size; ++i) (*copies[a])[static_cast<std::size_t>(i)] = numbers[i];
     kept += copies[a]->size();
   }
-  if (select(signature, tag_span, placement)) build(signature, rank, type, info, placement);
+  if (select(signature)) build(signature, type, info);
   constexpr std::size_t nodes_bytes = 128;  // of the cache's list and index
   memory_bytes_ += sizeof(BoundPlan) + nodes_bytes + kept * sizeof(Count) + why_.capacity();
   if (messages_ != nullptr) memory_bytes_ += plan().memory_bytes();
@@ -82,15 +84,15 @@ void BoundPlan::remove_memory(std::size_t bytes) {
   if (CacheAccount* const account = account_) account->bytes -= bytes;
 }
 
-bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span, const Placement& placement) {
+bool BoundPlan::select(const Signature& signature) {
   const CallFacts facts{.collective = head_.collective,
-                        .p = signature.size,
+                        .p = head_.size,
                         .bytes = signature.vector_bytes(),
                         .op = {.commutative = head_.commutative, .idempotent = head_.idempotent},
                         .exact_op = head_.exact,
                         .predefined_op = head_.predefined,
-                        .cores = placement.cores,
-                        .node_by_node = placement.labels == nullptr};
+                        .cores = placement_.cores,
+                        .node_by_node = placement_.labels == nullptr};
   try {
     if (head_.choice->kind == Interned::Kind::algorithm) {
       selection_ = resolve(head_.choice->selection, facts);
@@ -109,27 +111,28 @@ bool BoundPlan::select(const Signature& signature, std::uint32_t tag_span, const
     native_reason_ = e.what();
     return false;
   }
-  // Steps of one pair of ranks carry tags modulo the span. A schedule sends a small number of messages per
-  // segment.
+  // Messages of one pair of ranks carry tags modulo those that the execution has. A schedule sends a small number of messages
+  // per segment.
   constexpr std::int64_t messages_per_segment = 4;
   for (const auto& [name, value] : selection_.params) {
-    if (name == "segments" && value * messages_per_segment > static_cast<std::int64_t>(tag_span)) {
+    if (name != "segments") continue;
+    if (value * messages_per_segment > tag_layout().most_tags()) {
       native_reason_ = "more segments than this MPI has tags for";
       return false;
     }
+    tags_ = static_cast<int>(value * messages_per_segment);
   }
   return true;
 }
 
-void BoundPlan::build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info,
-                      const Placement& placement) {
-  Shape shape{.size = signature.size,
-              .rank = rank,
+void BoundPlan::build(const Signature& signature, MPI_Datatype type, const TypeInfo& info) {
+  Shape shape{.size = head_.size,
+              .rank = head_.rank,
               .root = is_rooted(head_.collective) ? head_.root : 0,
               .in_place = head_.in_place,
               .params = selection_.params};
   // What a policy says of nodes is meant for those that there are; what a call says by name, for nodes of so many ranks.
-  if (head_.choice->kind != Interned::Kind::algorithm) shape.labels = placement.labels;
+  if (head_.choice->kind != Interned::Kind::algorithm) shape.labels = placement_.labels;
   Schedule schedule;
   try {
     schedule = build_schedule(*selection_.algorithm, head_.collective, shape);

@@ -26,10 +26,14 @@ namespace circoll::mpi {
 /// The part of a signature that has a fixed size.
 struct SignatureHead {
   const Interned* choice = nullptr;
-  std::uint64_t type_id = 0;  ///< of the datatype that messages carry; 0 for bytes
-  Count count = 0;            ///< plan elements per user block, if uniform
-  Count extent_bytes = 1;     ///< of a plan element
-  Count message_bytes = 1;    ///< of a plan element in a message: without its gaps
+  std::uint64_t type_id = 0;            ///< of the datatype that messages carry; 0 for bytes
+  Count count = 0;                      ///< plan elements per user block, if uniform
+  Count extent_bytes = 1;               ///< of a plan element
+  Count message_bytes = 1;              ///< of a plan element in a message: without its gaps
+  const Relabelling* labels = nullptr;  ///< of the placement; plans keep it alive
+  Rank size = 1;                        ///< p
+  Rank rank = 0;
+  Rank cores = 1;  ///< of the placement
   Collective collective = Collective::barrier;
   int root = 0;
   bool in_place = false;  ///< as the schedule sees it
@@ -54,7 +58,6 @@ struct Numbers {
 /// A signature as it comes with a call: arrays are the caller's.
 struct Signature {
   SignatureHead head{};
-  Rank size = 1;          ///< p
   Numbers counts{};       ///< of the user blocks that differ; alltoallv: of those received, or of `blocks`
   Numbers send_counts{};  ///< alltoallv without prologue: of the blocks sent
   Numbers send_displs{};
@@ -78,15 +81,15 @@ struct CacheAccount {
   [[nodiscard]] bool exceeded() const { return bytes > limit_bytes; }
 };
 
-/// Everything prepared for one signature on one communicator. Owns MPI datatypes: destroyed before
-/// MPI_Finalize.
+/// Everything prepared for one signature. It knows nothing of the communicator but the signature, so that communicators share
+/// it. Owns MPI datatypes: destroyed before MPI_Finalize.
 class BoundPlan {
  public:
   /// Prepares a signature. `type` is the datatype of head.type_id, `wire_bytes` the packed size of a plan
   /// element. A call that Circoll does not serve gives an object without a plan and with a reason; the
   /// decision depends on values only that are equal on all ranks. Throws Error on anything else.
-  BoundPlan(const Signature& signature, std::uint64_t hash, Rank rank, MPI_Datatype type, const TypeInfo& info,
-            std::uint32_t tag_span, const Placement& placement);
+  BoundPlan(const Signature& signature, std::uint64_t hash, MPI_Datatype type, const TypeInfo& info,
+            const Placement& placement);
 
   [[nodiscard]] bool matches(const Signature& signature) const;
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
@@ -107,6 +110,8 @@ class BoundPlan {
   [[nodiscard]] const CountPrologue* prologue() const { return prologue_.get(); }
   [[nodiscard]] Count staging_bytes() const { return messages_->staging_bytes(); }
   [[nodiscard]] const Selection& selection() const { return selection_; }
+  /// Tags that an execution wants, so that messages of one pair of ranks do not have the same; equal on all ranks.
+  [[nodiscard]] int tags() const { return tags_; }
   /// Why the policy chose selection(); empty if the call is native.
   [[nodiscard]] const std::string& why() const { return why_; }
   /// Why the call is native; empty if it is served.
@@ -120,9 +125,8 @@ class BoundPlan {
     return {&counts_, &send_counts_, &send_displs_, &recv_displs_};
   }
   [[nodiscard]] Layout layout_of(const Signature& signature, const Schedule& schedule) const;
-  void build(const Signature& signature, Rank rank, MPI_Datatype type, const TypeInfo& info,
-             const Placement& placement);
-  [[nodiscard]] bool select(const Signature& signature, std::uint32_t tag_span, const Placement& placement);
+  void build(const Signature& signature, MPI_Datatype type, const TypeInfo& info);
+  [[nodiscard]] bool select(const Signature& signature);
   void add_memory(std::size_t bytes);
   void remove_memory(std::size_t bytes);
 
@@ -130,7 +134,9 @@ class BoundPlan {
   std::uint64_t hash_ = 0;
   /// Copies of Signature::arrays().
   std::vector<Count> counts_, send_counts_, send_displs_, recv_displs_;
+  Placement placement_;
   Selection selection_{};
+  int tags_ = 1;
   std::string why_;
   std::string native_reason_;
   Plan plan_{};

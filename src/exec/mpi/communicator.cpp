@@ -1,76 +1,40 @@
 #include "exec/mpi/communicator.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <mutex>
 #include <new>
-#include <numeric>
 #include <vector>
 
-#include "circoll/error.hpp"
-#include "core/environment.hpp"
 #include "exec/mpi/globals.hpp"
 #include "exec/mpi/kept_operations.hpp"
 #include "exec/mpi/placement.hpp"
+#include "exec/mpi/plans.hpp"
 #include "exec/mpi/recent_calls.hpp"
 
 namespace circoll::mpi {
 namespace {
 
-constexpr std::size_t default_cache_bytes = std::size_t{64} << 20;
-/// Executions whose tags differ, at least: more may be outstanding only where MPI offers more tags.
-constexpr std::uint32_t min_epochs = 32;
-constexpr std::uint32_t max_tag_span = 1U << 16;
-
-std::size_t cache_limit() {
-  const auto text = environment("CIRCOLL_CACHE_BYTES");
-  return text ? parse_bytes(*text).value_or(default_cache_bytes) : default_cache_bytes;
-}
-
-/// Private communicators that a process may have at a time, an eighth of all that the MPI library can have: the program
-/// must not run out of them because of us.
+/// Private communicators that a process may have where MPI_COMM_WORLD shares none, an eighth of all that the MPI library
+/// can have: the program must not run out of them because of us.
 #ifdef OPEN_MPI
 constexpr int max_private = 4096;
 #else
 constexpr int max_private = 256;
 #endif
 
-/// Same group, no attributes or topology copied: MPI_Comm_dup would run the user's copy callbacks.
-int private_duplicate(MPI_Comm comm, MPI_Comm* made) {
-  // A failure (no context id is left, say) is ours to handle, not the user's error handler's.
-  MPI_Errhandler users = MPI_ERRHANDLER_NULL;
-  int rc = PMPI_Comm_get_errhandler(comm, &users);
-  if (rc != MPI_SUCCESS) return rc;
-  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  MPI_Group group = MPI_GROUP_NULL;
-  rc = PMPI_Comm_group(comm, &group);
-  if (rc == MPI_SUCCESS) {
-    rc = PMPI_Comm_create(comm, group, made);
-    PMPI_Group_free(&group);
-  }
-  PMPI_Comm_set_errhandler(comm, users);
-  PMPI_Errhandler_free(&users);
-  if (rc != MPI_SUCCESS) {
-    *made = MPI_COMM_NULL;
-    return rc;
-  }
-  PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
-  return PMPI_Comm_set_name(*made, "circoll");
-}
+/// Whether the MPI library's own nonblocking collectives may be under way when their communicator is freed. MPICH deletes
+/// attributes after them.
+#ifdef OPEN_MPI
+constexpr bool nonblocking_outlives_communicator = false;
+#else
+constexpr bool nonblocking_outlives_communicator = true;
+#endif
 
-/// Whether all ranks of a communicator are ranks of our MPI_COMM_WORLD. The same answer on all of them.
-bool within_world(MPI_Comm comm, int size) {
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  const auto n = static_cast<std::size_t>(size);
-  std::vector<int> ranks(n), in_world(n);
-  std::iota(ranks.begin(), ranks.end(), 0);
-  PMPI_Group_translate_ranks(group, size, ranks.data(), world, in_world.data());
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
-  return std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) == in_world.end();
-}
+/// Units that are left for nonblocking operations: their agreement must not fail, when it is too late for the native call.
+int spare_units(Carrier& carrier) { return carrier.tags().units() / 8; }
 
 /// The states of the communicators that a thread used last: programs use a few in turn.
 class Memo {
@@ -102,39 +66,11 @@ CIRCOLL_THREAD_LOCAL MPI_Comm last_forgotten = MPI_COMM_NULL;
 
 }  // namespace
 
-Globals& globals() {
-  static auto* const instance = new Globals;
-  return *instance;
-}
-
-int largest_tag() {
-  Globals& global = globals();
-  if (const int known = global.largest_tag; known != 0) return known;
-  void* value = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
-  global.largest_tag = found != 0 ? *static_cast<int*>(value) : 32767;  // what MPI promises
-  return global.largest_tag;
-}
-
-MPI_Comm self_communicator() {
-  Globals& global = globals();
-  if (MPI_Comm known = global.self; known != MPI_COMM_NULL) return known;
-  const std::lock_guard lock(global.comm_mutex);
-  if (global.self == MPI_COMM_NULL) {
-    MPI_Comm made = MPI_COMM_NULL;
-    private_duplicate(MPI_COMM_SELF, &made);
-    global.self = made;
-  }
-  return global.self;
-}
-
-CommState::CommState()
-    : plans_(cache_limit()), recent_(std::make_unique<RecentCalls>()), kept_(std::make_unique<KeptOperations>()) {}
+CommState::CommState() : recent_(std::make_unique<RecentCalls>()), kept_(std::make_unique<KeptOperations>()) {}
 
 CommState::~CommState() { close(); }
 
-int CommState::open(MPI_Comm comm, int most_private) {
+int CommState::look_at(MPI_Comm comm) {
   int inter = 0, size = 1, rank = 0;
   int rc = PMPI_Comm_test_inter(comm, &inter);
   if (rc == MPI_SUCCESS) rc = PMPI_Comm_size(comm, &size);
@@ -144,73 +80,131 @@ int CommState::open(MPI_Comm comm, int most_private) {
   size_ = size;
   rank_ = rank;
   usable_ = inter == 0;
-  if (usable_ && globals().own_world_only && !within_world(comm, size)) {
-    usable_ = false;
-    unusable_reason_ = "ranks of another MPI_COMM_WORLD";
+  if (!usable_ || size == 1) return MPI_SUCCESS;
+  const std::shared_ptr<Carrier>& world = shared_world();
+  if (world == nullptr && !globals().own_world_only) return MPI_SUCCESS;
+  if (!find_world_ranks(comm, size, &ranks_)) {
+    refuse("ranks of another MPI_COMM_WORLD");
+  } else if (world != nullptr) {
+    carrier_ = world;
+    placement_ = placement_in_world(*world, ranks_, size);
+  } else {
+    ranks_ = {};
   }
-  if (!usable_) return MPI_SUCCESS;
-  if (size > 1) {
-    // Ranks may have different communicators otherwise, so that they must agree on both questions.
-    int mine = globals().private_comms < most_private ? 1 : 0;
-    int all = 0;
-    rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (rc != MPI_SUCCESS) return rc;
-    if (all == 0) {
-      usable_ = false;
-      unusable_reason_ = "too many communicators are in use";
-      return MPI_SUCCESS;
-    }
-    mine = private_duplicate(comm, &comm_) == MPI_SUCCESS ? 1 : 0;
-    if (mine != 0) ++globals().private_comms;
-    rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (rc != MPI_SUCCESS) return rc;
-    if (all == 0) {
-      usable_ = false;
-      unusable_reason_ = "no private communicator to be had";
-      free_private();
-      return MPI_SUCCESS;
-    }
-    rc = find_placement(comm, rank, size, &placement_);
-    if (rc != MPI_SUCCESS) return rc;
-  }
-  const auto largest = static_cast<std::uint32_t>(largest_tag());
-  tag_span_ = std::min(max_tag_span, (largest + 1) / min_epochs);
-  const std::uint32_t epochs = (largest + 1) / tag_span_;
-  tag_epochs_ = epochs / 2;
-  slots_ = TagSlots(static_cast<int>(epochs - tag_epochs_));
   return MPI_SUCCESS;
 }
 
-CommState::Tags CommState::tags_of(std::uint64_t number) const {
-  return {static_cast<int>(number % tag_epochs_ * tag_span_), tag_span_};
+void CommState::refuse(std::string_view reason) {
+  usable_ = false;
+  unusable_reason_ = reason;
 }
 
-CommState::Tags CommState::reserved_tags(int slot) const {
-  return {static_cast<int>((tag_epochs_ + static_cast<std::uint32_t>(slot)) * tag_span_), tag_span_};
+int CommState::make_carrier() {
+  // Ranks may have different communicators otherwise, so that they must agree on both questions.
+  int mine = globals().private_comms < max_private ? 1 : 0;
+  int all = 0;
+  int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, user_comm_);
+  if (rc != MPI_SUCCESS) return rc;
+  if (all == 0) {
+    refuse("too many communicators are in use");
+    return MPI_SUCCESS;
+  }
+  MPI_Comm made = MPI_COMM_NULL;
+  mine = private_duplicate(user_comm_, &made) == MPI_SUCCESS ? 1 : 0;
+  if (mine != 0) {
+    carrier_ = std::make_shared<Carrier>(made);
+    owns_carrier_ = true;
+    ++globals().private_comms;
+  }
+  rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, user_comm_);
+  if (rc != MPI_SUCCESS) return rc;
+  if (all == 0) {
+    refuse("no private communicator to be had");
+    return MPI_SUCCESS;
+  }
+  // Of a carrier that nobody else uses all ranks take the same tags.
+  range_.take(carrier_, TagLayout::context_units);
+  range_.set_agreed();
+  tags_ = Tags::open;
+  std::vector<Rank> nodes;
+  rc = find_nodes(carrier_->comm(), static_cast<int>(rank_), static_cast<int>(size_), &nodes);
+  if (rc == MPI_SUCCESS) placement_ = shared_placement(placement_of(nodes));
+  return rc;
 }
 
-int CommState::reserve(int count) {
-  const auto agree = [this](std::uint64_t mask) {
-    if (size_ == 1) return mask;
-    std::uint64_t common = 0;
-    if (PMPI_Allreduce(&mask, &common, 1, MPI_UINT64_T, MPI_BAND, comm_) != MPI_SUCCESS) {
-      throw Error(ErrorCode::transport, "ranks could not agree on tags");
-    }
-    return common;
-  };
-  std::unique_lock lock(slots_mutex_);
-  return slots_.take(count, agree, lock);
+int CommState::begin_open() {
+  if (tags_ != Tags::none) return MPI_SUCCESS;
+  if (size_ == 1) {
+    tags_ = Tags::open;
+    return MPI_SUCCESS;
+  }
+  range_.take(carrier_, TagLayout::context_units);
+  const int rc = range_.begin(user_comm_, static_cast<int>(size_));
+  if (rc == MPI_SUCCESS) tags_ = Tags::agreeing;
+  return rc;
 }
 
-void CommState::unreserve(int slot, int count) noexcept {
-  const std::lock_guard lock(slots_mutex_);
-  slots_.give_back(slot, count);
+int CommState::open() {
+  if (tags_ == Tags::open) return MPI_SUCCESS;
+  if (tags_ == Tags::none && size_ > 1) {
+    range_.take(carrier_, TagLayout::context_units, spare_units(*carrier_));
+    if (const int rc = range_.agree(user_comm_, static_cast<int>(size_)); rc != MPI_SUCCESS) return rc;
+    settle();
+    return MPI_SUCCESS;
+  }
+  if (const int rc = begin_open(); rc != MPI_SUCCESS) return rc;
+  while (!opened()) sched_yield();
+  return MPI_SUCCESS;
 }
 
-bool CommState::may_start(std::uint64_t number) {
+bool CommState::opened() {
+  if (tags_ == Tags::open) return true;
+  const std::unique_lock lock(opening_lock_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  if (tags_ != Tags::agreeing) return tags_ == Tags::open;
+  if (!range_.settle()) return false;
+  settle();
+  return true;
+}
+
+void CommState::settle() {
+  if (!range_.agreed()) refuse("no tags are left for the communicator");
+  tags_ = Tags::open;
+}
+
+Route CommState::route(Collective collective) const {
+  const TagLayout& layout = tag_layout();
+  return {.comm = range_.comm(),
+          .ranks = &ranks_,
+          .range = &range_,
+          .offset = static_cast<int>(collective) * layout.blocking_stride(),
+          .span = static_cast<std::uint32_t>(layout.most_tags())};
+}
+
+std::uint64_t CommState::take_numbers(int units) {
+  constexpr std::uint64_t epochs = TagLayout::epochs;
+  const auto wanted = static_cast<std::uint64_t>(units);
+  const std::uint64_t place = next_number_ % epochs;
+  if (place + wanted > epochs) next_number_ += epochs - place;
+  const std::uint64_t number = next_number_;
+  next_number_ += wanted;
+  return number;
+}
+
+Route CommState::route(std::uint64_t number, int units) const {
+  const TagLayout& layout = tag_layout();
+  return {.comm = range_.comm(),
+          .ranks = &ranks_,
+          .range = &range_,
+          .offset = layout.blocking_tags() + static_cast<int>(number % TagLayout::epochs) * layout.unit,
+          .span = static_cast<std::uint32_t>(units * layout.unit)};
+}
+
+bool CommState::may_start(std::uint64_t number, int units) {
+  if (!opened()) return false;
   if (unfinished_count_ == 0) return true;
   const std::lock_guard lock(unfinished_lock_);
-  return unfinished_.empty() || number - std::min(number, unfinished_.front()) < tag_epochs_;
+  return unfinished_.empty() || number + static_cast<std::uint64_t>(units) <= unfinished_.front() + TagLayout::epochs;
 }
 
 void CommState::add_unfinished(std::uint64_t number) {
@@ -226,17 +220,24 @@ void CommState::remove_unfinished(std::uint64_t number) {
   unfinished_count_ = unfinished_.size();
 }
 
-std::shared_ptr<BoundPlan> CommState::find_plan(const Signature& signature, MPI_Datatype type, const TypeInfo& info,
-                                                bool wait) {
-  std::unique_lock lock(plans_mutex_, std::defer_lock);
-  if (wait) {
-    lock.lock();
-  } else if (!lock.try_lock()) {
-    return nullptr;
+int CommState::reserve(int units, TagRange* range) {
+  if (size_ == 1) {
+    range->set_agreed();
+    return MPI_SUCCESS;
   }
-  return plans_.find(signature, [&](std::uint64_t hash) {
-    return std::make_shared<BoundPlan>(signature, hash, rank_, type, info, tag_span_, placement_);
-  });
+  range->take(carrier_, units, spare_units(*carrier_));
+  return range->agree(user_comm_, static_cast<int>(size_));
+}
+
+Route CommState::route(const TagRange& range, int units) const {
+  return {.comm = range.comm(),
+          .ranks = &ranks_,
+          .range = &range,
+          .span = static_cast<std::uint32_t>(units * tag_layout().unit)};
+}
+
+void CommState::spoil_tags() {
+  if (tags_ != Tags::none) range_.spoil();
 }
 
 void CommState::release() {
@@ -257,7 +258,7 @@ void CommState::bury_released() {
     states.swap(global.released);
     global.any_released = false;
   }
-  for (const CommState* state : states) delete state;  // MPI_Comm_free of ours, which waits for nobody
+  for (const CommState* state : states) delete state;
 }
 
 void CommState::close() {
@@ -265,21 +266,21 @@ void CommState::close() {
   native_calls_.clear();
   recent_->clear();
   kept_->clear();
-  plans_.clear();
-  free_private();
-}
-
-void CommState::free_private() {
-  if (comm_ == MPI_COMM_NULL) return;
-  PMPI_Comm_free(&comm_);
-  comm_ = MPI_COMM_NULL;
-  --globals().private_comms;
+  range_.give_back();
+  if (owns_carrier_) {
+    carrier_->close();
+    --globals().private_comms;
+  }
+  owns_carrier_ = false;
+  carrier_.reset();
 }
 
 int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*/) {
   Globals& global = globals();
   last_forgotten = comm;
   auto* const state = static_cast<CommState*>(value);
+  // The other ranks make the same first call, and end it.
+  while (!nonblocking_outlives_communicator && state->tags_ == Tags::agreeing && !state->opened()) sched_yield();
   {
     const std::lock_guard lock(global.comm_mutex);
     ++global.generation;
@@ -300,6 +301,8 @@ int CommState::finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void
   global.finalizing = true;
   ++global.generation;
   for (CommState* state : global.states) state->close();
+  forget_plans();
+  if (global.world != nullptr) global.world->close();
   if (MPI_Comm self = global.self.exchange(MPI_COMM_NULL); self != MPI_COMM_NULL) PMPI_Comm_free(&self);
   return MPI_SUCCESS;
 }
@@ -316,7 +319,7 @@ int CommState::create_keyvals() {
 
 CommState* CommState::last_used(MPI_Comm comm) { return memo.find(comm); }
 
-CommState* CommState::of(MPI_Comm comm, int* error, Opening opening) {
+CommState* CommState::of(MPI_Comm comm, int* error) {
   *error = MPI_SUCCESS;
   if (CommState* const known = last_used(comm)) return known;
   Globals& global = globals();
@@ -334,17 +337,9 @@ CommState* CommState::of(MPI_Comm comm, int* error, Opening opening) {
   if (*error != MPI_SUCCESS) return nullptr;
   state = static_cast<CommState*>(known);
   if (found == 0) {
-    if (opening == Opening::local) {
-      int size = 1;
-      *error = PMPI_Comm_size(comm, &size);
-      if (*error != MPI_SUCCESS || size > 1) return nullptr;
-    }
-    // Not under the mutex: open() communicates, and another thread may be at the same point with another
-    // communicator.
     std::unique_ptr<CommState> made(new CommState);
-    *error = made->open(comm, opening == Opening::early ? max_private / 2 : max_private);
+    *error = made->look_at(comm);
     if (*error != MPI_SUCCESS) return nullptr;
-    if (opening == Opening::early && !made->usable()) return nullptr;  // to be looked at again when it is needed
     const std::lock_guard lock(global.comm_mutex);
     made->position_ = global.states.insert(global.states.end(), made.get());
     *error = PMPI_Comm_set_attr(comm, global.comm_keyval, made.get());

@@ -29,7 +29,8 @@ template <typename Serve, typename Native>
 auto serve_as_meant(const Call& call, const Interned& choice, CommState& state, const Serve& serve,
                     const Native& native) {
   if (const NativeCalls::Known* const known = state.native_calls().find(call, choice)) return native(call, *known);
-  if (call.collective == Collective::reduce_scatter && choice.kind == Interned::Kind::automatic) {
+  if (call.collective == Collective::reduce_scatter && choice.kind == Interned::Kind::automatic &&
+      !choice.policy->names_algorithm()) {
     if (const auto reduce = as_reduce(call, state.rank(), state.size())) {
       const Interned& by = *intern(Collective::reduce, *choice.policy);
       const NativeCalls::Known* const known = state.native_calls().find(*reduce, by);

@@ -19,21 +19,21 @@ Execution::Execution(const Plan& plan, const MessageTable& messages)
 
 void Execution::start(const Binding& binding) {
   binding_ = binding;
-  error_ = MPI_SUCCESS;
+  error_ = truncation_ = MPI_SUCCESS;
   active_ = 0;
   engine_.start(*this);
 }
 
-/// MPICH reports errors of messages one by one; the caller wants to know which it was.
-int Execution::first_error(int completed) const {
-  for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(completed, 0)); ++i) {
-    const int error = statuses_[i].MPI_ERROR;
-    if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) return error;
-  }
-  return MPI_ERR_IN_STATUS;
+namespace {
+
+bool is_truncation(int error) {
+  int error_class = MPI_SUCCESS;
+  return PMPI_Error_class(error, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
 }
 
-namespace {
+/// A cancelled receive ends whatever other processes do, MPI promises; a message that has been matched may still have to
+/// arrive. Nobody waits for ever for a process that has died.
+constexpr double patience_s = 0.5;
 
 /// MPI_Waitsome for one. SMPI's own asks by MPI_Test, which takes simulated time.
 int wait_for_one(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
@@ -43,6 +43,23 @@ int wait_for_one(int count, MPI_Request* requests, int* completed, int* indices,
 }
 
 }  // namespace
+
+/// The error among the completed messages that ends the execution, if there is one. A message that was longer than expected has been
+/// received: the ranks described the amounts differently. The others cannot know, and all messages must be matched, or the
+/// next call would meet those that are left.
+int Execution::first_error(int completed) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(completed, 0)); ++i) {
+    const int error = statuses_[i].MPI_ERROR;
+    if (error == MPI_SUCCESS || error == MPI_ERR_PENDING) continue;
+    if (!is_truncation(error)) return error;
+    truncation_ = error;
+    // Open MPI leaves a request that has failed.
+    MPI_Request& request = requests_[static_cast<std::size_t>(indices_[i])];
+    if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);
+    request = MPI_REQUEST_NULL;
+  }
+  return truncation_ != MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_IN_STATUS;
+}
 
 bool Execution::progress() { return progress_by(PMPI_Testsome); }
 
@@ -69,12 +86,12 @@ int Execution::wait() {
   if constexpr (waits_inside_mpi) {
     while (!progress_by(wait_for_one)) {
     }
-    return error_;
+    return error();
   }
   int idle = 0;
   while (true) {
     const int before = active_;
-    if (progress()) return error_;
+    if (progress()) return error();
     if (active_ != before) {
       idle = 0;
     } else if (++idle >= polls_before_yield) {
@@ -124,14 +141,15 @@ bool Execution::post(StepIndex step) {
   char* const buffer = staged ? reinterpret_cast<char*>(binding_.staging) + message.staging_bytes
                               : address(message.area, message.offset_bytes);
   MPI_Datatype type = message.type == MPI_DATATYPE_NULL ? binding_.elements.type : message.type;
-  const int tag = binding_.tag_base + static_cast<int>(s.tag % binding_.tag_span);
+  const Route& route = binding_.route;
   MPI_Request& request = requests_[static_cast<std::size_t>(active_)];
   int rc = MPI_SUCCESS;
   if (s.kind == StepKind::send) {
     if (staged) stage_out(s, message);
-    rc = PMPI_Isend(buffer, message.count, type, static_cast<int>(s.peer), tag, binding_.comm, &request);
+    rc = PMPI_Isend(buffer, message.count, type, route.rank(s.peer), route.send_tag(s.peer, s.tag), route.comm,
+                    &request);
   } else {
-    rc = PMPI_Irecv(buffer, message.count, type, static_cast<int>(s.peer), tag, binding_.comm, &request);
+    rc = PMPI_Irecv(buffer, message.count, type, route.rank(s.peer), route.receive_tag(s.tag), route.comm, &request);
   }
   if (rc != MPI_SUCCESS) {
     fail(rc);
@@ -177,16 +195,31 @@ void Execution::fail(int error) {
   if (error_ == MPI_SUCCESS) error_ = error;
 }
 
-void Execution::abandon() {
-  // The buffers go out of use: receives must not be left behind, sends may still be read by MPI until they
-  // end.
-  for (int i = 0; i < active_; ++i) {
-    MPI_Request& request = requests_[static_cast<std::size_t>(i)];
-    if (request == MPI_REQUEST_NULL) continue;
-    if (plan_->steps[steps_[static_cast<std::size_t>(i)]].kind == StepKind::recv) PMPI_Cancel(&request);
-    PMPI_Request_free(&request);
+void Execution::abandon() noexcept {
+  // The program gets its receive buffer back: nothing may write there any more. Sends only read, and cannot be cancelled.
+  const auto active = static_cast<std::size_t>(active_);
+  for (std::size_t i = 0; i < active; ++i) {
+    if (requests_[i] != MPI_REQUEST_NULL && is_receive(i)) PMPI_Cancel(&requests_[i]);
+  }
+  const double begin_s = PMPI_Wtime();
+  for (std::size_t i = 0; i < active; ++i) {
+    if (!is_receive(i)) continue;
+    while (requests_[i] != MPI_REQUEST_NULL) {
+      int completed = 0;
+      if (PMPI_Test(&requests_[i], &completed, MPI_STATUS_IGNORE) != MPI_SUCCESS) requests_[i] = MPI_REQUEST_NULL;
+      if (completed == 0 && PMPI_Wtime() - begin_s > patience_s) break;
+      if (completed == 0) sched_yield();
+    }
+  }
+}
+
+std::vector<MPI_Request> Execution::take_abandoned() {
+  std::vector<MPI_Request> left;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(active_); ++i) {
+    if (requests_[i] != MPI_REQUEST_NULL) left.push_back(requests_[i]);
   }
   active_ = 0;
+  return left;
 }
 
 std::size_t Execution::memory_bytes() const {

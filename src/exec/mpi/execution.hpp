@@ -9,6 +9,7 @@
 
 #include "circoll/plan.hpp"
 #include "exec/mpi/operators.hpp"
+#include "exec/mpi/route.hpp"
 #include "plan/engine.hpp"
 
 namespace circoll::mpi {
@@ -64,9 +65,7 @@ class MessageTable {
 struct Binding {
   std::array<char*, 3> base{};  ///< by Area; sends are only read
   std::byte* staging = nullptr;
-  MPI_Comm comm = MPI_COMM_NULL;
-  int tag_base = 0;
-  std::uint32_t tag_span = 1;
+  Route route{};
   Elements elements{};
 };
 
@@ -95,9 +94,13 @@ class Execution {
   bool progress();
   /// progress() until it is over. Returns an MPI error code.
   int wait();
-  [[nodiscard]] int error() const { return error_; }
-  /// Gives up messages that are under way.
-  void abandon();
+  [[nodiscard]] int error() const { return error_ != MPI_SUCCESS ? error_ : truncation_; }
+  /// After an error: whether all messages have been sent and received nevertheless.
+  [[nodiscard]] bool complete() const { return error_ == MPI_SUCCESS && engine_.done(); }
+  /// Gives up messages that are under way. Receives have ended when it returns, unless MPI cannot end them.
+  void abandon() noexcept;
+  /// After an error: what was given up and is not complete. MPI may still use the memory of the execution for it. Allocates.
+  [[nodiscard]] std::vector<MPI_Request> take_abandoned();
   [[nodiscard]] std::size_t memory_bytes() const;
 
   // For the engine.
@@ -111,17 +114,21 @@ class Execution {
   [[nodiscard]] char* address(Area area, Count offset) const {
     return binding_.base[static_cast<std::size_t>(area)] + offset;
   }
-  [[nodiscard]] int first_error(int completed) const;
+  [[nodiscard]] int first_error(int completed);
   void collect(int completed);
   void stage_out(const PlanStep& step, const Message& message);
   void stage_in(const PlanStep& step, const Message& message);
   void fail(int error);
+  [[nodiscard]] bool is_receive(std::size_t request) const {
+    return plan_->steps[steps_[request]].kind == StepKind::recv;
+  }
 
   const Plan* plan_;
   const MessageTable* messages_;
   Engine engine_;
   Binding binding_{};
   int error_ = MPI_SUCCESS;
+  int truncation_ = MPI_SUCCESS;  ///< of messages longer than expected; the execution goes on
   int active_ = 0;
   std::vector<MPI_Request> requests_;  // [0, active_) are under way
   std::vector<StepIndex> steps_;       // of the request at the same place

@@ -1,8 +1,9 @@
 // All mutable state of the executor that outlives a call, in one place. (The drop-in's own is
 // interpose/state.hpp.)
 //
-//   per process       Globals below: keyvals, the private self communicator, counters, scratch memory, held operators;
-//                     interned choices (choices.cpp), pending operations (progress.hpp), persistent requests (persistent.cpp)
+//   per process       Globals below: keyvals, the private communicators of MPI_COMM_SELF and MPI_COMM_WORLD, counters, scratch
+//                     memory, held operators; interned choices (choices.cpp), plans (plans.cpp), pending operations
+//                     (progress.hpp), persistent requests (persistent.cpp)
 //   per communicator  CommState (communicator.hpp), an attribute of the user's communicator
 //   per thread        the last communicator states and the last choices, as memos (communicator.cpp, choices.cpp)
 //   per datatype      TypeInfo (datatype.hpp), an attribute of the user's derived datatype
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +31,7 @@
 
 namespace circoll::mpi {
 
+class Carrier;
 class CommState;
 
 /// A user's operator that pending operations need.
@@ -57,7 +60,10 @@ struct Globals {
   std::atomic<std::uint64_t> next_request_tag{0};
   std::atomic<int> largest_tag{0};
   std::list<CommState*> states;
+  /// Private communicators of other communicators than MPI_COMM_WORLD.
   std::atomic<int> private_comms{0};
+  /// Made while MPI_Init ends, closed at MPI_Finalize; read-only in between.
+  std::shared_ptr<Carrier> world;
   /// Set by the drop-in: of processes of another MPI_COMM_WORLD, spawned ones say, nobody knows whether they have it.
   std::atomic<bool> own_world_only{false};
   /// Set once the clean-up at MPI_Finalize has begun: from then on every call is native.

@@ -41,9 +41,10 @@ bool free_op_later(MPI_Op op) noexcept {
   return true;
 }
 
-HeldCall::HeldCall(const Call& call) : call_(call) {
+HeldCall::HeldCall(const Call& call, Rank rank, Rank size) : call_(call) {
   const bool user_operator = is_reducing(call.collective) && call.op != MPI_OP_NULL && !predefined_op(call.op);
   try {
+    if (is_irregular(call.collective)) hold_arrays(rank, size);
     hold(&Call::sendtype, user_operator);
     hold(&Call::recvtype, user_operator);
     if (user_operator) {
@@ -57,6 +58,30 @@ HeldCall::HeldCall(const Call& call) : call_(call) {
 }
 
 HeldCall::~HeldCall() { release(); }
+
+void HeldCall::hold_arrays(Rank rank, Rank size) {
+  const Collective c = call_.collective;
+  // Where it is not significant, an array may be anything.
+  const bool at_root = !is_rooted(c) || static_cast<Rank>(call_.root) == rank;
+  const bool in_place = call_.sendbuf == MPI_IN_PLACE;
+  const bool sends = at_root && !(c == Collective::alltoallv && in_place);
+  const Call theirs = call_;
+  numbers_.reserve(4 * static_cast<std::size_t>(size));
+  const auto copy = [&](CountArray Call::*array, bool significant) {
+    call_.*array = {};
+    const CountArray& from = theirs.*array;
+    if (!from || !significant) return;
+    const Count* const begin = numbers_.data() + numbers_.size();
+    for (Rank i = 0; i < size; ++i) numbers_.push_back(from[i]);
+    call_.*array = CountArray::wide(begin);
+  };
+  copy(&Call::sendcounts, sends);
+  copy(&Call::senddispls, sends);
+  copy(&Call::recvcounts, at_root);
+  copy(&Call::recvdispls, at_root);
+  // Where that is an error, it must stay one.
+  if (call_.sendcounts && theirs.sendcounts.data() == theirs.recvcounts.data()) call_.recvcounts = call_.sendcounts;
+}
 
 /// Dense types are needed only to call a user's operator: all else is bytes.
 void HeldCall::hold(MPI_Datatype Call::*type, bool user_operator) {

@@ -1,10 +1,11 @@
-// Datatypes and operators that the program may free while operations still need them: MPI lets it, as soon as a nonblocking
-// call has returned or a persistent request has been made.
+// What a program may free or overwrite while operations still need it, as soon as a nonblocking call has returned or a
+// persistent request has been made: datatypes and operators, and arrays of counts, which MPI libraries copy, too.
 #pragma once
 
 #include <mpi.h>
 
 #include <array>
+#include <vector>
 
 #include "exec/mpi/call.hpp"
 
@@ -16,20 +17,23 @@ namespace circoll::mpi {
 /// Holds what a call refers to, as long as it lives.
 class HeldCall {
  public:
-  explicit HeldCall(const Call& call);
+  /// `rank` and `size` are those of the communicator, which say which arrays the call has.
+  HeldCall(const Call& call, Rank rank, Rank size);
   ~HeldCall();
   HeldCall(const HeldCall&) = delete;
   HeldCall& operator=(const HeldCall&) = delete;
 
-  /// The call, with handles that stay valid as far as they are needed.
+  /// The call, with handles and arrays that stay valid as far as they are needed.
   [[nodiscard]] const Call& call() const { return call_; }
 
  private:
   void hold(MPI_Datatype Call::*type, bool user_operator);
+  void hold_arrays(Rank rank, Rank size);
   void release() noexcept;
 
   Call call_;
-  MPI_Op op_ = MPI_OP_NULL;                                                  ///< held
+  std::vector<Count> numbers_;  ///< copies of the arrays, one after another
+  MPI_Op op_ = MPI_OP_NULL;     ///< held
   std::array<MPI_Datatype, 2> types_{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};  ///< made, to be freed
 };
 

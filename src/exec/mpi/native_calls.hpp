@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "exec/mpi/bound_plan.hpp"
 #include "exec/mpi/call.hpp"
@@ -25,24 +26,25 @@ class NativeCalls {
 
   /// What was found out about a call like this one, or nullptr.
   [[nodiscard]] const Known* find(const Call& call, const Interned& choice) const {
-    if (sets_ == nullptr) return nullptr;
+    if (sets_.empty()) return nullptr;
     const CallShape shape(call);
-    for (const Entry& entry : (*sets_)[set_of(shape)].entries) {
+    for (const Entry& entry : sets_[set_of(shape)].entries) {
       if (entry.choice == &choice && entry.shape == shape) return &entry.known;
     }
     return nullptr;
   }
   /// In place of the one that was first in its set. `plan` has the reason; the call is one that means the same whenever it is
-  /// made, and is not known. Allocates at the first call only.
+  /// made, and is not known. Allocates for the first call, and when the first set is full: most communicators have few calls.
   void add(const Call& call, const Interned& choice, std::shared_ptr<const BoundPlan> plan, Count bytes) {
-    if (sets_ == nullptr) sets_ = std::make_unique<Sets>();
+    if (sets_.empty()) sets_.resize(1);
     const CallShape shape(call);
-    Set& set = (*sets_)[set_of(shape)];
+    if (sets_.size() == 1 && sets_[0].is_full()) spread();
     const std::string_view reason = plan->native_reason();
+    Set& set = sets_[set_of(shape)];
     set.entries[set.oldest] = {&choice, shape, {reason, bytes}, std::move(plan)};
     set.oldest = (set.oldest + 1) % set.entries.size();
   }
-  void clear() noexcept { sets_.reset(); }
+  void clear() noexcept { sets_ = {}; }
 
  private:
   struct Entry {
@@ -55,19 +57,30 @@ class NativeCalls {
   struct Set {
     std::array<Entry, 4> entries{};
     std::size_t oldest = 0;
+    [[nodiscard]] bool is_full() const { return entries[oldest].choice != nullptr; }
   };
   static constexpr int set_bits = 4;
-  using Sets = std::array<Set, std::size_t{1} << set_bits>;
+
+  /// From one set to all of them.
+  void spread() {
+    std::vector<Set> all(std::size_t{1} << set_bits);
+    all.swap(sets_);
+    for (Entry& entry : all[0].entries) {
+      Set& set = sets_[set_of(entry.shape)];
+      set.entries[set.oldest] = std::move(entry);
+      set.oldest = (set.oldest + 1) % set.entries.size();
+    }
+  }
 
   /// Fibonacci hashing of what differs among the calls of a program.
-  static std::size_t set_of(const CallShape& shape) {
+  [[nodiscard]] std::size_t set_of(const CallShape& shape) const {
     const auto counts = static_cast<std::uint64_t>(shape.sendcount) + static_cast<std::uint64_t>(shape.recvcount);
     const auto key = (counts * all_collectives.size() + static_cast<std::uint64_t>(shape.collective)) * 31 +
                      static_cast<std::uint64_t>(shape.root);
-    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> (64 - set_bits));
+    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> (64 - set_bits)) & (sets_.size() - 1);
   }
 
-  std::unique_ptr<Sets> sets_{};
+  std::vector<Set> sets_{};  ///< none, one, or all
 };
 
 }  // namespace circoll::mpi

@@ -11,7 +11,10 @@
 namespace circoll::mpi {
 
 PendingCall::PendingCall(const Call& call, CommState& state, const Observer& observer)
-    : held_(call), state_(state), operation_(held_.call(), state, counts_), observer_(observer) {
+    : held_(call, state.rank(), state.size()),
+      state_(state),
+      operation_(held_.call(), state, counts_),
+      observer_(observer) {
   entered();
 }
 
@@ -78,6 +81,7 @@ std::unique_ptr<Nonblocking> make(const Call& call, CommState& state, const Inte
     return known;
   }
   auto made = std::make_unique<Nonblocking>(call, state, observer);
+  if (made->operation().erroneous()) state.spoil_tags();
   (void)made->operation().prepare(choice);
   return made;
 }
@@ -89,10 +93,10 @@ Outcome start_on(CommState& state, const Call& call, const Interned& choice, MPI
   pending->set_collective(asked);
   Operation& operation = pending->operation();
   if (!operation.served()) {
-    if (operation.erroneous()) operation.take_numbers();
     remember_native(state, call, choice, operation);
     return native(call, request, operation.reason(), operation.bytes());
   }
+  if (const int rc = state.begin_open(); rc != MPI_SUCCESS) return Outcome{.error = rc, .handled = true};
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};
   operation.take_numbers();
   Outcome outcome{.plan = operation.plan(), .bytes = operation.bytes()};
@@ -106,9 +110,12 @@ Outcome start(const Call& call, const Interned& choice, MPI_Request* request, co
   if (const NativeCalls::Known* known = known_native(call, choice)) {
     return native(call, request, known->reason, known->bytes);
   }
-  const Communicator found = find_communicator(call, choice, CommState::Opening::local);
+  const Communicator found = find_communicator(call, choice);
   if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, request, found.native_reason);
+  if (!found.state->has_carrier()) {
+    return native(call, request, "the first collective on its communicator must not wait");
+  }
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
   return serve_as_meant(

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/abandoned.hpp"
 #include "exec/mpi/globals.hpp"
+#include "exec/mpi/plans.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -26,17 +28,14 @@ Operation::Operation(const Call& call, CommState& state, std::vector<Count>& cou
       user_(call_, state.rank(), state.size()),
       memory_(globals().arenas) {}
 
-Operation::~Operation() {
-  give_back_execution();
-  release_tags();
-}
+Operation::~Operation() { give_back_execution(); }
 
 bool Operation::prepare(const Interned& choice) {
   choice_ = &choice;
   reason_ = user_.erroneous() ? "erroneous arguments" : user_.unsupported();
   if (!reason_.empty()) return false;
   if (user_.needs_prologue()) {
-    prologue_ = state_.find_plan(user_.prologue_signature(choice), MPI_BYTE, {}, true);
+    prologue_ = find_plan(placed(user_.prologue_signature(choice)), MPI_BYTE, {}, state_.placement(), true);
     reason_ = prologue_->native_reason();
     if (!reason_.empty()) return false;
     if (prologue_->prologue() != nullptr) return true;
@@ -56,8 +55,14 @@ bool Operation::again(const Call& call, const Interned& choice) {
   return user_.readdress();
 }
 
+Signature Operation::placed(Signature signature) const {
+  signature.head.cores = state_.placement().cores;
+  signature.head.labels = state_.placement().labels.get();
+  return signature;
+}
+
 Signature Operation::data_signature() const {
-  Signature signature = user_.signature(*choice_);
+  Signature signature = placed(user_.signature(*choice_));
   if (prologue_ != nullptr) {
     signature.counts = {.values = CountArray::wide(counts_.data()), .size = static_cast<Rank>(counts_.size())};
     signature.send_counts = {};
@@ -68,28 +73,32 @@ Signature Operation::data_signature() const {
 
 bool Operation::find_data_plan(bool wait) {
   if (plan_ != nullptr) return true;
-  plan_ = state_.find_plan(data_signature(), user_.wire_type(), user_.elements().info, wait);
+  plan_ = find_plan(data_signature(), user_.wire_type(), user_.elements().info, state_.placement(), wait);
   return plan_ != nullptr;
 }
 
 void Operation::take_numbers() {
-  // Not what this rank needs, but what any rank may: an error may have kept it from knowing.
-  number_ = state_.take_number();
-  if (user_.needs_prologue()) state_.take_number();
+  order_ = Order::numbered;
+  units_ = tag_layout().units_for(plan()->tags());
+  number_ = state_.take_numbers(units_);
 }
 
 bool Operation::reserve_tags() {
-  slot_ = state_.reserve(executions());
-  return slot_ >= 0;
+  order_ = Order::reserved;
+  units_ = tag_layout().units_for(plan()->tags());
+  if (state_.reserve(units_, &reserved_) != MPI_SUCCESS)
+    throw Error(ErrorCode::transport, "ranks could not agree on tags");
+  return reserved_.agreed();
 }
 
-void Operation::release_tags() noexcept {
-  if (slot_ >= 0) state_.unreserve(slot_, executions());
-  slot_ = -1;
+Route Operation::route() const {
+  if (order_ == Order::reserved) return state_.route(reserved_, units_);
+  return order_ == Order::numbered ? state_.route(number_, units_) : state_.route(call_.collective);
 }
 
 void Operation::start() {
   error_ = MPI_SUCCESS;
+  if (!state_.usable()) throw Error(ErrorCode::transport, std::string(state_.unusable_reason()));
   if (has_prologue()) {
     start_prologue();
   } else {
@@ -97,12 +106,8 @@ void Operation::start() {
   }
 }
 
-void Operation::execute(BoundPlan& plan, Binding& binding, int which) {
-  const CommState::Tags tags =
-      numbered() ? state_.tags_of(number_ + static_cast<std::uint64_t>(which)) : state_.reserved_tags(slot_ + which);
-  binding.comm = state_.comm();
-  binding.tag_base = tags.base;
-  binding.tag_span = tags.span;
+void Operation::execute(BoundPlan& plan, Binding& binding) {
+  binding.route = route();
   if (executing_ != &plan) {
     give_back_execution();
     execution_ = plan.take_execution();
@@ -116,8 +121,9 @@ void Operation::give_back_execution() noexcept {
   executing_ = nullptr;
 }
 
-void Operation::end(int error) {
+void Operation::end(int error, bool matched) {
   if (error_ == MPI_SUCCESS) error_ = error;
+  if (error_ != MPI_SUCCESS && !matched) spoil();
   memory_.shrink();
   phase_ = Phase::idle;
 }
@@ -125,6 +131,18 @@ void Operation::end(int error) {
 void Operation::fail(int error) {
   if (execution_ != nullptr) execution_->abandon();
   end(error);
+}
+
+/// What was given up may leave messages behind, and MPI may still read what they are in.
+void Operation::spoil() {
+  if (order_ == Order::reserved) {
+    reserved_.spoil();
+  } else {
+    state_.spoil_tags();
+  }
+  if (execution_ == nullptr) return;
+  std::vector<MPI_Request> left = execution_->take_abandoned();
+  if (!left.empty()) abandoned().add(std::move(left), memory_.detach());
 }
 
 /// The counts, in packed bytes, of all blocks that will pass through this rank: p of gatherv and scatterv, of alltoallv
@@ -149,7 +167,7 @@ void Operation::start_prologue() {
   binding.staging = base + send + recv + scratch;
   binding.elements.extent_bytes = sizeof(Count);
   phase_ = Phase::prologue;
-  execute(*prologue_, binding, 0);
+  execute(*prologue_, binding);
 }
 
 /// False if the operation is over, with an error.
@@ -166,10 +184,7 @@ bool Operation::end_prologue() {
     prologue.collect_known(send_counts_, recv_counts_, scratch_counts_, counts_);
   }
   memory_.reset();
-  if (!user_.admits(known, counts_)) {
-    end(MPI_ERR_TRUNCATE);
-    return false;
-  }
+  if (!user_.admits(known, counts_)) user_.discard(known, counts_);
   phase_ = Phase::between;
   return true;
 }
@@ -178,7 +193,6 @@ bool Operation::end_prologue() {
 /// where those have gaps.
 void Operation::start_data() {
   if (!plan_->executable()) throw Error(ErrorCode::internal, "the counts can be exchanged, but not the data");
-  const int which = has_prologue() ? 1 : 0;
   counts_known_ = true;
   const Elements& described = user_.elements();
   const bool user_operator = is_reducing(call_.collective) && described.kernel == nullptr;
@@ -205,13 +219,14 @@ void Operation::start_data() {
     end(error_);
     return;
   }
-  execute(*plan_, binding, which);
+  execute(*plan_, binding);
 }
 
 void Operation::end_data() {
   int rc = execution_->error();
   if (rc == MPI_SUCCESS) rc = user_.after(recv_staging_, elements_);
-  end(rc);
+  if (rc == MPI_SUCCESS && user_.discards()) rc = MPI_ERR_TRUNCATE;
+  end(rc, execution_->complete());
 }
 
 bool Operation::progress() {

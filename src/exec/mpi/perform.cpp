@@ -9,6 +9,22 @@
 #include "exec/mpi/recent_calls.hpp"
 
 namespace circoll::mpi {
+
+int find_service(Operation& operation, CommState& state, const Interned& choice) {
+  if (operation.erroneous()) {
+    // The others may have made the call, and sent.
+    state.spoil_tags();
+  } else if (!state.has_carrier()) {
+    if (const int rc = state.make_carrier(); rc != MPI_SUCCESS) return rc;
+    if (!state.usable()) {
+      operation.leave_native(state.unusable_reason());
+      return MPI_SUCCESS;
+    }
+  }
+  (void)operation.prepare(choice);
+  return MPI_SUCCESS;
+}
+
 namespace {
 
 Outcome native(const Call& call, std::string_view reason, Count bytes = 0) {
@@ -25,8 +41,6 @@ Outcome not_served(const Call& call, const Interned& choice, Otherwise otherwise
 
 /// A call that has been prepared and can be served.
 Outcome execute(Operation& operation, bool timed) {
-  operation.take_numbers();
-  while (!operation.may_start()) progress().poll();
   operation.start();
   const double begin_s = timed ? PMPI_Wtime() : 0;
   const int error = operation.wait();
@@ -37,12 +51,23 @@ Outcome execute(Operation& operation, bool timed) {
                  .waited_s = timed ? PMPI_Wtime() - begin_s : 0};
 }
 
+/// The same for a blocking call, which may wait for the tags of its communicator.
+int prepare_blocking(Operation& operation, CommState& state, const Interned& choice) {
+  if (const int rc = find_service(operation, state, choice); rc != MPI_SUCCESS || !operation.served()) return rc;
+  const int rc = state.open();
+  if (!state.usable()) operation.leave_native(state.unusable_reason());
+  return rc;
+}
+
 Outcome perform_on(CommState& state, const Call& call, const Interned& choice, Otherwise otherwise, bool timed) {
   RecentCalls& recent = state.recent();
   Operation* operation = recent.find(call, choice);
   if (operation == nullptr) {
     operation = &recent.add(call, state);
-    (void)operation->prepare(choice);
+    if (const int rc = prepare_blocking(*operation, state, choice); rc != MPI_SUCCESS) {
+      recent.drop();
+      return Outcome{.error = rc, .handled = true};
+    }
     if (operation->served() && operation->repeatable()) recent.keep();
   }
   if (operation->served()) {
@@ -54,7 +79,6 @@ Outcome perform_on(CommState& state, const Call& call, const Interned& choice, O
   const std::string_view reason = operation->reason();
   const Count bytes = operation->bytes();
   const bool erroneous = operation->erroneous();
-  if (erroneous) operation->take_numbers();
   remember_native(state, call, choice, *operation);
   // Before the native call, whose error handler may free the communicator.
   recent.drop();
@@ -63,16 +87,13 @@ Outcome perform_on(CommState& state, const Call& call, const Interned& choice, O
 
 }  // namespace
 
-Communicator find_communicator(const Call& call, const Interned& choice, CommState::Opening opening) {
+Communicator find_communicator(const Call& call, const Interned& choice) {
   if (choice.kind == Interned::Kind::native) return {.native_reason = "chosen"};
   if (call.comm == MPI_COMM_NULL) return {.native_reason = "erroneous arguments", .erroneous = true};
   Communicator found;
-  found.state = CommState::of(call.comm, &found.error, opening);
+  found.state = CommState::of(call.comm, &found.error);
   if (found.error != MPI_SUCCESS) return found;
-  if (found.state == nullptr) {
-    return {.native_reason = globals().finalizing ? "MPI_Finalize has begun"
-                                                  : "the first collective on its communicator must not wait"};
-  }
+  if (found.state == nullptr) return {.native_reason = "MPI_Finalize has begun"};
   if (!found.state->usable()) found.native_reason = found.state->unusable_reason();
   return found;
 }

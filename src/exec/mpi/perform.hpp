@@ -12,6 +12,7 @@
 namespace circoll::mpi {
 
 class CommState;
+class Operation;
 
 /// What became of a call.
 struct Outcome {
@@ -45,8 +46,11 @@ struct Communicator {
   std::string_view native_reason{};  ///< empty: Circoll may serve the call
   bool erroneous = false;
 };
-[[nodiscard]] Communicator find_communicator(const Call& call, const Interned& choice,
-                                             CommState::Opening opening = CommState::Opening::now);
+[[nodiscard]] Communicator find_communicator(const Call& call, const Interned& choice);
+
+/// Prepares an operation on a communicator, for which a carrier is made if it has none (collective). Returns an MPI error code, for
+/// which MPI has called the error handler.
+[[nodiscard]] int find_service(Operation& operation, CommState& state, const Interned& choice);
 
 /// What is known about a call that will be native again, found without reading its arguments or asking MPI for the state of its
 /// communicator; nullptr if nothing is known.

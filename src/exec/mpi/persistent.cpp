@@ -17,10 +17,7 @@ class Persistent final : public PendingCall {
     set_persistent();
     state.retain();
   }
-  ~Persistent() override {
-    operation().release_tags();
-    comm_state().release();  // may be the end of it
-  }
+  ~Persistent() override { comm_state().release(); }  // may be the end of it, when the tags are given back, too
 
   [[nodiscard]] int make_request() { return message_.init_receive(&handle_); }
   [[nodiscard]] MPI_Request request() const override { return handle_; }
@@ -83,11 +80,10 @@ Outcome init_on(CommState& state, const Call& call, const Interned& choice, MPI_
   auto made = std::make_unique<Persistent>(call, state, observer);
   made->set_collective(asked);
   Operation& operation = made->operation();
-  if (!operation.prepare(choice)) {
-    // Other ranks may not see the error, and reserve tags.
-    if (operation.erroneous()) (void)operation.reserve_tags();
-    return native(call, info, request, operation.reason(), operation.bytes());
+  if (const int rc = find_service(operation, state, choice); rc != MPI_SUCCESS) {
+    return Outcome{.error = rc, .handled = true};
   }
+  if (!operation.served()) return native(call, info, request, operation.reason(), operation.bytes());
   if (!operation.reserve_tags()) return native(call, info, request, "too many persistent requests", operation.bytes());
   if (const int rc = made->make_request(); rc != MPI_SUCCESS) return Outcome{.error = rc};
   *request = made->request();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/environment.hpp"
+#include "exec/mpi/plans.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -43,11 +44,13 @@ int find_nodes(MPI_Comm comm, int rank, int size, std::vector<Rank>* node_of) {
   return MPI_SUCCESS;
 }
 
-int find_placement(MPI_Comm comm, int rank, int size, Placement* placement) {
-  std::vector<Rank> node_of;
-  const int rc = find_nodes(comm, rank, size, &node_of);
-  if (rc == MPI_SUCCESS) *placement = placement_of(node_of);
-  return rc;
+Placement placement_in_world(const Carrier& world, const RankMap& ranks, Rank size) {
+  if (ranks.is_identity() && size == static_cast<Rank>(world.nodes().size())) return world.placement();
+  std::vector<Rank> node_of(static_cast<std::size_t>(size));
+  for (Rank r = 0; r < size; ++r) {
+    node_of[static_cast<std::size_t>(r)] = world.nodes()[static_cast<std::size_t>(ranks(r))];
+  }
+  return shared_placement(placement_of(node_of));
 }
 
 }  // namespace circoll::mpi

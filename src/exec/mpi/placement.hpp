@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "circoll/relabelling.hpp"
+#include "exec/mpi/carrier.hpp"
+#include "exec/mpi/world_ranks.hpp"
 
 namespace circoll::mpi {
 
@@ -13,7 +15,7 @@ namespace circoll::mpi {
 /// CIRCOLL_CORES says how many consecutive ranks one has. The same on all ranks, whatever their environments are. Nodes are numbered
 /// in the order of their first ranks. Collective: one native allgather of 8 bytes. Returns an MPI error code.
 [[nodiscard]] int find_nodes(MPI_Comm comm, int rank, int size, std::vector<Rank>* node_of);
-/// The placement that follows from it.
-[[nodiscard]] int find_placement(MPI_Comm comm, int rank, int size, Placement* placement);
+/// The placement of a communicator's ranks, of which MPI_COMM_WORLD's carrier knows the nodes. Local.
+[[nodiscard]] Placement placement_in_world(const Carrier& world, const RankMap& ranks, Rank size);
 
 }  // namespace circoll::mpi

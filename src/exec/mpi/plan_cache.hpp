@@ -1,4 +1,4 @@
-// The bound plans of one communicator: least recently used go first when they exceed a number of bytes.
+// A cache of bound plans: the least recently used go first when they exceed a number of bytes.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 
 #include "exec/mpi/operation.hpp"
@@ -14,25 +15,28 @@ class RecentCalls {
  public:
   /// An operation of the same kind as an earlier call's, or nullptr: add() one then.
   [[nodiscard]] Operation* find(const Call& call, const Interned& choice) {
-    for (std::optional<Operation>& operation : operations_) {
-      if (operation && operation->again(call, choice)) return &*operation;
+    for (const Place& place : places_) {
+      if (place != nullptr && *place && (*place)->again(call, choice)) return &**place;
     }
     return nullptr;
   }
-  /// In place of the one that was added first. Allocates nothing by itself.
+  /// In place of the one that was added first. Allocates a place, of those that there are at most, when it is first used.
   [[nodiscard]] Operation& add(const Call& call, CommState& state) {
-    return operations_[oldest_].emplace(call, state, state.counts());
+    Place& place = places_[oldest_];
+    if (place == nullptr) place = std::make_unique<std::optional<Operation>>();
+    return place->emplace(call, state, state.counts());
   }
   /// Keeps the one that was added last.
-  void keep() { oldest_ = (oldest_ + 1) % operations_.size(); }
+  void keep() { oldest_ = (oldest_ + 1) % places_.size(); }
   /// Drops it.
-  void drop() noexcept { operations_[oldest_].reset(); }
+  void drop() noexcept { places_[oldest_]->reset(); }
   void clear() noexcept {
-    for (std::optional<Operation>& operation : operations_) operation.reset();
+    for (Place& place : places_) place.reset();
   }
 
  private:
-  std::array<std::optional<Operation>, 4> operations_{};
+  using Place = std::unique_ptr<std::optional<Operation>>;
+  std::array<Place, 4> places_{};
   std::size_t oldest_ = 0;
 };
 

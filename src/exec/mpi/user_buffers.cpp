@@ -255,7 +255,8 @@ Count UserBuffers::Side::total_bytes() const {
 Signature UserBuffers::signature(const Interned& choice) const {
   const Collective c = call_.collective;
   Signature s;
-  s.size = size_;
+  s.head.size = size_;
+  s.head.rank = rank_;
   s.head.choice = &choice;
   s.head.collective = c;
   s.head.root = is_rooted(c) ? call_.root : 0;
@@ -328,6 +329,17 @@ bool UserBuffers::admits(std::span<const Block> blocks, std::span<const Count> c
   return true;
 }
 
+void UserBuffers::discard(std::span<const Block> blocks, std::span<const Count> counts) {
+  discarded_bytes_ = 0;
+  recv_.copied = true;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const Rank to = is_exchange(call_.collective)  ? static_cast<Rank>(blocks[i] % size_)
+                    : is_scatter(call_.collective) ? static_cast<Rank>(i)
+                                                   : rank_;
+    if (to == rank_) discarded_bytes_ += counts[i];
+  }
+}
+
 // ---- the caller's memory
 
 Count UserBuffers::send_staging_bytes() const { return send_.staged() ? send_.total_bytes() : 0; }
@@ -337,6 +349,7 @@ Count UserBuffers::recv_staging_bytes() const {
     const Count own = call_.collective == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
     return own * elements_.extent_bytes;
   }
+  if (discards()) return discarded_bytes_;
   return recv_.staged() ? recv_.total_bytes() : 0;
 }
 
@@ -391,7 +404,7 @@ int UserBuffers::pack_own_block(std::byte* recv_staging) const {
 int UserBuffers::before(std::byte* send_staging, std::byte* recv_staging) const {
   if (is_reducing(call_.collective)) return MPI_SUCCESS;
   if (send_.staged()) return pack_side(send_, send_staging);
-  if (!recv_.staged()) return MPI_SUCCESS;
+  if (!recv_.staged() || discards()) return MPI_SUCCESS;
   if (call_.collective == Collective::bcast) return at_root() ? pack_side(recv_, recv_staging) : MPI_SUCCESS;
   return in_place_ ? pack_own_block(recv_staging) : MPI_SUCCESS;
 }
@@ -403,7 +416,7 @@ int UserBuffers::after(const std::byte* recv_staging, const Elements& elements) 
     return elements.copy(as_base(call_.recvbuf),
                          reinterpret_cast<const char*>(recv_staging) - elements_.info.true_lb_bytes, own);
   }
-  if (!recv_.staged() || (c == Collective::bcast && at_root())) return MPI_SUCCESS;
+  if (!recv_.staged() || discards() || (c == Collective::bcast && at_root())) return MPI_SUCCESS;
   return unpack_side(recv_, recv_staging);
 }
 

@@ -60,6 +60,9 @@ class UserBuffers {
   /// Whether the blocks that will arrive fit into this rank's buffer. `counts` is about user blocks 0 .. p - 1, for
   /// alltoallv about `blocks`.
   [[nodiscard]] bool admits(std::span<const Block> blocks, std::span<const Count> counts) const;
+  /// Where they do not: they go into staging memory, and no further. The other ranks send them, since they cannot know.
+  void discard(std::span<const Block> blocks, std::span<const Count> counts);
+  [[nodiscard]] bool discards() const { return discarded_bytes_ >= 0; }
 
   [[nodiscard]] Count send_staging_bytes() const;
   [[nodiscard]] Count recv_staging_bytes() const;
@@ -124,6 +127,7 @@ class UserBuffers {
   bool exact_ = true;
   Count block_ = 0;  ///< plan elements per user block, where uniform
   Count own_bytes_ = 0;
+  Count discarded_bytes_ = -1;  ///< not negative: the call fails, and its blocks are received and dropped
 };
 
 }  // namespace circoll::mpi
