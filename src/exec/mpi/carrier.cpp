@@ -5,6 +5,17 @@
 #include "exec/mpi/plans.hpp"
 
 namespace circoll::mpi {
+namespace {
+
+/// Whether threads may make communicators of different groups at the same time. Open MPI's hang then, so that ours are made before
+/// there are threads.
+#ifdef OPEN_MPI
+constexpr bool makes_communicators_in_threads = false;
+#else
+constexpr bool makes_communicators_in_threads = true;
+#endif
+
+}  // namespace
 
 int private_duplicate(MPI_Comm comm, MPI_Comm* made) {
   // A failure (no context id is left, say) is ours to handle, not the user's error handler's.
@@ -61,6 +72,7 @@ int share_world() {
   global.world = std::make_shared<Carrier>(comm);
   global.world->placement_ = shared_placement(placement_of(nodes));
   global.world->nodes_ = std::move(nodes);
+  if (!makes_communicators_in_threads) (void)self_communicator();
   return MPI_SUCCESS;
 }
 

@@ -59,30 +59,29 @@ int prepare_blocking(Operation& operation, CommState& state, const Interned& cho
   return rc;
 }
 
+/// A call that is not known: prepared, and executed or left to the native collective.
+Outcome perform_anew(Operation& operation, CommState& state, const Call& call, const Interned& choice,
+                     Otherwise otherwise, bool timed) {
+  if (const int rc = prepare_blocking(operation, state, choice); rc != MPI_SUCCESS) {
+    return Outcome{.error = rc, .handled = true};
+  }
+  if (operation.served()) return execute(operation, timed);
+  remember_native(state, call, choice, operation);
+  return operation.erroneous() ? native(call, operation.reason())
+                               : not_served(call, choice, otherwise, operation.reason(), operation.bytes());
+}
+
 Outcome perform_on(CommState& state, const Call& call, const Interned& choice, Otherwise otherwise, bool timed) {
   RecentCalls& recent = state.recent();
-  Operation* operation = recent.find(call, choice);
-  if (operation == nullptr) {
-    operation = &recent.add(call, state);
-    if (const int rc = prepare_blocking(*operation, state, choice); rc != MPI_SUCCESS) {
-      recent.drop();
-      return Outcome{.error = rc, .handled = true};
-    }
-    if (operation->served() && operation->repeatable()) recent.keep();
+  if (Operation* const known = recent.find(call, choice)) return execute(*known, timed);
+  if (is_irregular(call.collective) || !recent.has_seen(call, choice)) {
+    Operation operation(call, state, state.counts());
+    return perform_anew(operation, state, call, choice, otherwise, timed);
   }
-  if (operation->served()) {
-    const bool kept = operation->repeatable();
-    Outcome outcome = execute(*operation, timed);
-    if (!kept) recent.drop();
-    return outcome;
-  }
-  const std::string_view reason = operation->reason();
-  const Count bytes = operation->bytes();
-  const bool erroneous = operation->erroneous();
-  remember_native(state, call, choice, *operation);
-  // Before the native call, whose error handler may free the communicator.
-  recent.drop();
-  return erroneous ? native(call, reason) : not_served(call, choice, otherwise, reason, bytes);
+  auto operation = std::make_unique<Operation>(call, state, state.counts());
+  Outcome outcome = perform_anew(*operation, state, call, choice, otherwise, timed);
+  if (operation->served() && operation->repeatable()) recent.keep(std::move(operation));
+  return outcome;
 }
 
 }  // namespace
