@@ -125,17 +125,17 @@ class Constructors {
     return committed(made);
   }
 
-  static Type duplicate(const Type& type) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    MPI_Type_dup(type.get(), &made);
-    return {made, true};  // committed, as the other is
-  }
-
  private:
   bool large() { return random_.percent(50); }
 
   Random random_;
 };
+
+Type duplicate(const Type& type) {
+  MPI_Datatype made = MPI_DATATYPE_NULL;
+  MPI_Type_dup(type.get(), &made);
+  return {made, true};  // committed, as the other is
+}
 
 /// An int and a double: as C lays them out, packed, apart, or the int behind the double (but first in the signature).
 Type record(std::uint64_t variant) {
@@ -205,8 +205,8 @@ Type arrange(MPI_Datatype base, MPI_Aint extent, int k, std::uint64_t seed, Coun
     case 11:
       return make.second_half(k, base);
     case 12: {
-      const Type once = make.duplicate(make.contiguous(k, base));
-      return random.percent(50) ? make.duplicate(once) : make.contiguous(1, once.get());
+      const Type once = duplicate(make.contiguous(k, base));
+      return random.percent(50) ? duplicate(once) : make.contiguous(1, once.get());
     }
     default: {
       if (k % 2 != 0) return make.resized(make.contiguous(k, base), -extent, (k + 2) * extent);

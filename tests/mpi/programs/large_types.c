@@ -21,7 +21,7 @@ static void add(void* in, void* inout, int* n, MPI_Datatype* type) {
   }
 }
 
-enum { kinds = 27 };
+enum { kinds = 28 };
 static const char* const names[kinds] = {"contiguous_c",
                                          "vector_c",
                                          "hvector_c",
@@ -48,7 +48,8 @@ static const char* const names[kinds] = {"contiguous_c",
                                          "contiguous_c of a dup of contiguous_c",
                                          "contiguous_c of vector_c",
                                          "resized_c of indexed_block_c",
-                                         "contiguous_c of one resized_c"};
+                                         "contiguous_c of one resized_c",
+                                         "contiguous_c of a Fortran 90 integer"};
 
 /* One of the constructors with large counts, of ints. */
 static MPI_Datatype simple(int kind) {
@@ -150,6 +151,10 @@ static MPI_Datatype of(int kind) {
       break;
     case 24:
       MPI_Type_contiguous_c(2, base, &made);
+      break;
+    case 27: /* that one is not to be freed */
+      MPI_Type_create_f90_integer(9, &other);
+      MPI_Type_contiguous_c(3, other, &made);
       break;
     case 25:
       MPI_Type_create_resized_c(base, -4, 28, &made);
