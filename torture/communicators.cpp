@@ -1,12 +1,17 @@
 #include "communicators.hpp"
 
 #include <array>
+#include <atomic>
 #include <vector>
 
 #include "random.hpp"
 
 namespace circoll::torture {
 namespace {
+
+std::atomic<long> stray{0};
+
+void count_error(MPI_Comm* /*comm*/, int* /*error*/, ...) { ++stray; }  // NOLINT(cert-dcl50-cpp): as MPI wants it
 
 MPI_Comm make(const CommSpec& spec, const Communicator& parent) {
   MPI_Comm made = MPI_COMM_NULL;
@@ -61,15 +66,26 @@ Communicator make_communicator(const CommSpec& spec, const Communicator& parent)
   if (!root && !parent.member()) return made;
   made.comm = make(spec, parent);
   if (made.comm == MPI_COMM_NULL) return made;
-  PMPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN);
+  if (!root) PMPI_Comm_set_errhandler(made.comm, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(made.comm, &made.rank);
   PMPI_Comm_size(made.comm, &made.size);
   PMPI_Comm_dup(made.comm, &made.oracle);
+  PMPI_Comm_set_errhandler(made.oracle, MPI_ERRORS_RETURN);
   return made;
 }
 
 void free_oracle(Communicator& communicator) {
   if (communicator.oracle != MPI_COMM_NULL) PMPI_Comm_free(&communicator.oracle);
 }
+
+void count_stray_errors() {
+  MPI_Errhandler counting = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_create_errhandler(count_error, &counting);
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, counting);
+  PMPI_Comm_set_errhandler(MPI_COMM_SELF, counting);
+  PMPI_Errhandler_free(&counting);
+}
+
+long stray_errors() { return stray; }
 
 }  // namespace circoll::torture

@@ -18,4 +18,10 @@ struct Communicator {
 [[nodiscard]] Communicator make_communicator(const CommSpec& spec, const Communicator& parent);
 void free_oracle(Communicator& communicator);
 
+/// Error handlers of MPI_COMM_WORLD and MPI_COMM_SELF are called for errors that belong to no communicator, too: of what
+/// somebody asks in between, where the program calls nothing that fails.
+void count_stray_errors();
+/// How often they have been called.
+[[nodiscard]] long stray_errors();
+
 }  // namespace circoll::torture

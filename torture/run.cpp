@@ -70,6 +70,11 @@ Outcome run_case(const Case& c, bool serial) {
     misused = misused_operators();
     outcome.failures.emplace_back("a user operator was called with another datatype than the reduction's");
   }
+  static long stray = 0;
+  if (stray_errors() != stray) {
+    stray = stray_errors();
+    outcome.failures.emplace_back("an error handler of MPI_COMM_WORLD or MPI_COMM_SELF was called");
+  }
   return outcome;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "communicators.hpp"
 #include "edits.hpp"
 #include "generate.hpp"
 #include "options.hpp"
@@ -142,8 +143,7 @@ int main(int argc, char** argv) {
     circoll::torture::Options unused;
     code = circoll::torture::read_options(argc, argv, rank == 0, unused);
   }
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  circoll::torture::count_stray_errors();
   if (code < 0 && options.threads && provided != MPI_THREAD_MULTIPLE) {
     if (rank == 0) fmt::print(stderr, "circoll-torture: the MPI library has no MPI_THREAD_MULTIPLE\n");
     code = 2;

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <numeric>
+#include <type_traits>
 
 namespace circoll::torture {
 namespace {
@@ -13,80 +14,204 @@ Type committed(MPI_Datatype type) {
   return {type, true};
 }
 
-Type contiguous(int count, MPI_Datatype base) {
-  MPI_Datatype made = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(count, base, &made);
-  return committed(made);
-}
+// A constructor, or its form with MPI_Count arguments, if a Constructors wants that and the MPI has it.
+#if MPI_VERSION >= 4
+#define TORTURE_EITHER(name, ...) (large() ? name##_c(__VA_ARGS__) : name(__VA_ARGS__))
+#else
+#define TORTURE_EITHER(name, ...) (static_cast<void>(large()), name(__VA_ARGS__))
+#endif
 
-Type hvector(int count, int length, MPI_Aint stride, MPI_Datatype base) {
-  MPI_Datatype made = MPI_DATATYPE_NULL;
-  MPI_Type_create_hvector(count, length, stride, base, &made);
-  return committed(made);
-}
+/// An array as an argument of either form: of its own numbers, or of MPI_Count.
+template <typename T>
+class Array {
+ public:
+  explicit Array(const std::vector<T>& values) : values_(&values), large_(values.begin(), values.end()) {}
+  template <typename U>
+  operator const U*() const {  // NOLINT(google-explicit-constructor): C arguments convert
+    if constexpr (std::is_same_v<U, T>) {
+      return values_->data();
+    } else {
+      return large_.data();
+    }
+  }
 
-Type resized(const Type& type, MPI_Aint lb, MPI_Aint extent) {
-  MPI_Datatype made = MPI_DATATYPE_NULL;
-  MPI_Type_create_resized(type.get(), lb, extent, &made);
-  return committed(made);
-}
+ private:
+  const std::vector<T>* values_;
+  std::vector<MPI_Count> large_;
+};
 
-Type at_places(const std::vector<MPI_Aint>& places, MPI_Datatype base) {
-  MPI_Datatype made = MPI_DATATYPE_NULL;
-  MPI_Type_create_hindexed_block(static_cast<int>(places.size()), 1, places.data(), base, &made);
-  return committed(made);
-}
+/// Constructors of datatypes. The seed says which are called by the forms with MPI_Count arguments, where the MPI has those.
+class Constructors {
+ public:
+  explicit Constructors(std::uint64_t seed) : random_(seed) {}
 
-Type structure(const std::array<int, 2>& lengths, const std::array<MPI_Aint, 2>& places,
-               const std::array<MPI_Datatype, 2>& types) {
+  Type contiguous(int count, MPI_Datatype base) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    TORTURE_EITHER(MPI_Type_contiguous, count, base, &made);
+    return committed(made);
+  }
+
+  Type vector(int count, int length, int stride, MPI_Datatype base) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    TORTURE_EITHER(MPI_Type_vector, count, length, stride, base, &made);
+    return committed(made);
+  }
+
+  Type hvector(int count, int length, MPI_Aint stride, MPI_Datatype base) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    TORTURE_EITHER(MPI_Type_create_hvector, count, length, stride, base, &made);
+    return committed(made);
+  }
+
+  Type resized(const Type& type, MPI_Aint lb, MPI_Aint extent) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    TORTURE_EITHER(MPI_Type_create_resized, type.get(), lb, extent, &made);
+    return committed(made);
+  }
+
+  /// Elements at these bytes.
+  Type at_places(const std::vector<MPI_Aint>& places, MPI_Datatype base) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    const auto count = static_cast<int>(places.size());
+    TORTURE_EITHER(MPI_Type_create_hindexed_block, count, 1, Array(places), base, &made);
+    return committed(made);
+  }
+
+  /// Elements at these multiples of their extent.
+  Type at_indices(const std::vector<int>& places, MPI_Datatype base) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    const auto count = static_cast<int>(places.size());
+    TORTURE_EITHER(MPI_Type_create_indexed_block, count, 1, Array(places), base, &made);
+    return committed(made);
+  }
+
+  Type indexed(const std::vector<int>& lengths, const std::vector<int>& places, MPI_Datatype base) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    const auto count = static_cast<int>(places.size());
+    TORTURE_EITHER(MPI_Type_indexed, count, Array(lengths), Array(places), base, &made);
+    return committed(made);
+  }
+
+  Type hindexed(const std::vector<int>& lengths, const std::vector<MPI_Aint>& places, MPI_Datatype base) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    const auto count = static_cast<int>(places.size());
+    TORTURE_EITHER(MPI_Type_create_hindexed, count, Array(lengths), Array(places), base, &made);
+    return committed(made);
+  }
+
+  Type structure(const std::vector<int>& lengths, const std::vector<MPI_Aint>& places,
+                 const std::vector<MPI_Datatype>& types) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    const auto count = static_cast<int>(places.size());
+    TORTURE_EITHER(MPI_Type_create_struct, count, Array(lengths), Array(places), types.data(), &made);
+    return committed(made);
+  }
+
+  /// Elements of a matrix.
+  Type subarray(const std::vector<int>& sizes, const std::vector<int>& parts, const std::vector<int>& starts, int order,
+                MPI_Datatype base) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    const auto count = static_cast<int>(sizes.size());
+    TORTURE_EITHER(MPI_Type_create_subarray, count, Array(sizes), Array(parts), Array(starts), order, base, &made);
+    return committed(made);
+  }
+
+  /// The second half of a vector in blocks on two processes.
+  Type second_half(int count, MPI_Datatype base) {
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    const std::vector<int> size{2 * count};
+    const int blocks = MPI_DISTRIBUTE_BLOCK, usual = MPI_DISTRIBUTE_DFLT_DARG, processes = 2;
+    TORTURE_EITHER(MPI_Type_create_darray, 2, 1, 1, Array(size), &blocks, &usual, &processes, MPI_ORDER_C, base, &made);
+    return committed(made);
+  }
+
+ private:
+  bool large() { return random_.percent(50); }
+
+  Random random_;
+};
+
+Type duplicate(const Type& type) {
   MPI_Datatype made = MPI_DATATYPE_NULL;
-  MPI_Type_create_struct(2, lengths.data(), places.data(), types.data(), &made);
-  return committed(made);
+  MPI_Type_dup(type.get(), &made);
+  return {made, true};  // committed, as the other is
 }
 
 /// An int and a double: as C lays them out, packed, apart, or the int behind the double (but first in the signature).
 Type record(std::uint64_t variant) {
+  Constructors make(hash(variant, 4));
   constexpr std::array<std::array<MPI_Aint, 4>, 4> layouts{
       {{0, 8, 0, 16}, {0, 4, 0, 12}, {-8, 16, -8, 40}, {8, 0, 0, 16}}};
   const std::array<MPI_Aint, 4>& layout = layouts[variant % layouts.size()];
-  return resized(structure({1, 1}, {layout[0], layout[1]}, {MPI_INT, MPI_DOUBLE}), layout[2], layout[3]);
+  return make.resized(make.structure({1, 1}, {layout[0], layout[1]}, {MPI_INT, MPI_DOUBLE}), layout[2], layout[3]);
 }
 
-Type words(int layout) {
+Type words(int layout, std::uint64_t seed) {
   const WordLayout& l = word_layout(layout);
   if (layout == word_layouts - 1) return {MPI_UINT64_T, false};
-  return resized(at_places({l.first, l.second}, MPI_UINT32_T), l.lb, l.extent);
+  Constructors make(hash(seed, 4));
+  return make.resized(make.at_places({l.first, l.second}, MPI_UINT32_T), l.lb, l.extent);
+}
+
+/// k numbers in a row, in any order; half of them are below 0.
+std::vector<int> shuffled(int k, Random& random) {
+  std::vector<int> places(static_cast<std::size_t>(k));
+  std::iota(places.begin(), places.end(), -(k / 2));
+  for (std::size_t i = places.size(); i > 1; --i) {
+    std::swap(places[i - 1], places[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i)))]);
+  }
+  return places;
 }
 
 /// k elements of a type of this extent, arranged in one of several ways that the seed says.
 Type arrange(MPI_Datatype base, MPI_Aint extent, int k, std::uint64_t seed, Count total) {
   Random random(seed);
-  switch (random.below(7)) {
+  Constructors make(hash(seed, 3));
+  switch (random.below(14)) {
     case 0:
-      return contiguous(k, base);
+      return make.contiguous(k, base);
     case 1:
-      return hvector(k, 1, extent * random.between(2, 4), base);
+      return make.hvector(k, 1, extent * random.between(2, 4), base);
     case 2: {  // any order, some below the address
-      std::vector<MPI_Aint> places(static_cast<std::size_t>(k));
-      std::iota(places.begin(), places.end(), -(k / 2));
-      for (std::size_t i = places.size(); i > 1; --i) {
-        std::swap(places[i - 1], places[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i)))]);
-      }
-      for (MPI_Aint& place : places) place *= 2 * extent;
-      return resized(at_places(places, base), -(k + 1) * extent, (2 * k + 3) * extent);
+      std::vector<MPI_Aint> places;
+      for (const int place : shuffled(k, random)) places.push_back(2 * extent * place);
+      return make.resized(make.at_places(places, base), -(k + 1) * extent, (2 * k + 3) * extent);
     }
     case 3:
-      return resized(contiguous(k, base), 0, (k + random.between(1, 5)) * extent);
+      return make.resized(make.contiguous(k, base), 0, (k + random.between(1, 5)) * extent);
     case 4: {  // two parts, the second in front
       const int first = static_cast<int>(random.between(0, k));
-      return structure({first, k - first}, {(k - first + 1) * extent, 0}, {base, base});
+      return make.structure({first, k - first}, {(k - first + 1) * extent, 0}, {base, base});
     }
     case 5:  // columns of a matrix: elements interleave
-      return resized(hvector(k, 1, (total + random.between(0, 3)) * extent, base), 0, extent);
+      return make.resized(make.hvector(k, 1, (total + random.between(0, 3)) * extent, base), 0, extent);
+    case 6:
+      return make.vector(k, 1, static_cast<int>(random.between(1, 3)), base);
+    case 7: {
+      const int first = static_cast<int>(random.between(0, k));
+      return make.indexed({first, k - first}, {k - first + 1, 0}, base);
+    }
+    case 8: {
+      const int first = static_cast<int>(random.between(0, k));
+      return make.hindexed({first, k - first}, {0, (first + random.between(0, 2)) * extent}, base);
+    }
+    case 9:
+      return make.at_indices(shuffled(k, random), base);
+    case 10: {  // a column, or a part of one, of a matrix of three
+      const bool by_rows = random.percent(50);
+      return by_rows ? make.subarray({k + 1, 3}, {k, 1}, {1, 1}, MPI_ORDER_C, base)
+                     : make.subarray({k + 1, 3}, {k, 1}, {0, 2}, MPI_ORDER_FORTRAN, base);
+    }
+    case 11:
+      return make.second_half(k, base);
+    case 12: {
+      const Type once = duplicate(make.contiguous(k, base));
+      return random.percent(50) ? duplicate(once) : make.contiguous(1, once.get());
+    }
     default: {
-      if (k % 2 != 0) return resized(contiguous(k, base), -extent, (k + 2) * extent);
-      const Type two = contiguous(2, base);
-      return hvector(k / 2, 1, 3 * extent, two.get());
+      if (k % 2 != 0) return make.resized(make.contiguous(k, base), -extent, (k + 2) * extent);
+      const Type two = make.contiguous(2, base);
+      return make.hvector(k / 2, 1, 3 * extent, two.get());
     }
   }
 }
@@ -152,7 +277,7 @@ Element make_element(const Operation& operation, std::uint64_t side_and_rank, Co
   const std::uint64_t seed = operation.differ ? hash(operation.types, side_and_rank) : hash(operation.types);
   Type single(base.type, false);
   if (operation.base == base_record) single = record(seed);
-  if (operation.base == base_words) single = words(operation.layout);
+  if (operation.base == base_words) single = words(operation.layout, seed);
   MPI_Aint lb = 0, extent = 0;
   MPI_Type_get_extent(single.get(), &lb, &extent);
   Element element;
@@ -163,17 +288,18 @@ Element make_element(const Operation& operation, std::uint64_t side_and_rank, Co
     k = random.pick(divisors);
   }
   element.base_elements = k;
+  const auto bytes = [&] { return Constructors(hash(seed, 5)).contiguous(static_cast<int>(extent), MPI_BYTE); };
   const auto make = [&](MPI_Datatype type) {
-    return operation.base == base_words ? contiguous(k, type)
+    return operation.base == base_words ? Constructors(hash(seed, 3)).contiguous(k, type)
                                         : arrange(type, extent, k, hash(seed, 2), base_elements_total);
   };
   if (operation.plain || (operation.base == base_words && k == 1)) {
     element.type = std::move(single);
     element.base_elements = 1;
-    if (is_padded(base)) element.with_padding = contiguous(static_cast<int>(extent), MPI_BYTE);
+    if (is_padded(base)) element.with_padding = bytes();
   } else {
     element.type = make(single.get());
-    if (is_padded(base)) element.with_padding = make(contiguous(static_cast<int>(extent), MPI_BYTE).get());
+    if (is_padded(base)) element.with_padding = make(bytes().get());
   }
   MPI_Aint true_lb = 0, true_extent = 0;
   MPI_Type_get_extent(element.type.get(), &lb, &extent);
@@ -188,8 +314,10 @@ Element make_element(const Operation& operation, std::uint64_t side_and_rank, Co
 Type at_address(const Element& element, const void* address) {
   MPI_Aint place = 0;
   MPI_Get_address(address, &place);
-  const Type moved = at_places({place}, element.type.get());
-  return resized(moved, place + element.lb, element.extent);
+  // The address differs from run to run, and must not choose.
+  Constructors make(hash(static_cast<std::uint64_t>(element.extent), 6));
+  const Type moved = make.at_places({place}, element.type.get());
+  return make.resized(moved, place + element.lb, element.extent);
 }
 
 void copy_typed(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "exec/mpi/quiet.hpp"
+
 namespace circoll::interpose {
 namespace {
 
@@ -13,6 +15,8 @@ constexpr int tag = 0;
 }  // namespace
 
 MPI_Comm collecting_communicator() {
+  // The program may have used up all communicators, which is no error of its own.
+  const mpi::QuietErrors quiet;
   MPI_Comm made = MPI_COMM_NULL;
   MPI_Group group = MPI_GROUP_NULL;
   if (PMPI_Comm_group(MPI_COMM_WORLD, &group) != MPI_SUCCESS) return MPI_COMM_NULL;

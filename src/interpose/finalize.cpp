@@ -58,7 +58,10 @@ void State::report() {
   }
   recording_ = false;
   MPI_Comm comm = collecting_communicator();
-  if (comm == MPI_COMM_NULL) return;
+  if (comm == MPI_COMM_NULL) {
+    warn("nothing is reported: no communicator is to be had");
+    return;
+  }
   // What follows calls MPI, whose progress may end operations and record them: not under the mutex.
   std::unique_ptr<const Ledger> ledger;
   std::unique_ptr<const Trace> trace;

@@ -1,12 +1,14 @@
 #!/bin/bash
 # same_output_test.sh MPI NP DROPIN YIELD SERVED PROGRAM...: a program prints the same, and ends with the same status, with
-# and without the drop-in, which serves the collectives SERVED (a list with commas; - for none).
+# and without the drop-in, which serves the collectives SERVED (a list with commas; - for none). $below is a library to be
+# preloaded behind the drop-in, $said what that says on standard error with the drop-in, and only then.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 served=$5
 shift 5
 program=("$@")
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
+preload+=${below:+ $below}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -39,6 +41,10 @@ for output in native ours; do essence "$work/$output" >"$work/$output.essence"; 
 [ -s "$work/native.essence" ] || fail "the program printed nothing: $(cat "$work/native.err")"
 diff "$work/native.essence" "$work/ours.essence" || fail "the output differs"
 diff <(complaints "$work/native.err") <(complaints "$work/ours.err") || fail "the error messages differ"
+if [ -n "${said:-}" ]; then
+  grep -q "$said" "$work/native.err" && fail "'$said' was said without the drop-in"
+  grep -q "$said" "$work/ours.err" || fail "'$said' was not said"
+fi
 if [ "$served" != - ]; then
   cat "$work/report"
   for collective in ${served//,/ }; do

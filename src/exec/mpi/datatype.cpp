@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exec/mpi/globals.hpp"
+#include "exec/mpi/quiet.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -50,10 +51,38 @@ std::vector<Row> predefined_rows() {
         {MPI_INTEGER, Type::int32}, {MPI_REAL, Type::float32}, {MPI_DOUBLE_PRECISION, Type::float64},
         {MPI_COMPLEX, Type::complex64}, {MPI_DOUBLE_COMPLEX, Type::complex128}, {MPI_LOGICAL, Type::logical},
         {MPI_2INTEGER, Type::pair_int_int}, {MPI_2REAL, Type::pair_float_float},
-        {MPI_2DOUBLE_PRECISION, Type::pair_double_double}, {MPI_INTEGER1, Type::int8}, {MPI_INTEGER2, Type::int16},
-        {MPI_INTEGER4, Type::int32}, {MPI_INTEGER8, Type::int64}, {MPI_REAL4, Type::float32},
-        {MPI_REAL8, Type::float64}, {MPI_REAL16, std::nullopt}, {MPI_COMPLEX8, Type::complex64},
-        {MPI_COMPLEX16, Type::complex128}, {MPI_COMPLEX32, std::nullopt},
+        {MPI_2DOUBLE_PRECISION, Type::pair_double_double},
+// Not every MPI without Fortran declares what only some compilers have.
+#ifdef MPI_INTEGER1
+        {MPI_INTEGER1, Type::int8},
+#endif
+#ifdef MPI_INTEGER2
+        {MPI_INTEGER2, Type::int16},
+#endif
+#ifdef MPI_INTEGER4
+        {MPI_INTEGER4, Type::int32},
+#endif
+#ifdef MPI_INTEGER8
+        {MPI_INTEGER8, Type::int64},
+#endif
+#ifdef MPI_REAL4
+        {MPI_REAL4, Type::float32},
+#endif
+#ifdef MPI_REAL8
+        {MPI_REAL8, Type::float64},
+#endif
+#ifdef MPI_REAL16
+        {MPI_REAL16, std::nullopt},
+#endif
+#ifdef MPI_COMPLEX8
+        {MPI_COMPLEX8, Type::complex64},
+#endif
+#ifdef MPI_COMPLEX16
+        {MPI_COMPLEX16, Type::complex128},
+#endif
+#ifdef MPI_COMPLEX32
+        {MPI_COMPLEX32, std::nullopt},
+#endif
 #ifdef MPI_CXX_BOOL
         {MPI_CXX_BOOL, Type::boolean},
 #endif
@@ -71,37 +100,106 @@ std::vector<Row> predefined_rows() {
   return rows;
 }
 
-/// True if an array of the datatype is byte for byte its packed form. Conservative: unusual constructors are
-/// packed.
-bool is_dense(MPI_Datatype type, int depth = 0);
+// What is asked here can not fail for a handle that has_handle() admits: errors of questions without a communicator would go
+// to the program's error handler.
 
-/// The constructors with one inner type whose elements follow one another without gaps.
-bool is_dense_derived(MPI_Datatype type, int combiner, int integers, int addresses, int types, int depth) {
-  if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS) return false;
-  if (types != 1 || integers > 1 || addresses != 0 || depth > 8) return false;
+/// The bytes of a datatype, where MPI counts them.
+struct Measures {
+  MPI_Count size = 0, lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+};
+
+std::optional<Measures> measures_of(MPI_Datatype type) {
+  Measures m;
+#if MPI_VERSION >= 4
+  const bool known = PMPI_Type_size_c(type, &m.size) == MPI_SUCCESS &&
+                     PMPI_Type_get_extent_c(type, &m.lb, &m.extent) == MPI_SUCCESS &&
+                     PMPI_Type_get_true_extent_c(type, &m.true_lb, &m.true_extent) == MPI_SUCCESS;
+#else
+  const bool known = PMPI_Type_size_x(type, &m.size) == MPI_SUCCESS &&
+                     PMPI_Type_get_extent_x(type, &m.lb, &m.extent) == MPI_SUCCESS &&
+                     PMPI_Type_get_true_extent_x(type, &m.true_lb, &m.true_extent) == MPI_SUCCESS;
+#endif
+  return known ? std::optional(m) : std::nullopt;
+}
+
+/// How a datatype was made: its constructor, and how many arguments of each kind that had.
+struct Envelope {
+  int combiner = MPI_COMBINER_NAMED;
+  Count numbers = 0;  ///< counts and the like, of either width
+  Count addresses = 0;
+  Count types = 0;
+  [[nodiscard]] bool predefined() const {
+    switch (combiner) {
+      case MPI_COMBINER_NAMED:
+      case MPI_COMBINER_F90_REAL:
+      case MPI_COMBINER_F90_COMPLEX:
+      case MPI_COMBINER_F90_INTEGER:
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+      case MPI_COMBINER_VALUE_INDEX:
+#endif
+        return true;
+      default:
+        return false;
+    }
+  }
+};
+
+/// With the query of large counts where there is one: the other is refused for types that were made with such.
+std::optional<Envelope> envelope_of(MPI_Datatype type) {
+  Envelope e;
+#if MPI_VERSION >= 4
+  MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
+  const int rc = PMPI_Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &e.combiner);
+#else
+  int integers = 0, addresses = 0, types = 0;
+  constexpr int large_counts = 0;
+  const int rc = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &e.combiner);
+#endif
+  e.numbers = Count{integers} + Count{large_counts};
+  e.addresses = addresses;
+  e.types = types;
+  return rc == MPI_SUCCESS ? std::optional(e) : std::nullopt;
+}
+
+/// The type that a duplicate or an array is made of: to be freed, unless it is predefined.
+std::optional<MPI_Datatype> inner_type(MPI_Datatype type, const Envelope& e) {
+  if (e.combiner != MPI_COMBINER_DUP && e.combiner != MPI_COMBINER_CONTIGUOUS) return std::nullopt;
+  if (e.types != 1 || e.numbers > 1 || e.addresses != 0) return std::nullopt;
   int count = 0;
   MPI_Aint no_address = 0;
   MPI_Datatype inner = MPI_DATATYPE_NULL;
-  if (PMPI_Type_get_contents(type, integers, addresses, types, &count, &no_address, &inner) != MPI_SUCCESS)
-    return false;
-  const bool dense = is_dense(inner, depth + 1);
-  int i = 0, a = 0, t = 0, inner_combiner = MPI_COMBINER_NAMED;
-  PMPI_Type_get_envelope(inner, &i, &a, &t, &inner_combiner);
-  const bool predefined = inner_combiner == MPI_COMBINER_NAMED || inner_combiner == MPI_COMBINER_F90_REAL ||
-                          inner_combiner == MPI_COMBINER_F90_COMPLEX || inner_combiner == MPI_COMBINER_F90_INTEGER;
-  if (!predefined) PMPI_Type_free(&inner);
+#if MPI_VERSION >= 4
+  // The count is where the constructor's width puts it: there is room for it on both sides.
+  MPI_Count large_count = 0;
+  const int rc = PMPI_Type_get_contents_c(type, 1, 0, 1, 1, &count, &no_address, &large_count, &inner);
+#else
+  const int rc = PMPI_Type_get_contents(type, 1, 0, 1, &count, &no_address, &inner);
+#endif
+  return rc == MPI_SUCCESS ? std::optional(inner) : std::nullopt;
+}
+
+/// True if an array of the datatype is byte for byte its packed form. Conservative: unusual constructors are
+/// packed.
+bool is_dense(MPI_Datatype type, const Measures& m, int depth = 0) {
+  if (m.size != m.extent || m.lb != 0) return false;
+  const std::optional<Envelope> envelope = envelope_of(type);
+  if (!envelope) return false;
+  if (envelope->combiner == MPI_COMBINER_NAMED) return true;
+  if (depth > 8) return false;
+  std::optional<MPI_Datatype> inner = inner_type(type, *envelope);
+  if (!inner) return false;
+  const std::optional<Measures> inner_measures = measures_of(*inner);
+  const bool dense = inner_measures && is_dense(*inner, *inner_measures, depth + 1);
+  const std::optional<Envelope> inner_envelope = envelope_of(*inner);
+  if (inner_envelope && !inner_envelope->predefined()) PMPI_Type_free(&*inner);
   return dense;
 }
 
-bool is_dense(MPI_Datatype type, int depth) {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  MPI_Count size = 0, lb = 0, extent = 0;
-  PMPI_Type_size_x(type, &size);
-  PMPI_Type_get_extent_x(type, &lb, &extent);
-  if (size != extent || lb != 0) return false;
-  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner == MPI_COMBINER_NAMED) return true;
-  return is_dense_derived(type, combiner, integers, addresses, types, depth);
+/// Whether a handle is a datatype's. Asked with a communicator of ours, which returns errors.
+bool has_handle(MPI_Datatype type) {
+  MPI_Comm self = self_communicator();
+  int bytes = 0;
+  return self != MPI_COMM_NULL && PMPI_Pack_size(0, type, self, &bytes) == MPI_SUCCESS;
 }
 
 /// MPI says so only when a datatype is used: packing no elements is a use.
@@ -112,20 +210,17 @@ bool is_committed(MPI_Datatype type) {
 }
 
 TypeInfo measure(MPI_Datatype type, std::uint64_t id) {
-  MPI_Count size = 0, lb = 0, extent = 0, true_lb = 0, true_extent = 0;
-  if (PMPI_Type_size_x(type, &size) != MPI_SUCCESS || PMPI_Type_get_extent_x(type, &lb, &extent) != MPI_SUCCESS ||
-      PMPI_Type_get_true_extent_x(type, &true_lb, &true_extent) != MPI_SUCCESS) {
-    return {};
-  }
+  const std::optional<Measures> m = measures_of(type);
+  if (!m) return {};
   TypeInfo info;
   info.id = id;
-  info.size_bytes = size;
-  info.lb_bytes = lb;
-  info.extent_bytes = extent;
-  info.true_lb_bytes = true_lb;
-  info.true_extent_bytes = true_extent;
-  info.valid = size >= 0;
-  info.dense = is_dense(type);
+  info.size_bytes = m->size;
+  info.lb_bytes = m->lb;
+  info.extent_bytes = m->extent;
+  info.true_lb_bytes = m->true_lb;
+  info.true_extent_bytes = m->true_extent;
+  info.valid = m->size >= 0;
+  info.dense = is_dense(type, *m);
   return info;
 }
 
@@ -133,8 +228,10 @@ using Table = std::unordered_map<MPI_Datatype, TypeInfo>;
 
 Table make_table() {
   Table table;
+  // An MPI without Fortran has handles of Fortran's types that it refuses, as if the program had asked.
+  const QuietErrors quiet;
   for (const Row& row : predefined_rows()) {
-    // Fortran types may be missing, as MPI_DATATYPE_NULL or as a type of size zero.
+    // Fortran types may be missing, as MPI_DATATYPE_NULL or as a type of size zero, too.
     if (row.type == MPI_DATATYPE_NULL) continue;
     TypeInfo info = measure(row.type, globals().next_type_id++);
     if (!info.valid || info.size_bytes == 0) continue;
@@ -195,6 +292,7 @@ TypeInfo describe(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return {};
   const Table& table = predefined();
   if (const auto found = table.find(type); found != table.end()) return found->second;
+  if (!has_handle(type)) return {};
   Globals& global = globals();
   const std::lock_guard lock(global.type_mutex);
   if (global.type_keyval == MPI_KEYVAL_INVALID &&

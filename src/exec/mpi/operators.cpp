@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <mutex>
 #include <utility>
+
+#include "exec/mpi/globals.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -37,6 +40,23 @@ std::optional<Op> predefined_op(MPI_Op op) {
     if (handle == op) return known;
   }
   return std::nullopt;
+}
+
+std::optional<bool> commutes(MPI_Op op) {
+  // A question about an operator alone fails in the program's error handler: a reduction of nothing, on a communicator of
+  // ours, says before whether the handle is one.
+  MPI_Comm self = self_communicator();
+  if (self == MPI_COMM_NULL) return std::nullopt;
+  {
+    static std::mutex mutex;  // a communicator has one collective at a time
+    const std::lock_guard lock(mutex);
+    const int nothing = 0;
+    int result = 0;
+    if (PMPI_Reduce(&nothing, &result, 0, MPI_INT, op, 0, self) != MPI_SUCCESS) return std::nullopt;
+  }
+  int commutative = 0;
+  if (PMPI_Op_commutative(op, &commutative) != MPI_SUCCESS) return std::nullopt;
+  return commutative != 0;
 }
 
 Count Elements::temp_elements_for(const TypeInfo& info) {

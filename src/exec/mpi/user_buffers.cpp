@@ -115,9 +115,12 @@ void UserBuffers::read_operator(const TypeInfo& info) {
     elements_.info.true_lb_bytes = 0;  // kernels and messages treat elements as plain memory
     return;
   }
-  int commutative = 0;
-  if (PMPI_Op_commutative(call_.op, &commutative) != MPI_SUCCESS) commutative = 0;
-  elements_.commutative = commutative != 0;
+  const std::optional<bool> commutative = commutes(call_.op);
+  if (!commutative) {
+    erroneous_ = true;
+    return;
+  }
+  elements_.commutative = *commutative;
   exact_ = false;  // nothing is known about the user's function
   elements_.typed = !info.dense;
   if (info.size_bytes == 0 || info.extent_bytes <= 0 || info.true_extent_bytes > info.extent_bytes) {
