@@ -82,8 +82,8 @@ bool reduce(void* values, int count, MPI_Datatype type, MPI_Op op) {
 
 /// For each variable the lowest rank that has it otherwise than rank 0; none: the greatest int.
 std::vector<int> first_others(const std::vector<Setting>& settings, int world_rank) {
-  std::vector<std::uint64_t> hashes;
-  for (const Setting& setting : settings) hashes.push_back(setting.hash);
+  std::vector<std::uint64_t> hashes(settings.size());
+  std::transform(settings.begin(), settings.end(), hashes.begin(), [](const Setting& setting) { return setting.hash; });
   PMPI_Bcast(hashes.data(), static_cast<int>(hashes.size()), MPI_UINT64_T, 0, MPI_COMM_WORLD);
   std::vector<int> others(settings.size(), std::numeric_limits<int>::max());
   for (std::size_t i = 0; i < settings.size(); ++i) {

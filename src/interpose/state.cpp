@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
@@ -42,6 +43,17 @@ std::string waiting_text(int rank) {
          "it "
          "by " +
          how_to_preload();
+}
+
+/// Says that MPI_Init waits, unless it is destroyed before; nullptr if there is no thread to be had.
+std::unique_ptr<Watchdog> watch(int rank) {
+  try {
+    return std::make_unique<Watchdog>(patience, [rank] {
+      if (first_on_node(launch_name())) print(waiting_text(rank));
+    });
+  } catch (const std::system_error&) {
+    return nullptr;  // the others wait for this rank
+  }
 }
 
 }  // namespace
@@ -132,25 +144,13 @@ void State::agree() {
   if (size == 1 && !right_launcher()) return;
   const Census census = take_census(world_rank_, size);
   if (census.attendance == Attendance::some) {
-    const bool wanted = recording();
-    go_native();
-    recording_ = false;  // reports are collective
-    if (census.absent.empty()) return;
-    print(ranks_text(census.absent) + " of " + std::to_string(size) + " seem to run without Circoll; " +
-          (wanted ? "nothing is reported, and " : "") + "the native collectives are used. All ranks get it by " +
-          how_to_preload());
+    do_without(census.absent, size);
     return;
   }
-  Agreement agreement;
-  {
-    std::optional<Watchdog> watchdog;
-    if (census.attendance == Attendance::unknown && announced()) {
-      watchdog.emplace(patience, [this] {
-        if (first_on_node(launch_name())) print(waiting_text(world_rank_));
-      });
-    }
-    agreement = compare_environments(world_rank_);
-  }
+  std::unique_ptr<Watchdog> watchdog;
+  if (census.attendance == Attendance::unknown && announced()) watchdog = watch(world_rank_);
+  const Agreement agreement = compare_environments(world_rank_);
+  watchdog.reset();
   if (!agreement.compared) return;
   agreed_ = agreement.reports_alike;
   const bool wanted = recording();
@@ -169,6 +169,16 @@ void State::agree() {
   text += "the native collectives are used";
   for (const std::string& line : agreement.lines) text += "\ncircoll:   " + line;
   warn(text);
+}
+
+void State::do_without(const std::vector<int>& absent, int size) {
+  const bool wanted = recording();
+  go_native();
+  recording_ = false;  // reports are collective
+  if (absent.empty()) return;
+  print(ranks_text(absent) + " of " + std::to_string(size) + (absent.size() == 1 ? " seems" : " seem") +
+        " to run without Circoll; " + (wanted ? "nothing is reported, and " : "") +
+        "the native collectives are used. All ranks get it by " + how_to_preload());
 }
 
 bool State::right_launcher() {

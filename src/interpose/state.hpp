@@ -60,6 +60,8 @@ class State {
   void agree();
   /// Whether MPI_COMM_WORLD, of one rank, is what the launcher has started; if not, nothing is reported, with a warning.
   [[nodiscard]] bool right_launcher();
+  /// What the ranks do that have the drop-in if others have not, who are known where one speaks of them.
+  void do_without(const std::vector<int>& absent, int size);
   void go_native();
   void read_choices();
   /// The policy of the environment; a wrong one is a warning and the policy "native".
