@@ -18,8 +18,9 @@ std::atomic<bool> was_announced{false};
 /// From announce() to take_census(). Not freed at the end of the process, when the store's library may have gone.
 std::atomic<Store*> opened{nullptr};
 
-/// Whether all ranks are present, on a binary tree over the ranks. Each rank looks up its parent and its children only, and
-/// waits for those that are there. A rank that is absent cuts the tree in parts, each of which has a rank beside the cut.
+/// Whether all ranks are present, on a binary tree over the ranks. Each rank looks up its parent and its children only,
+/// and waits for those that are there. A rank that is absent cuts the tree in parts, each of which has a rank beside
+/// the cut.
 bool all_present(Store& store, int rank, int size) {
   int all = 1;
   std::vector<int> children;

@@ -1,5 +1,5 @@
-// The census says which ranks of MPI_COMM_WORLD run with the drop-in. It asks the key-value store of the launcher, in which
-// MPI_Init exchanges addresses, so that a rank without the drop-in is found without waiting for it (docs/adr/0011).
+// The census says which ranks of MPI_COMM_WORLD run with the drop-in. It asks the key-value store of the launcher, in
+// which MPI_Init exchanges addresses, so that a rank without the drop-in is found without waiting (docs/adr/0011).
 #pragma once
 
 #include <memory>
@@ -50,8 +50,9 @@ struct Census {
 void announce() noexcept;
 /// Whether announce() was called: MPI_Init was not called past the drop-in.
 [[nodiscard]] bool announced();
-/// Counts. After MPI_Init, once, on all ranks that have called announce(); at most four requests to the store and four
-/// messages for each rank, unless a rank is absent. A rank that has not called announce() sees only whether others have.
+/// The count, after MPI_Init and once, on all ranks that have called announce(). It takes at most four requests to the
+/// store and six messages for each rank, unless a rank is absent. A rank that has not called announce() sees only
+/// whether others have.
 [[nodiscard]] Census take_census(int world_rank, int world_size);
 
 /// "rank 2", "ranks 2, 5-7"

@@ -1,4 +1,4 @@
-// The store of hydra, MPICH's launcher: lines of text of the PMI-1 protocol over a socket that each process has inherited.
+// The store of hydra, MPICH's launcher, takes lines of the PMI-1 protocol over a socket that each process inherits.
 // MPICH speaks the same protocol on the same socket, one request at a time, but not while the drop-in does.
 #include <poll.h>
 #include <sys/socket.h>

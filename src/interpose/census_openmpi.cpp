@@ -1,5 +1,5 @@
-// The store of Open MPI's launchers: PMIx, if Open MPI uses a libpmix.so.2 of its own file, which counts its users. An Open
-// MPI with PMIx inside has a store that only it can reach.
+// The store of Open MPI's launchers is PMIx. The drop-in can use it if Open MPI does so by a libpmix.so.2, which counts
+// its users; with PMIx inside Open MPI only that can reach it.
 #if __has_include(<pmix.h>)
 #define CIRCOLL_PMIX
 #include <pmix.h>

@@ -1,5 +1,5 @@
-// What the launcher of this process has told it, by variables that are the launcher's and not Circoll's, and how the user
-// hands variables on by it.
+// What the launcher of this process has told it, by variables that are the launcher's and not Circoll's, and how the
+// user hands variables on by it.
 #pragma once
 
 #include <optional>

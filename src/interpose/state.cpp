@@ -142,13 +142,13 @@ void State::agree() {
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size == 1 && !right_launcher()) return;
+  std::unique_ptr<Watchdog> watchdog;
+  if (size > 1 && announced()) watchdog = watch(world_rank_);
   const Census census = take_census(world_rank_, size);
   if (census.attendance == Attendance::some) {
     do_without(census.absent, size);
     return;
   }
-  std::unique_ptr<Watchdog> watchdog;
-  if (census.attendance == Attendance::unknown && announced()) watchdog = watch(world_rank_);
   const Agreement agreement = compare_environments(world_rank_);
   watchdog.reset();
   if (!agreement.compared) return;

@@ -58,7 +58,7 @@ class State {
  private:
   State();
   void agree();
-  /// Whether MPI_COMM_WORLD, of one rank, is what the launcher has started; if not, nothing is reported, with a warning.
+  /// Whether MPI_COMM_WORLD, of one rank, is what the launcher has started; else nothing is reported, with a warning.
   [[nodiscard]] bool right_launcher();
   /// What the ranks do that have the drop-in if others have not, who are known where one speaks of them.
   void do_without(const std::vector<int>& absent, int size);
