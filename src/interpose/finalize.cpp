@@ -53,6 +53,7 @@ void State::report() {
   if (!recording_) return;
   if (!agreed_) {
     // One of the ranks may know of no report, and would not take part.
+    recording_ = false;
     warn("nothing is reported: MPI_Init was called past the drop-in");
     return;
   }

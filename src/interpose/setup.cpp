@@ -1,10 +1,12 @@
-// Begin and end of MPI. The begin is intercepted to warn about the environment at once, to compare it among the ranks, to make
-// what all communicators share, and to ask for the thread level that a progress thread needs; the end to stop that thread.
+// Begin and end of MPI. The begin is intercepted to count the ranks that run with the drop-in, to warn about the environment
+// at once, to compare it among the ranks, to make what all communicators share, and to ask for the thread level that a
+// progress thread needs; the end to stop that thread.
 #include <mpi.h>
 
 #include <algorithm>
 
 #include "exec/mpi/carrier.hpp"
+#include "interpose/census.hpp"
 #include "interpose/next.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/serve.hpp"
@@ -41,11 +43,13 @@ extern "C" {
 
 CIRCOLL_EXPORT int MPI_Init(int* argc, char*** argv) {
   int provided = MPI_THREAD_SINGLE;
+  circoll::interpose::announce();
   return begin(wants_thread() ? CIRCOLL_NEXT(Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
                               : CIRCOLL_NEXT(Init)(argc, argv));
 }
 
 CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  circoll::interpose::announce();
   return begin(CIRCOLL_NEXT(Init_thread)(
       argc, argv, wants_thread() ? std::max(required, int{MPI_THREAD_MULTIPLE}) : required, provided));
 }

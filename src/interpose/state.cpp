@@ -1,18 +1,24 @@
 #include "interpose/state.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cctype>
+#include <chrono>
 #include <cstdio>
-#include <functional>
 #include <memory>
+#include <optional>
+#include <system_error>
 
 #include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
 #include "core/environment.hpp"
 #include "exec/mpi/globals.hpp"
-#include "select/text_file.hpp"
+#include "interpose/agreement.hpp"
+#include "interpose/census.hpp"
+#include "interpose/launch.hpp"
+#include "interpose/watchdog.hpp"
 
 namespace circoll::interpose {
 namespace {
@@ -26,35 +32,28 @@ std::string variable_of(Collective collective) {
   return name;
 }
 
-/// Of everything in the environment that ranks must have alike, files by their contents. FNV-1a.
-std::uint64_t configuration_hash() {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto add = [&](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    hash = (hash ^ 0xffU) * 0x100000001b3ULL;  // an end, so that parts do not run into one another
-  };
-  const auto add_file = [&](const std::string& path) {
-    try {
-      add(select::read_text_file(path));
-    } catch (const Error&) {
-      add("unreadable");
-    }
-  };
-  constexpr std::string_view file = "file:";
-  for (const EnvironmentVariable& variable : environment_variables()) {
-    if (variable.name == "CIRCOLL_DROPIN_PATH") continue;  // a place, which may differ among machines
-    const std::string value = environment(variable.name).value_or("");
-    add(variable.name);
-    if (variable.name == "CIRCOLL_MACHINE" && !value.empty()) {
-      add_file(value);
-    } else if (value.starts_with(file)) {
-      add(file);
-      add_file(value.substr(file.size()));
-    } else {
-      add(value);
-    }
+/// How long MPI_Init waits in silence for ranks of which nobody knows whether they come.
+constexpr std::chrono::seconds patience{10};
+
+void print(const std::string& text) { std::fprintf(stderr, "circoll: %s\n", text.c_str()); }
+
+std::string waiting_text(int rank) {
+  return "MPI_Init has waited for " + std::to_string(patience.count()) + " seconds on rank " + std::to_string(rank) +
+         " for all ranks to compare their variables; it waits for ever if a rank runs without Circoll. All ranks get "
+         "it "
+         "by " +
+         how_to_preload();
+}
+
+/// Says that MPI_Init waits, unless it is destroyed before; nullptr if there is no thread to be had.
+std::unique_ptr<Watchdog> watch(int rank) {
+  try {
+    return std::make_unique<Watchdog>(patience, [rank] {
+      if (first_on_node(launch_name())) print(waiting_text(rank));
+    });
+  } catch (const std::system_error&) {
+    return nullptr;  // the others wait for this rank
   }
-  return hash;
 }
 
 }  // namespace
@@ -72,7 +71,7 @@ State* State::get() {
   return instance.load();
 }
 
-State::State() {
+State::State() : process_(getpid()) {
   mpi::globals().own_world_only = true;
   PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
   if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
@@ -140,12 +139,21 @@ void State::read_choices() {
 }
 
 void State::agree() {
-  const std::uint64_t all = configuration_hash();
-  const std::uint64_t report = std::hash<std::string>{}(report_ + '\0' + trace_file_);
-  // The greatest hashes and, as complements, the least ones.
-  std::uint64_t both[] = {all, ~all, report, ~report};
-  if (PMPI_Allreduce(MPI_IN_PLACE, both, 4, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS) return;
-  agreed_ = both[2] == ~both[3];
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == 1 && !right_launcher()) return;
+  std::unique_ptr<Watchdog> watchdog;
+  if (size > 1 && announced()) watchdog = watch(world_rank_);
+  const Census census = take_census(world_rank_, size);
+  if (census.attendance == Attendance::some) {
+    do_without(census.absent, size);
+    return;
+  }
+  const Agreement agreement = compare_environments(world_rank_);
+  watchdog.reset();
+  if (!agreement.compared) return;
+  agreed_ = agreement.reports_alike;
+  const bool wanted = recording();
   if (!agreed_) recording_ = false;  // reports are collective, and not all ranks want the same
   if (trace_ != nullptr && agreed_) {
     MPI_Comm comm = collecting_communicator();
@@ -154,16 +162,50 @@ void State::agree() {
       PMPI_Comm_free(&comm);
     }
   }
-  if (both[0] == ~both[1]) return;
-  warn("the CIRCOLL_ variables, or the files that they name, differ among the ranks; the native collectives are used");
+  if (agreement.alike) return;
+  go_native();
+  std::string text = "the CIRCOLL_ variables, or the files that they name, differ among the ranks; ";
+  if (wanted && !agreed_) text += "nothing is reported, and ";
+  text += "the native collectives are used";
+  for (const std::string& line : agreement.lines) text += "\ncircoll:   " + line;
+  warn(text);
+}
+
+void State::do_without(const std::vector<int>& absent, int size) {
+  const bool wanted = recording();
+  go_native();
+  recording_ = false;  // reports are collective
+  if (absent.empty()) return;
+  print(ranks_text(absent) + " of " + std::to_string(size) + (absent.size() == 1 ? " seems" : " seem") +
+        " to run without Circoll; " + (wanted ? "nothing is reported, and " : "") +
+        "the native collectives are used. All ranks get it by " + how_to_preload());
+}
+
+bool State::right_launcher() {
+  const auto launch = recording() ? launched_several() : std::nullopt;
+  MPI_Comm parent = MPI_COMM_NULL;
+  if (launch) PMPI_Comm_get_parent(&parent);
+  if (!launch || parent != MPI_COMM_NULL) return true;
+  recording_ = false;  // each process would write its own over that of the others
+  if (launch->rank == 0) {
+    print("nothing is reported: the launcher has started " + std::to_string(launch->ranks) + " processes (" +
+          launch->variable +
+          "), but MPI_COMM_WORLD has 1 rank in each. The program's MPI is not the one of this launcher");
+  }
+  return false;
+}
+
+void State::go_native() {
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
   }
 }
 
 void State::warn(const std::string& text) const {
-  if (world_rank_ == 0) std::fprintf(stderr, "circoll: %s\n", text.c_str());
+  if (world_rank_ == 0) print(text);
 }
+
+bool State::speaks_of_reports() const { return recording() && world_rank_ == 0 && process_ == getpid(); }
 
 void State::record(const Event& event) noexcept {
   try {

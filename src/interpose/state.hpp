@@ -1,6 +1,8 @@
 // All mutable state of the drop-in: the choices read from the environment, and what was served so far.
 #pragma once
 
+#include <sys/types.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -29,7 +31,8 @@ class State {
   [[nodiscard]] static State* known();
 
   /// Compares the configuration of all ranks of MPI_COMM_WORLD, which all call this: in MPI_Init, or in the first blocking
-  /// collective on it if a tool has kept that from us. If it differs, one warning, and all calls are native from then on.
+  /// collective on it if a tool has kept that from us. If it differs, or if ranks run without the drop-in, there is one
+  /// warning, and all calls are native from then on.
   void agree_once() {
     if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) agree();
   }
@@ -46,6 +49,8 @@ class State {
   [[nodiscard]] ProgressSource& progress() { return progress_; }
   /// Whether anybody wants events. If not, none should be made.
   [[nodiscard]] bool recording() const { return recording_.load(std::memory_order_relaxed); }
+  /// Whether this process is to say why there is no report or trace, if it ends now: one was wanted, and not written.
+  [[nodiscard]] bool speaks_of_reports() const;
   /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one. An event for which
   /// there is no memory is lost.
   void record(const Event& event) noexcept;
@@ -53,6 +58,11 @@ class State {
  private:
   State();
   void agree();
+  /// Whether MPI_COMM_WORLD, of one rank, is what the launcher has started; else nothing is reported, with a warning.
+  [[nodiscard]] bool right_launcher();
+  /// What the ranks do that have the drop-in if others have not, who are known where one speaks of them.
+  void do_without(const std::vector<int>& absent, int size);
+  void go_native();
   void read_choices();
   /// The policy of the environment; a wrong one is a warning and the policy "native".
   const Policy& read_policy();
@@ -66,6 +76,7 @@ class State {
   [[nodiscard]] std::string place(const std::string& path) const;
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
 
+  pid_t process_;  ///< that made this; one that it forks has a copy
   int world_rank_ = 0;
   ProgressSource progress_;
   PolicyOptions options_;

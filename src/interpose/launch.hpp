@@ -1,0 +1,34 @@
+// What the launcher of this process has told it, by variables that are the launcher's and not Circoll's, and how the
+// user hands variables on by it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace circoll::interpose {
+
+/// The value of a launcher's variable; nothing if it is unset or empty.
+[[nodiscard]] std::optional<std::string> launch_text(const char* name);
+/// Likewise as a number that is not negative.
+[[nodiscard]] std::optional<int> launch_number(const char* name);
+
+/// A launcher's word that it has started several processes.
+struct Launch {
+  std::string variable;  ///< that says so
+  int ranks = 1;
+  int rank = 0;  ///< of this process among them
+};
+/// Nothing if no launcher says that there are several.
+[[nodiscard]] std::optional<Launch> launched_several();
+/// The rank that a launcher has given this process; 0 without a launcher.
+[[nodiscard]] int launch_rank();
+/// Names the job on this node, alike in all of its processes.
+[[nodiscard]] std::string launch_name();
+
+/// "mpirun -x A -x B, srun --export=ALL": how all ranks get these variables.
+[[nodiscard]] std::string how_to_hand_on(const std::vector<std::string>& names);
+/// Likewise for LD_PRELOAD.
+[[nodiscard]] std::string how_to_preload();
+
+}  // namespace circoll::interpose

@@ -1,0 +1,31 @@
+// A watchdog says something if what it watches takes too long.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace circoll::interpose {
+
+/// Calls a function on a thread of its own after some time, unless it is destroyed before.
+class Watchdog {
+ public:
+  Watchdog(std::chrono::seconds patience, std::function<void()> bark);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  std::thread thread_;
+};
+
+/// Whether this process is the first on its node to ask with this name. The others get false while it lives.
+[[nodiscard]] bool first_on_node(const std::string& name);
+
+}  // namespace circoll::interpose

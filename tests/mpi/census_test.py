@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""census_test.py MPI DROPIN YIELD TOOL SUMS QUIET ALL_COLLECTIVES [OTHER]: ranks that differ.
+
+A rank without the drop-in hangs nobody: the program's output is the native one, and one message names the ranks. Ranks
+with other variables or files are one message that names them. A report that cannot come is one warning. TOOL is a
+library that calls PMPI_Init for MPI_Init; OTHER is the launcher of the other MPI.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+mpi, dropin, shim, tool, sums, quiet, all_collectives = sys.argv[1:8]
+other_launcher = shutil.which(sys.argv[8]) if len(sys.argv) > 8 else None
+openmpi = mpi == "openmpi"
+yielding = "" if openmpi else shim
+preload = f"{dropin} {yielding}".strip()
+rank_here = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+failures = []
+
+
+def expect(holds, what):
+    if not holds:
+        failures.append(what)
+        print("FAILED:", what, flush=True)
+
+
+def launcher(*options):
+    if openmpi:
+        return ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
+                "--mca", "btl", "self,vader", "--mca", "op", "^avx", *options]
+    return ["mpiexec.mpich", *options]
+
+
+def processes(np, command):
+    return ["-np" if openmpi else "-n", str(np), *command]
+
+
+def without(ranks, command):
+    """A wrapper that clears the preload of some ranks."""
+    these = " ".join(map(str, ranks))
+    script = f'case " {these} " in *" {rank_here} "*) export LD_PRELOAD="{yielding}";; esac; exec "$@"'
+    return ["sh", "-c", script, "sh", *command]
+
+
+def environment(variables, libraries=preload):
+    return ["env", f"LD_PRELOAD={libraries}", *(f"{name}={value}" for name, value in variables.items())]
+
+
+def run(command, seconds=40):
+    """Status, output in any order of lines, and the lines on stderr."""
+    try:
+        done = subprocess.run(command, env=os.environ | root, timeout=seconds, capture_output=True, text=True,
+                              check=False)
+    except subprocess.TimeoutExpired:
+        expect(False, f"a run ends: {' '.join(command)}")
+        return None, [], []
+    return done.returncode, sorted(done.stdout.splitlines()), done.stderr.splitlines()
+
+
+def same_as_native(command, native, what):
+    status, output, errors = run(command)
+    expect(status == 0, f"{what}: the program succeeds: {errors}")
+    expect(output == native, f"{what}: the output is the native one")
+    return errors
+
+
+def message_of(errors, what):
+    """The text of the one message there must be."""
+    heads = [line for line in errors if not line.startswith("circoll:   ")]
+    expect(len(heads) == 1 and heads[0].startswith("circoll: "), f"{what}: exactly one message: {errors}")
+    return "\n".join(errors)
+
+
+def absences(work):
+    """Some ranks have no drop-in."""
+    program = [all_collectives]
+    _, native, _ = run(launcher(*processes(4, environment({}, yielding) + program)))
+    expect(native, "the program prints something")
+    errors = same_as_native(launcher(*processes(4, environment({}) + program)), native, "all ranks have it")
+    expect(errors == [], f"nothing is said where all is well: {errors}")
+    for ranks, text in {(0,): "rank 0 of 4 seems", (1,): "rank 1 of 4 seems", (3,): "rank 3 of 4 seems",
+                        (0, 2, 3): "ranks 0, 2, 3 of 4 seem", (1, 2, 3): "ranks 1-3 of 4 seem"}.items():
+        errors = same_as_native(launcher(*processes(4, environment({}) + without(ranks, program))), native, str(ranks))
+        message = message_of(errors, str(ranks))
+        expect(text in message and "without Circoll" in message and "LD_PRELOAD" in message and "srun" in message,
+               f"{ranks} are named: {message}")
+        expect("report" not in message, f"{ranks}: no word of reports that nobody wants: {message}")
+
+    both = processes(1, environment({}, yielding) + [sums]) + [":"] + processes(2, environment({}) + [sums])
+    expect("rank 0 of 3" in message_of(same_as_native(launcher(*both), [], "MPMD"), "MPMD"), "MPMD: the rank is named")
+
+    if not openmpi:  # a daemon on each of two nodes, which are this one by two names
+        nodes = ["-launcher", "fork", "-hosts", "localhost:2,127.0.0.1:2"]
+        errors = same_as_native(launcher(*nodes, *processes(4, environment({}) + program)), native, "two nodes")
+        expect(errors == [], f"nothing is said on two nodes: {errors}")
+        command = launcher(*nodes, *processes(4, environment({}) + without([2], program)))
+        errors = same_as_native(command, native, "two nodes, one without")
+        expect("rank 2 of 4" in message_of(errors, "two nodes"), f"two nodes: the rank is named: {errors}")
+
+    # MPI_Init of one rank goes past the drop-in, its collectives do not.
+    past = f'if [ "{rank_here}" = 1 ]; then export LD_PRELOAD="{tool} {preload}"; fi; exec "$@"'
+    command = launcher(*processes(4, environment({}) + ["sh", "-c", past, "sh"] + program))
+    errors = same_as_native(command, native, "past on one")
+    expect("rank 1 of 4 seems" in message_of(errors, "past on one"), f"past on one: the rank is named: {errors}")
+
+    report, trace = work / "report", work / "trace"
+    wanted = environment({"CIRCOLL_REPORT": report, "CIRCOLL_TRACE": trace})
+    errors = same_as_native(launcher(*processes(3, wanted + without([1], [sums]))), [], "a report is wanted")
+    message = message_of(errors, "a report is wanted")
+    expect("rank 1 of 3" in message and "nothing is reported" in message, f"it cannot come: {message}")
+    expect(not report.exists() and not trace.exists(), "nothing is written")
+
+
+def differences(work):
+    """Ranks have other variables or files."""
+    def differing(script, what):
+        wrapped = ["sh", "-c", f'{script}; exec "$@"', "sh", sums]
+        errors = same_as_native(launcher(*processes(3, environment({}) + wrapped)), [], what)
+        message = message_of(errors, what)
+        expect(message.count("differ among the ranks") == 1, f"{what}: it differs: {message}")
+        expect("native collectives are used" in message, f"{what}: what follows: {message}")
+        return message
+
+    on_last = f'if [ "{rank_here}" = 2 ]; then'
+    message = differing(f"{on_last} export CIRCOLL_ALLREDUCE=ring CIRCOLL_REPORT=1; fi", "variables")
+    expect("CIRCOLL_ALLREDUCE: not set on rank 0, 'ring' on rank 2" in message, f"ranks and values: {message}")
+    expect("CIRCOLL_REPORT: not set on rank 0, '1' on rank 2" in message, f"all of them: {message}")
+    how = "-x CIRCOLL_ALLREDUCE -x CIRCOLL_REPORT" if openmpi else "-genvlist CIRCOLL_ALLREDUCE,CIRCOLL_REPORT"
+    expect(how in message and "srun --export=ALL" in message, f"how to hand them on: {message}")
+    message = differing(f"export CIRCOLL_REPORT={work}/two; {on_last} export CIRCOLL_REPORT=0; fi", "report")
+    expect("nothing is reported" in message and not (work / "two").exists(), f"no report: {message}")
+
+    rules = (pathlib.Path(__file__).parent / "relabelled.json").read_text()
+    for rank in range(3):
+        (work / str(rank)).mkdir()
+        (work / str(rank) / "rules").write_text(rules + " " * (rank == 1))
+    here = f'cd {work}/{rank_here}'
+    message = differing(f"{here}; export CIRCOLL_POLICY=file:rules", "contents")
+    expect("CIRCOLL_POLICY: the contents of 'rules' on rank 0 and on rank 1" in message, f"contents: {message}")
+    expect("CIRCOLL_POLICY" in message and " -x " not in message, f"no variable is to be handed on: {message}")
+    (work / "1" / "rules").write_text(rules)
+    (work / "2" / "rules").unlink()
+    message = differing(f"{here}; export CIRCOLL_POLICY=file:rules", "a file that is not there")
+    expect("'rules' on rank 2, which cannot be read there" in message, f"unreadable: {message}")
+
+
+def no_report(work):
+    """A report is wanted and cannot come."""
+    wanted = {"CIRCOLL_REPORT": work / "never", "CIRCOLL_TRACE": work / "neither"}
+    errors = same_as_native(launcher(*processes(3, environment(wanted, f"{tool} {preload}") + [sums])), [], "past")
+    expect("nothing is reported: MPI_Init was called past the drop-in" in message_of(errors, "past"), f"past: {errors}")
+
+    status, _, errors = run(environment(wanted) + [quiet])
+    expect("without MPI_Finalize" in message_of(errors, "unfinished"), f"unfinished: {status} {errors}")
+
+    if other_launcher is not None:
+        other = [other_launcher, *(["-n", "2"] if openmpi else ["--oversubscribe", "-np", "2"])]
+        _, _, errors = run(other + environment(wanted, f"{dropin} {yielding}") + [sums])
+        message = message_of([line for line in errors if "circoll" in line], "another launcher")
+        expect("nothing is reported" in message and "2 processes" in message, f"another launcher: {message}")
+        _, _, errors = run(other + environment({}, f"{dropin} {yielding}") + [sums])
+        expect("circoll" not in "\n".join(errors), f"another launcher, no report wanted: {errors}")
+    for name in wanted.values():
+        expect(not name.exists(), "nothing is written")
+
+    for command in ["true"], ["sh", "-c", "true; true"], ["env"]:
+        _, _, errors = run(environment(wanted) + command)
+        expect(errors == [], f"{command} is no program of MPI: {errors}")
+
+
+def unknown_store():
+    """Nobody can tell which ranks have the drop-in: MPI_Init waits, and says so after seconds."""
+    options = ["--mca", "pmix_base_collect_data", "0"] if openmpi else []
+    hidden = [] if openmpi else ["env", "-u", "HYDI_CONTROL_FD"]
+    errors = same_as_native(launcher(*options, *processes(3, hidden + environment({}) + [sums])), [], "no store")
+    expect(errors == [], f"nothing is said where all is well: {errors}")
+
+    with tempfile.TemporaryFile("w+") as errors:
+        begin = time.monotonic()
+        command = hidden + environment({}) + without([0], [quiet, "60"])
+        job = subprocess.Popen(launcher(*options, *processes(3, command)), env=os.environ | root,
+                               stdout=subprocess.DEVNULL, stderr=errors)
+        text = ""
+        while "circoll" not in text and time.monotonic() - begin < 40:
+            time.sleep(0.5)
+            errors.seek(0)
+            text = errors.read()
+        waited = time.monotonic() - begin
+        time.sleep(2)
+        errors.seek(0)
+        text = errors.read()
+        running = job.poll() is None
+        job.terminate()
+        job.wait(timeout=20)
+        expect(running, "MPI_Init waits")
+        expect(waited > 9 and re.search(r"waited for 10 seconds on rank [12] .* without Circoll", text) is not None,
+               f"it says so: {waited} {text}")
+        expect(text.count("circoll:") == 1, f"once: {text}")
+
+
+with tempfile.TemporaryDirectory() as name:
+    absences(pathlib.Path(name))
+    differences(pathlib.Path(name))
+    no_report(pathlib.Path(name))
+    unknown_store()
+print("FAILED" if failures else "PASS")
+sys.exit(1 if failures else 0)
