@@ -12,6 +12,7 @@
 #include "circoll/error.hpp"
 #include "core/environment.hpp"
 #include "exec/mpi/globals.hpp"
+#include "interpose/check.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::interpose {
@@ -154,7 +155,7 @@ void State::agree() {
       PMPI_Comm_free(&comm);
     }
   }
-  if (both[0] == ~both[1]) return;
+  if (both[0] == ~both[1]) return Check::open();
   warn("the CIRCOLL_ variables, or the files that they name, differ among the ranks; the native collectives are used");
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");

@@ -1,0 +1,301 @@
+#include "interpose/check.hpp"
+
+#include <sched.h>
+
+#include <chrono>
+#include <cstdio>
+#include <new>
+#include <numeric>
+#include <string>
+
+#include "core/environment.hpp"
+#include "interpose/collect.hpp"
+
+namespace circoll::interpose {
+namespace {
+
+/// After this time a rank says what it waits for.
+constexpr int patience_s = 10;
+
+/// Says something once, after that time.
+class Patience {
+ public:
+  template <typename Say>
+  void wait(Say&& say) {
+    sched_yield();
+    if (said_ || std::chrono::steady_clock::now() < end_) return;
+    said_ = true;
+    std::fputs(say().c_str(), stderr);
+    std::fflush(stderr);
+  }
+  [[nodiscard]] bool over() const { return said_; }
+
+ private:
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::seconds(patience_s);
+  bool said_ = false;
+};
+
+}  // namespace
+
+/// Who has one uses the communicators and messages alone.
+class Check::Turn {
+ public:
+  explicit Turn(Check& check) : check_(check) {
+    while (check.busy_.exchange(true, std::memory_order_acquire)) sched_yield();
+  }
+  ~Turn() { check_.busy_.store(false, std::memory_order_release); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Check& check_;
+};
+
+void Check::open() {
+  const std::string value = environment("CIRCOLL_CHECK").value_or("0");
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (value != "0" && value != "1" && rank == 0) {
+    std::fprintf(stderr, "circoll: CIRCOLL_CHECK: '%s' is neither 0 nor 1; 0 is used\n", value.c_str());
+  }
+  if (value != "1" || size < 2) return;
+  MPI_Comm messages = collecting_communicator();
+  if (messages != MPI_COMM_NULL) instance_.store(new Check(messages), std::memory_order_release);  // never destroyed
+}
+
+Check::Check(MPI_Comm messages) : messages_(messages) {
+  int size = 1, error_class = MPI_ERR_OTHER;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval_, this);
+  if (PMPI_Add_error_class(&error_class) == MPI_SUCCESS && PMPI_Add_error_code(error_class, &error_) == MPI_SUCCESS) {
+    constexpr const char* text = "circoll: the collective calls of the ranks do not match";
+    PMPI_Add_error_string(error_class, text);
+    PMPI_Add_error_string(error_, text);
+  }
+  std::vector<Rank> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), Rank{0});
+  world_ = std::make_shared<CheckedComm>(0, MPI_COMM_WORLD, messages_, std::move(ranks));
+  comms_.emplace(0, world_);
+}
+
+// ---- communicators
+
+std::vector<Rank> Check::comparable(MPI_Comm comm) const {
+  int inter = 0, size = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_size(comm, &size);
+  if (inter != 0 || size < 2) return {};
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  std::vector<int> own(static_cast<std::size_t>(size)), there(own.size());
+  std::iota(own.begin(), own.end(), 0);
+  PMPI_Group_translate_ranks(group, size, own.data(), world, there.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  std::vector<Rank> ranks;
+  for (const int rank : there) {
+    if (rank == MPI_UNDEFINED) return {};  // of processes of another MPI_COMM_WORLD nobody knows whether they compare
+    ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+std::uint64_t Check::new_id() { return (static_cast<std::uint64_t>(world_rank_) << 32U) + ++ids_; }
+
+void Check::attach(MPI_Comm comm, CommPointer checked) {
+  auto value = std::make_unique<CommPointer>(std::move(checked));
+  if (PMPI_Comm_set_attr(comm, keyval_, value.get()) == MPI_SUCCESS) (void)value.release();  // forget() deletes it
+}
+
+int Check::forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* extra) {
+  const std::unique_ptr<CommPointer> held(static_cast<CommPointer*>(value));
+  if (*held == nullptr) return MPI_SUCCESS;
+  Check& check = *static_cast<Check*>(extra);
+  const Turn turn(check);
+  (*held)->freed();
+  check.any_freed_ = true;
+  return MPI_SUCCESS;
+}
+
+void Check::forget_freed() {
+  if (!any_freed_) return;
+  any_freed_ = false;
+  for (auto it = comms_.begin(); it != comms_.end();) {
+    const bool freed = it->first != 0 && it->second->handle() == MPI_COMM_WORLD;
+    if (freed && it->second->outstanding() > 0) any_freed_ = true;
+    it = freed && it->second->outstanding() == 0 ? comms_.erase(it) : std::next(it);
+  }
+}
+
+Check::CommPointer Check::adopt(MPI_Comm comm, std::uint64_t id, std::vector<Rank> world_ranks) {
+  auto checked = std::make_shared<CheckedComm>(id, comm, messages_, std::move(world_ranks));
+  attach(comm, checked);
+  const Turn turn(*this);
+  comms_.emplace(id, checked);
+  if (const auto found = early_.find(id); found != early_.end()) {
+    const auto packets = std::move(found->second);
+    early_.erase(found);
+    for (const auto& [packet, rest] : packets) checked->take(packet, rest);
+  }
+  return checked;
+}
+
+void Check::made(MPI_Comm comm) {
+  std::vector<Rank> ranks = comparable(comm);
+  if (ranks.empty()) return attach(comm, nullptr);
+  std::uint64_t id = new_id();
+  if (PMPI_Bcast(&id, 1, MPI_UINT64_T, 0, comm) == MPI_SUCCESS) (void)adopt(comm, id, std::move(ranks));
+}
+
+Check::CommPointer Check::find(const mpi::Call& call, Mode mode, const void* caller, int* error) {
+  if (call.comm == MPI_COMM_NULL) return nullptr;
+  if (call.comm == MPI_COMM_WORLD) return world_;
+  void* value = nullptr;
+  int known = 0;
+  *error = PMPI_Comm_get_attr(call.comm, keyval_, static_cast<void*>(&value), &known);
+  if (*error != MPI_SUCCESS) return nullptr;
+  if (known != 0) return *static_cast<CommPointer*>(value);
+  // One that was made by a function that the drop-in does not stand in front of. Nonblocking calls must not wait.
+  if (mode == Mode::nonblocking) return nullptr;
+  std::vector<Rank> ranks = comparable(call.comm);
+  if (ranks.empty()) {
+    attach(call.comm, nullptr);
+    return nullptr;
+  }
+  std::uint64_t id = new_id();
+  MPI_Request request = MPI_REQUEST_NULL;
+  *error = PMPI_Ibcast(&id, 1, MPI_UINT64_T, 0, call.comm, &request);
+  int done = 0;
+  for (Patience patience; *error == MPI_SUCCESS && done == 0;) {
+    *error = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) break;
+    poll();
+    patience.wait([&] {
+      const CheckedComm checked(0, call.comm, messages_, ranks);
+      const CheckRecord record(call, mode, checked.rank(), checked.size(), caller);
+      return waiting_text(checked.described(), 1, checked.rank(), patience_s, record.described());
+    });
+  }
+  return *error == MPI_SUCCESS ? adopt(call.comm, id, std::move(ranks)) : nullptr;
+}
+
+// ---- calls
+
+int Check::raise(MPI_Comm comm) const {
+  PMPI_Comm_call_errhandler(comm, error_);
+  return error_;
+}
+
+int Check::compare(const mpi::Call& call, Mode mode, const void* return_address) {
+  int error = MPI_SUCCESS;
+  const void* const caller = callers_.outside_mpi(return_address);
+  const CommPointer comm = find(call, mode, caller, &error);
+  if (comm == nullptr) return error;
+  const bool part = takes_part(call, comm->rank(), comm->size());
+  std::shared_ptr<CheckedCall> begun;
+  {
+    const Turn turn(*this);
+    if (comm->ended()) return MPI_SUCCESS;
+    if (!part) {
+      comm->refuse();
+      return MPI_SUCCESS;
+    }
+    begun = comm->begin(CheckRecord(call, mode, comm->rank(), comm->size(), caller), mode == Mode::blocking);
+    outstanding_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (mode != Mode::blocking) {
+    poll();
+    return MPI_SUCCESS;
+  }
+  wait(*comm, *begun);
+  return begun->differs ? raise(comm->handle()) : MPI_SUCCESS;
+}
+
+void Check::wait(const CheckedComm& comm, const CheckedCall& call) {
+  Patience patience;
+  while (true) {
+    poll();
+    if (call.over.load(std::memory_order_acquire)) return;
+    patience.wait(
+        [&] { return waiting_text(comm.described(), call.number, comm.rank(), patience_s, call.record->described()); });
+  }
+}
+
+void Check::advance() {
+  messages_.receive([&](const CheckPacket& packet, std::string_view rest) {
+    const auto found = comms_.find(packet.comm);
+    if (found == comms_.end()) {
+      early_[packet.comm].emplace_back(packet, rest);
+    } else {
+      found->second->take(packet, rest);
+    }
+  });
+  std::size_t outstanding = 0;
+  for (const auto& [id, comm] : comms_) {
+    outstanding += comm->outstanding();
+    for (int i = comm->take_mismatches(); i > 0; --i) failed_.push_back(comm->handle());
+  }
+  outstanding_.store(outstanding, std::memory_order_relaxed);
+  forget_freed();
+}
+
+void Check::poll() noexcept {
+  if (outstanding_.load(std::memory_order_relaxed) == 0) return;
+  if (busy_.exchange(true, std::memory_order_acquire)) return;
+  std::vector<MPI_Comm> failed;
+  try {
+    advance();
+    failed.swap(failed_);
+  } catch (const std::bad_alloc&) {
+    // What has not been compared keeps its caller waiting, who says so.
+    failed.clear();
+  }
+  busy_.store(false, std::memory_order_release);
+  for (MPI_Comm comm : failed) (void)raise(comm);
+}
+
+void Check::drain() {
+  // All ranks are here: what can come has been sent, or will be by those that pass messages on.
+  for (Patience patience; outstanding_ > 0 && !patience.over();) {
+    poll();
+    patience.wait([] {
+      return std::string(
+          "circoll: CIRCOLL_CHECK: nonblocking collectives are left at MPI_Finalize that not all ranks "
+          "have called\n");
+    });
+  }
+}
+
+void Check::finish(const void* return_address) noexcept {
+  try {
+    std::shared_ptr<CheckedCall> begun;
+    {
+      const Turn turn(*this);
+      if (!world_->ended()) {
+        begun = world_->begin(CheckRecord(callers_.outside_mpi(return_address)), true);
+        ++outstanding_;
+      }
+    }
+    if (begun != nullptr) {
+      wait(*world_, *begun);
+      if (begun->differs) {
+        (void)raise(MPI_COMM_WORLD);
+      } else {
+        drain();
+      }
+    }
+    const Turn turn(*this);
+    for (Patience patience; !messages_.all_sent() && !patience.over();) patience.wait([] { return std::string(); });
+    if (begun != nullptr && !begun->differs && !world_->ended()) messages_.close();
+  } catch (...) {
+    // The program ends anyway.
+    instance_ = nullptr;
+    return;
+  }
+  instance_ = nullptr;
+}
+
+}  // namespace circoll::interpose

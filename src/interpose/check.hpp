@@ -1,0 +1,80 @@
+// CIRCOLL_CHECK=1: before each collective the ranks compare what they call (docs/check.md).
+//
+// Check::on() is the only state of this beside interpose/state.hpp: one object, made where the ranks have agreed on the
+// environment, ended in MPI_Finalize. Everything it sends goes over a private communicator of all of MPI_COMM_WORLD, so that it
+// meets neither messages nor collectives of the program, nor needs a communicator for each of the program's.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "exec/mpi/call.hpp"
+#include "interpose/caller.hpp"
+#include "interpose/check_comm.hpp"
+#include "interpose/check_messages.hpp"
+#include "interpose/event.hpp"
+
+namespace circoll::interpose {
+
+class Check {
+ public:
+  /// nullptr unless calls are compared.
+  [[nodiscard]] static Check* on() noexcept { return instance_.load(std::memory_order_acquire); }
+  /// Begins to compare if CIRCOLL_CHECK says so. Called by all ranks of MPI_COMM_WORLD, which have the same environment.
+  static void open();
+
+  /// Compares a call before it is made; if it blocks, waits for the other ranks. Returns an MPI error code for which the
+  /// error handler has been called: then the call must not be made.
+  [[nodiscard]] int compare(const mpi::Call& call, Mode mode, const void* return_address);
+  /// A communicator that the program has just made; called by all its ranks.
+  void made(MPI_Comm comm);
+  /// Passes on what has arrived, if this rank has calls that are being compared. Thread-safe, also from within itself.
+  void poll() noexcept;
+  /// MPI_Finalize, which is compared too; the end of all comparisons.
+  void finish(const void* return_address) noexcept;
+
+ private:
+  explicit Check(MPI_Comm messages);
+  class Turn;
+  using CommPointer = std::shared_ptr<CheckedComm>;
+  using Waiting = std::pair<std::uint64_t, DescribedCall>;
+
+  [[nodiscard]] CommPointer find(const mpi::Call& call, Mode mode, const void* caller, int* error);
+  /// The ranks of a communicator in MPI_COMM_WORLD; none if its calls cannot be compared.
+  [[nodiscard]] std::vector<Rank> comparable(MPI_Comm comm) const;
+  CommPointer adopt(MPI_Comm comm, std::uint64_t id, std::vector<Rank> world_ranks);
+  void attach(MPI_Comm comm, CommPointer checked);
+  [[nodiscard]] std::uint64_t new_id();
+  void advance();
+  void forget_freed();
+  void wait(const CheckedComm& comm, const CheckedCall& call);
+  [[nodiscard]] int raise(MPI_Comm comm) const;
+  void drain();
+  static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
+
+  static inline std::atomic<Check*> instance_{nullptr};
+
+  std::atomic<bool> busy_{false};  // a thread uses what follows
+  std::atomic<std::size_t> outstanding_{0};
+  CheckMessages messages_;
+  std::unordered_map<std::uint64_t, CommPointer> comms_;
+  /// About communicators that this rank does not know yet.
+  std::unordered_map<std::uint64_t, std::vector<std::pair<CheckPacket, std::string>>> early_;
+  std::vector<MPI_Comm> failed_;  ///< whose error handlers must be called
+  bool any_freed_ = false;
+
+  CommPointer world_;
+  Callers callers_;
+  int world_rank_ = 0;
+  std::atomic<std::uint64_t> ids_{0};
+  int keyval_ = MPI_KEYVAL_INVALID;
+  int error_ = MPI_ERR_OTHER;
+};
+
+}  // namespace circoll::interpose
