@@ -64,7 +64,7 @@ void Check::open() {
   if (messages != MPI_COMM_NULL) instance_.store(new Check(messages), std::memory_order_release);  // never destroyed
 }
 
-Check::Check(MPI_Comm messages) : messages_(messages) {
+Check::Check(MPI_Comm messages) : shared_{.messages = CheckMessages(messages)} {
   int size = 1, error_class = MPI_ERR_OTHER;
   PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -76,7 +76,7 @@ Check::Check(MPI_Comm messages) : messages_(messages) {
   }
   std::vector<Rank> ranks(static_cast<std::size_t>(size));
   std::iota(ranks.begin(), ranks.end(), Rank{0});
-  world_ = std::make_shared<CheckedComm>(0, MPI_COMM_WORLD, messages_, std::move(ranks));
+  world_ = std::make_shared<CheckedComm>(0, MPI_COMM_WORLD, shared_, std::move(ranks));
   comms_.emplace(0, world_);
 }
 
@@ -131,7 +131,7 @@ void Check::forget_freed() {
 }
 
 Check::CommPointer Check::adopt(MPI_Comm comm, std::uint64_t id, std::vector<Rank> world_ranks) {
-  auto checked = std::make_shared<CheckedComm>(id, comm, messages_, std::move(world_ranks));
+  auto checked = std::make_shared<CheckedComm>(id, comm, shared_, std::move(world_ranks));
   attach(comm, checked);
   const Turn turn(*this);
   comms_.emplace(id, checked);
@@ -174,7 +174,7 @@ Check::CommPointer Check::find(const mpi::Call& call, Mode mode, const void* cal
     if (done != 0) break;
     poll();
     patience.wait([&] {
-      const CheckedComm checked(0, call.comm, messages_, ranks);
+      const CheckedComm checked(0, call.comm, shared_, ranks);
       const CheckRecord record(call, mode, checked.rank(), checked.size(), caller);
       return waiting_text(checked.described(), 1, checked.rank(), patience_s, record.described());
     });
@@ -204,7 +204,6 @@ int Check::compare(const mpi::Call& call, Mode mode, const void* return_address)
       return MPI_SUCCESS;
     }
     begun = comm->begin(CheckRecord(call, mode, comm->rank(), comm->size(), caller), mode == Mode::blocking);
-    outstanding_.fetch_add(1, std::memory_order_relaxed);
   }
   if (mode != Mode::blocking) {
     poll();
@@ -225,7 +224,7 @@ void Check::wait(const CheckedComm& comm, const CheckedCall& call) {
 }
 
 void Check::advance() {
-  messages_.receive([&](const CheckPacket& packet, std::string_view rest) {
+  shared_.messages.receive([&](const CheckPacket& packet, std::string_view rest) {
     const auto found = comms_.find(packet.comm);
     if (found == comms_.end()) {
       early_[packet.comm].emplace_back(packet, rest);
@@ -233,22 +232,16 @@ void Check::advance() {
       found->second->take(packet, rest);
     }
   });
-  std::size_t outstanding = 0;
-  for (const auto& [id, comm] : comms_) {
-    outstanding += comm->outstanding();
-    for (int i = comm->take_mismatches(); i > 0; --i) failed_.push_back(comm->handle());
-  }
-  outstanding_.store(outstanding, std::memory_order_relaxed);
   forget_freed();
 }
 
 void Check::poll() noexcept {
-  if (outstanding_.load(std::memory_order_relaxed) == 0) return;
+  if (shared_.outstanding.load(std::memory_order_relaxed) == 0) return;
   if (busy_.exchange(true, std::memory_order_acquire)) return;
   std::vector<MPI_Comm> failed;
   try {
     advance();
-    failed.swap(failed_);
+    failed.swap(shared_.failed);
   } catch (const std::bad_alloc&) {
     // What has not been compared keeps its caller waiting, who says so.
     failed.clear();
@@ -259,7 +252,7 @@ void Check::poll() noexcept {
 
 void Check::drain() {
   // All ranks are here: what can come has been sent, or will be by those that pass messages on.
-  for (Patience patience; outstanding_ > 0 && !patience.over();) {
+  for (Patience patience; shared_.outstanding > 0 && !patience.over();) {
     poll();
     patience.wait([] {
       return std::string(
@@ -274,10 +267,7 @@ void Check::finish(const void* return_address) noexcept {
     std::shared_ptr<CheckedCall> begun;
     {
       const Turn turn(*this);
-      if (!world_->ended()) {
-        begun = world_->begin(CheckRecord(callers_.outside_mpi(return_address)), true);
-        ++outstanding_;
-      }
+      if (!world_->ended()) begun = world_->begin(CheckRecord(callers_.outside_mpi(return_address)), true);
     }
     if (begun != nullptr) {
       wait(*world_, *begun);
@@ -288,8 +278,9 @@ void Check::finish(const void* return_address) noexcept {
       }
     }
     const Turn turn(*this);
-    for (Patience patience; !messages_.all_sent() && !patience.over();) patience.wait([] { return std::string(); });
-    if (begun != nullptr && !begun->differs && !world_->ended()) messages_.close();
+    for (Patience patience; !shared_.messages.all_sent() && !patience.over();)
+      patience.wait([] { return std::string(); });
+    if (begun != nullptr && !begun->differs && !world_->ended()) shared_.messages.close();
   } catch (...) {
     // The program ends anyway.
     instance_ = nullptr;

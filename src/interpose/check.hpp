@@ -43,7 +43,6 @@ class Check {
   explicit Check(MPI_Comm messages);
   class Turn;
   using CommPointer = std::shared_ptr<CheckedComm>;
-  using Waiting = std::pair<std::uint64_t, DescribedCall>;
 
   [[nodiscard]] CommPointer find(const mpi::Call& call, Mode mode, const void* caller, int* error);
   /// The ranks of a communicator in MPI_COMM_WORLD; none if its calls cannot be compared.
@@ -61,12 +60,10 @@ class Check {
   static inline std::atomic<Check*> instance_{nullptr};
 
   std::atomic<bool> busy_{false};  // a thread uses what follows
-  std::atomic<std::size_t> outstanding_{0};
-  CheckMessages messages_;
+  CheckShared shared_;
   std::unordered_map<std::uint64_t, CommPointer> comms_;
   /// About communicators that this rank does not know yet.
   std::unordered_map<std::uint64_t, std::vector<std::pair<CheckPacket, std::string>>> early_;
-  std::vector<MPI_Comm> failed_;  ///< whose error handlers must be called
   bool any_freed_ = false;
 
   CommPointer world_;

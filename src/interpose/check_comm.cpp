@@ -15,8 +15,8 @@ constexpr std::chrono::milliseconds time_to_be_read{200};
 
 }  // namespace
 
-CheckedComm::CheckedComm(std::uint64_t id, MPI_Comm comm, CheckMessages& messages, std::vector<Rank> world_ranks)
-    : id_(id), handle_(comm), messages_(messages), world_ranks_(std::move(world_ranks)) {
+CheckedComm::CheckedComm(std::uint64_t id, MPI_Comm comm, CheckShared& shared, std::vector<Rank> world_ranks)
+    : id_(id), handle_(comm), shared_(shared), world_ranks_(std::move(world_ranks)) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   rank_ = rank;
@@ -53,15 +53,15 @@ std::shared_ptr<CheckedCall> CheckedComm::call(std::uint64_t number) {
 }
 
 void CheckedComm::send(Rank to, CheckPacket::Kind kind, const CheckedCall& call, std::string_view rest) {
-  messages_.send(static_cast<int>(world_ranks_[static_cast<std::size_t>(to)]),
-                 {.kind = kind,
-                  .comm = id_,
-                  .number = call.number,
-                  .from = rank_,
-                  .most = call.most,
-                  .least = call.least,
-                  .balance = call.balance},
-                 rest);
+  shared_.messages.send(static_cast<int>(world_ranks_[static_cast<std::size_t>(to)]),
+                        {.kind = kind,
+                         .comm = id_,
+                         .number = call.number,
+                         .from = rank_,
+                         .most = call.most,
+                         .least = call.least,
+                         .balance = call.balance},
+                        rest);
 }
 
 std::shared_ptr<CheckedCall> CheckedComm::begin(CheckRecord record, bool waited_for) {
@@ -73,6 +73,7 @@ std::shared_ptr<CheckedCall> CheckedComm::begin(CheckRecord record, bool waited_
   made->record.emplace(std::move(record));
   made->waited_for = waited_for;
   ++outstanding_;
+  ++shared_.outstanding;
   step(*made);
   return made;
 }
@@ -164,9 +165,12 @@ void CheckedComm::finish(CheckedCall& call, bool differs) {
   if (found == calls_.end()) return;
   const std::shared_ptr<CheckedCall> last = std::move(found->second);  // the argument may be its
   calls_.erase(found);
-  if (call.record) --outstanding_;
+  if (call.record) {
+    --outstanding_;
+    --shared_.outstanding;
+  }
   call.differs = differs;
-  if (differs && !call.waited_for) ++mismatches_;
+  if (differs && !call.waited_for) shared_.failed.push_back(handle_);
   call.over.store(true, std::memory_order_release);
 }
 

@@ -13,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "interpose/check_message.hpp"
@@ -37,11 +36,18 @@ struct CheckedCall {
   std::atomic<bool> over{false};
 };
 
+/// What all communicators share. Used by one thread at a time, but for what is atomic.
+struct CheckShared {
+  CheckMessages messages;
+  std::atomic<std::size_t> outstanding{0};  ///< calls that this rank has made, and that are not over
+  std::vector<MPI_Comm> failed{};           ///< whose error handlers must be called: nobody waits for the call
+};
+
 /// A communicator with the calls on it that have not been compared yet. Used by one thread at a time.
 class CheckedComm {
  public:
   /// `world_ranks` of its ranks in MPI_COMM_WORLD.
-  CheckedComm(std::uint64_t id, MPI_Comm comm, CheckMessages& messages, std::vector<Rank> world_ranks);
+  CheckedComm(std::uint64_t id, MPI_Comm comm, CheckShared& shared, std::vector<Rank> world_ranks);
 
   [[nodiscard]] std::uint64_t id() const { return id_; }
   [[nodiscard]] Rank rank() const { return rank_; }
@@ -61,8 +67,6 @@ class CheckedComm {
 
   /// Calls that this rank has made, and that are not over.
   [[nodiscard]] std::size_t outstanding() const { return outstanding_; }
-  /// Calls that did not match, and that nobody waits for: how many since this was asked last.
-  [[nodiscard]] int take_mismatches() { return std::exchange(mismatches_, 0); }
 
  private:
   [[nodiscard]] int ranks_below() const;
@@ -79,14 +83,13 @@ class CheckedComm {
 
   std::uint64_t id_;
   MPI_Comm handle_;
-  CheckMessages& messages_;
+  CheckShared& shared_;
   std::vector<Rank> world_ranks_;
   Rank rank_ = 0;
   std::uint64_t next_ = 1;
   std::uint64_t end_ = std::numeric_limits<std::uint64_t>::max();
   std::map<std::uint64_t, std::shared_ptr<CheckedCall>> calls_;
   std::size_t outstanding_ = 0;
-  int mismatches_ = 0;
 };
 
 }  // namespace circoll::interpose

@@ -39,13 +39,15 @@ class Reader {
     return value;
   }
   std::string text() {
-    const std::size_t length = std::min<std::size_t>(number(), rest_.size());
+    const std::uint64_t said = number();
+    const std::size_t length = std::min<std::size_t>(said, rest_.size());
     std::string read(rest_.substr(0, length));
     rest_.remove_prefix(length);
     return read;
   }
   std::vector<PeerBytes> list() {
-    const std::uint64_t length = std::min<std::uint64_t>(number(), rest_.size() / (2 * sizeof(std::uint64_t)));
+    const std::uint64_t said = number();
+    const std::uint64_t length = std::min<std::uint64_t>(said, rest_.size() / (2 * sizeof(std::uint64_t)));
     std::vector<PeerBytes> read(length);
     for (PeerBytes& one : read) {
       one.peer = static_cast<Rank>(number());

@@ -22,8 +22,8 @@ struct DescribedCall {
   std::string call;        ///< "MPI_Bcast of 400 bytes, root 0"
   std::string caller;      ///< "main+0x1f (./program+0x1139)"
   std::uint64_t hash = 0;  ///< of what must be equal on all ranks
-  std::vector<PeerBytes> sends;
-  std::vector<PeerBytes> expects;
+  std::vector<PeerBytes> sends{};
+  std::vector<PeerBytes> expects{};
 
   /// As bytes for another rank of the same kind of machine, and from them. What is cut short gives an empty call.
   [[nodiscard]] std::string serialised() const;

@@ -15,7 +15,8 @@ void CheckMessages::send(int world_rank, const CheckPacket& packet, std::string_
   made.bytes.reserve(sizeof packet + rest.size());
   made.bytes.append(reinterpret_cast<const char*>(&packet), sizeof packet);
   made.bytes += rest;
-  PMPI_Isend(made.bytes.data(), static_cast<int>(made.bytes.size()), MPI_BYTE, world_rank, packet_tag, comm_, &made.request);
+  PMPI_Isend(made.bytes.data(), static_cast<int>(made.bytes.size()), MPI_BYTE, world_rank, packet_tag, comm_,
+             &made.request);
   (void)all_sent();
 }
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # same_output_test.sh MPI NP DROPIN YIELD SERVED PROGRAM...: a program prints the same, and ends with the same status, with
-# and without the drop-in, which serves the collectives SERVED (a list with commas; - for none).
+# and without the drop-in, which serves the collectives SERVED (a list with commas; - for none). QUIET=1 in the environment: and
+# the drop-in says nothing.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 served=$5
 shift 5
@@ -39,6 +40,7 @@ for output in native ours; do essence "$work/$output" >"$work/$output.essence"; 
 [ -s "$work/native.essence" ] || fail "the program printed nothing: $(cat "$work/native.err")"
 diff "$work/native.essence" "$work/ours.essence" || fail "the output differs"
 diff <(complaints "$work/native.err") <(complaints "$work/ours.err") || fail "the error messages differ"
+[ "${QUIET:-0}" = 1 ] && grep circoll: "$work/ours.err" && fail "the drop-in printed something"
 if [ "$served" != - ]; then
   cat "$work/report"
   for collective in ${served//,/ }; do
