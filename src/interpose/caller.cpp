@@ -21,7 +21,7 @@ std::ptrdiff_t distance(const void* from, const void* to) {
   return static_cast<const char*>(to) - static_cast<const char*>(from);
 }
 
-/// Whether it lies in the drop-in or in libmpi, libmpich, or one of their Fortran bindings (libmpi_mpifh, libmpichfort).
+/// Whether it lies in the drop-in, in libmpi, in libmpich, or in a Fortran binding (libmpi_mpifh, libmpichfort).
 bool lies_in_mpi(const void* return_address) {
   Dl_info found{}, ours{};
   if (dladdr(call_before(return_address), &found) == 0 || found.dli_fname == nullptr) return false;
@@ -60,7 +60,7 @@ std::string place_text(const void* return_address) {
   const void* const call = call_before(return_address);
   Dl_info found{};
   if (dladdr(call, &found) == 0 || found.dli_fname == nullptr) return fmt::format("{}", call);
-  const std::string in_file = fmt::format("{}+{:#x}", found.dli_fname, distance(found.dli_fbase, call));
+  std::string in_file = fmt::format("{}+{:#x}", found.dli_fname, distance(found.dli_fbase, call));
   if (found.dli_sname == nullptr) return in_file;
   return fmt::format("{}+{:#x} ({})", found.dli_sname, distance(found.dli_saddr, call), in_file);
 }

@@ -10,8 +10,8 @@ namespace circoll::interpose {
 /// Finds the program's own code behind the layers of other languages. Thread-safe.
 class Callers {
  public:
-  /// `return_address` of an entry point, or if it lies in a library of MPI (a Fortran binding, say) that of the first caller
-  /// on the stack which does not. To be called while the entry point has not returned.
+  /// `return_address` of an entry point, or if that lies in a library of MPI (a Fortran binding, say) the first one on
+  /// the stack that does not. To be called while the entry point has not returned.
   [[nodiscard]] const void* outside_mpi(const void* return_address);
 
  private:

@@ -22,7 +22,8 @@ class Patience {
  public:
   template <typename Say>
   void wait(Say&& say) {
-    sched_yield();
+    // The MPI library does as it does when it waits; this is for where it spins and ranks outnumber cores.
+    if (++tries_ % tries_per_yield == 0) sched_yield();
     if (said_ || std::chrono::steady_clock::now() < end_) return;
     said_ = true;
     std::fputs(say().c_str(), stderr);
@@ -32,6 +33,9 @@ class Patience {
 
  private:
   std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::seconds(patience_s);
+  static constexpr unsigned tries_per_yield = 64;
+
+  unsigned tries_ = 0;
   bool said_ = false;
 };
 
@@ -105,7 +109,7 @@ std::vector<Rank> Check::comparable(MPI_Comm comm) const {
 
 std::uint64_t Check::new_id() { return (static_cast<std::uint64_t>(world_rank_) << 32U) + ++ids_; }
 
-void Check::attach(MPI_Comm comm, CommPointer checked) {
+void Check::attach(MPI_Comm comm, CommPointer checked) const {
   auto value = std::make_unique<CommPointer>(std::move(checked));
   if (PMPI_Comm_set_attr(comm, keyval_, value.get()) == MPI_SUCCESS) (void)value.release();  // forget() deletes it
 }
@@ -116,7 +120,11 @@ int Check::forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* extra) {
   Check& check = *static_cast<Check*>(extra);
   const Turn turn(check);
   (*held)->freed();
-  check.any_freed_ = true;
+  if ((*held)->outstanding() == 0) {
+    check.comms_.erase((*held)->id());
+  } else {
+    check.any_freed_ = true;
+  }
   return MPI_SUCCESS;
 }
 

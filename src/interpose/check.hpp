@@ -1,8 +1,8 @@
 // CIRCOLL_CHECK=1: before each collective the ranks compare what they call (docs/check.md).
 //
 // Check::on() is the only state of this beside interpose/state.hpp: one object, made where the ranks have agreed on the
-// environment, ended in MPI_Finalize. Everything it sends goes over a private communicator of all of MPI_COMM_WORLD, so that it
-// meets neither messages nor collectives of the program, nor needs a communicator for each of the program's.
+// environment, ended in MPI_Finalize. All messages go over a private communicator of all of MPI_COMM_WORLD, so that they
+// meet neither messages nor collectives of the program, and no communicator is needed for each of the program's.
 #pragma once
 
 #include <mpi.h>
@@ -26,11 +26,11 @@ class Check {
  public:
   /// nullptr unless calls are compared.
   [[nodiscard]] static Check* on() noexcept { return instance_.load(std::memory_order_acquire); }
-  /// Begins to compare if CIRCOLL_CHECK says so. Called by all ranks of MPI_COMM_WORLD, which have the same environment.
+  /// Begins to compare if CIRCOLL_CHECK says so. All ranks of MPI_COMM_WORLD call this, with the same environment.
   static void open();
 
-  /// Compares a call before it is made; if it blocks, waits for the other ranks. Returns an MPI error code for which the
-  /// error handler has been called: then the call must not be made.
+  /// Compares a call before it is made; if it blocks, waits for the other ranks. Returns an MPI error code for which
+  /// the error handler has been called: then the call must not be made.
   [[nodiscard]] int compare(const mpi::Call& call, Mode mode, const void* return_address);
   /// A communicator that the program has just made; called by all its ranks.
   void made(MPI_Comm comm);
@@ -48,7 +48,7 @@ class Check {
   /// The ranks of a communicator in MPI_COMM_WORLD; none if its calls cannot be compared.
   [[nodiscard]] std::vector<Rank> comparable(MPI_Comm comm) const;
   CommPointer adopt(MPI_Comm comm, std::uint64_t id, std::vector<Rank> world_ranks);
-  void attach(MPI_Comm comm, CommPointer checked);
+  void attach(MPI_Comm comm, CommPointer checked) const;
   [[nodiscard]] std::uint64_t new_id();
   void advance();
   void forget_freed();

@@ -1,7 +1,7 @@
 // How the ranks of one communicator compare their calls: up a binomial tree and down again.
 //
-// A rank that is not in MPI keeps those waiting that the tree has above it, and below it on the way down. So does the call
-// itself, sooner or later, and the engine passes messages on (Check::poll).
+// A rank that is outside of MPI keeps the others waiting, as it would in the call itself. Where it is in MPI the engine
+// passes messages on (Check::poll).
 #pragma once
 
 #include <mpi.h>
@@ -61,7 +61,7 @@ class CheckedComm {
 
   /// This rank calls.
   std::shared_ptr<CheckedCall> begin(CheckRecord record, bool waited_for);
-  /// This rank has been called in a way that the MPI library will refuse. Ranks that wait for it go on, without a comparison.
+  /// This rank makes a call that the MPI library will refuse. Ranks that wait for it go on, without a comparison.
   void refuse();
   void take(const CheckPacket& packet, std::string_view rest);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_test.py MPI DROPIN YIELD MISMATCHES [FORTRAN...]: with CIRCOLL_CHECK=1, for each kind of calls that do not match exactly
-one message names the ranks, the calls and the functions that make them, all ranks get an error, and under
+"""check_test.py MPI DROPIN YIELD MISMATCHES [FORTRAN...]: with CIRCOLL_CHECK=1, for each kind of calls that do not match
+exactly one message names the ranks, the calls and the functions that make them, all ranks get an error, and under
 MPI_ERRORS_ARE_FATAL the job ends. FORTRAN: programs with a mismatch of their own, one per binding."""
 import os
 import re
@@ -19,7 +19,7 @@ OTHERS = "ranks 0, 2-3: "
 
 
 def lines(ordinary, odd, where=("ordinary", "odd")):
-    return [OTHERS + ordinary + ", called from " + where[0] + r"\+0x", "rank 1: " + odd + ", called from " + where[1] + r"\+0x"]
+    return [f"{OTHERS}{ordinary}, called from {where[0]}\\+0x", f"rank 1: {odd}, called from {where[1]}\\+0x"]
 
 
 BCAST = "MPI_Bcast of 40 bytes, root 0"
@@ -37,8 +37,10 @@ CASES = {  # name: (head, lines)
     "order": (CALL, lines("MPI_Barrier", "MPI_Bcast of 4 bytes, root 3")),
     "gatherv": (AMOUNTS, GATHERV),
     "sub_gatherv": (BACKWARDS + " do not agree on amounts", GATHERV),
-    "alltoallv": (AMOUNTS, ["ranks 0-3: MPI_Alltoallv, called from exchange", "rank 1 sends 8 bytes to rank 2, which expects 4"]),
-    "allgatherv": (CALL, lines("MPI_Allgatherv of blocks of 8, 8, 8, 8 bytes", "MPI_Allgatherv of blocks of 8, 8, 8, 12 bytes",
+    "alltoallv": (AMOUNTS, ["ranks 0-3: MPI_Alltoallv, called from exchange",
+                            "rank 1 sends 8 bytes to rank 2, which expects 4"]),
+    "allgatherv": (CALL, lines("MPI_Allgatherv of blocks of 8, 8, 8, 8 bytes",
+                               "MPI_Allgatherv of blocks of 8, 8, 8, 12 bytes",
                                ("share", "share"))),
     "own_block": (AMOUNTS, lines("MPI_Allgather of 8 bytes from each rank", "MPI_Allgather of 8 bytes from each rank")
                   + ["rank 1 sends itself 4 bytes and expects 8"]),
@@ -94,7 +96,8 @@ for case in FATAL:
 for program in FORTRAN:
     status, out, err = launch(3, program, CIRCOLL_CHECK=1)
     place = r", called from \S+\+0x[0-9a-f]+ \(" + re.escape(program)
-    expect_message(program, WORLD, ["ranks 0, 2: MPI_Bcast of 40 bytes, root 0" + place, "rank 1: MPI_Barrier" + place], err)
+    expect_message(program, WORLD, ["ranks 0, 2: MPI_Bcast of 40 bytes, root 0" + place,
+                                    "rank 1: MPI_Barrier" + place], err)
 
 # A rank that is late: the others say what they wait for, and go on.
 status, out, err = launch(4, PROGRAM, "alone", CIRCOLL_CHECK=1)
@@ -106,7 +109,8 @@ expect(sorted(waiting) == ["0", "2", "3"] and err.count("CIRCOLL_CHECK") == 3, "
 status, out, err = launch(4, PROGRAM, "none")
 expect(status == 0 and "circoll" not in err, "something is said unasked", err)
 status, out, err = launch(4, PROGRAM, "none", CIRCOLL_CHECK="yes")
-expect(status == 0 and err.count("CIRCOLL_CHECK: 'yes' is neither 0 nor 1") == 1, "a wrong value is not one warning", err)
+expect(status == 0 and err.count("CIRCOLL_CHECK: 'yes' is neither 0 nor 1") == 1,
+       "a wrong value is not one warning", err)
 
 print("FAILED" if failures else "PASS")
 sys.exit(1 if failures else 0)

@@ -1,6 +1,6 @@
 /* Collective calls that do not match among the ranks, in many ways. Knows nothing of Circoll.
  *   mismatches CASE         under MPI_ERRORS_ARE_FATAL
- *   mismatches CASE return  the error that the call returns, or that the error handler gets for a nonblocking one, at each rank
+ *   mismatches CASE return  prints the error that the call returns, or that the error handler gets, at each rank
  * Rank 1 makes the odd call, the others the ordinary one. For four ranks. */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
