@@ -1,7 +1,7 @@
 // CIRCOLL_CHECK=1: before each collective the ranks compare what they call (docs/check.md).
 //
-// Check::on() is the only state of this beside interpose/state.hpp: one object, made where the ranks have agreed on the
-// environment, ended in MPI_Finalize. All messages go over a private communicator of all of MPI_COMM_WORLD, so that they
+// Check::on() is the only state of this beside interpose/state.hpp: one object, made where ranks have agreed on the
+// environment, ended in MPI_Finalize. Messages go over a private communicator of all of MPI_COMM_WORLD, so that they
 // meet neither messages nor collectives of the program, and no communicator is needed for each of the program's.
 #pragma once
 

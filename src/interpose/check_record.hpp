@@ -54,8 +54,8 @@ class CheckRecord {
   const void* caller_ = nullptr;
 };
 
-/// Whether this rank takes part in a call, so that others may wait for it: the MPI library does not refuse its arguments
-/// at this rank. Amounts that contradict one another at one rank are for the comparison to find.
+/// Whether this rank takes part in a call, so that others may wait for it: the MPI library does not refuse the call
+/// for its arguments. Amounts that contradict one another at one rank are for the comparison to find.
 [[nodiscard]] bool takes_part(const mpi::Call& call, Rank rank, Rank size);
 
 }  // namespace circoll::interpose

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_test.py MPI DROPIN YIELD MISMATCHES [FORTRAN...]: with CIRCOLL_CHECK=1, for each kind of calls that do not match
+"""check_test.py MPI DROPIN YIELD MISMATCHES [FORTRAN...]: with CIRCOLL_CHECK=1, for each kind of calls which differ
 exactly one message names the ranks, the calls and the functions that make them, all ranks get an error, and under
 MPI_ERRORS_ARE_FATAL the job ends. FORTRAN: programs with a mismatch of their own, one per binding."""
 import os
