@@ -46,6 +46,8 @@ constexpr std::array variables{
                         "FILE, as JSON if its name ends in .json."},
     EnvironmentVariable{"CIRCOLL_TRACE", "FILE", "no trace",
                         "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome."},
+    EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0",
+                        "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
     EnvironmentVariable{"CIRCOLL_CORES", "NUMBER", "as MPI_Get_processor_name says",
                         "Consecutive ranks that make a node, for what auto knows of nodes"},
     EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (Ki, Mi, Gi)", "64Mi",

@@ -9,6 +9,7 @@
 
 #include "circoll/error.hpp"
 #include "core/environment.hpp"
+#include "core/hash.hpp"
 #include "interpose/launch.hpp"
 #include "select/text_file.hpp"
 
@@ -18,20 +19,6 @@ namespace {
 constexpr std::size_t most_lines = 6;
 constexpr std::size_t most_text = 200;
 constexpr std::string_view file_prefix = "file:";
-
-/// FNV-1a.
-class Hash {
- public:
-  void add(std::string_view text) {
-    for (const char c : text) value_ = (value_ ^ static_cast<unsigned char>(c)) * prime;
-    value_ = (value_ ^ 0xffU) * prime;  // an end, so that parts do not run into one another
-  }
-  [[nodiscard]] std::uint64_t value() const { return value_; }
-
- private:
-  static constexpr std::uint64_t prime = 0x100000001b3ULL;
-  std::uint64_t value_ = 0xcbf29ce484222325ULL;
-};
 
 /// A variable that ranks must have alike, as this rank has it.
 struct Setting {

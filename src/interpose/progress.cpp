@@ -5,6 +5,7 @@
 
 #include "core/environment.hpp"
 #include "exec/mpi/progress.hpp"
+#include "interpose/check.hpp"
 
 namespace circoll::interpose {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 void run() {
   mpi::Progress& progress = mpi::progress();
   while (progress.await_pending()) {
+    if (Check* const check = Check::on()) check->poll();
     if (progress.poll() > 0) {
       announce_ended();
     } else {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "exec/mpi/progress.hpp"
+#include "interpose/check.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/serve.hpp"
 
@@ -31,8 +32,10 @@ CIRCOLL_EXPORT unsigned ucp_worker_progress(void* worker) {
     next.store(real, std::memory_order_relaxed);
   }
   const unsigned events = real(worker);
-  if (hooked.load(std::memory_order_relaxed) && circoll::mpi::progress().poll() > 0)
-    circoll::interpose::announce_ended();
+  if (hooked.load(std::memory_order_relaxed)) {
+    if (circoll::interpose::Check* const check = circoll::interpose::Check::on()) check->poll();
+    if (circoll::mpi::progress().poll() > 0) circoll::interpose::announce_ended();
+  }
   return events;
 }
 

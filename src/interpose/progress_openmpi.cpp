@@ -3,12 +3,16 @@
 #include <mpi.h>
 
 #include "exec/mpi/progress.hpp"
+#include "interpose/check.hpp"
 #include "interpose/progress.hpp"
 
 namespace circoll::interpose {
 namespace {
 
-int advance() { return mpi::progress().poll(); }
+int advance() {
+  if (Check* const check = Check::on()) check->poll();
+  return mpi::progress().poll();
+}
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 
 #include "exec/mpi/nonblocking.hpp"
 #include "exec/mpi/perform.hpp"
+#include "interpose/check.hpp"
 #include "interpose/state.hpp"
 
 namespace circoll::interpose {
@@ -48,12 +49,16 @@ void record_ended(const mpi::Ended& ended) noexcept {
 /// Runs an entry point: `perform(state, choice)` -> Outcome, `native()` -> error code while there is no state, and
 /// `is_recorded(outcome)`: whether the call is over as far as the report is concerned.
 template <typename Perform, typename Native, typename IsRecorded>
-int guarded(const mpi::Call& call, Mode mode, Perform&& perform, Native&& native, IsRecorded&& is_recorded) noexcept {
+int guarded(const mpi::Call& call, Mode mode, const void* caller, Perform&& perform, Native&& native,
+            IsRecorded&& is_recorded) noexcept {
   int error = MPI_ERR_INTERN;
   try {
     State* const state = State::get();
     if (state == nullptr) return native();
     if (mode == Mode::blocking && call.comm == MPI_COMM_WORLD) state->agree_once();
+    if (Check* const check = Check::on(); check != nullptr) [[unlikely]] {
+      if (const int differs = check->compare(call, mode, caller); differs != MPI_SUCCESS) return differs;
+    }
     const double begin = state->recording() ? PMPI_Wtime() : 0;
     const mpi::Outcome outcome = perform(*state, state->choice(call.collective));
     if (state->recording() && is_recorded(outcome)) record(*state, call, mode, outcome, begin);
@@ -81,18 +86,18 @@ mpi::Outcome left_native(const State& state, int error) {
 
 }  // namespace
 
-int serve(const mpi::Call& call) noexcept {
+int serve(const mpi::Call& call, const void* caller) noexcept {
   return guarded(
-      call, Mode::blocking,
+      call, Mode::blocking, caller,
       [&](State& state, const mpi::Interned& choice) {
         return mpi::perform(call, choice, mpi::Otherwise::native, state.recording());
       },
       [&] { return mpi::call_native(call); }, [](const mpi::Outcome&) { return true; });
 }
 
-int start(const mpi::Call& call, MPI_Request* request) noexcept {
+int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept {
   return guarded(
-      call, Mode::nonblocking,
+      call, Mode::nonblocking, caller,
       [&](State& state, const mpi::Interned& choice) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::start_native(call, request));
         return mpi::start(call, choice, request, observer(state));
@@ -100,9 +105,9 @@ int start(const mpi::Call& call, MPI_Request* request) noexcept {
       [&] { return mpi::start_native(call, request); }, is_native);
 }
 
-int init(const mpi::Call& call, MPI_Info info, MPI_Request* request) noexcept {
+int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void* caller) noexcept {
   return guarded(
-      call, Mode::persistent,
+      call, Mode::persistent, caller,
       [&](State& state, const mpi::Interned& choice) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::init_native(call, info, request));
         return mpi::init(call, choice, info, request, observer(state));

@@ -7,11 +7,13 @@
 
 #include "exec/mpi/carrier.hpp"
 #include "interpose/census.hpp"
+#include "interpose/check.hpp"
 #include "interpose/next.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/serve.hpp"
 #include "interpose/state.hpp"
 
+using circoll::interpose::Check;
 using circoll::interpose::State;
 
 namespace {
@@ -55,6 +57,7 @@ CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* p
 }
 
 CIRCOLL_EXPORT int MPI_Finalize() {
+  if (Check* const check = Check::on()) check->finish(CIRCOLL_CALLER);
   if (State* const state = State::known()) state->progress().stop();
   return CIRCOLL_NEXT(Finalize)();
 }

@@ -17,6 +17,7 @@
 #include "exec/mpi/globals.hpp"
 #include "interpose/agreement.hpp"
 #include "interpose/census.hpp"
+#include "interpose/check.hpp"
 #include "interpose/launch.hpp"
 #include "interpose/watchdog.hpp"
 
@@ -162,7 +163,7 @@ void State::agree() {
       PMPI_Comm_free(&comm);
     }
   }
-  if (agreement.alike) return;
+  if (agreement.alike) return Check::open();
   go_native();
   std::string text = "the CIRCOLL_ variables, or the files that they name, differ among the ranks; ";
   if (wanted && !agreed_) text += "nothing is reported, and ";

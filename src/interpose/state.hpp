@@ -1,4 +1,5 @@
-// All mutable state of the drop-in: the choices read from the environment, and what was served so far.
+// All mutable state of the drop-in: the choices read from the environment, and what was served so far. (What CIRCOLL_CHECK
+// compares is check.hpp's.)
 #pragma once
 
 #include <sys/types.h>

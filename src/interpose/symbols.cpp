@@ -33,9 +33,11 @@ extern "C" {
 
 #define CIRCOLL_COUNT int
 #define CIRCOLL_DISPL int
-#define CIRCOLL_ENTRY(name, iname, parameters, call)               \
-  CIRCOLL_EXPORT int MPI_##name parameters { return serve(call); } \
-  CIRCOLL_EXPORT int MPI_##iname(CIRCOLL_LIST parameters, MPI_Request* request) { return start(call, request); }
+#define CIRCOLL_ENTRY(name, iname, parameters, call)                               \
+  CIRCOLL_EXPORT int MPI_##name parameters { return serve(call, CIRCOLL_CALLER); } \
+  CIRCOLL_EXPORT int MPI_##iname(CIRCOLL_LIST parameters, MPI_Request* request) {  \
+    return start(call, request, CIRCOLL_CALLER);                                   \
+  }
 #include "interpose/entry_points.inc"
 
 #if MPI_VERSION >= 4
@@ -43,18 +45,20 @@ extern "C" {
 #define CIRCOLL_DISPL int
 #define CIRCOLL_ENTRY(name, iname, parameters, call)                                                   \
   CIRCOLL_EXPORT int MPI_##name##_init(CIRCOLL_LIST parameters, MPI_Info info, MPI_Request* request) { \
-    return init(call, info, request);                                                                  \
+    return init(call, info, request, CIRCOLL_CALLER);                                                  \
   }
 #include "interpose/entry_points.inc"
 
 #define CIRCOLL_LARGE
 #define CIRCOLL_COUNT MPI_Count
 #define CIRCOLL_DISPL MPI_Aint
-#define CIRCOLL_ENTRY(name, iname, parameters, call)                                                                 \
-  CIRCOLL_EXPORT int MPI_##name##_c parameters { return serve(call); }                                               \
-  CIRCOLL_EXPORT int MPI_##iname##_c(CIRCOLL_LIST parameters, MPI_Request* request) { return start(call, request); } \
-  CIRCOLL_EXPORT int MPI_##name##_init_c(CIRCOLL_LIST parameters, MPI_Info info, MPI_Request* request) {             \
-    return init(call, info, request);                                                                                \
+#define CIRCOLL_ENTRY(name, iname, parameters, call)                                                     \
+  CIRCOLL_EXPORT int MPI_##name##_c parameters { return serve(call, CIRCOLL_CALLER); }                   \
+  CIRCOLL_EXPORT int MPI_##iname##_c(CIRCOLL_LIST parameters, MPI_Request* request) {                    \
+    return start(call, request, CIRCOLL_CALLER);                                                         \
+  }                                                                                                      \
+  CIRCOLL_EXPORT int MPI_##name##_init_c(CIRCOLL_LIST parameters, MPI_Info info, MPI_Request* request) { \
+    return init(call, info, request, CIRCOLL_CALLER);                                                    \
   }
 #include "interpose/entry_points.inc"
 #elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
@@ -62,7 +66,7 @@ extern "C" {
 #define CIRCOLL_DISPL int
 #define CIRCOLL_ENTRY(name, iname, parameters, call)                                                    \
   CIRCOLL_EXPORT int MPIX_##name##_init(CIRCOLL_LIST parameters, MPI_Info info, MPI_Request* request) { \
-    return init(call, info, request);                                                                   \
+    return init(call, info, request, CIRCOLL_CALLER);                                                   \
   }
 #include "interpose/entry_points.inc"
 #endif

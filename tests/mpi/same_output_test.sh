@@ -1,7 +1,8 @@
 #!/bin/bash
 # same_output_test.sh MPI NP DROPIN YIELD SERVED PROGRAM...: a program prints the same, and ends with the same status, with
 # and without the drop-in, which serves the collectives SERVED (a list with commas; - for none). $below is a library to be
-# preloaded behind the drop-in, $said what that says on standard error with the drop-in, and only then.
+# preloaded behind the drop-in, $said what that says on standard error with the drop-in, and only then. QUIET=1: the drop-in
+# says nothing.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 served=$5
 shift 5
@@ -45,6 +46,7 @@ if [ -n "${said:-}" ]; then
   grep -q "$said" "$work/native.err" && fail "'$said' was said without the drop-in"
   grep -q "$said" "$work/ours.err" || fail "'$said' was not said"
 fi
+[ "${QUIET:-0}" = 1 ] && grep circoll: "$work/ours.err" && fail "the drop-in printed something"
 if [ "$served" != - ]; then
   cat "$work/report"
   for collective in ${served//,/ }; do

@@ -25,14 +25,6 @@ constexpr int max_private = 4096;
 constexpr int max_private = 256;
 #endif
 
-/// Whether the MPI library's own nonblocking collectives may be under way when their communicator is freed. MPICH deletes
-/// attributes after them.
-#ifdef OPEN_MPI
-constexpr bool nonblocking_outlives_communicator = false;
-#else
-constexpr bool nonblocking_outlives_communicator = true;
-#endif
-
 /// Units that are left for nonblocking operations: their agreement must not fail, when it is too late for the native call.
 int spare_units(Carrier& carrier) { return carrier.tags().units() / 8; }
 

@@ -7,21 +7,18 @@
 #include <vector>
 
 #include "core/environment.hpp"
+#include "core/hash.hpp"
 #include "exec/mpi/plans.hpp"
 
 namespace circoll::mpi {
 namespace {
 
-/// FNV-1a. Two nodes whose names collide would be taken for one, which costs time and nothing else.
+/// Two nodes whose names collide would be taken for one, which costs time and nothing else.
 std::uint64_t name_of_node() {
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   PMPI_Get_processor_name(name.data(), &length);
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : std::string_view(name.data(), static_cast<std::size_t>(length))) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  }
-  return hash;
+  return Hash().add(std::string_view(name.data(), static_cast<std::size_t>(length))).value();
 }
 
 }  // namespace

@@ -1,0 +1,29 @@
+// A hash that is the same in every process, for comparing what ranks have.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace circoll {
+
+/// The hash of Fowler, Noll and Vo (FNV-1a, 64 bits) over a sequence of numbers and texts. Not for adversaries.
+class Hash {
+ public:
+  Hash& add(std::uint64_t number) {
+    for (unsigned shift = 0; shift < 64; shift += 8) add_byte(number >> shift & 0xffU);
+    return *this;
+  }
+  /// The length is part of it, so that parts do not run into one another.
+  Hash& add(std::string_view text) {
+    for (const char c : text) add_byte(static_cast<unsigned char>(c));
+    return add(text.size());
+  }
+  [[nodiscard]] std::uint64_t value() const { return value_; }
+
+ private:
+  void add_byte(std::uint64_t byte) { value_ = (value_ ^ byte) * 0x100000001b3ULL; }
+
+  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+}  // namespace circoll

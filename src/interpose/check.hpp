@@ -1,0 +1,87 @@
+// CIRCOLL_CHECK=1: before each collective the ranks compare what they call (docs/check.md).
+//
+// Check::on() is the only state of this beside interpose/state.hpp: one object, made where ranks have agreed on the
+// environment, ended in MPI_Finalize. Messages go over a private communicator of all of MPI_COMM_WORLD, so that they
+// meet neither messages nor collectives of the program, and no communicator is needed for each of the program's.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "exec/mpi/call.hpp"
+#include "interpose/caller.hpp"
+#include "interpose/check_comm.hpp"
+#include "interpose/check_messages.hpp"
+#include "interpose/event.hpp"
+
+namespace circoll::interpose {
+
+class Check {
+ public:
+  /// nullptr unless calls are compared.
+  [[nodiscard]] static Check* on() noexcept { return instance_.load(std::memory_order_acquire); }
+  /// Begins to compare if CIRCOLL_CHECK says so. All ranks of MPI_COMM_WORLD call this, with the same environment.
+  static void open();
+
+  /// Compares a call before it is made; if it blocks, waits for the other ranks. Returns an MPI error code for which
+  /// the error handler has been called: then the call must not be made.
+  [[nodiscard]] int compare(const mpi::Call& call, Mode mode, const void* return_address);
+  /// Passes on what has arrived, if this rank has calls that are being compared. Thread-safe, also from within itself.
+  void poll() noexcept;
+  /// MPI_Finalize, which is compared too; the end of all comparisons.
+  void finish(const void* return_address) noexcept;
+
+ private:
+  explicit Check(MPI_Comm messages);
+  class Turn;
+  using CommPointer = std::shared_ptr<CheckedComm>;
+
+  /// A communicator whose ranks agree on its number: a broadcast that is begun in the first call.
+  struct Opening {
+    CommPointer comm;
+    std::uint64_t id = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  [[nodiscard]] CommPointer find(const mpi::Call& call, int* error);
+  /// The ranks of a communicator in MPI_COMM_WORLD; none if its calls cannot be compared.
+  [[nodiscard]] std::vector<Rank> comparable(MPI_Comm comm) const;
+  void attach(MPI_Comm comm, CommPointer checked) const;
+  [[nodiscard]] int begin_open(MPI_Comm handle, const CommPointer& comm);
+  void open(const Opening& opening);
+  [[nodiscard]] bool is_opening(const CommPointer& comm);
+  [[nodiscard]] std::uint64_t new_id();
+  void advance();
+  void forget_freed();
+  void wait(const CheckedComm& comm, const CheckedCall& call);
+  [[nodiscard]] int raise(MPI_Comm comm) const;
+  void drain();
+  static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
+
+  static inline std::atomic<Check*> instance_{nullptr};
+
+  std::atomic<std::thread::id> busy_{};  // the thread that uses what follows
+  CheckShared shared_;
+  std::unordered_map<std::uint64_t, CommPointer> comms_;
+  /// About communicators that this rank does not know yet.
+  std::unordered_map<std::uint64_t, std::vector<std::pair<CheckPacket, std::string>>> early_;
+  bool any_freed_ = false;
+
+  std::list<Opening> openings_;
+  CommPointer world_;
+  Callers callers_;
+  int world_rank_ = 0;
+  std::atomic<std::uint64_t> ids_{0};
+  int keyval_ = MPI_KEYVAL_INVALID;
+  int error_ = MPI_ERR_OTHER;
+};
+
+}  // namespace circoll::interpose

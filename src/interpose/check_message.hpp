@@ -1,0 +1,52 @@
+// What CIRCOLL_CHECK says about calls that do not match, from what each rank says about its own. No MPI.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/types.hpp"
+
+namespace circoll::interpose {
+
+/// Bytes between a rank and another one.
+struct PeerBytes {
+  Rank peer = 0;
+  Count bytes = 0;
+};
+
+/// One rank's call, as the message names it.
+struct DescribedCall {
+  std::string call;        ///< "MPI_Bcast of 400 bytes, root 0"
+  std::string caller;      ///< "main+0x1f (./program+0x1139)"
+  std::uint64_t hash = 0;  ///< of what must be equal on all ranks
+  std::vector<PeerBytes> sends{};
+  std::vector<PeerBytes> expects{};
+
+  /// As bytes for another rank of the same kind of machine, and from them. What is cut short gives an empty call.
+  [[nodiscard]] std::string serialised() const;
+  [[nodiscard]] static DescribedCall from(std::string_view bytes);
+};
+
+/// A communicator as people know it.
+struct DescribedComm {
+  std::string name;               ///< MPI_Comm_get_name's; may be empty
+  std::vector<Rank> world_ranks;  ///< of its ranks in MPI_COMM_WORLD
+};
+
+/// "rank 1", "ranks 0, 2-5": ascending numbers.
+[[nodiscard]] std::string ranks_text(std::span<const Rank> ranks);
+/// "1 byte", "400 bytes".
+[[nodiscard]] std::string bytes_text(Count bytes);
+/// "MPI_COMM_WORLD", "a communicator ("rows", ranks 0, 2 of MPI_COMM_WORLD)".
+[[nodiscard]] std::string comm_text(const DescribedComm& comm);
+/// The message about calls, one for each rank, that do not match; ranks that call alike make one line.
+[[nodiscard]] std::string mismatch_text(const DescribedComm& comm, std::uint64_t number,
+                                        std::span<const DescribedCall> calls);
+/// The line of a rank that has waited for `seconds` for the others to make the same call.
+[[nodiscard]] std::string waiting_text(const DescribedComm& comm, std::uint64_t number, Rank rank, int seconds,
+                                       const DescribedCall& call);
+
+}  // namespace circoll::interpose

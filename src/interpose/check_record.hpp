@@ -1,0 +1,61 @@
+// What CIRCOLL_CHECK compares of one rank's call.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "circoll/types.hpp"
+#include "exec/mpi/call.hpp"
+#include "interpose/check_message.hpp"
+#include "interpose/event.hpp"
+
+namespace circoll::interpose {
+
+/// Needs nothing of the program after it is made: handles in it are MPI's own.
+class CheckRecord {
+ public:
+  /// A call at a rank that takes part in it.
+  CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size, const void* caller);
+  /// MPI_Finalize.
+  explicit CheckRecord(const void* caller) : caller_(caller) {}
+
+  /// Of everything that is the same on all ranks of a program that is right.
+  [[nodiscard]] std::uint64_t hash() const;
+  /// The sum of this over all ranks is zero if what each sends is what the other expects, and else most likely not.
+  [[nodiscard]] std::uint64_t balance() const;
+  [[nodiscard]] DescribedCall described() const;
+
+ private:
+  void read_reduction(const mpi::Call& call, Rank size);
+  void read_movement(const mpi::Call& call, Rank size);
+  void read_own_block(const mpi::Call& call);
+  void read_exchange(const mpi::Call& call, Rank size);
+  [[nodiscard]] std::string name() const;
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] std::string amount_text() const;
+  [[nodiscard]] std::string operator_text() const;
+
+  std::optional<Collective> collective_{};  ///< none: MPI_Finalize
+  Mode mode_ = Mode::blocking;
+  Rank rank_ = 0;
+  int root_ = -1;
+  bool in_place_ = false;  ///< of an alltoall(v), where it must be so on all ranks
+  bool user_op_ = false;
+  bool commutes_ = true;
+  std::optional<Op> op_{};
+  MPI_Datatype element_ = MPI_DATATYPE_NULL;  ///< of a reduction, if predefined
+  Count bytes_ = 0;                           ///< of a vector, or of each block
+  std::vector<Count> blocks_{};               ///< in bytes, where all ranks know all
+  std::vector<PeerBytes> sends_{};            ///< what must be what another rank expects
+  std::vector<PeerBytes> expects_{};
+  const void* caller_ = nullptr;
+};
+
+/// Whether this rank takes part in a call, so that others may wait for it: the MPI library does not refuse the call
+/// for its arguments. Amounts that contradict one another at one rank are for the comparison to find.
+[[nodiscard]] bool takes_part(const mpi::Call& call, Rank rank, Rank size);
+
+}  // namespace circoll::interpose
