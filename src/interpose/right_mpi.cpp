@@ -76,8 +76,9 @@ const MpiLibrary* linked_library(const link_map* object) {
   for (const ElfW(Dyn)* entry = object->l_ld; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag != DT_STRTAB) continue;
     // The loader adds the object's address to it on most processors only.
-    const ElfW(Addr) address = entry->d_un.d_ptr;
-    strings = reinterpret_cast<const char*>(address < object->l_addr ? address + object->l_addr : address);
+    ElfW(Addr) address = entry->d_un.d_ptr;
+    if (address < object->l_addr) address += object->l_addr;
+    strings = reinterpret_cast<const char*>(address);  // NOLINT(performance-no-int-to-ptr): ELF's addresses are numbers
   }
   const MpiLibrary* found = nullptr;
   for (const ElfW(Dyn)* entry = object->l_ld; strings != nullptr && entry->d_tag != DT_NULL; ++entry) {
@@ -131,7 +132,7 @@ std::vector<std::string> preloaded() {
 /// The loader tells which entry is this file, however it is written.
 bool is_this_dropin(const std::string& entry) {
   const link_map* const map = LoadedObject(entry.c_str()).map();
-  return map != nullptr && reinterpret_cast<const void*>(map->l_addr) == this_dropin().dli_fbase;
+  return map != nullptr && map->l_addr == reinterpret_cast<ElfW(Addr)>(this_dropin().dli_fbase);
 }
 
 /// LD_PRELOAD without this drop-in; nothing if it is not in there.
@@ -212,6 +213,7 @@ void execute_again(const std::string& preload) {
   std::vector<std::string> arguments = own_arguments();
   if (arguments.empty()) return;
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   if (preload.empty()) {

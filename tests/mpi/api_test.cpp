@@ -373,7 +373,7 @@ TEST_MPI(errors_of_the_library) {
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Errhandler counting = MPI_ERRHANDLER_NULL;
   PMPI_Comm_create_errhandler(count_error, &counting);
-  for (const MPI_Errhandler handler : {MPI_Errhandler{MPI_ERRORS_ARE_FATAL}, counting}) {
+  for (MPI_Errhandler handler : {MPI_Errhandler{MPI_ERRORS_ARE_FATAL}, counting}) {
     PMPI_Comm_set_errhandler(comm, handler);
     int error_class = MPI_SUCCESS;
     const double x = 1;
