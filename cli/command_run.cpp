@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -39,42 +39,86 @@ std::string find_program(const std::string& name) {
   return name;
 }
 
-/// Which MPI the program uses: what it is linked to; for interpreters and scripts, what launched us.
-std::string detect_mpi(const std::string& program) {
-  if (const auto linked = linked_mpi(find_program(program))) return *linked;
-  if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) return "openmpi";
-  if (std::getenv("PMI_SIZE") != nullptr || std::getenv("PMI_RANK") != nullptr) return "mpich";
+/// The MPI of an option's value; nullptr for "auto".
+const MpiLibrary* named_mpi(const std::string& id) {
+  for (const MpiLibrary* const library : mpi_libraries) {
+    if (library->id == id) return library;
+  }
+  return nullptr;
+}
+
+/// Which MPI the program uses: the one it is linked to. For interpreters and scripts the user says it, or the launcher.
+const MpiLibrary& detect_mpi(const std::string& program, const MpiLibrary* said) {
+  const MpiLibrary* const linked = linked_mpi(find_program(program));
+  if (linked == &standard_abi) {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("'{}' is linked to {}, for which there is no drop-in; link it to Open MPI or MPICH itself",
+                            program, linked->title));
+  }
+  if (linked != nullptr && said != nullptr && linked != said) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("'{}' uses {}, not {}; leave out --mpi {}", program, linked->title, said->title, said->id));
+  }
+  if (linked != nullptr) return *linked;
+  if (said != nullptr) return *said;
+  if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) return openmpi_library;
+  if (std::getenv("PMI_SIZE") != nullptr || std::getenv("PMI_RANK") != nullptr) return mpich_library;
   throw Error(ErrorCode::unsupported,
               fmt::format("'{}' is linked to no MPI that Circoll knows, and neither mpirun of Open MPI nor mpiexec of "
                           "MPICH started this process; say which MPI it uses: circoll run --mpi openmpi -- {}",
                           program, program));
 }
 
+/// The file that CIRCOLL_DROPIN_PATH names, which must be a drop-in for the program's MPI.
+std::string checked_dropin(const std::string& path, const MpiLibrary& mpi) {
+  if (!fs::exists(path)) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("CIRCOLL_DROPIN_PATH names '{}', which does not exist", path));
+  }
+  const MpiLibrary* const linked = linked_mpi(path);
+  if (linked != &mpi) {
+    const std::string what = linked == nullptr ? "no drop-in" : fmt::format("for {}", linked->title);
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("CIRCOLL_DROPIN_PATH names '{}', which is {}, but the program uses {}; leave it unset",
+                            path, what, mpi.title));
+  }
+  return path;
+}
+
 /// The drop-in beside this executable (installed: ../lib*/circoll, in the build tree: ../lib/circoll).
-std::string find_dropin(const std::string& mpi) {
-  if (const auto path = environment("CIRCOLL_DROPIN_PATH")) return *path;
+std::string find_dropin(const MpiLibrary& mpi) {
+  if (const auto path = environment("CIRCOLL_DROPIN_PATH")) return checked_dropin(*path, mpi);
   const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
-  const fs::path file = fs::path("circoll") / mpi / "libcircoll-mpi.so";
+  const fs::path file = fs::path("circoll") / mpi.id / dropin_file;
   for (const fs::path& candidate : {bin.parent_path() / CIRCOLL_LIBDIR / file, bin.parent_path() / "lib" / file}) {
     if (fs::exists(candidate)) return candidate.string();
   }
-  throw Error(
-      ErrorCode::unsupported,
-      fmt::format("no drop-in for {} beside {}; set CIRCOLL_DROPIN_PATH to a libcircoll-mpi.so", mpi, bin.string()));
+  throw Error(ErrorCode::unsupported, fmt::format("no drop-in for {} beside {}; set CIRCOLL_DROPIN_PATH to a {}",
+                                                  mpi.title, bin.string(), dropin_file));
+}
+
+/// What is preloaded already but drop-ins, of which the one for the program's MPI is enough.
+std::string other_preloads() {
+  const char* const value = std::getenv("LD_PRELOAD");
+  std::string_view rest = value == nullptr ? "" : value;
+  std::string others;
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find_first_of(": "));
+    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
+    if (!entry.empty() && fs::path(entry).filename() != dropin_file) others.append(":").append(entry);
+  }
+  return others;
 }
 
 void run(const RunOptions& options) {
-  const std::string mpi = options.mpi == "auto" ? detect_mpi(options.program.front()) : options.mpi;
-  std::string preload = find_dropin(mpi);
-  if (const char* const others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0') {
-    preload = fmt::format("{}:{}", preload, others);  // ours first, so that it comes before other tools
-  }
-  setenv("LD_PRELOAD", preload.c_str(), 1);
+  const std::string& program = options.program.front();
+  const std::string dropin = find_dropin(detect_mpi(program, named_mpi(options.mpi)));
+  // Ours first, so that it comes before other tools.
+  setenv("LD_PRELOAD", (dropin + other_preloads()).c_str(), 1);
   std::vector<char*> argv;
   for (const std::string& argument : options.program) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   execvp(argv[0], argv.data());
-  throw Error(ErrorCode::invalid_argument, fmt::format("'{}' can not be run: {}", argv[0], std::strerror(errno)));
+  throw Error(ErrorCode::invalid_argument, fmt::format("'{}' cannot be run: {}", argv[0], std::strerror(errno)));
 }
 
 }  // namespace

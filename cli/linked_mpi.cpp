@@ -7,6 +7,10 @@
 
 #include <array>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string_view>
 
 namespace circoll::cli {
 namespace {
@@ -40,15 +44,43 @@ std::string ldd(const std::string& path) {
   return text;
 }
 
+/// Whether a library file defines or uses a symbol; its tables of names are plain text between zeros.
+bool names_symbol(const std::string& file, std::string_view symbol) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  std::string name(1, '\0');
+  name.append(symbol).append(1, '\0');
+  return bytes.find(name) != std::string::npos;
+}
+
+/// The MPI of a library by its name, or what is in the file where the name leaves it open; nullptr if it is of none.
+const MpiLibrary* mpi_of(std::string_view name, const std::string& file) {
+  name.remove_prefix(name.rfind('/') + 1);
+  if (is_standard_abi(name)) return &standard_abi;
+  if (name.starts_with("libmpich")) return &mpich_library;
+  if (name == "libmpi.so.40") return &openmpi_library;
+  if (!name.starts_with("libmpi")) return nullptr;  // libmpi.so.12, libmpi_gnu.so.12, libmpi_cxx.so.40
+  for (const MpiLibrary* const library : mpi_libraries) {
+    if (names_symbol(file, library->symbol)) return library;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-std::optional<std::string> linked_mpi(const std::string& path) {
-  const std::string libraries = ldd(path);
-  if (libraries.find("libmpich.so") != std::string::npos) return "mpich";
-  if (libraries.find("libmpi.so.40") != std::string::npos) return "openmpi";
-  if (libraries.find("libmpi.so.12") != std::string::npos) return "mpich";  // MPICH's ABI name
-  if (libraries.find("libmpi.so") != std::string::npos) return "openmpi";
-  return std::nullopt;
+const MpiLibrary* linked_mpi(const std::string& path) {
+  // Lines are "NAME => FILE (ADDRESS)", or "FILE (ADDRESS)" for a name that is a path.
+  std::istringstream lines(ldd(path));
+  const MpiLibrary* found = nullptr;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, arrow, file;
+    words >> name >> arrow >> file;
+    const MpiLibrary* const library = mpi_of(name, arrow == "=>" ? file : name);
+    if (library == &standard_abi) return library;
+    if (found == nullptr) found = library;
+  }
+  return found;
 }
 
 }  // namespace circoll::cli

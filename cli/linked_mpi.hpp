@@ -1,13 +1,14 @@
 // Which MPI library an executable is linked to.
 #pragma once
 
-#include <optional>
 #include <string>
+
+#include "core/mpi_libraries.hpp"
 
 namespace circoll::cli {
 
-/// "openmpi" or "mpich" if the ELF file, or a library that it needs, is linked to libmpi.so or libmpich.so;
-/// nothing for other files (scripts, interpreters, programs without MPI). Asks ldd.
-[[nodiscard]] std::optional<std::string> linked_mpi(const std::string& path);
+/// The MPI that an ELF file, or a library that it needs, is linked to. The standard's ABI counts before the library
+/// behind it. nullptr for other files (scripts, interpreters, programs without MPI). Asks ldd.
+[[nodiscard]] const MpiLibrary* linked_mpi(const std::string& path);
 
 }  // namespace circoll::cli

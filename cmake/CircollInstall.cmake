@@ -37,6 +37,11 @@ foreach(mpi IN LISTS circoll_built_mpis)
   circoll_install_library(circoll_${mpi} circoll-${mpi}-targets)
 endforeach()
 
+# What a C++ compiler links by itself, for programs that are linked as C.
+set(circoll_cxx_runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER circoll_cxx_runtime INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
+list(REMOVE_DUPLICATES circoll_cxx_runtime)
+
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/circollConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/package/circollConfig.cmake
                               INSTALL_DESTINATION ${circoll_cmake_dir})
@@ -70,7 +75,8 @@ set(circoll_requires "")
 set(circoll_libs "-L\${libdir} -lcircoll -pthread")
 if(NOT circoll_is_shared)
   set(circoll_requires "fmt libhwy")
-  string(APPEND circoll_libs " -lstdc++ -lm")
+  list(JOIN circoll_cxx_runtime " -l" circoll_cxx_libs)
+  string(APPEND circoll_libs " -l${circoll_cxx_libs}")
 endif()
 circoll_install_pc(circoll "${PROJECT_DESCRIPTION}" "${circoll_requires}" "${circoll_libs}" "")
 set(circoll_module_openmpi ompi-c)

@@ -18,7 +18,7 @@ extern "C" {
 /* The numbers of circoll::ErrorCode. */
 typedef enum circoll_error {
   CIRCOLL_OK = 0,
-  CIRCOLL_INVALID_ARGUMENT = 1, /* a value outside its documented range */
+  CIRCOLL_INVALID_ARGUMENT = 1, /* a value outside its documented range: a bad root, a negative count, a null handle */
   CIRCOLL_UNKNOWN_NAME = 2,     /* no collective, algorithm, type or operator has this name */
   CIRCOLL_UNSUPPORTED = 3,      /* the algorithm's needs do not hold (operator, p, parameters) */
   CIRCOLL_PARSE = 4,            /* text could not be read */
@@ -44,7 +44,18 @@ int circoll_check_id(const char* id);
 
 #ifdef MPI_VERSION
 /* The collectives: MPI's arguments with 64-bit counts, then what shall serve the call: NULL or "auto", "native", or
- * "name[:param=value,...]" of an algorithm. Counts and displacements of the irregular ones are arrays of int64_t. */
+ * "name[:param=value,...]" of an algorithm. Counts and displacements of the irregular ones are arrays of int64_t.
+ *
+ * Erroneous arguments are CIRCOLL_INVALID_ARGUMENT by every choice, as far as this rank can see them: a root that is
+ * no rank; a negative count; NULL for a buffer that is not empty, or for counts or displacements; MPI_DATATYPE_NULL, or
+ * a datatype that is not committed; MPI_OP_NULL; MPI_COMM_NULL; MPI_IN_PLACE where MPI does not allow it. No data has
+ * been sent then. The others may wait for this rank if they find nothing wrong.
+ * What only the MPI library finds wrong with a call, such as an operator that is not defined on a datatype, is
+ * CIRCOLL_TRANSPORT. Neither ends the job, though the communicator's error handler be MPI_ERRORS_ARE_FATAL, as it is
+ * unless a program sets another. That handler still has its way where a call that the MPI library serves, and has
+ * served before, fails for what other ranks or the network do. Handles must be valid or null, and MPI must be
+ * initialized.
+ */
 int circoll_mpi_allreduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
                           MPI_Comm comm, const char* choice);
 int circoll_mpi_reduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,

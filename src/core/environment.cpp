@@ -53,7 +53,7 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (Ki, Mi, Gi)", "64Mi",
                         "Bound plans kept per communicator, in bytes; the least recently used go first."},
     EnvironmentVariable{"CIRCOLL_DROPIN_PATH", "FILE", "the installed drop-in",
-                        "circoll run: the drop-in to preload, whichever MPI the program uses."},
+                        "circoll run: the drop-in to preload, for the MPI that the program uses."},
 };
 
 }  // namespace

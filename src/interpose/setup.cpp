@@ -10,11 +10,13 @@
 #include "interpose/check.hpp"
 #include "interpose/next.hpp"
 #include "interpose/progress.hpp"
+#include "interpose/right_mpi.hpp"
 #include "interpose/serve.hpp"
 #include "interpose/state.hpp"
 
 using circoll::interpose::Check;
 using circoll::interpose::State;
+using circoll::interpose::stop_if_wrong;
 
 namespace {
 
@@ -44,6 +46,7 @@ int begin(int error) noexcept {
 extern "C" {
 
 CIRCOLL_EXPORT int MPI_Init(int* argc, char*** argv) {
+  stop_if_wrong(__builtin_return_address(0));
   int provided = MPI_THREAD_SINGLE;
   circoll::interpose::announce();
   return begin(wants_thread() ? CIRCOLL_NEXT(Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
@@ -51,6 +54,7 @@ CIRCOLL_EXPORT int MPI_Init(int* argc, char*** argv) {
 }
 
 CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  stop_if_wrong(__builtin_return_address(0));
   circoll::interpose::announce();
   return begin(CIRCOLL_NEXT(Init_thread)(
       argc, argv, wants_thread() ? std::max(required, int{MPI_THREAD_MULTIPLE}) : required, provided));

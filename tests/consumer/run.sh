@@ -35,6 +35,17 @@ for program in "$scratch"/build/consumer*; do
   echo "$(basename "$program"): $(launch "$program")"
 done
 
+echo "-- find_package, in a project of C only"
+if [ -e "$prefix/include/circoll/circoll.h" ]; then
+  cmake -S "$here/c_only" -B "$scratch/c_only" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
+    >"$scratch/configure_c.log"
+  grep -q CMAKE_CXX_COMPILER: "$scratch/c_only/CMakeCache.txt" && { echo "a C++ compiler was asked for"; exit 1; }
+  cmake --build "$scratch/c_only" >"$scratch/build_c.log"
+  for program in "$scratch"/c_only/c_only*; do
+    [ ! -x "$program" ] || echo "$(basename "$program"): $(launch "$program")"
+  done
+fi
+
 echo "-- pkg-config"
 PKG_CONFIG_PATH=$libdir/pkgconfig
 export PKG_CONFIG_PATH

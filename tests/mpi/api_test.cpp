@@ -13,12 +13,20 @@
 #include "harness.hpp"
 
 extern "C" int circoll_test_c_abi(void);
+extern "C" int circoll_test_c_errors(void);
 
 namespace circoll::test {
 
 TEST_MPI(c_abi) {
   const int failed = circoll_test_c_abi();
   expect(failed == 0, "check " + std::to_string(failed));
+}
+
+/// Under MPI_ERRORS_ARE_FATAL: the job goes on.
+TEST_MPI(c_errors) {
+  const int failed = circoll_test_c_errors();
+  expect(failed == 0,
+         "the check in line " + std::to_string(failed % 10000) + ", choice " + std::to_string(failed / 10000));
 }
 
 /// A reduce_scatter of n elements to rank `root`.
@@ -338,16 +346,47 @@ TEST_MPI(api_errors) {
     expect(code_of([&] { alltoall(in_place, uneven, MPI_COMM_WORLD); }) == ErrorCode::invalid_argument, "p blocks");
   }
   expect(code_of([&] { alltoallv(a, {}, {}, b, {}, {}, MPI_COMM_WORLD); }) == ErrorCode::invalid_argument, "p counts");
+  for (const char* const choice : {"auto", "native", "linear"}) {
+    const auto is_wrong = [&](const std::string& what, auto&& call) {
+      expect(code_of(call) == ErrorCode::invalid_argument, what + " by " + choice);
+    };
+    is_wrong("root", [&] { mpi::bcast(a.data(), 4, MPI_INT, -3, MPI_COMM_WORLD, choice); });
+    is_wrong("typed root", [&] { bcast(a, world_size(), MPI_COMM_WORLD, choice); });
+    is_wrong("root of a gather", [&] { gather(a, b, -1, MPI_COMM_WORLD, choice); });
+    is_wrong("count", [&] { mpi::allreduce(a.data(), b.data(), -4, MPI_INT, MPI_SUM, MPI_COMM_WORLD, choice); });
+    is_wrong("operator", [&] { allreduce(a, b, MPI_OP_NULL, MPI_COMM_WORLD, choice); });
+    is_wrong("communicator", [&] { allreduce(a, b, Op::sum, MPI_COMM_NULL, choice); });
+    is_wrong("communicator of an allgather", [&] { allgather(a, b, MPI_COMM_NULL, choice); });
+    is_wrong("communicator of a reduce", [&] { reduce(a, b, Op::sum, 0, MPI_COMM_NULL, choice); });
+    const std::vector<Count> negative(static_cast<std::size_t>(world_size()), -1);
+    is_wrong("counts", [&] { allgatherv(a, b, negative, negative, MPI_COMM_WORLD, choice); });
+  }
+}
+
+int handled_errors = 0;
+void count_error(MPI_Comm* /*comm*/, int* /*code*/, ...) { ++handled_errors; }
+
+/// What MPI finds wrong: a handler of the user's is called, once; MPI_ERRORS_ARE_FATAL ends nothing.
+TEST_MPI(errors_of_the_library) {
+  handled_errors = 0;
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
-  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  int error_class = MPI_SUCCESS;
-  try {
-    mpi::bcast(a.data(), 4, MPI_INT, -3, comm);
-  } catch (const MpiError& e) {
-    PMPI_Error_class(e.mpi_code(), &error_class);
+  MPI_Errhandler counting = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_create_errhandler(count_error, &counting);
+  for (MPI_Errhandler handler : {MPI_Errhandler{MPI_ERRORS_ARE_FATAL}, counting}) {
+    PMPI_Comm_set_errhandler(comm, handler);
+    int error_class = MPI_SUCCESS;
+    const double x = 1;
+    double y = 0;
+    try {
+      mpi::allreduce(&x, &y, 1, MPI_DOUBLE, MPI_BAND, comm);
+    } catch (const MpiError& e) {
+      PMPI_Error_class(e.mpi_code(), &error_class);
+    }
+    expect(error_class == MPI_ERR_OP, "MPI's error");
+    expect(handled_errors == (handler == counting ? 1 : 0), "calls of the handler");
   }
-  expect(error_class == MPI_ERR_ROOT, "the native collective says that the root is wrong");
+  PMPI_Errhandler_free(&counting);
   PMPI_Comm_free(&comm);
 }
 

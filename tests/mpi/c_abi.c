@@ -1,4 +1,4 @@
-/* The C ABI from C99. Called by c_abi_test.cpp. */
+/* The C ABI from C99. Called by api_test.cpp. */
 #include <mpi.h>
 
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 
 /* Returns 0, or the number of the check that failed. */
 int circoll_test_c_abi(void);
+/* The same of calls that are wrong: the line of the check. */
+int circoll_test_c_errors(void);
 
 int circoll_test_c_abi(void) {
   int rank = 0, size = 1, i;
@@ -77,5 +79,128 @@ int circoll_test_c_abi(void) {
   }
   if (failed == 0 && all[0] != (rank == 0 ? -1 : rank * (rank - 1) / 2)) failed = 21;
   if (failed == 0 && circoll_mpi_barrier(MPI_COMM_WORLD, NULL) != CIRCOLL_OK) failed = 13;
+  return failed;
+}
+
+/* A call fails with the code, and words of what circoll_last_error() says. */
+static int fails_with(int code, const char* words, int rc) {
+  return rc == code && strstr(circoll_last_error(), words) != NULL;
+}
+#define FAILS(code, words, call) \
+  if (!fails_with(code, words, call)) return __LINE__
+#define WRONG(words, call) FAILS(CIRCOLL_INVALID_ARGUMENT, words, call)
+
+/* Of two arrays of counts the second one has a negative one. On `self` every rank is the root. */
+static int wrong_reductions(MPI_Comm comm, int size, int64_t** counts, int* in, int* out, const char* choice) {
+  WRONG("negative", circoll_mpi_allreduce(in, out, -1, MPI_INT, MPI_SUM, comm, choice));
+  WRONG("MPI_DATATYPE_NULL", circoll_mpi_allreduce(in, out, 1, MPI_DATATYPE_NULL, MPI_SUM, comm, choice));
+  WRONG("MPI_OP_NULL", circoll_mpi_allreduce(in, out, 1, MPI_INT, MPI_OP_NULL, comm, choice));
+  WRONG("MPI_COMM_NULL", circoll_mpi_allreduce(in, out, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL, choice));
+  WRONG("NULL", circoll_mpi_allreduce(NULL, out, 1, MPI_INT, MPI_SUM, comm, choice));
+  WRONG("MPI_IN_PLACE", circoll_mpi_allreduce(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm, choice));
+  WRONG("root is -1", circoll_mpi_reduce(in, out, 1, MPI_INT, MPI_SUM, -1, comm, choice));
+  WRONG("root is ", circoll_mpi_reduce(in, out, 1, MPI_INT, MPI_SUM, size, comm, choice));
+  WRONG("count is -7", circoll_mpi_reduce(in, out, -7, MPI_INT, MPI_SUM, 0, comm, choice));
+  WRONG("MPI_OP_NULL", circoll_mpi_reduce(in, out, 1, MPI_INT, MPI_OP_NULL, 0, comm, choice));
+  WRONG("negative", circoll_mpi_reduce_scatter_block(in, out, -1, MPI_INT, MPI_SUM, comm, choice));
+  WRONG("MPI_COMM_NULL", circoll_mpi_reduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL, choice));
+  WRONG("counts are NULL", circoll_mpi_reduce_scatter(in, out, NULL, MPI_INT, MPI_SUM, comm, choice));
+  WRONG("rank 0 is -1", circoll_mpi_reduce_scatter(in, out, counts[1], MPI_INT, MPI_SUM, comm, choice));
+  WRONG("MPI_OP_NULL", circoll_mpi_reduce_scatter(in, out, counts[0], MPI_INT, MPI_OP_NULL, comm, choice));
+  WRONG("negative", circoll_mpi_scan(in, out, -1, MPI_INT, MPI_SUM, comm, choice));
+  WRONG("MPI_DATATYPE_NULL", circoll_mpi_scan(in, out, 1, MPI_DATATYPE_NULL, MPI_SUM, comm, choice));
+  WRONG("negative", circoll_mpi_exscan(in, out, -1, MPI_INT, MPI_SUM, comm, choice));
+  WRONG("MPI_OP_NULL", circoll_mpi_exscan(in, out, 1, MPI_INT, MPI_OP_NULL, comm, choice));
+  return 0;
+}
+
+static int wrong_movements(MPI_Comm comm, MPI_Comm self, int size, int64_t** counts, int* in, int* out,
+                           const char* choice) {
+  const int64_t *good = counts[0], *bad = counts[1];
+  WRONG("send count is -1", circoll_mpi_allgather(in, -1, MPI_INT, out, 1, MPI_INT, comm, choice));
+  WRONG("receive count is -1", circoll_mpi_allgather(in, 1, MPI_INT, out, -1, MPI_INT, comm, choice));
+  WRONG("receive datatype", circoll_mpi_allgather(in, 1, MPI_INT, out, 1, MPI_DATATYPE_NULL, comm, choice));
+  WRONG("counts are NULL", circoll_mpi_allgatherv(in, 1, MPI_INT, out, NULL, good, MPI_INT, comm, choice));
+  WRONG("displacements", circoll_mpi_allgatherv(in, 1, MPI_INT, out, good, NULL, MPI_INT, comm, choice));
+  WRONG("rank 0 is -1", circoll_mpi_allgatherv(in, 1, MPI_INT, out, bad, good, MPI_INT, comm, choice));
+  WRONG("root is -3", circoll_mpi_gather(in, 1, MPI_INT, out, 1, MPI_INT, -3, comm, choice));
+  WRONG("root is ", circoll_mpi_gatherv(in, 1, MPI_INT, out, good, good, MPI_INT, size, comm, choice));
+  WRONG("send count is -1", circoll_mpi_gather(in, -1, MPI_INT, out, 1, MPI_INT, 0, comm, choice));
+  WRONG("counts are NULL", circoll_mpi_gatherv(in, 1, MPI_INT, out, NULL, good, MPI_INT, 0, self, choice));
+  WRONG("rank 0 is -1", circoll_mpi_gatherv(in, 1, MPI_INT, out, bad, good, MPI_INT, 0, self, choice));
+  WRONG("root is -1", circoll_mpi_scatter(in, 1, MPI_INT, out, 1, MPI_INT, -1, comm, choice));
+  WRONG("root is ", circoll_mpi_scatterv(in, good, good, MPI_INT, out, 1, MPI_INT, size, comm, choice));
+  WRONG("receive count is -1", circoll_mpi_scatter(in, 1, MPI_INT, out, -1, MPI_INT, 0, self, choice));
+  WRONG("counts are NULL", circoll_mpi_scatterv(in, NULL, good, MPI_INT, out, 1, MPI_INT, 0, self, choice));
+  WRONG("displacements", circoll_mpi_scatterv(in, good, NULL, MPI_INT, out, 1, MPI_INT, 0, self, choice));
+  WRONG("receive count is -1", circoll_mpi_alltoall(in, 1, MPI_INT, out, -1, MPI_INT, comm, choice));
+  WRONG("send datatype", circoll_mpi_alltoall(in, 1, MPI_DATATYPE_NULL, out, 1, MPI_INT, comm, choice));
+  WRONG("send counts", circoll_mpi_alltoallv(in, NULL, good, MPI_INT, out, good, good, MPI_INT, comm, choice));
+  WRONG("displacements", circoll_mpi_alltoallv(in, good, good, MPI_INT, out, good, NULL, MPI_INT, comm, choice));
+  WRONG("rank 0 is -1", circoll_mpi_alltoallv(in, good, good, MPI_INT, out, bad, good, MPI_INT, comm, choice));
+  WRONG("count is -1", circoll_mpi_bcast(out, -1, MPI_INT, 0, comm, choice));
+  WRONG("root is -1", circoll_mpi_bcast(out, 1, MPI_INT, -1, comm, choice));
+  WRONG("MPI_DATATYPE_NULL", circoll_mpi_bcast(out, 1, MPI_DATATYPE_NULL, 0, comm, choice));
+  WRONG("NULL", circoll_mpi_bcast(NULL, 1, MPI_INT, 0, comm, choice));
+  WRONG("MPI_COMM_NULL", circoll_mpi_barrier(MPI_COMM_NULL, choice));
+  return 0;
+}
+
+/* Counts and displacements in one array: all zero, but in the second one the count of rank 0 is -1. */
+static int all_errors(MPI_Comm comm, MPI_Comm self, int size, int64_t** counts, int* in, int* out) {
+  static const char* const choices[] = {NULL, "auto", "native", "linear"};
+  double x = 1, y = 0;
+  int i, failed, sum = 0, class = MPI_SUCCESS;
+  MPI_Datatype uncommitted;
+  MPI_Errhandler handler;
+  PMPI_Type_contiguous(2, MPI_INT, &uncommitted);
+  for (i = 0; i < 4; ++i) {
+    failed = wrong_reductions(comm, size, counts, in, out, choices[i]);
+    if (failed == 0) failed = wrong_movements(comm, self, size, counts, in, out, choices[i]);
+    if (failed != 0) return 10000 * i + failed;
+    WRONG("not committed", circoll_mpi_bcast(in, 1, uncommitted, 0, comm, choices[i]));
+    /* The communicator is as good as before. */
+    if (circoll_mpi_allreduce(in, &sum, 1, MPI_INT, MPI_SUM, comm, choices[i]) != CIRCOLL_OK) return __LINE__;
+    if (sum != size) return __LINE__;
+  }
+  PMPI_Type_free(&uncommitted);
+  FAILS(CIRCOLL_UNKNOWN_NAME, "nonsense", circoll_mpi_bcast(in, 1, MPI_INT, 0, comm, "nonsense"));
+  FAILS(CIRCOLL_UNKNOWN_NAME, "nonsense", circoll_mpi_barrier(comm, "nonsense"));
+  /* What only the MPI library finds wrong comes back, too, and leaves its handler as it was. */
+  FAILS(CIRCOLL_UNSUPPORTED, "", circoll_mpi_allreduce(&x, &y, 1, MPI_DOUBLE, MPI_BAND, comm, "linear"));
+  for (i = 0; i < 3; ++i) {
+    FAILS(CIRCOLL_TRANSPORT, "MPI", circoll_mpi_allreduce(&x, &y, 1, MPI_DOUBLE, MPI_BAND, comm, choices[i]));
+    PMPI_Error_class(circoll_last_mpi_error(), &class);
+    if (class != MPI_ERR_OP) return __LINE__;
+  }
+  PMPI_Comm_get_errhandler(comm, &handler);
+  if (handler != MPI_ERRORS_ARE_FATAL) return __LINE__;
+  PMPI_Errhandler_free(&handler);
+  return 0;
+}
+
+int circoll_test_c_errors(void) {
+  int size = 1, i, failed;
+  int64_t* counts[2];
+  int *in, *out;
+  MPI_Comm comm, self;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+  PMPI_Comm_dup(MPI_COMM_SELF, &self);
+  PMPI_Comm_set_errhandler(self, MPI_ERRORS_ARE_FATAL);
+  PMPI_Comm_size(comm, &size);
+  counts[0] = calloc((size_t)size, sizeof *counts[0]);
+  counts[1] = calloc((size_t)size, sizeof *counts[1]);
+  in = malloc((size_t)size * sizeof *in);
+  out = malloc((size_t)size * sizeof *out);
+  for (i = 0; i < size; ++i) in[i] = 1;
+  counts[1][0] = -1;
+  failed = all_errors(comm, self, size, counts, in, out);
+  free(counts[0]);
+  free(counts[1]);
+  free(in);
+  free(out);
+  PMPI_Comm_free(&comm);
+  PMPI_Comm_free(&self);
   return failed;
 }

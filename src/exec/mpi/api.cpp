@@ -209,12 +209,14 @@ MPI_Datatype datatype_of(Type type) {
 namespace detail {
 
 Rank size_of(MPI_Comm comm) {
+  require(comm != MPI_COMM_NULL, "the communicator is MPI_COMM_NULL");
   int size = 0;
   if (const int rc = PMPI_Comm_size(comm, &size); rc != MPI_SUCCESS) throw MpiError(rc);
   return size;
 }
 
 Rank rank_of(MPI_Comm comm) {
+  require(comm != MPI_COMM_NULL, "the communicator is MPI_COMM_NULL");
   int rank = 0;
   if (const int rc = PMPI_Comm_rank(comm, &rank); rc != MPI_SUCCESS) throw MpiError(rc);
   return rank;

@@ -1,6 +1,7 @@
 #include "exec/mpi/perform.hpp"
 
 #include "circoll/error.hpp"
+#include "exec/mpi/arguments.hpp"
 #include "exec/mpi/communicator.hpp"
 #include "exec/mpi/concentrated.hpp"
 #include "exec/mpi/globals.hpp"
@@ -31,12 +32,26 @@ Outcome native(const Call& call, std::string_view reason, Count bytes = 0) {
   return native_outcome(call_native(call), reason, bytes);
 }
 
-Outcome not_served(const Call& call, const Interned& choice, Otherwise otherwise, std::string_view reason,
-                   Count bytes) {
+/// A call that has been native before, with the same arguments: there can be nothing wrong with them.
+Outcome again_not_served(const Call& call, const Interned& choice, Otherwise otherwise, std::string_view reason,
+                         Count bytes) {
   if (otherwise == Otherwise::refuse && choice.kind == Interned::Kind::algorithm) {
     throw Error(ErrorCode::unsupported, std::string(reason));
   }
   return native(call, reason, bytes);
+}
+
+Outcome not_served(const Call& call, const Interned& choice, Otherwise otherwise, std::string_view reason,
+                   Count bytes) {
+  if (otherwise == Otherwise::native) return native(call, reason, bytes);
+  require_valid(call);
+  const ReturnedErrors returned(call.comm);
+  return again_not_served(call, choice, otherwise, reason, bytes);
+}
+
+Outcome erroneous_call(const Call& call, Otherwise otherwise, std::string_view reason) {
+  if (otherwise == Otherwise::refuse) refuse_arguments(call);
+  return native(call, reason);
 }
 
 /// A call that has been prepared and can be served.
@@ -67,7 +82,7 @@ Outcome perform_anew(Operation& operation, CommState& state, const Call& call, c
   }
   if (operation.served()) return execute(operation, timed);
   remember_native(state, call, choice, operation);
-  return operation.erroneous() ? native(call, operation.reason())
+  return operation.erroneous() ? erroneous_call(call, otherwise, operation.reason())
                                : not_served(call, choice, otherwise, operation.reason(), operation.bytes());
 }
 
@@ -99,20 +114,20 @@ Communicator find_communicator(const Call& call, const Interned& choice) {
 
 Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, bool timed) {
   if (const NativeCalls::Known* known = known_native(call, choice)) {
-    return not_served(call, choice, otherwise, known->reason, known->bytes);
+    return again_not_served(call, choice, otherwise, known->reason, known->bytes);
   }
   const Communicator found = find_communicator(call, choice);
   if (found.error != MPI_SUCCESS)
     return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed
   if (found.state == nullptr || !found.native_reason.empty()) {
-    return found.erroneous ? native(call, found.native_reason)
+    return found.erroneous ? erroneous_call(call, otherwise, found.native_reason)
                            : not_served(call, choice, otherwise, found.native_reason, 0);
   }
   return serve_as_meant(
       call, choice, *found.state,
       [&](const Call& meant, const Interned& by) { return perform_on(*found.state, meant, by, otherwise, timed); },
       [&](const Call& meant, const NativeCalls::Known& known) {
-        return not_served(meant, choice, otherwise, known.reason, known.bytes);
+        return again_not_served(meant, choice, otherwise, known.reason, known.bytes);
       });
 }
 

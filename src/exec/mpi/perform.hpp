@@ -36,7 +36,7 @@ struct Outcome {
 /// What to do with a call that the chosen algorithm can not serve.
 enum class Otherwise {
   native,  ///< call the MPI library's own
-  refuse,  ///< throw Error(unsupported); an automatic choice may still be native
+  refuse,  ///< throw Error(unsupported, invalid_argument); an automatic choice may still be native
 };
 
 /// What is known about a call's communicator before its arguments are read.
@@ -60,8 +60,8 @@ struct Communicator {
 }
 
 /// Executes a call. Whether it is native depends only on values that are equal on all ranks, or on the
-/// arguments being erroneous: then the native collective says so, in its own way. Throws Error(internal,
-/// transport) and std::bad_alloc.
+/// arguments being erroneous: then the native collective says so, in its own way, unless that is to be refused. Throws
+/// Error(internal, transport) and std::bad_alloc.
 [[nodiscard]] Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise = Otherwise::native,
                               bool timed = false);
 

@@ -24,12 +24,10 @@ static int call(const char* name, int sends, int room, MPI_Comm comm) {
   if (strcmp(name, "bcast") == 0) return MPI_Bcast(here ? in : out, here ? sends : room, MPI_INT, root, comm);
   if (strcmp(name, "ibcast") == 0)
     return waited(MPI_Ibcast(here ? in : out, here ? sends : room, MPI_INT, root, comm, &request), &request);
-  if (strcmp(name, "gather") == 0)
-    return MPI_Gather(in, here ? room : sends, MPI_INT, out, room, MPI_INT, root, comm);
+  if (strcmp(name, "gather") == 0) return MPI_Gather(in, here ? room : sends, MPI_INT, out, room, MPI_INT, root, comm);
   if (strcmp(name, "scatter") == 0)
     return MPI_Scatter(in, sends, MPI_INT, out, here ? sends : room, MPI_INT, root, comm);
-  if (strcmp(name, "gatherv") == 0)
-    return MPI_Gatherv(in, sends, MPI_INT, out, counts, displs, MPI_INT, root, comm);
+  if (strcmp(name, "gatherv") == 0) return MPI_Gatherv(in, sends, MPI_INT, out, counts, displs, MPI_INT, root, comm);
   if (strcmp(name, "scatterv") == 0)
     return MPI_Scatterv(in, counts, displs, MPI_INT, out, here ? sends : room, MPI_INT, root, comm);
   MPI_Abort(MPI_COMM_WORLD, 2);
@@ -53,7 +51,8 @@ int main(int argc, char** argv) {
         memset(out, 0, sizeof out);
         error = call(argv[i], amounts[k][0], amounts[k][1], comm) != MPI_SUCCESS;
         MPI_Allreduce(&error, &errors, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-        if (rank == 0) printf("%s of %d for %d: %s\n", argv[i], amounts[k][0], amounts[k][1], errors > 0 ? "errors" : "no error");
+        if (rank == 0)
+          printf("%s of %d for %d: %s\n", argv[i], amounts[k][0], amounts[k][1], errors > 0 ? "errors" : "no error");
         /* Nothing beyond the room. */
         if (strcmp(argv[i], "gather") != 0 && strcmp(argv[i], "gatherv") != 0 && rank != size - 1) {
           wrong += out[amounts[k][1]] != 0;
@@ -62,7 +61,8 @@ int main(int argc, char** argv) {
         wrong += sum != size;
         /* The right call is right again. */
         if (call(argv[i], 50, 50, comm) != MPI_SUCCESS) ++wrong;
-        if (argv[i][0] != 'g' && rank != size - 1) wrong += out[49] % (most / ranks) != 49 + (strncmp(argv[i], "scatter", 8) == 0 ? rank * 50 : 0);
+        if (argv[i][0] != 'g' && rank != size - 1)
+          wrong += out[49] % (most / ranks) != 49 + (strncmp(argv[i], "scatter", 8) == 0 ? rank * 50 : 0);
       }
       MPI_Comm_free(&comm);
     }

@@ -55,45 +55,48 @@ static void report(const char* what) {
   for (i = 0; rank == 0 && i < size; ++i) printf("%-34s rank %d: %016llx\n", what, i, all[i]);
 }
 
-static const char* const names[] = {"reduce_scatter", "reduce_scatter in place", "allgatherv",        "allgatherv in place",
-                                    "gatherv",        "gatherv in place",        "scatterv",          "scatterv in place",
-                                    "alltoallv",      "alltoallv in place",      "alltoallv segments"};
+static const char* const names[] = {
+    "reduce_scatter", "reduce_scatter in place", "allgatherv",        "allgatherv in place",
+    "gatherv",        "gatherv in place",        "scatterv",          "scatterv in place",
+    "alltoallv",      "alltoallv in place",      "alltoallv segments"};
 enum { forms = sizeof names / sizeof names[0] };
 
 /* Counts of an exchange must be the same on both sides. */
 static void symmetric(struct Arrays a) {
   int i;
-  for (i = 0; i < size; ++i) a.at[0][i] = a.at[2][i] = 1 + (i + rank) % (block - 1), a.at[1][i] = a.at[3][i] = i * block;
+  for (i = 0; i < size; ++i)
+    a.at[0][i] = a.at[2][i] = 1 + (i + rank) % (block - 1), a.at[1][i] = a.at[3][i] = i * block;
 }
 
-#define ALL(form, ...)                                                                                               \
-  switch (form) {                                                                                                    \
-    case 0:                                                                                                          \
-      return CALL(reduce_scatter, in, out, a.at[0], MPI_INT, MPI_SUM, MPI_COMM_WORLD __VA_ARGS__);                   \
-    case 1:                                                                                                          \
-      return CALL(reduce_scatter, MPI_IN_PLACE, out, a.at[0], MPI_INT, MPI_SUM, MPI_COMM_WORLD __VA_ARGS__);         \
-    case 2:                                                                                                          \
+#define ALL(form, ...)                                                                                                 \
+  switch (form) {                                                                                                      \
+    case 0:                                                                                                            \
+      return CALL(reduce_scatter, in, out, a.at[0], MPI_INT, MPI_SUM, MPI_COMM_WORLD __VA_ARGS__);                     \
+    case 1:                                                                                                            \
+      return CALL(reduce_scatter, MPI_IN_PLACE, out, a.at[0], MPI_INT, MPI_SUM, MPI_COMM_WORLD __VA_ARGS__);           \
+    case 2:                                                                                                            \
       return CALL(allgatherv, in, a.at[0][rank], MPI_INT, out, a.at[0], a.at[1], MPI_INT, MPI_COMM_WORLD __VA_ARGS__); \
-    case 3:                                                                                                          \
+    case 3:                                                                                                            \
       return CALL(allgatherv, MPI_IN_PLACE, 0, MPI_INT, out, a.at[0], a.at[1], MPI_INT, MPI_COMM_WORLD __VA_ARGS__);   \
-    case 4:                                                                                                          \
-      return CALL(gatherv, in, a.at[0][rank], MPI_INT, out, a.at[0], a.at[1], MPI_INT, size - 1,                     \
-                  MPI_COMM_WORLD __VA_ARGS__);                                                                       \
-    case 5:                                                                                                          \
-      return CALL(gatherv, rank == 0 ? MPI_IN_PLACE : in, a.at[0][rank], MPI_INT, out, a.at[0], a.at[1], MPI_INT, 0, \
-                  MPI_COMM_WORLD __VA_ARGS__);                                                                       \
-    case 6:                                                                                                          \
-      return CALL(scatterv, in, a.at[0], a.at[1], MPI_INT, out, a.at[0][rank], MPI_INT, size - 1,                    \
-                  MPI_COMM_WORLD __VA_ARGS__);                                                                       \
-    case 7:                                                                                                          \
-      return CALL(scatterv, in, a.at[0], a.at[1], MPI_INT, rank == 0 ? MPI_IN_PLACE : out, a.at[0][rank], MPI_INT, 0, \
-                  MPI_COMM_WORLD __VA_ARGS__);                                                                       \
-    case 8:                                                                                                          \
-    case 10:                                                                                                         \
-      return CALL(alltoallv, in, a.at[0], a.at[1], MPI_INT, out, a.at[2], a.at[3], MPI_INT, MPI_COMM_WORLD __VA_ARGS__); \
-    default:                                                                                                         \
-      return CALL(alltoallv, MPI_IN_PLACE, NULL, NULL, MPI_INT, out, a.at[2], a.at[3], MPI_INT,                      \
-                  MPI_COMM_WORLD __VA_ARGS__);                                                                       \
+    case 4:                                                                                                            \
+      return CALL(gatherv, in, a.at[0][rank], MPI_INT, out, a.at[0], a.at[1], MPI_INT, size - 1,                       \
+                  MPI_COMM_WORLD __VA_ARGS__);                                                                         \
+    case 5:                                                                                                            \
+      return CALL(gatherv, rank == 0 ? MPI_IN_PLACE : in, a.at[0][rank], MPI_INT, out, a.at[0], a.at[1], MPI_INT, 0,   \
+                  MPI_COMM_WORLD __VA_ARGS__);                                                                         \
+    case 6:                                                                                                            \
+      return CALL(scatterv, in, a.at[0], a.at[1], MPI_INT, out, a.at[0][rank], MPI_INT, size - 1,                      \
+                  MPI_COMM_WORLD __VA_ARGS__);                                                                         \
+    case 7:                                                                                                            \
+      return CALL(scatterv, in, a.at[0], a.at[1], MPI_INT, rank == 0 ? MPI_IN_PLACE : out, a.at[0][rank], MPI_INT, 0,  \
+                  MPI_COMM_WORLD __VA_ARGS__);                                                                         \
+    case 8:                                                                                                            \
+    case 10:                                                                                                           \
+      return CALL(alltoallv, in, a.at[0], a.at[1], MPI_INT, out, a.at[2], a.at[3], MPI_INT,                            \
+                  MPI_COMM_WORLD __VA_ARGS__);                                                                         \
+    default:                                                                                                           \
+      return CALL(alltoallv, MPI_IN_PLACE, NULL, NULL, MPI_INT, out, a.at[2], a.at[3], MPI_INT,                        \
+                  MPI_COMM_WORLD __VA_ARGS__);                                                                         \
   }
 
 #define CALL(name, ...) START_##name(__VA_ARGS__)

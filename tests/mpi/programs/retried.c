@@ -12,9 +12,11 @@ static int rank, size;
 static int in[n * most], out[n * most], counts[most], displs[most];
 static MPI_Comm comm;
 
-static const char* const names[] = {"allreduce",  "reduce",    "reduce_scatter_block", "reduce_scatter", "scan",
-                                    "exscan",     "allgather", "allgatherv",           "gather",         "gatherv",
-                                    "scatter",    "scatterv",  "alltoall",             "alltoallv",      "bcast"};
+static const char* const names[] = {"allreduce",      "reduce",     "reduce_scatter_block",
+                                    "reduce_scatter", "scan",       "exscan",
+                                    "allgather",      "allgatherv", "gather",
+                                    "gatherv",        "scatter",    "scatterv",
+                                    "alltoall",       "alltoallv",  "bcast"};
 enum { forms = sizeof names / sizeof names[0] };
 
 static int waited(int rc, MPI_Request* request) {
@@ -87,7 +89,8 @@ static void retried(int nonblocking) {
         fill();
         for (tries = 0; tries < 2 && rank == who; ++tries) {
           /* Nothing is significant of a type where nothing is sent or received. */
-          const int wrong = form == 14 ? call(form, nonblocking, MPI_INT, -3) : call(form, nonblocking, MPI_DATATYPE_NULL, root);
+          const int wrong =
+              form == 14 ? call(form, nonblocking, MPI_INT, -3) : call(form, nonblocking, MPI_DATATYPE_NULL, root);
           if (wrong == MPI_SUCCESS) printf("rank %d: the wrong %s succeeds\n", rank, names[form]);
         }
         rc = call(form, nonblocking, MPI_INT, root);
