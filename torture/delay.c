@@ -1,6 +1,7 @@
 /* LD_PRELOAD after the drop-in: perturbs the messages that the drop-in exchanges through PMPI_. Sends and receives are
  * posted late, standard sends become synchronous ones, and completions are reported late and in another order. All of it
- * is within what MPI allows, so that no result may change. For tests only.
+ * is within what MPI allows, so that no result may change. Calls fail when a test asks for it (circoll_delay_fail). For tests
+ * only.
  *
  * TORTURE_DELAY_SEED       of the random choices (default 1)
  * TORTURE_DELAY_SLEEP_US   the longest sleep, in microseconds (default 200) */
@@ -61,10 +62,20 @@ static void dawdle(void) {
   }
 }
 
+/* Of PMPI_Isend, PMPI_Irecv and PMPI_Testsome: the calls that go well before one fails; negative: none will. */
+enum { isend, irecv, testsome, functions };
+static int calls_left[functions] = {-1, -1, -1};
+
+/* After `calls` more calls of a function (0 Isend, 1 Irecv, 2 Testsome) one returns MPI_ERR_OTHER and does nothing. */
+EXPORT void circoll_delay_fail(int function, int calls) { calls_left[function] = calls; }
+
+static int fails(int function) { return calls_left[function] >= 0 && calls_left[function]-- == 0; }
+
 EXPORT int PMPI_Isend(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                       MPI_Request* request) {
   NEXT(PMPI_Isend)
   dawdle();
+  if (fails(isend)) return MPI_ERR_OTHER;
   if (draw(3) == 0) return PMPI_Issend(buf, count, type, dest, tag, comm, request);
   return next(buf, count, type, dest, tag, comm, request);
 }
@@ -73,6 +84,7 @@ EXPORT int PMPI_Irecv(void* buf, int count, MPI_Datatype type, int source, int t
                       MPI_Request* request) {
   NEXT(PMPI_Irecv)
   dawdle();
+  if (fails(irecv)) return MPI_ERR_OTHER;
   return next(buf, count, type, source, tag, comm, request);
 }
 
@@ -84,6 +96,7 @@ EXPORT int PMPI_Testsome(int count, MPI_Request requests[], int* completed, int 
   int places[most], active = 0, n = 0, i, rc;
   const unsigned what = draw(4);
   dawdle();
+  if (fails(testsome)) return MPI_ERR_OTHER;
   for (i = 0; i < count; ++i) active += requests[i] != MPI_REQUEST_NULL;
   if (active == 0 || what == 0) return next(count, requests, completed, indices, statuses);
   for (i = 0; i < count && n < most; ++i) {

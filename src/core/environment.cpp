@@ -49,9 +49,9 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0",
                         "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
     EnvironmentVariable{"CIRCOLL_CORES", "NUMBER", "as MPI_Get_processor_name says",
-                        "Consecutive ranks that make a node, for what auto knows of nodes"},
+                        "Consecutive ranks of MPI_COMM_WORLD that make a node, for what auto knows of nodes"},
     EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (Ki, Mi, Gi)", "64Mi",
-                        "Bound plans kept per communicator, in bytes; the least recently used go first."},
+                        "Bound plans kept per process, in bytes; the least recently used go first."},
     EnvironmentVariable{"CIRCOLL_DROPIN_PATH", "FILE", "the installed drop-in",
                         "circoll run: the drop-in to preload, for the MPI that the program uses."},
 };

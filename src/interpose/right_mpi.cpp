@@ -59,6 +59,8 @@ class LoadedObject {
 
 /// The MPI library among an object and what that needs; nullptr if there is none that we know.
 const MpiLibrary* mpi_behind(const LoadedObject& object) {
+  // A daemon of Open MPI, which a program without a launcher starts, has its runtime only.
+  if (object.find("orte_init") != nullptr) return &openmpi_library;
   const void* const init = object.find("MPI_Init");
   Dl_info info{};
   if (init == nullptr || dladdr(init, &info) == 0) return nullptr;

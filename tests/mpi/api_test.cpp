@@ -76,6 +76,24 @@ TEST_MPI(reduce_scatter_to_one_rank_is_a_reduce) {
   }
 }
 
+/// An algorithm that the environment names is a policy: it serves the reduce_scatter that it is about.
+TEST_MPI(reduce_scatter_to_one_rank_by_a_named_algorithm) {
+  const int p = world_size(), r = world_rank();
+  for (const char* const name : {"circulant", "ring", "pairwise"}) {
+    // As long as the process: plans refer to it.
+    const Policy& named = *make_fixed_policy(parse_selection(Collective::reduce_scatter, name)).release();
+    for (int root = 0; root < p; ++root) {
+      std::vector<int> in(500, r + 1), out(500, -1);
+      std::vector<Count> counts;
+      const mpi::Call call = to_one_rank(in, out, counts, root, false);
+      const mpi::Outcome outcome =
+          mpi::perform(call, *mpi::intern(Collective::reduce_scatter, named), mpi::Otherwise::native);
+      expect(outcome.served() != nullptr && outcome.served()->algorithm->name == name, name);
+      expect(out == std::vector<int>(500, r == root ? p * (p + 1) / 2 : -1), "the sum, and nothing for the others");
+    }
+  }
+}
+
 /// Left to the library it is its reduce, which is remembered to be native. Two collectives take turns.
 TEST_MPI(native_reduce_scatter_to_one_rank_is_a_native_reduce) {
   const int p = world_size(), r = world_rank();

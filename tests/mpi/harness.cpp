@@ -5,6 +5,8 @@
 #include <exception>
 #include <vector>
 
+#include "exec/mpi/carrier.hpp"
+
 namespace circoll::test {
 namespace {
 
@@ -49,7 +51,10 @@ int main(int argc, char** argv) {
   PMPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &granted);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank_of_world);
   PMPI_Comm_size(MPI_COMM_WORLD, &size_of_world);
-  const char* filter = argc > 1 ? argv[1] : "";
+  // As the drop-in does in MPI_Init: communicators share one that carries their messages.
+  const bool shared = argc > 1 && std::strcmp(argv[1], "--shared-world") == 0;
+  if (shared && circoll::mpi::share_world() != MPI_SUCCESS) return 2;
+  const char* filter = argc > (shared ? 2 : 1) ? argv[argc - 1] : "";
   int failed = 0, ran = 0;
   for (const auto& test : tests()) {
     if (std::strstr(test.name, filter) == nullptr) continue;

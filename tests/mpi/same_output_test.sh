@@ -1,6 +1,7 @@
 #!/bin/bash
 # same_output_test.sh MPI NP DROPIN YIELD SERVED PROGRAM...: a program prints the same, and ends with the same status, with
-# and without the drop-in, which serves the collectives SERVED (a list with commas; - for none). $below is a library to be
+# and without the drop-in, which serves the collectives SERVED (a list with commas; - for none; one that ends in a comma: and no
+# call is native). $below is a library to be
 # preloaded behind the drop-in, $said what that says on standard error with the drop-in, and only then. QUIET=1: the drop-in
 # says nothing.
 set -u
@@ -49,6 +50,9 @@ fi
 [ "${QUIET:-0}" = 1 ] && grep circoll: "$work/ours.err" && fail "the drop-in printed something"
 if [ "$served" != - ]; then
   cat "$work/report"
+  if [ "${served%,}" != "$served" ]; then
+    grep -E " native +[0-9]" "$work/report" && fail "a call was native"
+  fi
   for collective in ${served//,/ }; do
     awk -v c="$collective" '$2 == c && $3 != "native" && $4 > 0 { served = 1 } END { exit !served }' "$work/report" ||
       fail "$collective was not served"

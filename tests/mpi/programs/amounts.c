@@ -14,7 +14,7 @@ static int waited(int rc, MPI_Request* request) {
   return rc == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : rc;
 }
 
-/* The root is the last rank. Who sends, sends `long_one`; who receives has room for `room` elements of a block. */
+/* The root is the last rank. Who sends, sends `sends` elements of a block; who receives has room for `room`. */
 static int call(const char* name, int sends, int room, MPI_Comm comm) {
   const int root = size - 1, here = rank == root;
   MPI_Request request;
@@ -53,10 +53,6 @@ int main(int argc, char** argv) {
         MPI_Allreduce(&error, &errors, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         if (rank == 0)
           printf("%s of %d for %d: %s\n", argv[i], amounts[k][0], amounts[k][1], errors > 0 ? "errors" : "no error");
-        /* Nothing beyond the room. */
-        if (strcmp(argv[i], "gather") != 0 && strcmp(argv[i], "gatherv") != 0 && rank != size - 1) {
-          wrong += out[amounts[k][1]] != 0;
-        }
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
         wrong += sum != size;
         /* The right call is right again. */

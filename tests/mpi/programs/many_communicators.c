@@ -1,21 +1,28 @@
-/* Many communicators at a time, and one after another, all of them used. Knows nothing of Circoll: its output must be the
- * same with and without the drop-in, which has communicators of its own while MPICH has 2048 at most. */
+/* Many communicators at a time, and one after another, all of them used, and some of them first by a nonblocking collective.
+ * Knows nothing of Circoll: its output must be the same with and without the drop-in. MPICH has 2048 communicators, of which a
+ * program can make 2046. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { at_a_time = 1100, in_turn = 300 };
+enum { at_a_time = 2040, in_turn = 300 };
 
 static MPI_Comm comms[at_a_time];
 
 int main(int argc, char** argv) {
   int rank, size, i, sum, wrong = 0;
+  MPI_Request request;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (i = 0; i < at_a_time; ++i) {
     MPI_Comm_dup(i % 2 == 0 ? MPI_COMM_WORLD : comms[i / 2], &comms[i]);
-    MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, comms[i]);
+    if (i % 3 == 0) {
+      MPI_Iallreduce(&i, &sum, 1, MPI_INT, MPI_SUM, comms[i], &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, comms[i]);
+    }
     wrong += sum != size * i;
   }
   for (i = 0; i < at_a_time; ++i) {
