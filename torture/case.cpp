@@ -40,6 +40,8 @@ std::string describe(const Case& c, const Operation& o) {
   if (o.in_place) text += " in place";
   if (o.sloppy) text += " sloppy";
   if (o.freed_early) text += " freed early";
+  if (o.arrays == Arrays::overwritten) text += " arrays overwritten";
+  if (o.arrays == Arrays::unmapped) text += " arrays unmapped";
   if (o.executions > 1) text += fmt::format(" {} times", o.executions);
   return text;
 }

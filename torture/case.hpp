@@ -32,6 +32,10 @@ inline constexpr Base base_record = -1;  ///< struct of int and double; its layo
 inline constexpr Base base_words = -2;   ///< two 32-bit words, in one of word_layouts ways; for user operators
 inline constexpr int word_layouts = 6;
 
+/// What becomes of arrays of counts and displacements when a nonblocking call, or the init of a persistent one, has
+/// returned: they stay as they are until completion, hold nonsense, or are no memory any more.
+enum class Arrays : std::uint8_t { kept, overwritten, unmapped };
+
 enum class UserOp : std::uint8_t { none, add, compose };
 
 /// A collective. Counts are in units, and a unit is `unit` elements of the base type, so that ranks may describe one
@@ -62,6 +66,7 @@ struct Operation {
   bool fractions = false;    ///< values whose sums are rounded
   int executions = 1;        ///< starts of a persistent operation
   bool freed_early = false;  ///< types and operators are freed as soon as the operation is started
+  Arrays arrays = Arrays::kept;
 };
 
 /// A message from every rank to the rank `shift` above, modulo the size.

@@ -21,7 +21,7 @@ Word parse(const std::string& text) {
   if (text == "quiet" || text == "join") return {.verb = text};
   const std::size_t digits = text.find_first_of("0123456789");
   word.verb = text.substr(0, digits);
-  const std::set<std::string_view> verbs{"-", "m-", "c", "t", "w", "b", "o", "r", "x", "s"};
+  const std::set<std::string_view> verbs{"-", "m-", "c", "t", "w", "b", "o", "r", "x", "s", "a"};
   if (digits == std::string::npos || !verbs.contains(word.verb)) throw std::invalid_argument("no edit: " + text);
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + digits, end, word.index);
@@ -59,6 +59,7 @@ void make_blocking(Case& c, int id) {
   Operation& o = c.operations[static_cast<std::size_t>(id)];
   o.mode = Mode::blocking;
   o.freed_early = false;
+  o.arrays = Arrays::kept;
   drop_steps(c, [&](const Step& step) { return concerns_operation(step, id) && step.kind != StepKind::start; });
 }
 
@@ -120,6 +121,9 @@ void apply(Case& c, const Word& word) {
       break;
     case 'r':
       o.root = 0;
+      break;
+    case 'a':
+      o.arrays = Arrays::kept;
       break;
     case 'x':
       keep_one_start(c, word.index);

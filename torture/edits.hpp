@@ -4,6 +4,7 @@
 //   w3      on MPI_COMM_WORLD             b3      blocking
 //   o3      not in place                  r3      root 0
 //   x3      one start                     s3      nothing freed early, no nonsense, no MPI_BOTTOM, no _c
+//   a3      arrays as they are until completion
 //   quiet   no computing or early completion at random
 //   join    one thread
 #pragma once

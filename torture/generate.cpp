@@ -153,6 +153,8 @@ class Generator {
     }
     if (o.mode == Mode::persistent) o.executions = static_cast<int>(random_.between(1, 3));
     o.freed_early = o.mode == Mode::nonblocking && random_.percent(30);
+    constexpr std::array arrays{Arrays::kept, Arrays::overwritten, Arrays::unmapped};
+    if (o.mode != Mode::blocking && is_irregular(o.collective)) o.arrays = random_.pick(arrays);
     return o;
   }
 

@@ -114,6 +114,7 @@ void Lane::step(const Step& step) {
       const int rc = call_init(operation.collective, active.instance->arguments(comm(operation.comm).comm),
                                operation.large, &active.pending.request);
       check(rc, operation, "MPI_*_init");
+      drop_arrays(active);
       return;
     }
     case StepKind::finish:
@@ -172,7 +173,8 @@ void Lane::start(const Operation& operation, int execution) {
   active.instance->fill(execution);
   active.sent = hash_bytes(active.instance->send().memory.bytes());
   active.under_way = true;
-  const Arguments arguments = active.instance->arguments(comm(operation.comm).comm);
+  const Arguments arguments =
+      operation.mode == Mode::persistent ? Arguments{} : active.instance->arguments(comm(operation.comm).comm);
   switch (operation.mode) {
     case Mode::blocking:
       check(call_blocking(operation.collective, arguments, operation.large), operation, "the call");
@@ -186,8 +188,14 @@ void Lane::start(const Operation& operation, int execution) {
       break;
   }
   if (active.pending.request == MPI_REQUEST_NULL) return complete(active);  // failed, and said so
+  if (operation.mode == Mode::nonblocking) drop_arrays(active);
   if (operation.freed_early && outlives_handles(operation)) active.instance->free_handles();
   pending_.push_back(&active.pending);
+}
+
+void Lane::drop_arrays(Active& active) {
+  const Operation& operation = active.instance->operation();
+  if (copies_arrays_natively(operation.collective, operation.mode)) active.instance->drop_arrays();
 }
 
 void Lane::start_persistent(Active& active) {

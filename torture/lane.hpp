@@ -56,6 +56,7 @@ class Lane {
   void free_comm(int index);
   Active& make(const Operation& operation);
   void start(const Operation& operation, int execution);
+  static void drop_arrays(Active& active);
   void start_persistent(Active& active);
   Companion& make_companion();
   void complete(Active& active);

@@ -48,4 +48,7 @@ bool needs_handles_natively() { return false; }
 
 #endif
 
+// Both libraries make their schedules of all messages in the call.
+bool copies_arrays_natively(Collective /*collective*/, Mode /*mode*/) { return true; }
+
 }  // namespace circoll::torture
