@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "calls.hpp"
+#include "mistakes.hpp"
 #include "quirks.hpp"
 #include "watchdog.hpp"
 
@@ -100,6 +101,8 @@ void Lane::step(const Step& step) {
     case StepKind::message:
       if (comm(case_.messages[index].comm).member()) exchange(case_.messages[index]);
       return;
+    case StepKind::mistake:
+      return err(case_.mistakes[index]);
     case StepKind::idle:
       return dawdle();
     default:
@@ -243,6 +246,18 @@ void Lane::complete(Active& active) {
   records_.push_back({&operation, active.execution, {received.begin(), received.end()}});
   instance.scribble();
   if (operation.mode != Mode::persistent) instance.scribble_counts();
+}
+
+void Lane::err(const Mistake& mistake) {
+  const Operation& operation = case_.operations[static_cast<std::size_t>(mistake.operation)];
+  const Communicator& c = comm(operation.comm);
+  if (!c.member()) return;
+  if (makes(mistake, c.rank, c.size) && refuses_natively(operation, mistake.mode, mistake.fault)) {
+    const std::string wrong = make_mistake(mistake, operation, c);
+    if (!wrong.empty()) fail(describe(case_, mistake) + ": " + wrong);
+  }
+  // Whoever waits for the others in it does not come here.
+  if (mistake.met && c.oracle != MPI_COMM_NULL) PMPI_Barrier(c.oracle);
 }
 
 void Lane::exchange(const Message& message) {

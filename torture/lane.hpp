@@ -61,6 +61,7 @@ class Lane {
   Companion& make_companion();
   void complete(Active& active);
   void exchange(const Message& message);
+  void err(const Mistake& mistake);
   void check_message(const Message& message, const Exchange& exchange, const MPI_Status* status);
   void finish(Pending* pending);
   void forget(const std::vector<Pending*>& completed);

@@ -14,7 +14,10 @@ class Shrinker {
   Edits run() {
     attempt({"join"});
     attempt({"quiet"});
+    attempt({"unused"});
     drop("m-", left(StepKind::message));
+    drop("e-", left(StepKind::mistake));
+    drop("k-", left(StepKind::create_comm));
     drop("-", left_operations());
     for (const int id : left_operations()) simplify(id);
     drop("-", left_operations());
