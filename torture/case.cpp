@@ -12,8 +12,38 @@ const char* to_string(Mode mode) {
 }
 
 const char* to_string(CommKind kind) {
-  constexpr std::array names{"world", "self", "dup", "split", "reversed", "cart", "group"};
+  constexpr std::array names{"world", "self", "dup", "split", "reversed", "cart", "group", "alone"};
   return names[static_cast<std::size_t>(kind)];
+}
+
+int comm_of(const Case& c, const Step& step) {
+  const auto index = static_cast<std::size_t>(step.index);
+  switch (step.kind) {
+    case StepKind::create_comm:
+    case StepKind::free_comm:
+      return step.index;
+    case StepKind::message:
+      return c.messages[index].comm;
+    case StepKind::mistake:
+      return c.operations[static_cast<std::size_t>(c.mistakes[index].operation)].comm;
+    case StepKind::idle:
+      return -1;
+    default:
+      return c.operations[index].comm;
+  }
+}
+
+std::string describe(const Case& c, const Mistake& mistake) {
+  constexpr std::array faults{"no operator",     "an operator that the type does not have",
+                              "no type",         "a type that is not committed",
+                              "a negative root", "a root that is no rank",
+                              "a negative count"};
+  constexpr std::array who{"one rank", "some ranks", "all ranks"};
+  const Operation& o = c.operations[static_cast<std::size_t>(mistake.operation)];
+  return fmt::format("mistake e{}: {} of comm {}: {} {} like #{} with {}{}", mistake.id,
+                     who[static_cast<std::size_t>(mistake.who)], o.comm, to_string(mistake.mode),
+                     circoll::to_string(o.collective), o.id, faults[static_cast<std::size_t>(mistake.fault)],
+                     mistake.met ? "; then all meet" : "");
 }
 
 std::string describe(const Case& c, const Operation& o) {
@@ -40,6 +70,8 @@ std::string describe(const Case& c, const Operation& o) {
   if (o.in_place) text += " in place";
   if (o.sloppy) text += " sloppy";
   if (o.freed_early) text += " freed early";
+  if (o.arrays == Arrays::overwritten) text += " arrays overwritten";
+  if (o.arrays == Arrays::unmapped) text += " arrays unmapped";
   if (o.executions > 1) text += fmt::format(" {} times", o.executions);
   return text;
 }
@@ -68,6 +100,8 @@ std::string describe(const Case& c, const Step& step) {
                          c.comms[static_cast<std::size_t>(m.comm)].wild ? " (wild)" : "", m.length, m.shift,
                          m.synchronous ? ", synchronous" : "");
     }
+    case StepKind::mistake:
+      return describe(c, c.mistakes[index]);
     case StepKind::idle:
       break;
   }
@@ -80,6 +114,7 @@ std::string describe(const Case& c) {
     if (c.lanes.size() > 1) {
       text += fmt::format("  thread {}\n", lane);
       for (std::size_t i = 2; i < c.comms.size() && lane == 0; ++i) {
+        if (c.comms[i].in_lane) continue;
         text += "    before: " + describe(c, Step{StepKind::create_comm, static_cast<int>(i)}) + "\n";
       }
     }

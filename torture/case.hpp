@@ -14,7 +14,16 @@ enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
 inline constexpr std::array all_modes{Mode::blocking, Mode::nonblocking, Mode::persistent};
 [[nodiscard]] const char* to_string(Mode mode);
 
-enum class CommKind : std::uint8_t { world, self, dup, split, reversed, cart, group };
+enum class CommKind : std::uint8_t {
+  world,
+  self,
+  dup,
+  split,
+  reversed,
+  cart,
+  group,
+  alone  ///< some ranks make a duplicate of MPI_COMM_SELF
+};
 [[nodiscard]] const char* to_string(CommKind kind);
 
 /// All ranks of the parent make it; those that it leaves out skip what happens on it.
@@ -23,7 +32,9 @@ struct CommSpec {
   int parent = 0;
   std::uint64_t seed = 0;
   int lane = 0;
-  bool wild = false;  ///< point-to-point receives on it take any source, or any tag
+  bool in_lane = false;  ///< with several threads: its own makes it, while the others go on
+  bool bare = false;     ///< no oracle: results are compared with those of one process
+  bool wild = false;     ///< point-to-point receives on it take any source, or any tag
 };
 
 /// What elements are made of: an index into base_types(), or one of the two that are made for each use.
@@ -31,6 +42,10 @@ using Base = int;
 inline constexpr Base base_record = -1;  ///< struct of int and double; its layout differs from rank to rank
 inline constexpr Base base_words = -2;   ///< two 32-bit words, in one of word_layouts ways; for user operators
 inline constexpr int word_layouts = 6;
+
+/// What becomes of arrays of counts and displacements when a nonblocking call, or the init of a persistent one, has
+/// returned: they stay as they are until completion, hold nonsense, or are no memory any more.
+enum class Arrays : std::uint8_t { kept, overwritten, unmapped };
 
 enum class UserOp : std::uint8_t { none, add, compose };
 
@@ -62,6 +77,7 @@ struct Operation {
   bool fractions = false;    ///< values whose sums are rounded
   int executions = 1;        ///< starts of a persistent operation
   bool freed_early = false;  ///< types and operators are freed as soon as the operation is started
+  Arrays arrays = Arrays::kept;
 };
 
 /// A message from every rank to the rank `shift` above, modulo the size.
@@ -74,11 +90,44 @@ struct Message {
   bool synchronous = false;
 };
 
-enum class StepKind : std::uint8_t { create_comm, free_comm, init, start, finish, free_request, message, idle };
+/// What is wrong with an erroneous call.
+enum class Fault : std::uint8_t {
+  no_operator,
+  undefined_operator,
+  no_type,
+  uncommitted_type,
+  negative_root,
+  large_root,
+  negative_count
+};
+enum class Who : std::uint8_t { one, some, all };
+
+/// An erroneous call: that of an operation but for one argument. The ranks that do not make it call nothing.
+struct Mistake {
+  int id = 0;
+  int operation = 0;
+  Mode mode = Mode::blocking;
+  Fault fault = Fault::no_type;
+  Who who = Who::one;
+  std::uint64_t ranks = 0;  ///< seed
+  bool met = false;         ///< all ranks meet in a native barrier then, so that it must have returned by itself
+};
+
+enum class StepKind : std::uint8_t {
+  create_comm,
+  free_comm,
+  init,
+  start,
+  finish,
+  free_request,
+  message,
+  mistake,
+  idle
+};
 
 struct Step {
   StepKind kind = StepKind::idle;
-  int index = 0;  ///< of the communicator, operation or message
+  int index = 0;  ///< of the communicator, operation, message or mistake
   int execution = 0;
 };
 
@@ -91,11 +140,17 @@ struct Case {
   std::vector<CommSpec> comms;
   std::vector<Operation> operations;
   std::vector<Message> messages;
+  std::vector<Mistake> mistakes;
+  bool keeps_unused = false;  ///< communicators that nothing uses are made, too
   /// One list per thread; the steps of one list are started in this order by all ranks.
   std::vector<std::vector<Step>> lanes;
 };
 
+/// The communicator that a step makes, frees or uses; -1: none.
+[[nodiscard]] int comm_of(const Case& c, const Step& step);
+
 [[nodiscard]] std::string describe(const Case& c, const Operation& operation);
+[[nodiscard]] std::string describe(const Case& c, const Mistake& mistake);
 [[nodiscard]] std::string describe(const Case& c, const Step& step);
 /// All of it, a line per step.
 [[nodiscard]] std::string describe(const Case& c);

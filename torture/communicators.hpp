@@ -9,9 +9,9 @@ namespace circoll::torture {
 
 struct Communicator {
   MPI_Comm comm = MPI_COMM_NULL;    ///< null on ranks that are not in it, and once it is freed
-  MPI_Comm oracle = MPI_COMM_NULL;  ///< the same ranks, for the native collectives
+  MPI_Comm oracle = MPI_COMM_NULL;  ///< the same ranks, for the native collectives; null if it is bare
   int rank = 0, size = 0;
-  [[nodiscard]] bool member() const { return oracle != MPI_COMM_NULL; }
+  [[nodiscard]] bool member() const { return size > 0; }
 };
 
 /// Collective over the parent. An empty one if this rank is not in the parent.
@@ -21,7 +21,9 @@ void free_oracle(Communicator& communicator);
 /// Error handlers of MPI_COMM_WORLD and MPI_COMM_SELF are called for errors that belong to no communicator, too: of what
 /// somebody asks in between, where the program calls nothing that fails.
 void count_stray_errors();
-/// How often they have been called.
+/// The next call on it is erroneous: its error handler may be called once.
+void expect_error(MPI_Comm comm);
+/// How much oftener than expected they have been called.
 [[nodiscard]] long stray_errors();
 
 }  // namespace circoll::torture

@@ -18,10 +18,10 @@ struct Word {
 
 Word parse(const std::string& text) {
   Word word;
-  if (text == "quiet" || text == "join") return {.verb = text};
+  if (text == "quiet" || text == "join" || text == "unused") return {.verb = text};
   const std::size_t digits = text.find_first_of("0123456789");
   word.verb = text.substr(0, digits);
-  const std::set<std::string_view> verbs{"-", "m-", "c", "t", "w", "b", "o", "r", "x", "s"};
+  const std::set<std::string_view> verbs{"-", "m-", "e-", "k-", "c", "t", "w", "b", "o", "r", "x", "s", "a"};
   if (digits == std::string::npos || !verbs.contains(word.verb)) throw std::invalid_argument("no edit: " + text);
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + digits, end, word.index);
@@ -59,14 +59,17 @@ void make_blocking(Case& c, int id) {
   Operation& o = c.operations[static_cast<std::size_t>(id)];
   o.mode = Mode::blocking;
   o.freed_early = false;
+  o.arrays = Arrays::kept;
   drop_steps(c, [&](const Step& step) { return concerns_operation(step, id) && step.kind != StepKind::start; });
 }
 
 void join(Case& c) {
   if (c.lanes.size() < 2) return;
-  // Communicators were made before, and freed after; now by the first steps.
+  // Communicators were made before, and freed after, if not by their thread; now by the first steps.
   std::vector<Step> steps;
-  for (std::size_t i = 2; i < c.comms.size(); ++i) steps.push_back({StepKind::create_comm, static_cast<int>(i)});
+  for (std::size_t i = 2; i < c.comms.size(); ++i) {
+    if (!c.comms[i].in_lane) steps.push_back({StepKind::create_comm, static_cast<int>(i)});
+  }
   for (const std::vector<Step>& lane : c.lanes) steps.insert(steps.end(), lane.begin(), lane.end());
   for (CommSpec& spec : c.comms) spec.lane = 0;
   c.lanes = {steps};
@@ -85,19 +88,39 @@ void make_plain(Operation& o) {
   o.places = 0;
 }
 
+void drop_comm(Case& c, int comm) {
+  std::set<int> dropped{comm};
+  for (std::size_t i = 0; i < c.comms.size(); ++i) {
+    if (c.comms[i].parent != static_cast<int>(i) && dropped.contains(c.comms[i].parent)) {
+      dropped.insert(static_cast<int>(i));
+    }
+  }
+  drop_steps(c, [&](const Step& step) { return dropped.contains(comm_of(c, step)); });
+}
+
 void apply(Case& c, const Word& word) {
   if (word.verb == "quiet") {
     c.busy = false;
     return drop_steps(c, [](const Step& step) { return step.kind == StepKind::idle; });
   }
   if (word.verb == "join") return join(c);
+  if (word.verb == "unused") {
+    c.keeps_unused = false;
+    return;
+  }
   const auto index = static_cast<std::size_t>(word.index);
-  if (index >= (word.verb == "m-" ? c.messages.size() : c.operations.size())) {
+  const std::size_t limit = word.verb == "m-"   ? c.messages.size()
+                            : word.verb == "e-" ? c.mistakes.size()
+                            : word.verb == "k-" ? c.comms.size()
+                                                : c.operations.size();
+  if (index >= limit || (word.verb == "k-" && index < 2)) {
     throw std::invalid_argument("the case has no number " + std::to_string(word.index));
   }
-  if (word.verb == "m-") {
-    return drop_steps(c, [&](const Step& s) { return s.kind == StepKind::message && s.index == word.index; });
+  if (word.verb == "m-" || word.verb == "e-") {
+    const StepKind kind = word.verb == "m-" ? StepKind::message : StepKind::mistake;
+    return drop_steps(c, [&](const Step& s) { return s.kind == kind && s.index == word.index; });
   }
+  if (word.verb == "k-") return drop_comm(c, word.index);
   Operation& o = c.operations[index];
   switch (word.verb[0]) {
     case '-':
@@ -121,6 +144,9 @@ void apply(Case& c, const Word& word) {
     case 'r':
       o.root = 0;
       break;
+    case 'a':
+      o.arrays = Arrays::kept;
+      break;
     case 'x':
       keep_one_start(c, word.index);
       break;
@@ -131,27 +157,21 @@ void apply(Case& c, const Word& word) {
 
 /// Communicators that nothing uses any more.
 void drop_unused_comms(Case& c) {
-  if (c.lanes.size() > 1) return;
-  for (auto comm = static_cast<int>(c.comms.size()); comm-- > 2;) {
-    const bool used = std::ranges::any_of(c.lanes[0], [&](const Step& step) {
-      const auto index = static_cast<std::size_t>(step.index);
-      switch (step.kind) {
-        case StepKind::create_comm:
-          return c.comms[index].parent == comm;
-        case StepKind::free_comm:
-        case StepKind::idle:
-          return false;
-        case StepKind::message:
-          return c.messages[index].comm == comm;
-        default:
-          return c.operations[index].comm == comm;
-      }
-    });
-    if (used) continue;
-    drop_steps(c, [&](const Step& step) {
-      return (step.kind == StepKind::create_comm || step.kind == StepKind::free_comm) && step.index == comm;
-    });
+  if (c.lanes.size() > 1 || c.keeps_unused) return;
+  const auto only_lives = [](const Step& step) {
+    return step.kind == StepKind::create_comm || step.kind == StepKind::free_comm;
+  };
+  std::set<int> used;
+  for (const Step& step : c.lanes[0]) {
+    if (!only_lives(step)) used.insert(comm_of(c, step));
   }
+  // Parents are made before their children.
+  for (auto step = c.lanes[0].rbegin(); step != c.lanes[0].rend(); ++step) {
+    if (step->kind == StepKind::create_comm && used.contains(step->index)) {
+      used.insert(c.comms[static_cast<std::size_t>(step->index)].parent);
+    }
+  }
+  drop_steps(c, [&](const Step& step) { return only_lives(step) && !used.contains(step.index); });
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 //   w3      on MPI_COMM_WORLD             b3      blocking
 //   o3      not in place                  r3      root 0
 //   x3      one start                     s3      nothing freed early, no nonsense, no MPI_BOTTOM, no _c
+//   a3      arrays as they are until completion
+//   e-3     without mistake 3             k-3     without communicator 3 and what happens on it
+//   unused  without communicators that nothing uses
 //   quiet   no computing or early completion at random
 //   join    one thread
 #pragma once

@@ -142,22 +142,19 @@ Packed native_results(const Record& record, int rank, int size, MPI_Comm oracle,
 
 }  // namespace
 
-Judgement judge(const Record& record, MPI_Comm oracle, bool serial_only) {
+Judgement judge(const Record& record, const Communicator& c, bool serial_only) {
   const Operation& o = *record.operation;
-  int rank = 0, size = 1;
-  PMPI_Comm_rank(oracle, &rank);
-  PMPI_Comm_size(oracle, &size);
   if (o.collective == Collective::barrier) return {};
-  Comparison comparison(record, rank, size);
+  Comparison comparison(record, c.rank, c.size);
   if (o.fractions) {
     const std::string text = comparison.differences(comparison.near_enough());
     return {text.empty() ? Verdict::right : Verdict::wrong, text};
   }
-  const bool serial = serial_only || is_broken_natively(o, Mode::blocking, size);
+  const bool serial = serial_only || c.oracle == MPI_COMM_NULL || is_broken_natively(o, Mode::blocking, c.size);
   std::string text;
   int rc = MPI_SUCCESS;
   if (!serial) {
-    text = comparison.differences(native_results(record, rank, size, oracle, &rc));
+    text = comparison.differences(native_results(record, c.rank, c.size, c.oracle, &rc));
     if (text.empty()) return {};
   }
   text = comparison.differences(serial_results(comparison.instance(), record.execution));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "case.hpp"
+#include "communicators.hpp"
 
 namespace circoll::torture {
 
@@ -25,8 +26,8 @@ struct Judgement {
   std::string text;
 };
 
-/// Compares with the native collective, run now on `oracle`, which is collective, or with the serial reference: where
-/// the native one is known to be broken, where sums are rounded, and if the results differ.
-[[nodiscard]] Judgement judge(const Record& record, MPI_Comm oracle, bool serial_only);
+/// Compares with the native collective, run now on the oracle, which is collective, or with the serial reference: where
+/// there is no oracle, the native one is known to be broken, sums are rounded, and if the results differ.
+[[nodiscard]] Judgement judge(const Record& record, const Communicator& c, bool serial_only);
 
 }  // namespace circoll::torture

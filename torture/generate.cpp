@@ -1,6 +1,10 @@
 #include "generate.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 #include "random.hpp"
 #include "types.hpp"
@@ -17,6 +21,10 @@ class Generator {
   }
 
   Case make() {
+    if (options_.many_communicators || random_.below(200) == 0) {
+      make_crowd(options_.many_communicators ? 1000 : 100);
+      return case_;
+    }
     const int lanes = options_.threads && random_.percent(40) ? 2 : 1;
     case_.lanes.resize(static_cast<std::size_t>(lanes));
     case_.busy = random_.percent(80);
@@ -28,6 +36,10 @@ class Generator {
       const auto messages = static_cast<int>(random_.between(1, 8));
       for (int id = 0; id < messages; ++id) case_.messages.push_back(make_message(id));
     }
+    if (random_.percent(40)) {
+      const auto mistakes = static_cast<int>(random_.between(1, 5));
+      for (int i = 0; i < mistakes; ++i) add_mistake(random_.pick(case_.operations));
+    }
     for (int lane = 0; lane < lanes; ++lane) make_steps(lane);
     return case_;
   }
@@ -38,7 +50,7 @@ class Generator {
     case_.comms.push_back({.kind = CommKind::self, .lane = lanes - 1});
     constexpr std::array kinds{CommKind::dup,      CommKind::dup,  CommKind::split, CommKind::split,
                                CommKind::reversed, CommKind::cart, CommKind::group};
-    const std::int64_t more = random_.percent(30) ? 0 : random_.between(lanes - 1, 5);
+    const std::int64_t more = random_.percent(30) ? 0 : random_.between(lanes - 1, lanes == 1 ? 5 : 9);
     for (std::int64_t i = 0; i < more; ++i) {
       CommSpec spec{.kind = random_.pick(kinds), .seed = random_.next()};
       if (random_.percent(25)) {
@@ -46,13 +58,28 @@ class Generator {
         if (parent != 1) spec.parent = parent;
       }
       spec.lane = lanes == 1 ? 0 : static_cast<int>((i + 1) % 2);
+      if (lanes > 1) share_out(spec);
       case_.comms.push_back(spec);
     }
+    // Not where a thread makes groups of it: Open MPI 4.1 makes them by messages that a receive of any tag takes.
+    const bool grouped = std::ranges::any_of(case_.comms, [](const CommSpec& spec) { return spec.in_lane; });
     // Not with one rank: MPICH 4.0.2 does not return from MPI_Alltoall(v) while a wild receive is pending.
     for (CommSpec& spec : case_.comms) {
       const bool of_world = case_.comms[static_cast<std::size_t>(spec.parent)].kind == CommKind::world;
       const bool whole = spec.kind == CommKind::world || spec.kind == CommKind::dup;
-      spec.wild = size_ > 1 && random_.percent(20) && whole && of_world;
+      spec.wild = size_ > 1 && random_.percent(20) && whole && of_world && !(grouped && spec.kind == CommKind::world);
+    }
+  }
+
+  /// Groups of MPI_COMM_WORLD are what its thread may make while the other goes on: Open MPI 4.1 hangs where threads
+  /// make communicators of different ones at the same time.
+  void share_out(CommSpec& spec) {
+    if (random_.percent(50)) spec.kind = CommKind::group;
+    if (spec.kind == CommKind::group && random_.percent(85)) {
+      spec.in_lane = true;
+      spec.parent = 0;
+    } else if (case_.comms[static_cast<std::size_t>(spec.parent)].in_lane) {
+      spec.parent = 0;
     }
   }
 
@@ -153,6 +180,8 @@ class Generator {
     }
     if (o.mode == Mode::persistent) o.executions = static_cast<int>(random_.between(1, 3));
     o.freed_early = o.mode == Mode::nonblocking && random_.percent(30);
+    constexpr std::array arrays{Arrays::kept, Arrays::overwritten, Arrays::unmapped};
+    if (o.mode != Mode::blocking && is_irregular(o.collective)) o.arrays = random_.pick(arrays);
     return o;
   }
 
@@ -162,6 +191,86 @@ class Generator {
     m.blocking = random_.percent(20);
     m.synchronous = random_.percent(20);
     return m;
+  }
+
+  /// An erroneous call like that of one of the operations.
+  void add_mistake(const Operation& o) {
+    if (o.collective == Collective::barrier) return;
+    std::vector<Fault> faults{Fault::no_type, Fault::uncommitted_type, Fault::negative_count};
+    if (is_rooted(o.collective)) faults.insert(faults.end(), {Fault::negative_root, Fault::large_root});
+    if (is_reducing(o.collective)) faults.insert(faults.end(), {Fault::no_operator, Fault::undefined_operator});
+    Mistake m{.id = static_cast<int>(case_.mistakes.size()), .operation = o.id};
+    m.mode = random_.percent(50) ? o.mode : random_.pick(options_.modes);
+    m.fault = random_.pick(faults);
+    constexpr std::array who{Who::one, Who::one, Who::some, Who::all};
+    m.who = random_.pick(who);
+    m.ranks = random_.next();
+    m.met = random_.percent(40);
+    case_.mistakes.push_back(m);
+  }
+
+  /// Many communicators, each used a few times or never, which live at the same time or come and go.
+  void make_crowd(int most) {
+    case_.lanes.resize(1);
+    case_.busy = random_.percent(50);
+    case_.keeps_unused = true;
+    case_.comms = {{.kind = CommKind::world}, {.kind = CommKind::self}};
+    storm_ = random_.percent(60);
+    constexpr std::array kinds{CommKind::dup,   CommKind::dup,   CommKind::split, CommKind::reversed,
+                               CommKind::group, CommKind::group, CommKind::alone, CommKind::alone};
+    constexpr std::array often{0, 0, 1, 1, 1, 2, 3};
+    std::vector<Step>& steps = case_.lanes[0];
+    const std::int64_t total = random_.between(most / 5, most);
+    const std::int64_t at_a_time = random_.percent(50) ? total : random_.between(2, total);
+    std::vector<std::pair<int, int>> alive;  // communicators, and how often they are used yet
+    const auto use = [&](std::pair<int, int>& one) {
+      if (one.second == 0) return;
+      --one.second;
+      use_once(one.first, steps);
+    };
+    const auto free_any = [&] {
+      const auto at = static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(alive.size())));
+      if (random_.percent(70)) use(alive[at]);
+      steps.push_back({StepKind::free_comm, alive[at].first});
+      alive[at] = alive.back();
+      alive.pop_back();
+    };
+    for (std::int64_t i = 0; i < total; ++i) {
+      CommSpec spec{.kind = random_.pick(kinds), .seed = random_.next(), .bare = true};
+      if (!alive.empty() && random_.percent(15)) spec.parent = random_.pick(alive).first;
+      steps.push_back({StepKind::create_comm, static_cast<int>(case_.comms.size())});
+      alive.emplace_back(static_cast<int>(case_.comms.size()), random_.pick(often));
+      case_.comms.push_back(spec);
+      if (random_.percent(20)) use_once(random_.percent(80) ? 0 : 1, steps);
+      while (random_.percent(40)) use(alive[static_cast<std::size_t>(random_.below(std::ssize(alive)))]);
+      while (std::ssize(alive) > at_a_time) free_any();
+    }
+    while (!alive.empty()) {
+      const bool last = random_.percent(10);
+      for (std::pair<int, int>& one : alive) {
+        if (last || random_.percent(50)) use(one);
+      }
+      if (last) break;
+      for (std::int64_t n = random_.below(std::ssize(alive) + 1); n > 0; --n) free_any();
+    }
+  }
+
+  /// An operation on a communicator, mistakes in front of it now and then.
+  void use_once(int comm, std::vector<Step>& steps) {
+    Operation o = make_operation(static_cast<int>(case_.operations.size()));
+    o.comm = comm;
+    o.executions = 1;
+    case_.operations.push_back(o);
+    if (random_.percent(5)) {
+      const std::size_t before = case_.mistakes.size();
+      add_mistake(o);
+      if (case_.mistakes.size() > before) steps.push_back({StepKind::mistake, static_cast<int>(before)});
+    }
+    if (o.mode == Mode::persistent) steps.push_back({StepKind::init, o.id});
+    steps.push_back({StepKind::start, o.id});
+    if (o.mode != Mode::persistent) return;
+    steps.push_back({StepKind::finish, o.id});
+    steps.push_back({StepKind::free_request, o.id});
   }
 
   [[nodiscard]] int lane_of(int comm) const { return case_.comms[static_cast<std::size_t>(comm)].lane; }
@@ -190,26 +299,31 @@ class Generator {
     for (const Message& m : case_.messages) {
       if (lane_of(m.comm) == lane) insert_later(0, {StepKind::message, m.id});
     }
+    for (const Mistake& m : case_.mistakes) {
+      if (lane_of(case_.operations[static_cast<std::size_t>(m.operation)].comm) != lane) continue;
+      const Step step{StepKind::mistake, m.id};
+      const auto own = std::ranges::find_if(steps, [&](const Step& s) {
+        return (s.kind == StepKind::start || s.kind == StepKind::init) && s.index == m.operation;
+      });
+      if (random_.percent(50) && own != steps.end()) {
+        steps.insert(own, step);  // right in front of the right call
+      } else {
+        insert_later(0, step);
+      }
+    }
     for (auto idle = static_cast<int>(random_.below(6)); idle > 0; --idle) insert_later(0, {StepKind::idle});
     place_comms(lane, steps);
     case_.lanes[static_cast<std::size_t>(lane)] = std::move(steps);
   }
 
-  [[nodiscard]] int comm_of(const Step& step) const {
-    const auto index = static_cast<std::size_t>(step.index);
-    if (step.kind == StepKind::message) return case_.messages[index].comm;
-    if (step.kind == StepKind::create_comm || step.kind == StepKind::free_comm) return step.index;
-    if (step.kind == StepKind::idle) return -1;
-    return case_.operations[index].comm;
-  }
-
-  /// With one thread communicators come and go at any time; with two the main thread makes all of them before.
+  /// With one thread communicators come and go at any time; with two the main thread makes before what they do not.
   void place_comms(int lane, std::vector<Step>& steps) {
-    if (case_.lanes.size() > 1 || lane != 0) return;
     for (auto c = static_cast<int>(case_.comms.size()); c-- > 2;) {
+      const CommSpec& spec = case_.comms[static_cast<std::size_t>(c)];
+      if (case_.lanes.size() > 1 && (!spec.in_lane || spec.lane != lane)) continue;
       std::size_t first = steps.size(), last = 0;
       for (std::size_t i = 0; i < steps.size(); ++i) {
-        const bool uses = comm_of(steps[i]) == c;
+        const bool uses = comm_of(case_, steps[i]) == c;
         const bool is_parent =
             steps[i].kind == StepKind::create_comm && case_.comms[static_cast<std::size_t>(steps[i].index)].parent == c;
         if (!uses && !is_parent) continue;
@@ -217,7 +331,7 @@ class Generator {
         // Requests of persistent operations keep it in use until they are freed.
         last = i + 1;
       }
-      if (random_.percent(60)) {
+      if (random_.percent(case_.lanes.size() > 1 ? 85 : 60)) {
         const auto at =
             random_.between(static_cast<std::int64_t>(std::max(first, last)), static_cast<std::int64_t>(steps.size()));
         steps.insert(steps.begin() + at, {StepKind::free_comm, c});

@@ -155,6 +155,8 @@ void Instance::make_side(Side& side, std::uint64_t which, const std::vector<Coun
   }
   side.memory = low < high ? Memory(low, high) : Memory();
   const bool packed_vector = o.collective == Collective::reduce_scatter;  // its counts are of the result's blocks
+  side.counts.reserve(static_cast<std::size_t>(size_));
+  side.places.reserve(static_cast<std::size_t>(size_));
   for (const Block& block : side.blocks) {
     if (packed_vector) break;
     side.counts.add(block.items);
@@ -210,6 +212,15 @@ void Instance::scribble_counts() {
     std::fill(side->counts.wide.begin(), side->counts.wide.end(), -7);
     std::fill(side->places.narrow.begin(), side->places.narrow.end(), 1 << 30);
     std::fill(side->places.wide.begin(), side->places.wide.end(), 1 << 30);
+  }
+}
+
+void Instance::drop_arrays() {
+  if (operation_->arrays == Arrays::overwritten) scribble_counts();
+  if (operation_->arrays != Arrays::unmapped) return;
+  for (Side* side : {&send_, &recv_}) {
+    side->counts = {};
+    side->places = {};
   }
 }
 

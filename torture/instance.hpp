@@ -9,6 +9,7 @@
 #include "case.hpp"
 #include "memory.hpp"
 #include "operators.hpp"
+#include "pages.hpp"
 #include "types.hpp"
 
 namespace circoll::torture {
@@ -22,9 +23,13 @@ struct Block {
 /// An array of counts or displacements, for both forms of a call.
 template <typename Wide>
 struct Numbers {
-  std::vector<int> narrow;
-  std::vector<Wide> wide;
+  std::vector<int, PageAllocator<int>> narrow;
+  std::vector<Wide, PageAllocator<Wide>> wide;
 
+  void reserve(std::size_t n) {
+    narrow.reserve(n);
+    wide.reserve(n);
+  }
   void add(Count value) {
     narrow.push_back(static_cast<int>(value));
     wide.push_back(static_cast<Wide>(value));
@@ -68,6 +73,8 @@ class Instance {
   void scribble();
   /// Nonsense in the arrays of counts and displacements, likewise; of a persistent operation once its request is freed.
   void scribble_counts();
+  /// Once the call has returned: what the operation says of its arrays. arguments() is not to be called any more.
+  void drop_arrays();
   [[nodiscard]] bool still_scribbled() const;
   /// Frees the handles; a program may as soon as the operation is started.
   void free_handles();

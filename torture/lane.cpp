@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "calls.hpp"
+#include "mistakes.hpp"
 #include "quirks.hpp"
 #include "watchdog.hpp"
 
@@ -100,6 +101,8 @@ void Lane::step(const Step& step) {
     case StepKind::message:
       if (comm(case_.messages[index].comm).member()) exchange(case_.messages[index]);
       return;
+    case StepKind::mistake:
+      return err(case_.mistakes[index]);
     case StepKind::idle:
       return dawdle();
     default:
@@ -114,6 +117,7 @@ void Lane::step(const Step& step) {
       const int rc = call_init(operation.collective, active.instance->arguments(comm(operation.comm).comm),
                                operation.large, &active.pending.request);
       check(rc, operation, "MPI_*_init");
+      drop_arrays(active);
       return;
     }
     case StepKind::finish:
@@ -172,7 +176,8 @@ void Lane::start(const Operation& operation, int execution) {
   active.instance->fill(execution);
   active.sent = hash_bytes(active.instance->send().memory.bytes());
   active.under_way = true;
-  const Arguments arguments = active.instance->arguments(comm(operation.comm).comm);
+  const Arguments arguments =
+      operation.mode == Mode::persistent ? Arguments{} : active.instance->arguments(comm(operation.comm).comm);
   switch (operation.mode) {
     case Mode::blocking:
       check(call_blocking(operation.collective, arguments, operation.large), operation, "the call");
@@ -186,8 +191,14 @@ void Lane::start(const Operation& operation, int execution) {
       break;
   }
   if (active.pending.request == MPI_REQUEST_NULL) return complete(active);  // failed, and said so
+  if (operation.mode == Mode::nonblocking) drop_arrays(active);
   if (operation.freed_early && outlives_handles(operation)) active.instance->free_handles();
   pending_.push_back(&active.pending);
+}
+
+void Lane::drop_arrays(Active& active) {
+  const Operation& operation = active.instance->operation();
+  if (copies_arrays_natively(operation.collective, operation.mode)) active.instance->drop_arrays();
 }
 
 void Lane::start_persistent(Active& active) {
@@ -235,6 +246,18 @@ void Lane::complete(Active& active) {
   records_.push_back({&operation, active.execution, {received.begin(), received.end()}});
   instance.scribble();
   if (operation.mode != Mode::persistent) instance.scribble_counts();
+}
+
+void Lane::err(const Mistake& mistake) {
+  const Operation& operation = case_.operations[static_cast<std::size_t>(mistake.operation)];
+  const Communicator& c = comm(operation.comm);
+  if (!c.member()) return;
+  if (makes(mistake, c.rank, c.size) && refuses_natively(operation, mistake.mode, mistake.fault)) {
+    const std::string wrong = make_mistake(mistake, operation, c);
+    if (!wrong.empty()) fail(describe(case_, mistake) + ": " + wrong);
+  }
+  // Whoever waits for the others in it does not come here.
+  if (mistake.met && c.oracle != MPI_COMM_NULL) PMPI_Barrier(c.oracle);
 }
 
 void Lane::exchange(const Message& message) {

@@ -56,10 +56,12 @@ class Lane {
   void free_comm(int index);
   Active& make(const Operation& operation);
   void start(const Operation& operation, int execution);
+  static void drop_arrays(Active& active);
   void start_persistent(Active& active);
   Companion& make_companion();
   void complete(Active& active);
   void exchange(const Message& message);
+  void err(const Mistake& mistake);
   void check_message(const Message& message, const Exchange& exchange, const MPI_Status* status);
   void finish(Pending* pending);
   void forget(const std::vector<Pending*>& completed);

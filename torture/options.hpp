@@ -19,8 +19,9 @@ struct Options {
   int max_operations = 24;
   std::vector<Collective> collectives;
   std::vector<Mode> modes;
-  bool threads = false;  ///< MPI_THREAD_MULTIPLE, and cases of two threads
-  std::string edits;     ///< made to every case
+  bool threads = false;             ///< MPI_THREAD_MULTIPLE, and cases of two threads
+  bool many_communicators = false;  ///< every case has hundreds of communicators
+  std::string edits;                ///< made to every case
   bool shrink = false;
   int attempts = 3;  ///< runs of a smaller case before it is said to pass
   bool list = false;

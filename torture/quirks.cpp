@@ -21,6 +21,16 @@ bool is_broken_natively(const Operation& o, Mode mode, int /*size*/) {
 
 bool needs_handles_natively() { return true; }
 
+bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
+  const Collective c = o.collective;
+  // Receives by types that are not committed, and sends in place by them; MPI_Scatterv crashes.
+  if (fault == Fault::uncommitted_type) return is_reducing(c) && !o.in_place;
+  if (fault != Fault::negative_count) return true;
+  const bool overlooks =
+      c == Collective::scatter || c == Collective::scatterv || c == Collective::allgatherv || mode != Mode::blocking;
+  return !overlooks;
+}
+
 #else
 
 // 4.0.2
@@ -46,6 +56,18 @@ bool is_broken_natively(const Operation& o, Mode mode, int size) {
 
 bool needs_handles_natively() { return false; }
 
+bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
+  const Collective c = o.collective;
+  if (fault != Fault::negative_count) return true;
+  // Crash.
+  const bool overlooks =
+      is_reducing(c) || c == Collective::scatter || c == Collective::scatterv || mode != Mode::blocking;
+  return !overlooks;
+}
+
 #endif
+
+// Both libraries make their schedules of all messages in the call.
+bool copies_arrays_natively(Collective /*collective*/, Mode /*mode*/) { return true; }
 
 }  // namespace circoll::torture

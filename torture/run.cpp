@@ -33,6 +33,7 @@ Outcome run_case(const Case& c, bool serial) {
   comms[1] = make_communicator(c.comms[1], {});
   if (c.lanes.size() > 1) {
     for (std::size_t i = 2; i < comms.size(); ++i) {
+      if (c.comms[i].in_lane) continue;
       comms[i] = make_communicator(c.comms[i], comms[static_cast<std::size_t>(c.comms[i].parent)]);
     }
   }
@@ -46,7 +47,7 @@ Outcome run_case(const Case& c, bool serial) {
   Outcome outcome;
   for (const Record* record : in_order(lanes)) {
     watch_judging(record->operation->id);
-    const Judgement judgement = judge(*record, comms[static_cast<std::size_t>(record->operation->comm)].oracle, serial);
+    const Judgement judgement = judge(*record, comms[static_cast<std::size_t>(record->operation->comm)], serial);
     ++outcome.operations;
     if (judgement.verdict == Verdict::wrong) {
       outcome.failures.push_back(fmt::format("{}{}: {}", describe(c, *record->operation),
@@ -73,7 +74,8 @@ Outcome run_case(const Case& c, bool serial) {
   static long stray = 0;
   if (stray_errors() != stray) {
     stray = stray_errors();
-    outcome.failures.emplace_back("an error handler of MPI_COMM_WORLD or MPI_COMM_SELF was called");
+    outcome.failures.emplace_back(
+        "error handlers of MPI_COMM_WORLD or MPI_COMM_SELF were called without an error, or not for one");
   }
   return outcome;
 }

@@ -14,7 +14,10 @@ class Shrinker {
   Edits run() {
     attempt({"join"});
     attempt({"quiet"});
+    attempt({"unused"});
     drop("m-", left(StepKind::message));
+    drop("e-", left(StepKind::mistake));
+    drop("k-", left(StepKind::create_comm));
     drop("-", left_operations());
     for (const int id : left_operations()) simplify(id);
     drop("-", left_operations());
@@ -67,7 +70,7 @@ class Shrinker {
 
   void simplify(int id) {
     const std::string number = std::to_string(id);
-    for (const char* verb : {"b", "t", "w", "s", "o", "r", "x"}) attempt({verb + number});
+    for (const char* verb : {"b", "t", "w", "s", "o", "r", "x", "a"}) attempt({verb + number});
     Count count = current().operations[static_cast<std::size_t>(id)].count;
     for (const Count smallest : {0, 1, 2, 3}) {
       if (smallest < count && attempt({"c" + number + "=" + std::to_string(smallest)})) return;

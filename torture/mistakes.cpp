@@ -1,0 +1,113 @@
+#include "mistakes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "calls.hpp"
+#include "instance.hpp"
+#include "random.hpp"
+
+namespace circoll::torture {
+namespace {
+
+/// Libraries do not look at the type of nothing.
+bool has_elements(const Instance& instance) {
+  const auto holds = [](const Side& side) {
+    return side.used && std::ranges::any_of(side.blocks, [](const Block& block) { return block.items > 0; });
+  };
+  return holds(instance.send()) || holds(instance.recv());
+}
+
+int error_class(int rc) {
+  int result = MPI_SUCCESS;
+  PMPI_Error_class(rc, &result);
+  return result;
+}
+
+/// The class that MPI has for it.
+int class_of(Fault fault) {
+  switch (fault) {
+    case Fault::no_operator:
+    case Fault::undefined_operator:
+      return MPI_ERR_OP;
+    case Fault::negative_root:
+    case Fault::large_root:
+      return MPI_ERR_ROOT;
+    case Fault::negative_count:
+      return MPI_ERR_COUNT;
+    default:
+      return MPI_ERR_TYPE;
+  }
+}
+
+int call(Mode mode, const Operation& o, const Arguments& arguments, MPI_Request* request) {
+  switch (mode) {
+    case Mode::blocking:
+      return call_blocking(o.collective, arguments, o.large);
+    case Mode::nonblocking:
+      return call_nonblocking(o.collective, arguments, o.large, request);
+    case Mode::persistent:
+      break;
+  }
+  return call_init(o.collective, arguments, o.large, request);
+}
+
+}  // namespace
+
+bool makes(const Mistake& mistake, int rank, int size) {
+  if (mistake.who == Who::all) return true;
+  if (mistake.who == Who::some) return hash(mistake.ranks, rank) % 2 == 0;
+  return static_cast<int>(mistake.ranks % static_cast<std::uint64_t>(size)) == rank;
+}
+
+std::string make_mistake(const Mistake& mistake, const Operation& operation, const Communicator& c) {
+  Instance instance(operation, c.rank, c.size);
+  const bool of_type = class_of(mistake.fault) == MPI_ERR_TYPE;
+  if (of_type && !has_elements(instance)) return "";
+  Arguments arguments = instance.arguments(c.comm);
+  Type uncommitted;
+  switch (mistake.fault) {
+    case Fault::no_operator:
+      arguments.op = MPI_OP_NULL;
+      break;
+    case Fault::undefined_operator:
+      arguments.op = MPI_BAND;
+      arguments.sendtype = MPI_DOUBLE;
+      break;
+    case Fault::no_type:
+      arguments.sendtype = arguments.recvtype = MPI_DATATYPE_NULL;
+      break;
+    case Fault::uncommitted_type: {
+      MPI_Datatype made = MPI_DATATYPE_NULL;
+      MPI_Type_contiguous(2, MPI_INT, &made);
+      uncommitted = Type(made, true);
+      arguments.sendtype = arguments.recvtype = made;
+      break;
+    }
+    case Fault::negative_root:
+      arguments.root = -7;
+      break;
+    case Fault::large_root:
+      arguments.root = c.size;
+      break;
+    case Fault::negative_count:
+      instance.scribble_counts();
+      arguments.sendcount = arguments.recvcount = -7;
+      break;
+  }
+  expect_error(c.comm);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int rc = call(mistake.mode, operation, arguments, &request);
+  if (rc == MPI_SUCCESS) return "the erroneous call returns MPI_SUCCESS";
+  if (request != MPI_REQUEST_NULL) return "the erroneous call leaves a request";
+  // Without a root no rank is the root, so that arguments matter which did not, and they are wrong too.
+  if (operation.in_place || operation.sloppy) return "";
+  const int got = error_class(rc);
+  // No operator is defined on a wrong type.
+  const bool also_operator = of_type && is_reducing(operation.collective) && got == MPI_ERR_OP;
+  if (got == class_of(mistake.fault) || also_operator) return "";
+  return fmt::format("the error is of class {} instead of {}", got, class_of(mistake.fault));
+}
+
+}  // namespace circoll::torture
