@@ -141,7 +141,8 @@ struct Case {
   std::vector<Operation> operations;
   std::vector<Message> messages;
   std::vector<Mistake> mistakes;
-  bool keeps_unused = false;  ///< communicators that nothing uses are made, too
+  bool may_be_native = false;  ///< the MPI library may serve any call, whatever stands in front of it
+  bool keeps_unused = false;   ///< communicators that nothing uses are made, too
   /// One list per thread; the steps of one list are started in this order by all ranks.
   std::vector<std::vector<Step>> lanes;
 };

@@ -18,6 +18,7 @@ class Generator {
       : options_(options), size_(size), random_(hash(options.seed, number)) {
     case_.seed = options.seed;
     case_.number = number;
+    case_.may_be_native = options.may_be_native;
   }
 
   Case make() {

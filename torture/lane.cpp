@@ -136,14 +136,18 @@ void Lane::step(const Step& step) {
 }
 
 /// The operation goes on when its types, operator and communicator are freed.
-bool Lane::outlives_handles(const Operation& operation) {
-  return !needs_handles_natively() || !is_native(operation.collective, operation.mode, operation.large);
+bool Lane::outlives_handles(const Operation& operation) const {
+  return !needs_handles_natively() || !may_be_native(operation);
+}
+
+/// The MPI library itself serves it, or may.
+bool Lane::may_be_native(const Operation& operation) const {
+  return case_.may_be_native || is_native(operation.collective, operation.mode, operation.large);
 }
 
 bool Lane::left_out(const Operation& operation) const {
   const int size = comms_[static_cast<std::size_t>(operation.comm)].size;
-  return is_broken_natively(operation, operation.mode, size) &&
-         is_native(operation.collective, operation.mode, operation.large);
+  return is_broken_natively(operation, operation.mode, size) && may_be_native(operation);
 }
 
 void Lane::create_comm(int index) {

@@ -51,7 +51,8 @@ class Lane {
 
   void step(const Step& step);
   [[nodiscard]] bool left_out(const Operation& operation) const;
-  [[nodiscard]] static bool outlives_handles(const Operation& operation);
+  [[nodiscard]] bool outlives_handles(const Operation& operation) const;
+  [[nodiscard]] bool may_be_native(const Operation& operation) const;
   void create_comm(int index);
   void free_comm(int index);
   Active& make(const Operation& operation);

@@ -46,6 +46,7 @@ std::string repetition(const Options& options, const std::string& collectives, c
   if (collectives != "all") text += " --collectives " + collectives;
   if (modes != "all") text += " --modes " + modes;
   if (options.threads) text += " --threads multiple";
+  if (options.may_be_native) text += " --may-be-native";
   if (options.many_communicators) text += " --many-communicators";
   return text;
 }
@@ -80,6 +81,10 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
       ->check(CLI::IsMember({"single", "multiple"}));
   app.add_flag("--many-communicators", options.many_communicators,
                "Every case has hundreds of communicators, used a few times each; else one of 200 has some dozens");
+  app.add_flag(
+      "--may-be-native", options.may_be_native,
+      "Leave out what the MPI library gets wrong, as if it served all calls: what stands in front of it may pass "
+      "calls on");
   app.add_option("--edits", options.edits, "Simplify every case; --shrink prints what to write here");
   app.add_flag("--shrink", options.shrink, "Look for a smaller case that fails");
   app.add_option("--attempts", options.attempts, "Runs of a smaller case before it is said to pass")

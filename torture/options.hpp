@@ -20,6 +20,7 @@ struct Options {
   std::vector<Collective> collectives;
   std::vector<Mode> modes;
   bool threads = false;             ///< MPI_THREAD_MULTIPLE, and cases of two threads
+  bool may_be_native = false;       ///< the MPI library may serve any call, whatever stands in front of it
   bool many_communicators = false;  ///< every case has hundreds of communicators
   std::string edits;                ///< made to every case
   bool shrink = false;

@@ -16,6 +16,18 @@ run() { timeout -k 5 60 "${launch[@]}" env LD_PRELOAD="$1" "$torture" "${@:2}" >
 run "$yield" --seed 11 --cases 12 || fail "it fails without the faulty library"
 grep -q "12 cases, .*: all right" "$output" || fail "it does not say that all is right"
 
+# Everything that a case may have turns up, and can be left out.
+run "$yield" --seed 11 --cases 60 --list || fail "the cases can not be listed"
+for step in "mistake e" "arrays overwritten" "arrays unmapped" "freed early" "make comm"; do
+  grep -q "$step" "$output" || fail "no case has: $step"
+done
+run "$yield" --seed 11 --cases 60 --threads multiple --list || fail "the cases of two threads can not be listed"
+grep -q "  [0-9]* make comm [0-9]*: group" "$output" || fail "no thread makes a group"
+run "$yield" --seed 11 --only 0 --many-communicators --list || fail "the case of many communicators can not be listed"
+[ "$(grep -c "make comm" "$output")" -ge 200 ] || fail "it has not many communicators"
+run "$yield" --seed 11 --only 0 --many-communicators --edits "e-0 k-5 unused" --list || fail "it can not be made smaller"
+grep -Eq "comm 5( |:|$)|mistake e0:" "$output" && fail "what was left out is there"
+
 # Every seventh call is wrong: seven attempts are enough, also of a case of one call.
 run "$faulty $yield" --seed 11 --cases 100 --modes blocking --shrink --attempts 8
 [ $? = 1 ] || fail "the faulty library is not exit code 1"
