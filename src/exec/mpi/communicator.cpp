@@ -124,6 +124,11 @@ int CommState::make_carrier() {
   return rc;
 }
 
+bool CommState::serves_nonblocking() const {
+  if (size_ == 1) return true;
+  return carrier_ != nullptr && (tags_ != Tags::none || tag_layout().is_plentiful(largest_tag()));
+}
+
 int CommState::begin_open() {
   if (tags_ != Tags::none) return MPI_SUCCESS;
   if (size_ == 1) {

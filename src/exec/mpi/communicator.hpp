@@ -60,6 +60,8 @@ class CommState {
   /// Agrees with the other ranks on the tags of the communicator, once, in the first call that is served. Waits for them;
   /// afterwards usable() says whether there are tags. Returns an MPI error code.
   [[nodiscard]] int open();
+  /// Whether a nonblocking call can be served: it needs no agreement, or one that cannot fail. The same on all ranks.
+  [[nodiscard]] bool serves_nonblocking() const;
   /// The same as a part of the first nonblocking operation: begun in its call, so that all ranks begin it in one order.
   [[nodiscard]] int begin_open();
   /// Whether it is over; asks MPI. Thread-safe; waits for no other thread.

@@ -113,7 +113,7 @@ Outcome start(const Call& call, const Interned& choice, MPI_Request* request, co
   const Communicator found = find_communicator(call, choice);
   if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, request, found.native_reason);
-  if (!found.state->has_carrier()) {
+  if (!found.state->serves_nonblocking()) {
     return native(call, request, "the first collective on its communicator must not wait");
   }
   CommState::bury_released();

@@ -27,6 +27,9 @@ struct TagLayout {
   /// Between the first tags of two collectives: an erroneous call may leave messages of its collective behind, which
   /// the next call of another one must not meet.
   [[nodiscard]] int blocking_stride() const { return unit / 4; }
+  /// Whether there are more contexts than a program can need, of so many tags. Only then may an agreement on them be a part of a
+  /// nonblocking call, which cannot be left to the MPI library any more when it fails.
+  [[nodiscard]] bool is_plentiful(int largest_tag) const { return largest_tag / (context_units * unit) >= 4095; }
   /// Tags that one execution may have at most.
   [[nodiscard]] int most_tags() const { return (blocking_units - 4) * unit; }
   /// Units of a nonblocking or persistent execution that wants so many tags: 1 to `epochs`.
