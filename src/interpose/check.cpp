@@ -183,8 +183,7 @@ Check::CommPointer Check::find(const mpi::Call& call, int* error) {
   if (*error != MPI_SUCCESS) return nullptr;
   if (known != 0) return *static_cast<CommPointer*>(value);
   std::vector<Rank> ranks = comparable(call.comm);
-  const CommPointer made =
-      ranks.empty() ? nullptr : std::make_shared<CheckedComm>(call.comm, shared_, std::move(ranks));
+  CommPointer made = ranks.empty() ? nullptr : std::make_shared<CheckedComm>(call.comm, shared_, std::move(ranks));
   attach(call.comm, made);
   return made;
 }
