@@ -143,7 +143,6 @@ int main(int argc, char** argv) {
     circoll::torture::Options unused;
     code = circoll::torture::read_options(argc, argv, rank == 0, unused);
   }
-  circoll::torture::count_stray_errors();
   if (code < 0 && options.threads && provided != MPI_THREAD_MULTIPLE) {
     if (rank == 0) fmt::print(stderr, "circoll-torture: the MPI library has no MPI_THREAD_MULTIPLE\n");
     code = 2;
@@ -151,6 +150,7 @@ int main(int argc, char** argv) {
   if (code < 0) {
     circoll::torture::start_watchdog(rank, options.patience_s);
     try {
+      circoll::torture::count_stray_errors();
       code = circoll::torture::Run(options).all();
     } catch (const std::exception& error) {
       fmt::print(stderr, "circoll-torture: rank {}: {}\n", rank, error.what());

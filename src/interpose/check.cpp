@@ -11,6 +11,7 @@
 
 #include "core/environment.hpp"
 #include "exec/mpi/carrier.hpp"
+#include "exec/mpi/communicator.hpp"
 #include "interpose/collect.hpp"
 
 namespace circoll::interpose {
@@ -182,6 +183,7 @@ Check::CommPointer Check::find(const mpi::Call& call, int* error) {
   *error = PMPI_Comm_get_attr(call.comm, keyval_, static_cast<void*>(&value), &known);
   if (*error != MPI_SUCCESS) return nullptr;
   if (known != 0) return *static_cast<CommPointer*>(value);
+  if (mpi::Freeing::is(call.comm)) return nullptr;
   std::vector<Rank> ranks = comparable(call.comm);
   CommPointer made = ranks.empty() ? nullptr : std::make_shared<CheckedComm>(call.comm, shared_, std::move(ranks));
   attach(call.comm, made);
@@ -200,14 +202,15 @@ int Check::compare(const mpi::Call& call, Mode mode, const void* return_address)
   const void* const caller = callers_.outside_mpi(return_address);
   const CommPointer comm = find(call, &error);
   if (comm == nullptr) return error;
-  const bool part = takes_part(call, comm->rank(), comm->size());
-  if (part && !comm->id() && !is_opening(comm)) error = begin_open(call.comm, comm);
+  const Part part = part_of(call, comm->rank(), comm->size());
+  if (part == Part::unknown) return MPI_SUCCESS;
+  if (part == Part::makes && !comm->id() && !is_opening(comm)) error = begin_open(call.comm, comm);
   if (error != MPI_SUCCESS) return error;
   std::shared_ptr<CheckedCall> begun;
   {
     const Turn turn(*this);
     if (comm->ended()) return MPI_SUCCESS;
-    if (!part) {
+    if (part == Part::refused) {
       comm->refuse();
       return MPI_SUCCESS;
     }

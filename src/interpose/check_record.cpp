@@ -55,17 +55,23 @@ Count bytes_of(Count count, MPI_Datatype type) { return count * mpi::describe(ty
 
 }  // namespace
 
-bool takes_part(const mpi::Call& call, Rank rank, Rank size) {
-  if (!mpi::UserBuffers(call, rank, size).erroneous()) return true;
+Part part_of(const mpi::Call& call, Rank rank, Rank size) {
+  const mpi::UserBuffers buffers(call, rank, size);
+  if (!buffers.erroneous()) {
+    // Whether MPI has this operator for this type only the library knows.
+    const bool known =
+        !is_reducing(call.collective) || !mpi::predefined_op(call.op) || buffers.elements().kernel != nullptr;
+    return known ? Part::makes : Part::unknown;
+  }
   // Its own blocks may differ in what it sends and what it expects: no library looks at that before it begins.
   const Collective c = call.collective;
   if (is_reducing(c) || c == Collective::bcast || call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE) {
-    return false;
+    return Part::refused;
   }
-  if (is_rooted(c) && rank != call.root) return false;
+  if (is_rooted(c) && rank != call.root) return Part::refused;
   const mpi::TypeInfo send = mpi::describe(call.sendtype);
   const mpi::TypeInfo recv = mpi::describe(call.recvtype);
-  if (!send.valid || !recv.valid) return false;
+  if (!send.valid || !recv.valid) return Part::refused;
   const auto own = [&](Count count, const mpi::CountArray& counts, bool is_array) -> Count {
     if (!is_array) return count;
     if (!counts) return -1;
@@ -76,7 +82,8 @@ bool takes_part(const mpi::Call& call, Rank rank, Rank size) {
   };
   const Count sent = own(call.sendcount, call.sendcounts, c == Collective::scatterv || c == Collective::alltoallv);
   const Count received = own(call.recvcount, call.recvcounts, is_irregular(c) && c != Collective::scatterv);
-  return sent >= 0 && received >= 0 && sent * send.size_bytes != received * recv.size_bytes;
+  const bool differ = sent >= 0 && received >= 0 && sent * send.size_bytes != received * recv.size_bytes;
+  return differ ? Part::makes : Part::refused;
 }
 
 CheckRecord::CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size, const void* caller)

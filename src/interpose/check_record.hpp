@@ -54,8 +54,13 @@ class CheckRecord {
   const void* caller_ = nullptr;
 };
 
-/// Whether this rank takes part in a call, so that others may wait for it: the MPI library does not refuse the call
-/// for its arguments. Amounts that contradict one another at one rank are for the comparison to find.
-[[nodiscard]] bool takes_part(const mpi::Call& call, Rank rank, Rank size);
+/// Whether a rank takes part in a call, so that others may wait for it.
+enum class Part {
+  makes,
+  refused,  ///< the MPI library refuses the call for its arguments
+  unknown,  ///< it may: an operator that this type may not have. Such calls are not compared.
+};
+/// Amounts that contradict one another at one rank are for the comparison to find.
+[[nodiscard]] Part part_of(const mpi::Call& call, Rank rank, Rank size);
 
 }  // namespace circoll::interpose

@@ -1,9 +1,10 @@
-// The MPI functions that must know persistent requests of ours, and what pending operations still need.
+// The MPI functions that must know persistent requests of ours, what pending operations still need, and communicators that go.
 #include <mpi.h>
 
 #include <new>
 #include <vector>
 
+#include "exec/mpi/communicator.hpp"
 #include "exec/mpi/held.hpp"
 #include "exec/mpi/nonblocking.hpp"
 #include "interpose/next.hpp"
@@ -50,6 +51,16 @@ CIRCOLL_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI
   }
 }
 #endif
+
+CIRCOLL_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
+  const circoll::mpi::Freeing freeing(*comm);
+  return CIRCOLL_NEXT(Comm_free)(comm);
+}
+
+CIRCOLL_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
+  const circoll::mpi::Freeing freeing(*comm);
+  return CIRCOLL_NEXT(Comm_disconnect)(comm);
+}
 
 CIRCOLL_EXPORT int MPI_Op_free(MPI_Op* op) {
   if (!circoll::mpi::free_op_later(*op)) return CIRCOLL_NEXT(Op_free)(op);

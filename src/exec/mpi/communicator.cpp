@@ -6,6 +6,7 @@
 #include <array>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "exec/mpi/globals.hpp"
@@ -56,7 +57,15 @@ CIRCOLL_THREAD_LOCAL Memo memo;
 /// The communicator whose state went last: it may be just being freed, and used by a callback of an attribute.
 CIRCOLL_THREAD_LOCAL MPI_Comm last_forgotten = MPI_COMM_NULL;
 
+CIRCOLL_THREAD_LOCAL MPI_Comm being_freed = MPI_COMM_NULL;
+
 }  // namespace
+
+Freeing::Freeing(MPI_Comm comm) : before_(std::exchange(being_freed, comm)) {}
+
+Freeing::~Freeing() { being_freed = before_; }
+
+bool Freeing::is(MPI_Comm comm) { return comm == being_freed; }
 
 CommState::CommState() : recent_(std::make_unique<RecentCalls>()), kept_(std::make_unique<KeptOperations>()) {}
 
@@ -333,6 +342,7 @@ CommState* CommState::of(MPI_Comm comm, int* error) {
   *error = PMPI_Comm_get_attr(comm, global.comm_keyval, &known, &found);
   if (*error != MPI_SUCCESS) return nullptr;
   state = static_cast<CommState*>(known);
+  if (found == 0 && Freeing::is(comm)) return nullptr;
   if (found == 0) {
     std::unique_ptr<CommState> made(new CommState);
     *error = made->look_at(comm);

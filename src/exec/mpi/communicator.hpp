@@ -24,13 +24,28 @@ namespace circoll::mpi {
 class KeptOperations;
 class RecentCalls;
 
+/// The communicator that this thread is freeing, for as long as the object lives. Callbacks of its attributes may use it, but nothing
+/// can be attached to it any more: MPICH would find the place of an attribute that is gone.
+class Freeing {
+ public:
+  explicit Freeing(MPI_Comm comm);
+  ~Freeing();
+  Freeing(const Freeing&) = delete;
+  Freeing& operator=(const Freeing&) = delete;
+
+  [[nodiscard]] static bool is(MPI_Comm comm);
+
+ private:
+  MPI_Comm before_;
+};
+
 /// Attached to the user's communicator as an attribute at its first call, and freed with it, or at MPI_Finalize. A communicator
 /// that runs no served collective costs nothing. Like the communicator it is used by one thread at a time, and by the one that
 /// advances nonblocking operations (progress.hpp). Operations that are under way keep it when the communicator is freed.
 class CommState {
  public:
   /// The state of a communicator; made if there is none. Local. nullptr with an MPI error code if that failed, or without one
-  /// while MPI_Finalize runs.
+  /// while MPI_Finalize runs, or while the communicator is being freed.
   [[nodiscard]] static CommState* of(MPI_Comm comm, int* error);
 
   /// The state of a communicator if it is among those that this thread has used last; else nullptr, without asking MPI.

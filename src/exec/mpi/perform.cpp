@@ -107,7 +107,9 @@ Communicator find_communicator(const Call& call, const Interned& choice) {
   Communicator found;
   found.state = CommState::of(call.comm, &found.error);
   if (found.error != MPI_SUCCESS) return found;
-  if (found.state == nullptr) return {.native_reason = "MPI_Finalize has begun"};
+  if (found.state == nullptr) {
+    return {.native_reason = globals().finalizing ? "MPI_Finalize has begun" : "the communicator is being freed"};
+  }
   if (!found.state->usable()) found.native_reason = found.state->unusable_reason();
   return found;
 }
