@@ -128,36 +128,45 @@ class Run {
   std::string native_example_;
 };
 
-}  // namespace
-}  // namespace circoll::torture
-
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   // The thread level is an argument of MPI_Init_thread; what is wrong is said by one rank, which is known only then.
-  circoll::torture::Options options;
-  int code = circoll::torture::read_options(argc, argv, false, options);
+  Options options;
+  int code = read_options(argc, argv, false, options);
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, options.threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (code >= 0) {
-    circoll::torture::Options unused;
-    code = circoll::torture::read_options(argc, argv, rank == 0, unused);
+    Options unused;
+    code = read_options(argc, argv, rank == 0, unused);
   }
   if (code < 0 && options.threads && provided != MPI_THREAD_MULTIPLE) {
     if (rank == 0) fmt::print(stderr, "circoll-torture: the MPI library has no MPI_THREAD_MULTIPLE\n");
     code = 2;
   }
   if (code < 0) {
-    circoll::torture::start_watchdog(rank, options.patience_s);
+    start_watchdog(rank, options.patience_s);
     try {
-      circoll::torture::count_stray_errors();
-      code = circoll::torture::Run(options).all();
+      count_stray_errors();
+      code = Run(options).all();
     } catch (const std::exception& error) {
       fmt::print(stderr, "circoll-torture: rank {}: {}\n", rank, error.what());
       PMPI_Abort(MPI_COMM_WORLD, 2);
     }
-    circoll::torture::stop_watchdog();
+    stop_watchdog();
   }
   MPI_Finalize();
   return code;
+}
+
+}  // namespace
+}  // namespace circoll::torture
+
+int main(int argc, char** argv) {
+  try {
+    return circoll::torture::run_program(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "circoll-torture: %s\n", error.what());
+    return 2;
+  }
 }
