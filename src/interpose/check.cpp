@@ -12,6 +12,7 @@
 #include "core/environment.hpp"
 #include "exec/mpi/carrier.hpp"
 #include "exec/mpi/communicator.hpp"
+#include "exec/mpi/world_ranks.hpp"
 #include "interpose/collect.hpp"
 
 namespace circoll::interpose {
@@ -105,19 +106,11 @@ std::vector<Rank> Check::comparable(MPI_Comm comm) const {
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_size(comm, &size);
   if (inter != 0 || size < 2) return {};
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  PMPI_Comm_group(comm, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  std::vector<int> own(static_cast<std::size_t>(size)), there(own.size());
-  std::iota(own.begin(), own.end(), 0);
-  PMPI_Group_translate_ranks(group, size, own.data(), world, there.data());
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
-  std::vector<Rank> ranks;
-  for (const int rank : there) {
-    if (rank == MPI_UNDEFINED) return {};  // of processes of another MPI_COMM_WORLD nobody knows whether they compare
-    ranks.push_back(rank);
-  }
+  mpi::RankMap in_world;
+  // Of processes of another MPI_COMM_WORLD nobody knows whether they compare.
+  if (!mpi::find_world_ranks(comm, size, &in_world)) return {};
+  std::vector<Rank> ranks(static_cast<std::size_t>(size));
+  for (Rank r = 0; r < size; ++r) ranks[static_cast<std::size_t>(r)] = in_world(r);
   return ranks;
 }
 

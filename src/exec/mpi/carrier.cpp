@@ -7,8 +7,8 @@
 namespace circoll::mpi {
 namespace {
 
-/// Whether threads may make communicators of different groups at the same time. Open MPI's hang then, so that ours are made before
-/// there are threads.
+/// Whether threads may make communicators of different groups at the same time. Open MPI's hang then, so that ours are
+/// made before there are threads.
 #ifdef OPEN_MPI
 constexpr bool makes_communicators_in_threads = false;
 #else

@@ -12,8 +12,9 @@
 
 namespace circoll::mpi {
 
-/// A private communicator that returns errors, and its tags. No tag of ours is visible to the program. One of MPI_COMM_WORLD
-/// serves all communicators within it (share_world); without it each communicator gets one of its own ranks.
+/// A private communicator that returns errors, and its tags. No tag of ours is visible to the program. One of
+/// MPI_COMM_WORLD serves all communicators within it (share_world); without it each communicator gets one of its own
+/// ranks.
 class Carrier {
  public:
   /// Takes the communicator over.
@@ -42,8 +43,8 @@ class Carrier {
   Placement placement_;
 };
 
-/// Whether the MPI library's own nonblocking collectives may be under way when their communicator is freed. MPICH deletes
-/// attributes after them.
+/// Whether the MPI library's own nonblocking collectives may be under way when their communicator is freed. MPICH
+/// deletes attributes after them.
 #ifdef OPEN_MPI
 inline constexpr bool nonblocking_outlives_communicator = false;
 #else
@@ -53,12 +54,12 @@ inline constexpr bool nonblocking_outlives_communicator = true;
 /// How this MPI library's tags are divided.
 [[nodiscard]] const TagLayout& tag_layout();
 
-/// A communicator of the same ranks, without attributes and topology, which returns errors: MPI_Comm_dup would run the program's
-/// copy callbacks. Collective. Returns an MPI error code, for which no error handler has been called.
+/// A communicator of the same ranks, without attributes and topology, which returns errors: MPI_Comm_dup would run the
+/// program's copy callbacks. Collective. Returns an MPI error code, for which no error handler has been called.
 [[nodiscard]] int private_duplicate(MPI_Comm comm, MPI_Comm* made);
 
-/// Makes the carrier that the communicators within MPI_COMM_WORLD share, or none on all ranks. Collective over MPI_COMM_WORLD; at
-/// most once, where MPI_Init ends, before any collective. Returns an MPI error code.
+/// Makes the carrier that the communicators within MPI_COMM_WORLD share, or none on all ranks. Collective over
+/// MPI_COMM_WORLD; at most once, where MPI_Init ends, before any collective. Returns an MPI error code.
 [[nodiscard]] int share_world();
 /// That carrier; nullptr if there is none.
 [[nodiscard]] const std::shared_ptr<Carrier>& shared_world();

@@ -18,15 +18,16 @@
 namespace circoll::mpi {
 namespace {
 
-/// Private communicators that a process may have where MPI_COMM_WORLD shares none, an eighth of all that the MPI library
-/// can have: the program must not run out of them because of us.
+/// Private communicators that a process may have where MPI_COMM_WORLD shares none, an eighth of all that the MPI
+/// library can have: the program must not run out of them because of us.
 #ifdef OPEN_MPI
 constexpr int max_private = 4096;
 #else
 constexpr int max_private = 256;
 #endif
 
-/// Units that are left for nonblocking operations: their agreement must not fail, when it is too late for the native call.
+/// Units that are left for nonblocking operations: their agreement must not fail, when it is too late for the native
+/// call.
 int spare_units(Carrier& carrier) { return carrier.tags().units() / 8; }
 
 /// The states of the communicators that a thread used last: programs use a few in turn.
@@ -356,8 +357,8 @@ CommState* CommState::of(MPI_Comm comm, int* error) {
     }
     state = made.release();
   }
-  // MPI does not delete what is attached to a communicator that it is freeing; another one may get its handle, and must be asked
-  // for its state each time.
+  // MPI does not delete what is attached to a communicator that it is freeing; another one may get its handle, and must
+  // be asked for its state each time.
   if (comm != last_forgotten) memo.add(comm, state);
   return state;
 }

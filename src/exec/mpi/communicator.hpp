@@ -24,8 +24,8 @@ namespace circoll::mpi {
 class KeptOperations;
 class RecentCalls;
 
-/// The communicator that this thread is freeing, for as long as the object lives. Callbacks of its attributes may use it, but nothing
-/// can be attached to it any more: MPICH would find the place of an attribute that is gone.
+/// The communicator that this thread is freeing, for as long as the object lives. Callbacks of its attributes may use
+/// it, but nothing can be attached to it any more: MPICH would find the place of an attribute that is gone.
 class Freeing {
  public:
   explicit Freeing(MPI_Comm comm);
@@ -39,13 +39,14 @@ class Freeing {
   MPI_Comm before_;
 };
 
-/// Attached to the user's communicator as an attribute at its first call, and freed with it, or at MPI_Finalize. A communicator
-/// that runs no served collective costs nothing. Like the communicator it is used by one thread at a time, and by the one that
-/// advances nonblocking operations (progress.hpp). Operations that are under way keep it when the communicator is freed.
+/// Attached to the user's communicator as an attribute at its first call, and freed with it, or at MPI_Finalize. A
+/// communicator that runs no served collective costs nothing. Like the communicator it is used by one thread at a time,
+/// and by the one that advances nonblocking operations (progress.hpp). Operations that are under way keep it when the
+/// communicator is freed.
 class CommState {
  public:
-  /// The state of a communicator; made if there is none. Local. nullptr with an MPI error code if that failed, or without one
-  /// while MPI_Finalize runs, or while the communicator is being freed.
+  /// The state of a communicator; made if there is none. Local. nullptr with an MPI error code if that failed, or
+  /// without one while MPI_Finalize runs, or while the communicator is being freed.
   [[nodiscard]] static CommState* of(MPI_Comm comm, int* error);
 
   /// The state of a communicator if it is among those that this thread has used last; else nullptr, without asking MPI.
@@ -55,25 +56,27 @@ class CommState {
   CommState(const CommState&) = delete;
   CommState& operator=(const CommState&) = delete;
 
-  /// False for intercommunicators, where there is no carrier to be had, and once MPI_Finalize has begun: calls are native then.
+  /// False for intercommunicators, where there is no carrier to be had, and once MPI_Finalize has begun: calls are
+  /// native then.
   [[nodiscard]] bool usable() const { return usable_; }
   /// Why not; the same on all ranks.
   [[nodiscard]] std::string_view unusable_reason() const { return unusable_reason_; }
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] Rank size() const { return size_; }
 
-  // What a served call needs, in this order. An erroneous call asks for nothing, so that the other ranks' call is the first.
+  // What a served call needs, in this order. An erroneous call asks for nothing, so that the other ranks' call is the
+  // first.
 
   /// Whether carrier and placement are known without asking the other ranks.
   [[nodiscard]] bool has_carrier() const { return size_ == 1 || carrier_ != nullptr; }
-  /// Makes a carrier of the communicator's own ranks, where MPI_COMM_WORLD shares none. Collective. Afterwards usable() says
-  /// whether there is one. Returns an MPI error code.
+  /// Makes a carrier of the communicator's own ranks, where MPI_COMM_WORLD shares none. Collective. Afterwards usable()
+  /// says whether there is one. Returns an MPI error code.
   [[nodiscard]] int make_carrier();
   /// Where the ranks are. After has_carrier().
   [[nodiscard]] const Placement& placement() const { return placement_; }
 
-  /// Agrees with the other ranks on the tags of the communicator, once, in the first call that is served. Waits for them;
-  /// afterwards usable() says whether there are tags. Returns an MPI error code.
+  /// Agrees with the other ranks on the tags of the communicator, once, in the first call that is served. Waits for
+  /// them; afterwards usable() says whether there are tags. Returns an MPI error code.
   [[nodiscard]] int open();
   /// Whether a nonblocking call can be served: it needs no agreement, or one that cannot fail. The same on all ranks.
   [[nodiscard]] bool serves_nonblocking() const;
@@ -85,24 +88,24 @@ class CommState {
   /// The way of the messages of a blocking call. Such calls come one after another at each rank, so that those of one
   /// collective have the same tags always: messages of one tag arrive in the order of sending.
   [[nodiscard]] Route route(Collective collective) const;
-  /// Nonblocking operations are numbered in the order in which the program calls, which is the same on all ranks. The first of
-  /// `units` numbers.
+  /// Nonblocking operations are numbered in the order in which the program calls, which is the same on all ranks. The
+  /// first of `units` numbers.
   [[nodiscard]] std::uint64_t take_numbers(int units);
   [[nodiscard]] Route route(std::uint64_t number, int units) const;
-  /// Tags come again after a few dozen operations. One may start once no unfinished one has its tags; then no other rank mixes
-  /// them up either. Asks MPI while opened() is false. Thread-safe.
+  /// Tags come again after a few dozen operations. One may start once no unfinished one has its tags; then no other
+  /// rank mixes them up either. Asks MPI while opened() is false. Thread-safe.
   [[nodiscard]] bool may_start(std::uint64_t number, int units);
   /// A nonblocking operation with this number is under way; is over. Thread-safe.
   void add_unfinished(std::uint64_t number);
   void remove_unfinished(std::uint64_t number);
 
-  /// Tags of a persistent request, so that ranks may start it in any order. Collective; waits for the other ranks. Returns an
-  /// MPI error code; range->agreed() says whether there are tags.
+  /// Tags of a persistent request, so that ranks may start it in any order. Collective; waits for the other ranks.
+  /// Returns an MPI error code; range->agreed() says whether there are tags.
   [[nodiscard]] int reserve(int units, TagRange* range);
   [[nodiscard]] Route route(const TagRange& range, int units) const;
 
-  /// This rank was refused a call that others may have made, or has given up an execution: messages for it may be left behind,
-  /// which no other communicator may meet.
+  /// This rank was refused a call that others may have made, or has given up an execution: messages for it may be left
+  /// behind, which no other communicator may meet.
   void spoil_tags();
 
   /// Calls that were left to the MPI library.

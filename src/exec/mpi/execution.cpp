@@ -31,8 +31,8 @@ bool is_truncation(int error) {
   return PMPI_Error_class(error, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
 }
 
-/// A cancelled receive ends whatever other processes do, MPI promises; a message that has been matched may still have to
-/// arrive. Nobody waits for ever for a process that has died.
+/// A cancelled receive ends whatever other processes do, MPI promises; a message that has been matched may still have
+/// to arrive. Nobody waits for ever for a process that has died.
 constexpr double patience_s = 0.5;
 
 /// MPI_Waitsome for one. SMPI's own asks by MPI_Test, which takes simulated time.
@@ -44,9 +44,9 @@ int wait_for_one(int count, MPI_Request* requests, int* completed, int* indices,
 
 }  // namespace
 
-/// The error among the completed messages that ends the execution, if there is one. A message that was longer than expected has been
-/// received: the ranks described the amounts differently. The others cannot know, and all messages must be matched, or the
-/// next call would meet those that are left.
+/// The error among the completed messages that ends the execution, if there is one. A message that was longer than
+/// expected has been received: the ranks described the amounts differently. The others cannot know, and all messages
+/// must be matched, or the next call would meet those that are left.
 int Execution::first_error(int completed) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(completed, 0)); ++i) {
     const int error = statuses_[i].MPI_ERROR;
@@ -196,7 +196,8 @@ void Execution::fail(int error) {
 }
 
 void Execution::abandon() noexcept {
-  // The program gets its receive buffer back: nothing may write there any more. Sends only read, and cannot be cancelled.
+  // The program gets its receive buffer back: nothing may write there any more. Sends only read, and cannot be
+  // cancelled.
   const auto active = static_cast<std::size_t>(active_);
   for (std::size_t i = 0; i < active; ++i) {
     if (requests_[i] != MPI_REQUEST_NULL && is_receive(i)) PMPI_Cancel(&requests_[i]);

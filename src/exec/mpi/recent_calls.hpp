@@ -11,9 +11,9 @@
 
 namespace circoll::mpi {
 
-/// Programs repeat calls: what reading the arguments and finding the plan has given is kept with the operation, from the
-/// second call of a kind on. Most communicators have few calls, and many none that comes again. Used by one thread at a
-/// time.
+/// Programs repeat calls: what reading the arguments and finding the plan has given is kept with the operation, from
+/// the second call of a kind on. Most communicators have few calls, and many none that comes again. Used by one thread
+/// at a time.
 class RecentCalls {
  public:
   /// The operation of an earlier call of the same kind, or nullptr.

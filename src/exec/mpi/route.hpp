@@ -10,8 +10,8 @@
 
 namespace circoll::mpi {
 
-/// Messages of an execution go over `comm`, where a peer has another rank, and have `span` tags from `offset` on in a range. What it
-/// refers to outlives the execution.
+/// Messages of an execution go over `comm`, where a peer has another rank, and have `span` tags from `offset` on in a
+/// range. What it refers to outlives the execution.
 struct Route {
   MPI_Comm comm = MPI_COMM_NULL;
   const RankMap* ranks = nullptr;

@@ -7,8 +7,9 @@
 
 namespace circoll::mpi {
 
-/// Half as expensive as std::mutex where nobody else wants it. lock() is not for anything that may block, MPI calls least of all.
-/// try_lock() is for those: it fails for the thread that has the lock, too, which comes back through MPI's progress engine.
+/// Half as expensive as std::mutex where nobody else wants it. lock() is not for anything that may block, MPI calls
+/// least of all. try_lock() is for those: it fails for the thread that has the lock, too, which comes back through
+/// MPI's progress engine.
 class SpinLock {
  public:
   void lock() noexcept {

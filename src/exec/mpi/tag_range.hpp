@@ -10,9 +10,10 @@
 
 namespace circoll::mpi {
 
-/// Tags that no other communicator's messages to this rank have. Each rank takes a range of its own and tells the others where it
-/// begins: they send with its tags. So nobody needs to find what is free at all ranks, threads and pending agreements do not
-/// disturb one another, and a range is given back without asking. Mostly all ranks take the same.
+/// Tags that no other communicator's messages to this rank have. Each rank takes a range of its own and tells the
+/// others where it begins: they send with its tags. So nobody needs to find what is free at all ranks, threads and
+/// pending agreements do not disturb one another, and a range is given back without asking. Mostly all ranks take the
+/// same.
 class TagRange {
  public:
   TagRange() = default;
@@ -20,10 +21,11 @@ class TagRange {
   TagRange(const TagRange&) = delete;
   TagRange& operator=(const TagRange&) = delete;
 
-  /// Takes units at this rank, of which `spare` others are left. If there are none, the agreement will say so to all. Throws
-  /// std::bad_alloc.
+  /// Takes units at this rank, of which `spare` others are left. If there are none, the agreement will say so to all.
+  /// Throws std::bad_alloc.
   void take(std::shared_ptr<Carrier> carrier, int units, int spare = 0);
-  /// Tells the others, waiting for them: one native allgather of a number on `comm`, of `size` ranks. Returns an MPI error code.
+  /// Tells the others, waiting for them: one native allgather of a number on `comm`, of `size` ranks. Returns an MPI
+  /// error code.
   [[nodiscard]] int agree(MPI_Comm comm, int size);
   /// The same in two parts, of which none waits; settle() says when it is over, and asks MPI.
   [[nodiscard]] int begin(MPI_Comm comm, int size);

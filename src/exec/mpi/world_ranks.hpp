@@ -9,7 +9,8 @@
 
 namespace circoll::mpi {
 
-/// A translation of ranks. Regular ones, `first + stride * rank`, take no memory: the world itself, blocks of it, every n-th rank.
+/// A translation of ranks. Regular ones, `first + stride * rank`, take no memory: the world itself, blocks of it, every
+/// n-th rank.
 class RankMap {
  public:
   /// Each rank is its own.
@@ -28,8 +29,8 @@ class RankMap {
   std::vector<int> table_;
 };
 
-/// The ranks of an intracommunicator in MPI_COMM_WORLD. False if some are ranks of another MPI_COMM_WORLD, which all ranks of
-/// the communicator find alike. Local; O(p).
+/// The ranks of an intracommunicator in MPI_COMM_WORLD. False if some are ranks of another MPI_COMM_WORLD, which all
+/// ranks of the communicator find alike. Local; O(p).
 [[nodiscard]] bool find_world_ranks(MPI_Comm comm, Rank size, RankMap* ranks);
 
 }  // namespace circoll::mpi
