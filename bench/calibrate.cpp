@@ -11,7 +11,7 @@
 #include "circoll/error.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
-#include "exec/mpi/placement.hpp"
+#include "exec/mpi/comm/placement.hpp"
 
 namespace circoll::bench {
 namespace {

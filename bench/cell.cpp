@@ -14,7 +14,7 @@
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
-#include "exec/mpi/bulk_memory.hpp"
+#include "exec/mpi/message/data_memory.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -160,7 +160,7 @@ mpi::Outcome Runner::execute(const mpi::Call& call) const {
   if (choice_ == nullptr) {
     outcome.error = mpi::call_native(call);
   } else {
-    outcome = mpi::perform(call, *choice_, mpi::Otherwise::refuse);
+    outcome = mpi::perform(call, *choice_, mpi::Unserved::refuse);
   }
   if (outcome.error != MPI_SUCCESS) throw MpiError(outcome.error);
   return outcome;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/mpi/perform.hpp"
+#include "exec/mpi/serve/perform.hpp"
 #include "options.hpp"
 #include "start_line.hpp"
 
@@ -50,7 +50,7 @@ class Runner {
   /// Throws MpiError.
   mpi::Outcome execute(const mpi::Call& call) const;  // NOLINT(modernize-use-nodiscard): what it does is the point
 
-  const mpi::Interned* choice_ = nullptr;  ///< nullptr: native
+  const mpi::InternedChoice* choice_ = nullptr;  ///< nullptr: native
 };
 
 /// Times the runs, interleaved, into the series of the same indices, as long as the options say. Collective; `seed` is equal on

@@ -5,9 +5,11 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -44,6 +46,36 @@ template <typename T>
   if constexpr (std::is_same_v<U, std::complex<long double>>) return Type::complex_long;
   return std::nullopt;
 }
+
+/// An array of counts or displacements, one per rank: int as in MPI's classic calls, or 64 bits. Not copied.
+class Counts {
+ public:
+  Counts() = default;
+  Counts(const int* data) : data_(data) {}                      // NOLINT(google-explicit-constructor)
+  Counts(const Count* data) : data_(data), wide_(true) {}       // NOLINT(google-explicit-constructor)
+  Counts(std::span<const Count> data) : Counts(data.data()) {}  // NOLINT(google-explicit-constructor)
+  /// 64-bit integers of any type: MPI_Count, MPI_Aint.
+  static Counts wide(const void* data) {
+    Counts counts;
+    counts.data_ = data;
+    counts.wide_ = true;
+    return counts;
+  }
+
+  [[nodiscard]] explicit operator bool() const { return data_ != nullptr; }
+  [[nodiscard]] bool is_wide() const { return wide_; }
+  [[nodiscard]] const void* data() const { return data_; }
+  [[nodiscard]] Count operator[](Rank i) const {
+    if (!wide_) return static_cast<const int*>(data_)[i];
+    std::int64_t value = 0;  // MPI_Count may be long or long long: read it without aliasing one as the other
+    std::memcpy(&value, static_cast<const char*>(data_) + i * 8, sizeof value);
+    return value;
+  }
+
+ private:
+  const void* data_ = nullptr;
+  bool wide_ = false;
+};
 
 /// A caller's operator: an associative function on arrays of elements.
 struct UserOperator {

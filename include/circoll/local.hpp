@@ -58,6 +58,8 @@ struct Call {
 struct Options {
   std::size_t stack_bytes = std::size_t{512} << 10;      ///< of each rank's thread
   std::size_t plan_cache_bytes = std::size_t{64} << 20;  ///< per rank; the least recently used plans go first
+  /// The node of each rank, by any numbers, for policies and algorithms that care; empty: each rank has its own.
+  std::vector<Rank> node_of{};
 };
 
 class World;

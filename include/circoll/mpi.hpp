@@ -51,35 +51,7 @@ class MpiError : public Error {
 
 namespace circoll::mpi {
 
-/// An array of counts or displacements, one per rank: int as in MPI's classic calls, or 64 bits. Not copied.
-class Counts {
- public:
-  Counts() = default;
-  Counts(const int* data) : data_(data) {}                      // NOLINT(google-explicit-constructor)
-  Counts(const Count* data) : data_(data), wide_(true) {}       // NOLINT(google-explicit-constructor)
-  Counts(std::span<const Count> data) : Counts(data.data()) {}  // NOLINT(google-explicit-constructor)
-  /// 64-bit integers of any type: MPI_Count, MPI_Aint.
-  static Counts wide(const void* data) {
-    Counts counts;
-    counts.data_ = data;
-    counts.wide_ = true;
-    return counts;
-  }
-
-  [[nodiscard]] explicit operator bool() const { return data_ != nullptr; }
-  [[nodiscard]] bool is_wide() const { return wide_; }
-  [[nodiscard]] const void* data() const { return data_; }
-  [[nodiscard]] Count operator[](Rank i) const {
-    if (!wide_) return static_cast<const int*>(data_)[i];
-    std::int64_t value = 0;  // MPI_Count may be long or long long: read it without aliasing one as the other
-    std::memcpy(&value, static_cast<const char*>(data_) + i * 8, sizeof value);
-    return value;
-  }
-
- private:
-  const void* data_ = nullptr;
-  bool wide_ = false;
-};
+using circoll::Counts;
 
 // The arguments of MPI's own calls, in their order, with 64-bit counts; then what shall serve the call.
 void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "core/environment.hpp"
-#include "exec/mpi/carrier.hpp"
-#include "exec/mpi/communicator.hpp"
-#include "exec/mpi/world_ranks.hpp"
+#include "exec/mpi/comm/carrier.hpp"
+#include "exec/mpi/comm/communicator.hpp"
+#include "exec/mpi/comm/world_ranks.hpp"
 #include "interpose/collect.hpp"
 
 namespace circoll::interpose {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "exec/mpi/call.hpp"
+#include "exec/mpi/call/call.hpp"
 #include "interpose/caller.hpp"
 #include "interpose/check_comm.hpp"
 #include "interpose/check_messages.hpp"

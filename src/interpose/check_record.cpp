@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "core/hash.hpp"
-#include "exec/mpi/datatype.hpp"
-#include "exec/mpi/operators.hpp"
-#include "exec/mpi/user_buffers.hpp"
+#include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/call/datatype.hpp"
+#include "exec/mpi/call/elements.hpp"
 #include "interpose/caller.hpp"
 
 namespace circoll::interpose {
@@ -56,7 +56,7 @@ Count bytes_of(Count count, MPI_Datatype type) { return count * mpi::describe(ty
 }  // namespace
 
 Part part_of(const mpi::Call& call, Rank rank, Rank size) {
-  const mpi::UserBuffers buffers(call, rank, size);
+  const mpi::CallerBuffers buffers(call, rank, size);
   if (!buffers.erroneous()) {
     // Whether MPI has this operator for this type only the library knows.
     const bool known =

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "circoll/types.hpp"
-#include "exec/mpi/call.hpp"
+#include "exec/mpi/call/call.hpp"
 #include "interpose/check_message.hpp"
 #include "interpose/event.hpp"
 

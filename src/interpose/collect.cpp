@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/mpi/quiet.hpp"
+#include "exec/mpi/library/quiet.hpp"
 
 namespace circoll::interpose {
 namespace {

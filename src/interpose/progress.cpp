@@ -4,7 +4,7 @@
 #include <sched.h>
 
 #include "core/environment.hpp"
-#include "exec/mpi/progress.hpp"
+#include "exec/mpi/pending/progress.hpp"
 #include "interpose/check.hpp"
 
 namespace circoll::interpose {

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <string_view>
 
-#include "exec/mpi/progress.hpp"
+#include "exec/mpi/pending/progress.hpp"
 #include "interpose/check.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/serve.hpp"

@@ -2,7 +2,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
-#include "exec/mpi/progress.hpp"
+#include "exec/mpi/pending/progress.hpp"
 #include "interpose/check.hpp"
 #include "interpose/progress.hpp"
 

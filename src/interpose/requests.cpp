@@ -4,9 +4,9 @@
 #include <new>
 #include <vector>
 
-#include "exec/mpi/communicator.hpp"
-#include "exec/mpi/held.hpp"
-#include "exec/mpi/nonblocking.hpp"
+#include "exec/mpi/call/kept_arguments.hpp"
+#include "exec/mpi/comm/communicator.hpp"
+#include "exec/mpi/pending/nonblocking.hpp"
 #include "interpose/next.hpp"
 #include "interpose/serve.hpp"
 

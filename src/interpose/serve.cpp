@@ -4,8 +4,8 @@
 
 #include <new>
 
-#include "exec/mpi/nonblocking.hpp"
-#include "exec/mpi/perform.hpp"
+#include "exec/mpi/pending/nonblocking.hpp"
+#include "exec/mpi/serve/perform.hpp"
 #include "interpose/check.hpp"
 #include "interpose/state.hpp"
 
@@ -89,8 +89,8 @@ mpi::Outcome left_native(const State& state, int error) {
 int serve(const mpi::Call& call, const void* caller) noexcept {
   return guarded(
       call, Mode::blocking, caller,
-      [&](State& state, const mpi::Interned& choice) {
-        return mpi::perform(call, choice, mpi::Otherwise::native, state.recording());
+      [&](State& state, const mpi::InternedChoice& choice) {
+        return mpi::perform(call, choice, mpi::Unserved::native, state.recording());
       },
       [&] { return mpi::call_native(call); }, [](const mpi::Outcome&) { return true; });
 }
@@ -98,7 +98,7 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
 int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept {
   return guarded(
       call, Mode::nonblocking, caller,
-      [&](State& state, const mpi::Interned& choice) {
+      [&](State& state, const mpi::InternedChoice& choice) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::start_native(call, request));
         return mpi::start(call, choice, request, observer(state));
       },
@@ -108,7 +108,7 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
 int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void* caller) noexcept {
   return guarded(
       call, Mode::persistent, caller,
-      [&](State& state, const mpi::Interned& choice) {
+      [&](State& state, const mpi::InternedChoice& choice) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::init_native(call, info, request));
         return mpi::init(call, choice, info, request, observer(state));
       },

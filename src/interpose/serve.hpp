@@ -1,7 +1,7 @@
 // What all entry points of the drop-in do with a call.
 #pragma once
 
-#include "exec/mpi/call.hpp"
+#include "exec/mpi/call/call.hpp"
 
 #define CIRCOLL_EXPORT __attribute__((visibility("default")))
 /// Where an entry point has been called from.

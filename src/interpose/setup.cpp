@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "exec/mpi/carrier.hpp"
+#include "exec/mpi/comm/carrier.hpp"
 #include "interpose/census.hpp"
 #include "interpose/check.hpp"
 #include "interpose/next.hpp"

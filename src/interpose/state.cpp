@@ -14,7 +14,7 @@
 #include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
 #include "core/environment.hpp"
-#include "exec/mpi/globals.hpp"
+#include "exec/mpi/comm/globals.hpp"
 #include "interpose/agreement.hpp"
 #include "interpose/census.hpp"
 #include "interpose/check.hpp"
@@ -107,10 +107,10 @@ const Policy& State::read_policy() {
   }
 }
 
-const mpi::Interned* State::read_choice(Collective collective, const std::string& value) {
-  const mpi::Interned* named = mpi::intern(collective, value);
+const mpi::InternedChoice* State::read_choice(Collective collective, const std::string& value) {
+  const mpi::InternedChoice* named = mpi::intern(collective, value);
   // As a policy, so that an algorithm that a call may not have leaves it to the native collective.
-  return named->kind == mpi::Interned::Kind::algorithm
+  return named->kind == mpi::InternedChoice::Kind::algorithm
              ? mpi::intern(collective, keep(make_fixed_policy(named->selection, options_)))
              : named;
 }
@@ -119,7 +119,7 @@ void State::read_choices() {
   const Policy& policy = read_policy();
   for (const Collective collective : all_collectives) {
     const std::string variable = variable_of(collective);
-    const mpi::Interned*& choice = choices_[static_cast<std::size_t>(collective)];
+    const mpi::InternedChoice*& choice = choices_[static_cast<std::size_t>(collective)];
     const auto value = environment(variable);
     try {
       choice = value && *value != "auto" ? read_choice(collective, *value) : mpi::intern(collective, policy);

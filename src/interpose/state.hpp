@@ -14,7 +14,7 @@
 
 #include "circoll/select.hpp"
 #include "circoll/types.hpp"
-#include "exec/mpi/perform.hpp"
+#include "exec/mpi/serve/perform.hpp"
 #include "interpose/collect.hpp"
 #include "interpose/event.hpp"
 #include "interpose/ledger.hpp"
@@ -38,13 +38,14 @@ class State {
     if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) agree();
   }
 
-  [[nodiscard]] const mpi::Interned& choice(Collective collective) const {
+  [[nodiscard]] const mpi::InternedChoice& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
   /// Whether some collective is not left to the MPI library.
   [[nodiscard]] bool serves_any() const {
-    return std::any_of(choices_.begin(), choices_.end(),
-                       [](const mpi::Interned* choice) { return choice->kind != mpi::Interned::Kind::native; });
+    return std::any_of(choices_.begin(), choices_.end(), [](const mpi::InternedChoice* choice) {
+      return choice->kind != mpi::InternedChoice::Kind::native;
+    });
   }
   [[nodiscard]] const ProgressSource& progress() const { return progress_; }
   [[nodiscard]] ProgressSource& progress() { return progress_; }
@@ -67,7 +68,7 @@ class State {
   void read_choices();
   /// The policy of the environment; a wrong one is a warning and the policy "native".
   const Policy& read_policy();
-  [[nodiscard]] const mpi::Interned* read_choice(Collective collective, const std::string& value);
+  [[nodiscard]] const mpi::InternedChoice* read_choice(Collective collective, const std::string& value);
   const Policy& keep(std::unique_ptr<const Policy> policy);
   void warn(const std::string& text) const;
   void register_report();
@@ -82,7 +83,7 @@ class State {
   ProgressSource progress_;
   PolicyOptions options_;
   std::vector<std::unique_ptr<const Policy>> policies_;  ///< what choices_ refer to
-  std::array<const mpi::Interned*, all_collectives.size()> choices_{};
+  std::array<const mpi::InternedChoice*, all_collectives.size()> choices_{};
   std::string report_;  ///< "1" stderr, else a file name
   std::string trace_file_;
   std::atomic<bool> recording_{false};  ///< there is a ledger or a trace

@@ -2,7 +2,7 @@
 // counts of both widths where the MPI has them. Nothing throws beyond this file.
 #include <mpi.h>
 
-#include "exec/mpi/calls.hpp"
+#include "exec/mpi/call/calls.hpp"
 #include "interpose/serve.hpp"
 
 // The persistent collectives of Open MPI 4 are MPIX_; the compiler compares what is defined here with this header.

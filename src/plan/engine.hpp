@@ -14,9 +14,8 @@ namespace circoll {
 /// constructor.
 ///
 /// The transport must have
-///   void local(StepIndex)           execute a reduce or copy, now
-///   bool post(StepIndex)            start a message; true if it has completed already
-/// and report each completed message by completed(StepIndex). Not thread-safe.
+///   bool begin(StepIndex)           start a message, a reduce or a copy; true if it has ended already
+/// and report each step that has ended later by completed(StepIndex). Not thread-safe.
 class Engine {
  public:
   explicit Engine(const Plan& plan) : plan_(&plan), waiting_(plan.steps.size()), ready_(plan.steps.size()) {}
@@ -34,7 +33,7 @@ class Engine {
     drain(transport);
   }
 
-  /// A message has completed: starts what waited for it.
+  /// Takes note that a step has ended, and starts what waited for it.
   template <typename Transport>
   void completed(Transport& transport, StepIndex step) {
     finish(step);
@@ -55,15 +54,7 @@ class Engine {
   void drain(Transport& transport) {
     while (head_ != tail_) {
       const StepIndex step = ready_[head_++];
-      const PlanStep& s = plan_->steps[step];
-      if (s.empty) {
-        finish(step);
-      } else if (s.kind == StepKind::reduce || s.kind == StepKind::copy) {
-        transport.local(step);
-        finish(step);
-      } else if (transport.post(step)) {
-        finish(step);
-      }
+      if (plan_->steps[step].empty || transport.begin(step)) finish(step);
     }
   }
 

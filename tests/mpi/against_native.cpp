@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "exec/mpi/perform.hpp"
+#include "exec/mpi/serve/perform.hpp"
 #include "harness.hpp"
 
 namespace circoll::test {
@@ -72,7 +72,7 @@ class Comparison {
     const int rc = oracle(native);
     expect(rc == MPI_SUCCESS, c_.name() + ": native failed");
     const std::string choice = std::string(c_.algorithm->name) + c_.params;
-    const mpi::Outcome outcome = mpi::perform(ours, *mpi::intern(c_.collective, choice), mpi::Otherwise::refuse);
+    const mpi::Outcome outcome = mpi::perform(ours, *mpi::intern(c_.collective, choice), mpi::Unserved::refuse);
     expect(outcome.error == MPI_SUCCESS, c_.name() + ": error code " + std::to_string(outcome.error));
     expect(outcome.served() != nullptr, c_.name() + ": not served: " + std::string(outcome.reason));
     if (c_.collective == Collective::exscan && rank_ == 0) {

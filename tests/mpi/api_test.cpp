@@ -7,9 +7,9 @@
 #include "circoll/local.hpp"  // both executors in one program: overloads must not clash
 #include "circoll/mpi.hpp"
 #include "circoll/select.hpp"
-#include "exec/mpi/concentrated.hpp"
-#include "exec/mpi/nonblocking.hpp"
-#include "exec/mpi/perform.hpp"
+#include "exec/mpi/pending/nonblocking.hpp"
+#include "exec/mpi/serve/perform.hpp"
+#include "exec/mpi/serve/same_call.hpp"
 #include "harness.hpp"
 
 extern "C" int circoll_test_c_abi(void);
@@ -44,11 +44,11 @@ mpi::Call to_one_rank(std::vector<int>& in, std::vector<int>& out, std::vector<C
 }
 
 /// Whether a call is remembered to be native. (mpi::known_native() looks no further than where it need not ask MPI.)
-bool remembered(const mpi::Call& call, const mpi::Interned& choice) {
+bool remembered(const mpi::Call& call, const mpi::InternedChoice& choice) {
   int error = MPI_SUCCESS;
   mpi::CommState* const state = mpi::CommState::of(call.comm, &error);
   expect(error == MPI_SUCCESS && state != nullptr, "the communicator has a state");
-  return state != nullptr && state->native_calls().find(call, choice) != nullptr;
+  return state != nullptr && state->attached<mpi::KnownCalls>().native.find(call, choice) != nullptr;
 }
 
 /// What a policy decides about is what the call amounts to; an algorithm that was named serves the call as it is.
@@ -62,7 +62,7 @@ TEST_MPI(reduce_scatter_to_one_rank_is_a_reduce) {
         std::vector<Count> counts;
         const mpi::Call call = to_one_rank(in, out, counts, root, in_place);
         const mpi::Outcome outcome =
-            mpi::perform(call, *mpi::intern(Collective::reduce_scatter, choice), mpi::Otherwise::refuse);
+            mpi::perform(call, *mpi::intern(Collective::reduce_scatter, choice), mpi::Unserved::refuse);
         expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, "served");
         const bool meant = std::string(choice) == "auto";
         expect(outcome.served()->collective == (meant ? Collective::reduce : Collective::reduce_scatter), choice);
@@ -87,7 +87,7 @@ TEST_MPI(reduce_scatter_to_one_rank_by_a_named_algorithm) {
       std::vector<Count> counts;
       const mpi::Call call = to_one_rank(in, out, counts, root, false);
       const mpi::Outcome outcome =
-          mpi::perform(call, *mpi::intern(Collective::reduce_scatter, named), mpi::Otherwise::native);
+          mpi::perform(call, *mpi::intern(Collective::reduce_scatter, named), mpi::Unserved::native);
       expect(outcome.served() != nullptr && outcome.served()->algorithm->name == name, name);
       expect(out == std::vector<int>(500, r == root ? p * (p + 1) / 2 : -1), "the sum, and nothing for the others");
     }
@@ -98,8 +98,8 @@ TEST_MPI(reduce_scatter_to_one_rank_by_a_named_algorithm) {
 TEST_MPI(native_reduce_scatter_to_one_rank_is_a_native_reduce) {
   const int p = world_size(), r = world_rank();
   static const Policy& native = *make_policy("native").release();  // as long as the process
-  const mpi::Interned& choice = *mpi::intern(Collective::reduce_scatter, native);
-  const mpi::Interned& of_reduce = *mpi::intern(Collective::reduce, native);
+  const mpi::InternedChoice& choice = *mpi::intern(Collective::reduce_scatter, native);
+  const mpi::InternedChoice& of_reduce = *mpi::intern(Collective::reduce, native);
   for (int call_number = 0; call_number < 6; ++call_number) {
     const int root = call_number % p;
     const bool in_place = call_number % 2 == 1;
@@ -109,7 +109,7 @@ TEST_MPI(native_reduce_scatter_to_one_rank_is_a_native_reduce) {
     const mpi::Call call = to_one_rank(in, out, counts, root, in_place);
     MPI_Request request = MPI_REQUEST_NULL;
     const mpi::Outcome outcome =
-        nonblocking ? mpi::start(call, choice, &request, {}) : mpi::perform(call, choice, mpi::Otherwise::refuse);
+        nonblocking ? mpi::start(call, choice, &request, {}) : mpi::perform(call, choice, mpi::Unserved::refuse);
     if (nonblocking) PMPI_Wait(&request, MPI_STATUS_IGNORE);
     expect(outcome.error == MPI_SUCCESS && outcome.served() == nullptr, "native");
     expect(outcome.bytes == 40, "bytes of the reduce");
@@ -123,7 +123,7 @@ TEST_MPI(native_reduce_scatter_to_one_rank_is_a_native_reduce) {
 TEST_MPI(native_reduce_scatter_of_equal_counts_is_remembered) {
   const int p = world_size(), r = world_rank();
   static const Policy& native = *make_policy("native").release();  // as long as the process
-  const mpi::Interned& choice = *mpi::intern(Collective::reduce_scatter, native);
+  const mpi::InternedChoice& choice = *mpi::intern(Collective::reduce_scatter, native);
   MPI_Comm comm = MPI_COMM_NULL;  // whose memory is empty
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   const auto ranks = static_cast<std::size_t>(p);
@@ -144,7 +144,7 @@ TEST_MPI(native_reduce_scatter_of_equal_counts_is_remembered) {
     std::ranges::fill(out, -1);
     MPI_Request request = MPI_REQUEST_NULL;
     const mpi::Outcome outcome =
-        nonblocking ? mpi::start(call, choice, &request, {}) : mpi::perform(call, choice, mpi::Otherwise::refuse);
+        nonblocking ? mpi::start(call, choice, &request, {}) : mpi::perform(call, choice, mpi::Unserved::refuse);
     if (nonblocking) PMPI_Wait(&request, MPI_STATUS_IGNORE);
     const int mine = counts[static_cast<std::size_t>(r)];
     expect(outcome.error == MPI_SUCCESS && outcome.served() == nullptr, "native");
@@ -196,12 +196,12 @@ TEST_MPI(native_calls_that_take_turns_are_all_remembered) {
       calls.back().root = root;
     }
   }
-  const auto choice_for = [](const mpi::Call& call) -> const mpi::Interned& {
+  const auto choice_for = [](const mpi::Call& call) -> const mpi::InternedChoice& {
     return *mpi::intern(call.collective, native);
   };
   for (const mpi::Call& call : calls) {
     expect(!remembered(call, choice_for(call)), "nothing is known yet");
-    expect(mpi::perform(call, choice_for(call), mpi::Otherwise::refuse).served() == nullptr, "native");
+    expect(mpi::perform(call, choice_for(call), mpi::Unserved::refuse).served() == nullptr, "native");
   }
   for (const mpi::Call& call : calls) expect(remembered(call, choice_for(call)), "remembered");
   MPI_Comm_free(&comm);
@@ -211,7 +211,7 @@ TEST_MPI(native_calls_that_take_turns_are_all_remembered) {
 TEST_MPI(communicators_that_take_turns_are_all_remembered) {
   const int p = world_size(), r = world_rank();
   static const Policy& native = *make_policy("native").release();  // as long as the process
-  const mpi::Interned& choice = *mpi::intern(Collective::allreduce, native);
+  const mpi::InternedChoice& choice = *mpi::intern(Collective::allreduce, native);
   for (int time = 0; time < 3; ++time) {
     std::array<MPI_Comm, 4> comms{MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_WORLD, MPI_COMM_SELF};
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
@@ -228,7 +228,7 @@ TEST_MPI(communicators_that_take_turns_are_all_remembered) {
                              .sendtype = MPI_INT,
                              .op = MPI_SUM,
                              .comm = comms[i]};
-        expect(mpi::perform(call, choice, mpi::Otherwise::refuse).served() == nullptr && sum == sizes[i], "the sum");
+        expect(mpi::perform(call, choice, mpi::Unserved::refuse).served() == nullptr && sum == sizes[i], "the sum");
         expect(remembered(call, choice), "remembered");
         // The others may have got the handle of what was freed last, of which MPI is asked each time.
         if (i >= 2) expect(mpi::known_native(call, choice) != nullptr, "without asking MPI");

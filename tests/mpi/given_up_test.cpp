@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "circoll/mpi.hpp"
-#include "exec/mpi/abandoned.hpp"
-#include "exec/mpi/globals.hpp"
-#include "exec/mpi/nonblocking.hpp"
-#include "exec/mpi/perform.hpp"
+#include "exec/mpi/message/abandoned.hpp"
+#include "exec/mpi/message/arena.hpp"
+#include "exec/mpi/pending/nonblocking.hpp"
+#include "exec/mpi/serve/perform.hpp"
 #include "harness.hpp"
 
 namespace circoll::test {
@@ -92,7 +92,7 @@ TEST_MPI(abandoned_memory) {
   std::vector<MPI_Request> requests(1, MPI_REQUEST_NULL);
   int token = 0;
   PMPI_Irecv(&token, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, requests.data());
-  held.add(requests, mpi::globals().arenas.acquire(1 << 20));
+  held.add(requests, mpi::arenas().acquire(1 << 20));
   held.collect();
   expect(held.size() == 1, "memory is given back although its message has not come");
   PMPI_Barrier(MPI_COMM_WORLD);

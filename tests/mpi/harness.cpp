@@ -5,7 +5,7 @@
 #include <exception>
 #include <vector>
 
-#include "exec/mpi/carrier.hpp"
+#include "exec/mpi/comm/carrier.hpp"
 
 namespace circoll::test {
 namespace {

@@ -9,9 +9,9 @@
 #include "allocations.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/select.hpp"
-#include "exec/mpi/calls.hpp"
-#include "exec/mpi/globals.hpp"
-#include "exec/mpi/perform.hpp"
+#include "exec/mpi/call/calls.hpp"
+#include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/serve/perform.hpp"
 #include "harness.hpp"
 
 namespace circoll::test {
@@ -101,11 +101,11 @@ TEST_MPI(steady_state_allocates_nothing) {
       if (in_place && (!has_in_place(collective) || is_rooted(collective))) continue;
       if (in_place) call.sendbuf = MPI_IN_PLACE;
       for (int i = 0; i < 3; ++i) {
-        (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Otherwise::refuse);
+        (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Unserved::refuse);
       }
       const long before = allocations;
       for (int i = 0; i < 5; ++i) {
-        (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Otherwise::refuse);
+        (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Unserved::refuse);
       }
       const long made = allocations - before;
       expect(made == 0, algorithm.id(collective) + (in_place ? " in place" : "") + " made " + std::to_string(made) +
@@ -253,7 +253,7 @@ TEST_MPI(prefixes_in_place_at_some_ranks) {
         call.op = MPI_SUM;
         call.comm = MPI_COMM_WORLD;
         const mpi::Outcome outcome =
-            mpi::perform(call, *mpi::intern(collective, std::string(algorithm->name)), mpi::Otherwise::refuse);
+            mpi::perform(call, *mpi::intern(collective, std::string(algorithm->name)), mpi::Unserved::refuse);
         expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, algorithm->id(collective) + ": not served");
         const int untouched = in_place_here ? r + 1 : -1;
         expect(out == std::vector<int>(1000, first == 0 ? untouched : first * (first + 1) / 2),

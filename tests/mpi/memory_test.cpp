@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "allocations.hpp"
-#include "exec/mpi/arena.hpp"
-#include "exec/mpi/plan_cache.hpp"
+#include "exec/mpi/message/arena.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
+#include "exec/mpi/serve/choices.hpp"
 #include "harness.hpp"
 
 namespace circoll::test {
@@ -44,10 +45,10 @@ TEST_MPI(scratch_is_kept_up_to_a_limit) {
 TEST_MPI(plans_are_kept_up_to_a_limit) {
   constexpr Rank p = 1024;
   constexpr std::size_t limit = mebi;
-  const mpi::Interned* const choice = mpi::intern(Collective::allreduce, "circulant");
+  const mpi::InternedChoice* const choice = mpi::intern(Collective::allreduce, "circulant");
   mpi::TypeInfo info;
   info.size_bytes = info.extent_bytes = 1;
-  mpi::PlanCache cache(limit);
+  prepare::PlanCache<mpi::BoundPlan> cache(limit);
   const auto find = [&](Count count) {
     mpi::Signature signature;
     signature.head.choice = choice;

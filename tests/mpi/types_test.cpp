@@ -9,7 +9,7 @@
 #include "against_native.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/select.hpp"
-#include "exec/mpi/perform.hpp"
+#include "exec/mpi/serve/perform.hpp"
 #include "harness.hpp"
 
 namespace circoll::test {
@@ -54,7 +54,7 @@ std::vector<TypeSpec> unusual_types() {
 /// Runs an algorithm; fails the test if it is not what serves the call.
 void serve(const mpi::Call& call, const Algorithm& algorithm, const std::string& params = {}) {
   const mpi::Outcome outcome =
-      mpi::perform(call, *mpi::intern(call.collective, std::string(algorithm.name) + params), mpi::Otherwise::refuse);
+      mpi::perform(call, *mpi::intern(call.collective, std::string(algorithm.name) + params), mpi::Unserved::refuse);
   expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, algorithm.id(call.collective) + ": not served");
 }
 

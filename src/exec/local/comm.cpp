@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "circoll/error.hpp"
 #include "circoll/select.hpp"
 
 namespace circoll::local {
 namespace {
-
-bool needs_prologue(Collective collective) {
-  return collective == Collective::gatherv || collective == Collective::scatterv || collective == Collective::alltoallv;
-}
 
 bool is_reduce_scatter(Collective collective) {
   return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
@@ -18,38 +15,6 @@ bool is_reduce_scatter(Collective collective) {
 
 Count element_bytes(const Call& call) {
   return call.record_bytes > 0 ? call.record_bytes : static_cast<Count>(extent_bytes(call.type));
-}
-
-/// Bytes of the vector that decide about algorithm and segments; equal on all ranks.
-Count deciding_bytes(const Signature& s, Rank size) {
-  Count elements = s.count;
-  switch (s.collective) {
-    case Collective::allreduce:
-    case Collective::reduce:
-    case Collective::bcast:
-    case Collective::scan:
-    case Collective::exscan:
-      break;
-    case Collective::reduce_scatter_block:
-    case Collective::allgather:
-    case Collective::gather:
-    case Collective::scatter:
-    case Collective::alltoall:
-      elements *= size;
-      break;
-    case Collective::reduce_scatter:
-    case Collective::allgatherv:
-      elements = 0;
-      for (const Count count : s.counts) elements += count;
-      break;
-    case Collective::gatherv:
-    case Collective::scatterv:
-    case Collective::alltoallv:
-    case Collective::barrier:
-      elements = 0;
-      break;
-  }
-  return elements * s.element_bytes;
 }
 
 }  // namespace
@@ -91,84 +56,44 @@ void Comm::Impl::check_arguments(const Call& call) const {
   }
 }
 
-Signature Comm::Impl::signature_of(const Call& call, const Choice& choice) const {
-  Signature s;
-  s.collective = call.collective;
-  s.choice = choice;
-  s.in_place = call.in_place && !is_reduce_scatter(call.collective) && !is_exchange(call.collective);
-  s.root = is_rooted(call.collective) ? call.root : 0;
-  s.element_bytes = element_bytes(call);
+prepare::Signature Comm::Impl::signature_of(const Call& call, const Choice& choice) {
+  prepare::Signature s;
+  s.head = {.choice = choices_.intern(call.collective, choice, last_choices_),
+            .extent_bytes = element_bytes(call),
+            .message_bytes = element_bytes(call),
+            .labels = placement_.labels.get(),
+            .size = endpoint_.size(),
+            .rank = endpoint_.rank(),
+            .cores = placement_.cores,
+            .collective = call.collective,
+            .root = is_rooted(call.collective) ? static_cast<int>(call.root) : 0,
+            .in_place = call.in_place && !is_reduce_scatter(call.collective) && !is_exchange(call.collective),
+            .prologue = has_unknown_size(call.collective)};
+  require(s.head.choice->kind != prepare::InternedChoice::Kind::native,
+          "within one process there is no native collective");
   if (is_reducing(call.collective)) {
     if (const UserOperator* user = call.op.user()) {
-      s.exact_op = s.predefined_op = false;
-      s.op = {.commutative = user->commutative, .idempotent = false};
+      s.head.exact = s.head.predefined = false;
+      s.head.commutative = user->commutative;
     } else {
       const Op op = call.op.predefined();
-      s.exact_op = is_order_free(op, call.type);
-      s.op = {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
+      s.head.exact = is_order_free(op, call.type);
+      s.head.commutative = is_commutative(op);
+      s.head.idempotent = is_idempotent(op);
     }
   }
-  if (needs_prologue(call.collective)) {
-    s.prologue = true;
-  } else if (is_irregular(call.collective)) {
-    s.counts = call.counts;
-    s.displs = call.collective == Collective::allgatherv ? call.displs : std::span<const Count>{};
-  } else if (call.collective != Collective::barrier) {
-    s.count = call.count;
+  if (s.head.prologue || call.collective == Collective::barrier) return s;
+  if (!is_irregular(call.collective)) {
+    s.head.count = call.count;
+    return s;
   }
+  s.counts = prepare::numbers_of(call.counts);
+  if (call.collective == Collective::allgatherv) s.recv_displs = prepare::numbers_of(call.displs);
   return s;
 }
 
-Selection Comm::Impl::select(const Signature& s) const {
-  const Rank p = endpoint_.size();
-  return resolve(s.choice, {.collective = s.collective,
-                            .p = p,
-                            .bytes = deciding_bytes(s, p),
-                            .op = s.op,
-                            .exact_op = s.exact_op,
-                            .predefined_op = s.predefined_op});
-}
-
-Schedule Comm::Impl::build(const Signature& s, const Selection& selection) const {
-  return build_schedule(*selection.algorithm, s.collective,
-                        Shape{.size = endpoint_.size(),
-                              .rank = endpoint_.rank(),
-                              .root = s.root,
-                              .in_place = s.in_place,
-                              .params = selection.params});
-}
-
-Layout Comm::Impl::layout_of(const Signature& s, const Schedule& schedule, const BoundCall* told) const {
-  if (s.collective == Collective::alltoallv) {
-    if (told->prologue == nullptr) {
-      return Layout::exchange(endpoint_.rank(), s.send_counts, s.counts, schedule.segments);
-    }
-    return Layout::sparse(schedule.user_blocks, told->prologue->known_blocks(), {s.counts.begin(), s.counts.end()},
-                          schedule.segments);
-  }
-  return s.counts.empty() ? Layout::uniform(schedule.user_blocks, schedule.segments, s.count)
-                          : Layout::irregular({s.counts.begin(), s.counts.end()}, schedule.segments);
-}
-
-std::shared_ptr<BoundCall> Comm::Impl::bound(const Signature& s, const BoundCall* told) {
-  if (std::shared_ptr<BoundCall> found = cache_.find(s)) return found;
-  auto made = std::make_shared<BoundCall>(s);
-  if (s.prologue) {
-    const Selection selection = select(s);
-    made->schedule = build(s, selection);
-    if (!selection.algorithm->guarantees.direct) {
-      made->prologue = std::make_unique<CountPrologue>(made->schedule);
-      made->execution = std::make_unique<Execution>(made->prologue->plan());
-    }
-  } else {
-    const Schedule built = told == nullptr ? build(s, select(s)) : Schedule{};
-    const Schedule& use = told == nullptr ? built : told->schedule;
-    Displacements displacements{.send = s.send_displs, .recv = s.displs};
-    if (s.collective == Collective::scatterv) displacements = {.send = s.displs, .recv = {}};
-    made->execution = std::make_unique<Execution>(bind(use, layout_of(s, use, told), s.element_bytes, displacements));
-  }
-  cache_.insert(s, made);
-  return made;
+std::shared_ptr<BoundCall> Comm::Impl::bound(const prepare::Signature& s) {
+  return cache_.find(s, [&](std::uint64_t hash) { return std::make_shared<BoundCall>(s, hash, placement_); });
 }
 
 Comm::Impl::Buffers Comm::Impl::place_buffers(const Call& call) {
@@ -193,7 +118,7 @@ Comm::Impl::Buffers Comm::Impl::place_buffers(const Call& call) {
 void Comm::Impl::start(std::shared_ptr<BoundCall> bound, const Memory& memory) {
   running_ = std::move(bound);
   try {
-    endpoint_.start(*running_->execution, memory);
+    endpoint_.start(running_->execution(), memory);
   } catch (...) {
     endpoint_.abandon();
     throw;
@@ -205,29 +130,27 @@ void Comm::Impl::begin(const Call& call, const Choice& choice) {
   check_arguments(call);
   call_ = call;
   signature_ = signature_of(call, choice);
-  std::shared_ptr<BoundCall> plan = bound(signature_, nullptr);
+  std::shared_ptr<BoundCall> plan = bound(signature_);
   buffers_ = place_buffers(call);
-  if (signature_.prologue && plan->prologue == nullptr) {
+  if (signature_.head.prologue && plan->prologue() == nullptr) {
     // alltoallv by an algorithm that needs no other counts than the caller's.
-    const std::shared_ptr<BoundCall> told = std::move(plan);
-    signature_.prologue = false;
-    signature_.counts = call.counts;
-    signature_.displs = call.displs;
-    signature_.send_counts = call.in_place ? call.counts : call.send_counts;
-    signature_.send_displs = call.in_place ? call.displs : call.send_displs;
-    plan = bound(signature_, told.get());
+    signature_.head.prologue = false;
+    signature_.counts = prepare::numbers_of(call.counts);
+    signature_.send_counts = prepare::numbers_of(call.in_place ? call.counts : call.send_counts);
+    place_exchange();
+    plan = bound(signature_);
   }
-  in_prologue_ = signature_.prologue;
+  in_prologue_ = signature_.head.prologue;
   const bool reduces = is_reducing(call.collective);
   endpoint_.reduction().use(
       reduces && call.op.user() == nullptr ? reduce_kernel(call.op.predefined(), call.type) : nullptr,
-      reduces ? call.op.user() : nullptr, signature_.element_bytes);
-  std::byte* const scratch = scratch_.reserve(static_cast<std::size_t>(plan->execution->plan().scratch_bytes));
+      reduces ? call.op.user() : nullptr, signature_.head.extent_bytes);
   if (!in_prologue_) {
-    start(std::move(plan), Memory{buffers_.send, buffers_.recv, scratch});
+    start_data(std::move(plan));
     return;
   }
-  const CountPrologue& prologue = *plan->prologue;
+  const CountPrologue& prologue = *plan->prologue();
+  std::byte* const scratch = scratch_.reserve(static_cast<std::size_t>(plan->plan().scratch_bytes));
   prologue_send_.resize(std::max(prologue_send_.size(), prologue.send_counts()));
   prologue_recv_.resize(std::max(prologue_recv_.size(), prologue.recv_counts()));
   const bool exchange = call.collective == Collective::alltoallv && !call.in_place;
@@ -237,35 +160,45 @@ void Comm::Impl::begin(const Call& call, const Choice& choice) {
                                 reinterpret_cast<std::byte*>(prologue_recv_.data()), scratch});
 }
 
+void Comm::Impl::place_exchange() {
+  signature_.recv_displs = prepare::numbers_of(call_.displs);
+  signature_.send_displs = prepare::numbers_of(call_.in_place ? call_.displs : call_.send_displs);
+}
+
+void Comm::Impl::start_data(std::shared_ptr<BoundCall> bound) {
+  std::byte* const scratch = scratch_.reserve(static_cast<std::size_t>(bound->plan().scratch_bytes));
+  start(std::move(bound), Memory{buffers_.send, buffers_.recv, scratch});
+}
+
 void Comm::Impl::start_data_after_prologue() {
-  const std::shared_ptr<BoundCall> told = running_;
+  const std::shared_ptr<BoundCall> told = running_;  // keeps the blocks that the signature refers to
+  const CountPrologue& prologue = *told->prologue();
   in_prologue_ = false;
   const std::span<const Count> in_scratch{reinterpret_cast<const Count*>(scratch_.reserve(0)),
-                                          told->prologue->scratch_counts()};
-  signature_.prologue = false;
+                                          prologue.scratch_counts()};
+  signature_.head.prologue = false;
   if (call_.collective == Collective::alltoallv) {
-    const std::vector<Block>& known = told->prologue->known_blocks();
+    const std::vector<Block>& known = prologue.known_blocks();
     counts_.resize(known.size());
-    told->prologue->collect_known(prologue_send_, prologue_recv_, in_scratch, counts_);
+    prologue.collect_known(prologue_send_, prologue_recv_, in_scratch, counts_);
     const Rank p = endpoint_.size();
     for (std::size_t i = 0; i < known.size(); ++i) {
       require(known[i] % p != endpoint_.rank() || counts_[i] == call_.counts[static_cast<std::size_t>(known[i] / p)],
               "a rank sends another number of elements than this one receives from it");
     }
-    signature_.displs = call_.displs;
-    signature_.send_displs = call_.in_place ? call_.displs : call_.send_displs;
+    signature_.blocks = known;
+    place_exchange();
   } else {
     counts_.resize(static_cast<std::size_t>(endpoint_.size()));
-    told->prologue->collect(prologue_send_, prologue_recv_, in_scratch, counts_);
+    prologue.collect(prologue_send_, prologue_recv_, in_scratch, counts_);
     const bool at_root = endpoint_.rank() == call_.root;
     require(!at_root || std::ranges::equal(counts_, call_.counts), "the ranks' counts differ from those of the root");
     require(call_.in_place || counts_[own()] == call_.count, "a rank's count differs from that of the root");
-    signature_.displs = at_root ? call_.displs : std::span<const Count>{};
+    const bool scatters = call_.collective == Collective::scatterv;
+    if (at_root) (scatters ? signature_.send_displs : signature_.recv_displs) = prepare::numbers_of(call_.displs);
   }
-  signature_.counts = counts_;
-  std::shared_ptr<BoundCall> data = bound(signature_, told.get());
-  std::byte* const scratch = scratch_.reserve(static_cast<std::size_t>(data->execution->plan().scratch_bytes));
-  start(std::move(data), Memory{buffers_.send, buffers_.recv, scratch});
+  signature_.counts = prepare::numbers_of(counts_);
+  start_data(bound(signature_));
 }
 
 bool Comm::Impl::poll() {

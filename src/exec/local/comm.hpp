@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "circoll/local.hpp"
+#include "exec/local/bound_call.hpp"
 #include "exec/local/endpoint.hpp"
-#include "exec/local/plan_cache.hpp"
+#include "prepare/choices.hpp"
 
 namespace circoll::local {
 
@@ -31,7 +32,9 @@ class AlignedBytes {
 /// failed once a message has been sent.
 class Comm::Impl {
  public:
-  Impl(Hub& hub, Rank rank, const Options& options) : endpoint_(hub, rank), cache_(options.plan_cache_bytes) {}
+  /// `placement` is that of the world's ranks.
+  Impl(Hub& hub, Rank rank, const Options& options, const Placement& placement)
+      : endpoint_(hub, rank), placement_(placement), cache_(options.plan_cache_bytes) {}
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
 
@@ -48,25 +51,27 @@ class Comm::Impl {
   };
 
   void check_arguments(const Call& call) const;
-  [[nodiscard]] Signature signature_of(const Call& call, const Choice& choice) const;
+  [[nodiscard]] prepare::Signature signature_of(const Call& call, const Choice& choice);
   [[nodiscard]] Buffers place_buffers(const Call& call);
-  /// The plan of a signature; `told` is the prologue that came before, if one did.
-  std::shared_ptr<BoundCall> bound(const Signature& signature, const BoundCall* told);
-  [[nodiscard]] Selection select(const Signature& signature) const;
-  [[nodiscard]] Schedule build(const Signature& signature, const Selection& selection) const;
-  [[nodiscard]] Layout layout_of(const Signature& signature, const Schedule& schedule, const BoundCall* told) const;
+  [[nodiscard]] std::shared_ptr<BoundCall> bound(const prepare::Signature& signature);
+  /// Where the blocks of an alltoallv lie in the caller's buffers.
+  void place_exchange();
+  void start_data(std::shared_ptr<BoundCall> bound);
   void start_data_after_prologue();
   void start(std::shared_ptr<BoundCall> bound, const Memory& memory);
   [[nodiscard]] std::size_t own() const { return static_cast<std::size_t>(endpoint_.rank()); }
 
   Endpoint endpoint_;
-  PlanCache cache_;
+  Placement placement_;
+  prepare::Choices choices_;
+  prepare::LastChoices last_choices_{};
+  prepare::PlanCache<BoundCall> cache_;
   AlignedBytes scratch_;
   AlignedBytes staging_;
 
   // The call that is under way.
   Call call_;
-  Signature signature_;
+  prepare::Signature signature_;
   Buffers buffers_;
   std::shared_ptr<BoundCall> running_;
   bool in_prologue_ = false;

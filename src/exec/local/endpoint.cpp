@@ -1,7 +1,8 @@
 #include "exec/local/endpoint.hpp"
 
+#include <algorithm>
 #include <cstring>
-#include <string>
+#include <span>
 #include <thread>
 
 namespace circoll::local {
@@ -41,9 +42,13 @@ void Hub::fail() {
   for (Endpoint* endpoint : endpoints) endpoint->wake();
 }
 
-void Endpoint::wake() {
-  const std::lock_guard lock(mutex_);
-  arrived_.notify_all();
+Endpoint::Endpoint(Hub& hub, Rank rank)
+    : hub_(&hub),
+      rank_(rank),
+      mailbox_(rendezvous::Mailbox::create(mailbox_memory_.data())),
+      post_(rank, hub.mailboxes) {
+  hub.endpoints.push_back(this);
+  hub.mailboxes.push_back(mailbox_);
 }
 
 void Endpoint::check_world() const {
@@ -52,60 +57,27 @@ void Endpoint::check_world() const {
   }
 }
 
-void Endpoint::reserve(std::size_t events) {
-  // Peers may be one collective ahead, so events of two executions can meet.
-  const std::size_t enough = 2 * events + 16;
-  if (batch_.capacity() >= enough) return;
-  batch_.reserve(enough);
-  early_.reserve(enough);
-  const std::lock_guard lock(mutex_);
-  inbox_.reserve(enough);
-}
-
 void Endpoint::start(Execution& execution, const Memory& memory) {
   check_world();
-  reserve(execution.events());
+  if (!post_.has_room_for(execution.receives())) {
+    letters_.resize(execution.receives().sends());
+    post_.use_letters(letters_);
+  }
   current_ = &execution;
   memory_ = memory;
-  ++number_;
-  execution.reset();
-  std::erase_if(early_, [this](const Event& event) {
-    if (event.number != number_) return false;
-    match(event);  // before any receive is started, so it only takes note
-    return true;
-  });
+  post_.begin(execution.receives());
   execution.engine().start(*this);
 }
 
 bool Endpoint::poll() {
   check_world();
-  {
-    const std::lock_guard lock(mutex_);
-    std::swap(inbox_, batch_);
-  }
-  for (const Event& event : batch_) {
-    if (event.kind == Event::Kind::completion) {
-      current_->engine().completed(*this, event.step);
-    } else if (event.number > number_) {
-      early_.push_back(event);
-    } else {
-      match(event);
-    }
-  }
-  batch_.clear();
+  post_.poll(*this);
   return current_->engine().done();
 }
 
 void Endpoint::wait() {
-  std::unique_lock lock(mutex_);
-  for (int i = 0; i < yields_before_sleep && inbox_.empty(); ++i) {
-    lock.unlock();
-    std::this_thread::yield();
-    lock.lock();
-  }
-  sleeping_ = true;
-  arrived_.wait(lock, [this] { return !inbox_.empty() || hub_->failed.load(); });
-  sleeping_ = false;
+  for (int i = 0; i < yields_before_sleep && mailbox_->empty(); ++i) std::this_thread::yield();
+  mailbox_->wait(hub_->failed);
 }
 
 void Endpoint::abandon() noexcept {
@@ -114,53 +86,37 @@ void Endpoint::abandon() noexcept {
   for (int readers = readers_.load(); readers != 0; readers = readers_.load()) readers_.wait(readers);
 }
 
-void Endpoint::deliver(const Event& event) {
-  {
-    const std::lock_guard lock(mutex_);
-    inbox_.push_back(event);
-    if (sleeping_) arrived_.notify_one();
-  }
-  if (hub_->single_threaded && !queued) {
-    queued = true;
-    hub_->runnable.push_back(this);
-  }
+void Endpoint::make_runnable(Rank rank) {
+  if (!hub_->single_threaded) return;
+  Endpoint* const endpoint = hub_->endpoints[static_cast<std::size_t>(rank)];
+  if (endpoint->queued) return;
+  endpoint->queued = true;
+  hub_->runnable.push_back(endpoint);
 }
 
-void Endpoint::match(const Event& event) {
-  check(event.number == number_, "a message of a collective that this rank has left");
-  const PlanStep& sent = event.sender->current_->plan().steps[event.step];
-  Execution::Receive* const receive = current_->find(event.sender->rank_, sent.tag);
-  if (receive == nullptr || current_->plan().steps[receive->step].elements != sent.elements) {
-    throw Error(ErrorCode::invalid_argument,
-                "rank " + std::to_string(event.sender->rank_) + " sent " + std::to_string(sent.elements) +
-                    " elements that rank " + std::to_string(rank_) +
-                    " does not expect: the ranks called a collective with arguments that do not match");
-  }
-  receive->sender = event.sender;
-  receive->sender_step = event.step;
-  if (!receive->posted) return;
-  this->receive(*receive);
-  current_->engine().completed(*this, receive->step);
+void Endpoint::arrived(StepIndex step) {
+  receive(step);
+  current_->engine().completed(*this, step);
 }
 
-void Endpoint::receive(Execution::Receive& receive) {
-  Endpoint& sender = *receive.sender;
+void Endpoint::receive(StepIndex step) {
+  const Plan& to = current_->plan();
+  Endpoint& sender = *hub_->endpoints[static_cast<std::size_t>(to.steps[step].peer)];
   sender.readers_.fetch_add(1);
   const bool failed = hub_->failed.load();
   if (!failed) {
     const Plan& from = sender.current_->plan();
-    const Plan& to = current_->plan();
-    copy_message(to.pieces_of(to.steps[receive.step]), memory_, from.pieces_of(from.steps[receive.sender_step]),
+    copy_message(to.pieces_of(to.steps[step]), memory_, from.pieces_of(from.steps[post_.letter_of(step).step]),
                  sender.memory_, to.extent_bytes);
   }
   if (sender.readers_.fetch_sub(1) == 1 && hub_->failed.load()) sender.readers_.notify_all();
   if (failed) check_world();
-  sender.deliver(Event{Event::Kind::completion, receive.sender_step, &sender, number_});
+  post_.answer(step);
+  make_runnable(sender.rank_);
 }
 
-void Endpoint::local(StepIndex step) {
+void Endpoint::combine(const PlanStep& s) {
   const Plan& plan = current_->plan();
-  const PlanStep& s = plan.steps[step];
   for (const Run& run : plan.runs_of(s)) {
     std::byte* const dst = memory_.at(run.dst);
     const std::byte* const left = memory_.at(run.left);
@@ -172,18 +128,19 @@ void Endpoint::local(StepIndex step) {
   }
 }
 
-bool Endpoint::post(StepIndex step) {
+bool Endpoint::begin(StepIndex step) {
   const PlanStep& s = current_->plan().steps[step];
+  if (s.kind == StepKind::reduce || s.kind == StepKind::copy) {
+    combine(s);
+    return true;
+  }
   if (s.kind == StepKind::send) {
-    hub_->endpoints[static_cast<std::size_t>(s.peer)]->deliver(Event{Event::Kind::arrival, step, this, number_});
+    post_.send(step, s.peer, s.tag, s.elements);
+    make_runnable(s.peer);
     return false;
   }
-  Execution::Receive& receive = current_->receive_of(step);
-  if (receive.sender == nullptr) {
-    receive.posted = true;
-    return false;
-  }
-  this->receive(receive);
+  if (!post_.receive(step)) return false;
+  receive(step);
   return true;
 }
 

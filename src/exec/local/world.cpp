@@ -120,10 +120,11 @@ void World::Impl::run_single_threaded(std::span<const Call> calls, const Choice&
 
 World::World(Rank size, const Options& options) : impl_(std::make_unique<Impl>(options)) {
   require(size >= 1, "p must be at least 1");
+  require(options.node_of.empty() || static_cast<Rank>(options.node_of.size()) == size, "p nodes, or none, are needed");
+  const Placement placement = options.node_of.empty() ? Placement{} : placement_of(options.node_of);
   for (Rank rank = 0; rank < size; ++rank) {
     std::unique_ptr<Comm> comm(new Comm);
-    comm->impl_ = std::make_unique<Comm::Impl>(impl_->hub_, rank, options);
-    impl_->hub_.endpoints.push_back(&comm->impl_->endpoint());
+    comm->impl_ = std::make_unique<Comm::Impl>(impl_->hub_, rank, options, placement);
     impl_->comms_.push_back(std::move(comm));
   }
 }

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "circoll/mpi.hpp"
-#include "exec/mpi/calls.hpp"
-#include "exec/mpi/perform.hpp"
+#include "exec/mpi/call/calls.hpp"
+#include "exec/mpi/serve/perform.hpp"
 
 namespace circoll {
 namespace {
@@ -26,7 +26,7 @@ namespace circoll::mpi {
 namespace {
 
 void serve(const Call& call, const Choice& choice) {
-  const Outcome outcome = perform(call, *intern(call.collective, choice), Otherwise::refuse);
+  const Outcome outcome = perform(call, *intern(call.collective, choice), Unserved::refuse);
   if (outcome.error != MPI_SUCCESS) throw MpiError(outcome.error);
 }
 

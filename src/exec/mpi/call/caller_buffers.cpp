@@ -1,0 +1,426 @@
+#include "exec/mpi/call/caller_buffers.hpp"
+
+#include "circoll/schedule.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+bool is_scatter(Collective c) { return c == Collective::scatter || c == Collective::scatterv; }
+bool is_gather(Collective c) { return c == Collective::gather || c == Collective::gatherv; }
+bool is_reduce_scatter(Collective c) {
+  return c == Collective::reduce_scatter || c == Collective::reduce_scatter_block;
+}
+
+/// MPI's buffers of no elements may be any pointer; MPI_BOTTOM is an address to add to.
+char* as_base(const void* buffer) { return static_cast<char*>(const_cast<void*>(buffer)); }
+
+/// No address, though there is something to be found: MPI_BOTTOM needs a datatype that does not begin at it.
+bool missing(const void* buffer, Count bytes, const TypeInfo& info) {
+  return buffer == nullptr && bytes > 0 && info.true_lb_bytes == 0;
+}
+
+// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the ranks
+// where that refuses it, and must not where it does not, for there it would wait for the others.
+#ifdef OPEN_MPI
+constexpr bool native_refuses_equal_blocks = false;
+#else
+constexpr bool native_refuses_equal_blocks = true;
+#endif
+
+}  // namespace
+
+#ifdef OPEN_MPI
+bool native_refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
+  return collective == Collective::reduce || (collective == Collective::allreduce && buffer != MPI_BOTTOM && count > 1);
+}
+#else
+bool native_refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) { return count > 0; }
+#endif
+
+CallerBuffers::CallerBuffers(const Call& call, Rank rank, Rank size) : call_(call), rank_(rank), size_(size) {
+  if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
+    erroneous_ = true;
+    return;
+  }
+  if (call.collective == Collective::barrier) return;
+  if (is_reducing(call.collective)) {
+    read_reduction();
+  } else {
+    read_movement();
+  }
+}
+
+void CallerBuffers::check_counts(const CountArray& counts, bool significant) {
+  if (!significant) return;
+  if (!counts) {
+    erroneous_ = true;
+    return;
+  }
+  for (Rank i = 0; i < size_; ++i) erroneous_ = erroneous_ || counts[i] < 0;
+}
+
+// ---- reductions
+
+void CallerBuffers::read_reduction() {
+  const Collective c = call_.collective;
+  const TypeInfo info = describe(call_.sendtype);
+  const Count count = c == Collective::reduce_scatter_block ? call_.recvcount : call_.sendcount;
+  in_place_ = call_.sendbuf == MPI_IN_PLACE;
+  // Where it is not significant, the receive buffer may be anything.
+  bool receives = true;
+  if (c == Collective::reduce) receives = at_root();
+  if (c == Collective::exscan) receives = rank_ > 0 || in_place_;
+  const bool bad_recvbuf = receives && call_.recvbuf == MPI_IN_PLACE;
+  erroneous_ = !info.valid || call_.op == MPI_OP_NULL || count < 0 || bad_recvbuf;
+  if (c == Collective::reduce) erroneous_ = erroneous_ || (in_place_ && !at_root());
+  if (c == Collective::reduce_scatter) check_counts(call_.recvcounts, true);
+  if (erroneous_) return;
+  Count own = count;
+  Count received = count;
+  if (c == Collective::reduce_scatter_block) own = count * size_;
+  if (c == Collective::reduce_scatter) {
+    own = 0;
+    for (Rank i = 0; i < size_; ++i) own += call_.recvcounts[i];
+    received = call_.recvcounts[rank_];
+  }
+  own_bytes_ = own * info.size_bytes;
+  erroneous_ = (!in_place_ && missing(call_.sendbuf, own_bytes_, info)) ||
+               (receives && missing(call_.recvbuf, in_place_ ? own_bytes_ : received * info.size_bytes, info));
+  if (!in_place_ && receives && call_.sendbuf == call_.recvbuf) {
+    erroneous_ = erroneous_ || native_refuses_equal_buffers(c, call_.recvbuf, own);
+    in_place_ = true;  // what it amounts to otherwise
+  }
+  if (erroneous_) return;
+  elements_.type = call_.sendtype;
+  elements_.op = call_.op;
+  elements_.extent_bytes = info.extent_bytes;
+  elements_.info = info;
+  read_operator(info);
+  block_ = count;
+}
+
+void CallerBuffers::read_operator(const TypeInfo& info) {
+  if (const auto op = predefined_op(call_.op)) {
+    if (info.element && *op != Op::replace && *op != Op::no_op) {
+      elements_.kernel = reduce_kernel(*op, *info.element);
+    }
+    if (elements_.kernel == nullptr) {
+      // Either MPI does not define it, and native says so, or the MPI library knows a type that we do not.
+      unsupported_ = "a predefined operator on this datatype has no kernel";
+      return;
+    }
+    elements_.commutative = is_commutative(*op);
+    idempotent_ = is_idempotent(*op);
+    exact_ = is_order_free(*op, *info.element);
+    elements_.info.true_lb_bytes = 0;  // kernels and messages treat elements as plain memory
+    return;
+  }
+  const std::optional<bool> commutative = commutes(call_.op);
+  if (!commutative) {
+    erroneous_ = true;
+    return;
+  }
+  elements_.commutative = *commutative;
+  exact_ = false;  // nothing is known about the user's function
+  elements_.typed = !info.dense;
+  if (info.size_bytes == 0 || info.extent_bytes <= 0 || info.true_extent_bytes > info.extent_bytes) {
+    unsupported_ = "a user operator on a datatype whose elements overlap or are empty";
+  }
+}
+
+// ---- collectives that only move data
+
+void CallerBuffers::read_send(const void* buffer, Count count, MPI_Datatype type) {
+  send_.significant = true;
+  send_.buffer = as_base(buffer);
+  send_.type = type;
+  send_.info = describe(type);
+  send_.count = count;
+  erroneous_ = erroneous_ || !send_.info.valid || count < 0 || buffer == MPI_IN_PLACE;
+}
+
+void CallerBuffers::read_recv(void* buffer, Count count, MPI_Datatype type) {
+  recv_.significant = true;
+  recv_.buffer = as_base(buffer);
+  recv_.type = type;
+  recv_.info = describe(type);
+  recv_.count = count;
+  erroneous_ = erroneous_ || !recv_.info.valid || count < 0 || buffer == MPI_IN_PLACE;
+}
+
+void CallerBuffers::read_movement() {
+  const Collective c = call_.collective;
+  if (c == Collective::bcast) {
+    read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+    erroneous_ = erroneous_ || recv_.missing();
+    block_ = own_bytes_ = recv_.total_bytes();
+    return;
+  }
+  if (is_exchange(c)) return read_exchange();
+  const bool holds_all = is_scatter(c) || is_gather(c) ? at_root() : true;
+  const bool sends = !is_scatter(c) || at_root();
+  const bool receives = !is_gather(c) || at_root();
+  const void* const replaceable = is_scatter(c) ? call_.recvbuf : call_.sendbuf;
+  in_place_ = replaceable == MPI_IN_PLACE;
+  if (in_place_ && !holds_all) {
+    erroneous_ = true;
+    return;
+  }
+  if (sends && !(in_place_ && !is_scatter(c))) read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
+  if (receives && !(in_place_ && is_scatter(c))) read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+  // The side with p blocks, and the side with one.
+  Side& all = is_scatter(c) ? send_ : recv_;
+  Side& one = is_scatter(c) ? recv_ : send_;
+  if (holds_all) {
+    all.blocks = size_;
+    if (is_irregular(c)) {
+      all.counts = is_scatter(c) ? call_.sendcounts : call_.recvcounts;
+      all.displs = is_scatter(c) ? call_.senddispls : call_.recvdispls;
+      check_counts(all.counts, true);
+      erroneous_ = erroneous_ || !all.displs;
+    }
+  }
+  if (erroneous_) return;
+  const Count own_in_all = holds_all ? all.bytes_of(rank_) : 0;
+  own_bytes_ = one.significant ? one.count * one.info.size_bytes : own_in_all;
+  // MPI wants both sides to agree; reading or writing beyond the smaller one is not the way to report it.
+  erroneous_ = (one.significant && holds_all && own_in_all != own_bytes_) || send_.missing() || recv_.missing() ||
+               refuses_own_block();
+  block_ = own_bytes_;
+}
+
+void CallerBuffers::read_exchange() {
+  in_place_ = call_.sendbuf == MPI_IN_PLACE;
+  erroneous_ = call_.recvbuf == MPI_IN_PLACE;
+  const auto set_blocks = [&](Side& side, const CountArray& counts, const CountArray& displs) {
+    side.blocks = size_;
+    if (call_.collective != Collective::alltoallv) return;
+    side.counts = counts;
+    side.displs = displs;
+    check_counts(counts, true);
+    erroneous_ = erroneous_ || !displs;
+  };
+  read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+  set_blocks(recv_, call_.recvcounts, call_.recvdispls);
+  if (in_place_) {
+    send_ = recv_;
+    send_.copied = true;
+  } else {
+    read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
+    set_blocks(send_, call_.sendcounts, call_.senddispls);
+  }
+  if (erroneous_) return;
+  own_bytes_ = send_.total_bytes();
+  block_ = recv_.bytes_of(rank_);
+  erroneous_ = send_.bytes_of(rank_) != block_ || send_.missing() || recv_.missing() || refuses_equal_buffers();
+}
+
+bool CallerBuffers::has_lasting_handles() const {
+  const auto named = [](const Side& side) { return !side.significant || side.info.named; };
+  return is_reducing(call_.collective) ? elements_.kernel != nullptr : named(send_) && named(recv_);
+}
+
+bool CallerBuffers::readdress() {
+  if (is_reducing(call_.collective)) return true;  // there only the call knows where its buffers are
+  recv_.buffer = as_base(call_.recvbuf);
+  send_.buffer = as_base(in_place_ && is_exchange(call_.collective) ? call_.recvbuf : call_.sendbuf);
+  return is_exchange(call_.collective) ? !refuses_equal_buffers() : !refuses_own_block();
+}
+
+bool CallerBuffers::refuses_own_block() const {
+  const Side& all = all_blocks();
+  const Side& one = &all == &send_ ? recv_ : send_;
+  if (!native_refuses_equal_blocks || !all.significant || !one.significant) return false;
+  if (all.type != one.type || one.total_bytes() == 0 || all.elements_of(rank_) != one.count) return false;
+  const Count elements = all.displs ? all.displs[rank_] : all.count * rank_;
+  return one.buffer == all.buffer + elements * all.info.size_bytes;  // packed bytes: that is what MPICH looks at
+}
+
+bool CallerBuffers::refuses_equal_buffers() const {
+  if (!native_refuses_equal_blocks || in_place_) return false;
+  if (send_.buffer != recv_.buffer || send_.type != recv_.type) return false;
+  if (own_bytes_ == 0) return false;
+  if (call_.collective == Collective::alltoallv) return call_.sendcounts.data() == call_.recvcounts.data();
+  return send_.count == recv_.count;
+}
+
+bool CallerBuffers::Side::missing() const { return significant && mpi::missing(buffer, total_bytes(), info); }
+
+Count CallerBuffers::Side::total_bytes() const {
+  if (!counts) return blocks * count * info.size_bytes;
+  Count elements = 0;
+  for (Rank i = 0; i < blocks; ++i) elements += counts[i];
+  return elements * info.size_bytes;
+}
+
+// ---- signatures
+
+Signature CallerBuffers::signature(const InternedChoice& choice) const {
+  const Collective c = call_.collective;
+  Signature s;
+  s.head.size = size_;
+  s.head.rank = rank_;
+  s.head.choice = &choice;
+  s.head.collective = c;
+  s.head.root = is_rooted(c) ? call_.root : 0;
+  s.head.in_place = in_place_ && has_in_place_schedule(c, Shape{.size = size_, .rank = rank_, .root = s.head.root});
+  if (c == Collective::barrier) return s;
+  s.head.count = is_irregular(c) ? 0 : block_;
+  if (is_reducing(c)) {
+    s.head.extent_bytes = elements_.extent_bytes;
+    s.head.message_bytes = elements_.typed ? elements_.info.size_bytes : elements_.extent_bytes;
+    s.head.type_id = elements_.typed ? elements_.info.id : 0;
+    s.head.commutative = elements_.commutative;
+    s.head.idempotent = idempotent_;
+    s.head.exact = exact_;
+    s.head.predefined = elements_.kernel != nullptr;
+  }
+  if (is_irregular(c)) add_arrays(s);
+  return s;
+}
+
+void CallerBuffers::add_arrays(Signature& s) const {
+  const Collective c = call_.collective;
+  if (c == Collective::reduce_scatter) {
+    s.counts = {.values = call_.recvcounts, .size = size_};
+    return;
+  }
+  const auto counts_of = [&](const Side& side) {
+    return Numbers{.values = side.counts, .unit = side.info.size_bytes, .size = size_};
+  };
+  // Staging memory has no displacements.
+  const auto displs_of = [&](const Side& side) {
+    if (!side.significant || !side.displs || side.staged()) return Numbers{};
+    return Numbers{.values = side.displs, .unit = side.info.extent_bytes, .size = size_};
+  };
+  // Counts of gatherv and scatterv come from the prologue.
+  if (!is_rooted(c)) s.counts = counts_of(recv_);
+  if (is_exchange(c)) s.send_counts = counts_of(send_);
+  s.send_displs = displs_of(send_);
+  s.recv_displs = displs_of(recv_);
+}
+
+Signature CallerBuffers::prologue_signature(const InternedChoice& choice) const {
+  Signature s = signature(choice);
+  s.head.prologue = true;
+  s.counts = s.send_counts = s.send_displs = s.recv_displs = {};
+  return s;
+}
+
+const CallerBuffers::Side& CallerBuffers::all_blocks() const {
+  return is_scatter(call_.collective) || is_exchange(call_.collective) ? send_ : recv_;
+}
+
+void CallerBuffers::known_counts(std::span<Count> counts) const {
+  if (is_rooted(call_.collective) && !at_root()) return;
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = all_blocks().bytes_of(static_cast<Rank>(i));
+}
+
+bool CallerBuffers::admits(std::span<const Block> blocks, std::span<const Count> counts) const {
+  if (is_exchange(call_.collective)) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      if (blocks[i] % size_ == rank_ && counts[i] > recv_.bytes_of(blocks[i] / size_)) return false;
+    }
+    return true;
+  }
+  if (is_scatter(call_.collective)) {
+    return !recv_.significant || counts[static_cast<std::size_t>(rank_)] <= own_bytes_;
+  }
+  for (std::size_t i = 0; recv_.significant && i < counts.size(); ++i) {
+    if (counts[i] > recv_.bytes_of(static_cast<Rank>(i))) return false;
+  }
+  return true;
+}
+
+void CallerBuffers::discard(std::span<const Block> blocks, std::span<const Count> counts) {
+  discarded_bytes_ = 0;
+  recv_.copied = true;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const Rank to = is_exchange(call_.collective)  ? static_cast<Rank>(blocks[i] % size_)
+                    : is_scatter(call_.collective) ? static_cast<Rank>(i)
+                                                   : rank_;
+    if (to == rank_) discarded_bytes_ += counts[i];
+  }
+}
+
+// ---- the caller's memory
+
+Count CallerBuffers::send_staging_bytes() const { return send_.staged() ? send_.total_bytes() : 0; }
+
+Count CallerBuffers::recv_staging_bytes() const {
+  if (is_reduce_scatter(call_.collective) && in_place_) {
+    const Count own = call_.collective == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
+    return own * elements_.extent_bytes;
+  }
+  if (discards()) return discarded_bytes_;
+  return recv_.staged() ? recv_.total_bytes() : 0;
+}
+
+char* CallerBuffers::send_base(std::byte* staging) const {
+  if (is_reducing(call_.collective)) {
+    if (!in_place_) return as_base(call_.sendbuf);
+    return is_reduce_scatter(call_.collective) ? as_base(call_.recvbuf) : nullptr;
+  }
+  return send_.staged() ? reinterpret_cast<char*>(staging) : send_.buffer;
+}
+
+char* CallerBuffers::recv_base(std::byte* staging) const {
+  if (is_reducing(call_.collective)) {
+    if (is_reduce_scatter(call_.collective) && in_place_) {
+      return reinterpret_cast<char*>(staging) - elements_.info.true_lb_bytes;
+    }
+    return as_base(call_.recvbuf);
+  }
+  return recv_.staged() ? reinterpret_cast<char*>(staging) : recv_.buffer;
+}
+
+int CallerBuffers::pack_side(const Side& side, std::byte* to) {
+  if (!side.counts) return pack(side.buffer, side.blocks * side.count, side.type, side.info, to);
+  for (Rank i = 0; i < side.blocks; ++i) {
+    const int rc = pack(side.block_begin(i), side.counts[i], side.type, side.info, to);
+    if (rc != MPI_SUCCESS) return rc;
+    to += packed_bytes(side.info, side.counts[i]);
+  }
+  return MPI_SUCCESS;
+}
+
+int CallerBuffers::unpack_side(const Side& side, const std::byte* from) {
+  if (!side.counts) return unpack(from, side.buffer, side.blocks * side.count, side.type, side.info);
+  for (Rank i = 0; i < side.blocks; ++i) {
+    const int rc = unpack(from, side.block_begin(i), side.counts[i], side.type, side.info);
+    if (rc != MPI_SUCCESS) return rc;
+    from += packed_bytes(side.info, side.counts[i]);
+  }
+  return MPI_SUCCESS;
+}
+
+/// In place: this rank's contribution lies in the caller's receive buffer, and must lie in its staged form.
+int CallerBuffers::pack_own_block(std::byte* recv_staging) const {
+  if (!recv_.counts) {
+    return pack(recv_.buffer + rank_ * recv_.count * recv_.info.extent_bytes, recv_.count, recv_.type, recv_.info,
+                recv_staging + rank_ * packed_bytes(recv_.info, recv_.count));
+  }
+  for (Rank i = 0; i < rank_; ++i) recv_staging += packed_bytes(recv_.info, recv_.counts[i]);
+  return pack(recv_.block_begin(rank_), recv_.counts[rank_], recv_.type, recv_.info, recv_staging);
+}
+
+int CallerBuffers::before(std::byte* send_staging, std::byte* recv_staging) const {
+  if (is_reducing(call_.collective)) return MPI_SUCCESS;
+  if (send_.staged()) return pack_side(send_, send_staging);
+  if (!recv_.staged() || discards()) return MPI_SUCCESS;
+  if (call_.collective == Collective::bcast) return at_root() ? pack_side(recv_, recv_staging) : MPI_SUCCESS;
+  return in_place_ ? pack_own_block(recv_staging) : MPI_SUCCESS;
+}
+
+int CallerBuffers::after(const std::byte* recv_staging, const Elements& elements) const {
+  const Collective c = call_.collective;
+  if (is_reduce_scatter(c) && in_place_) {
+    const Count own = c == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
+    return elements.copy(as_base(call_.recvbuf),
+                         reinterpret_cast<const char*>(recv_staging) - elements_.info.true_lb_bytes, own);
+  }
+  if (!recv_.staged() || discards() || (c == Collective::bcast && at_root())) return MPI_SUCCESS;
+  return unpack_side(recv_, recv_staging);
+}
+
+}  // namespace circoll::mpi

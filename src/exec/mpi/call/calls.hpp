@@ -1,0 +1,184 @@
+// The calls of all collectives from the arguments of MPI's own functions, in their order. Written here once, for the
+// API and for the drop-in.
+#pragma once
+
+#include "exec/mpi/call/call.hpp"
+
+namespace circoll::mpi::calls {
+
+inline Call allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op,
+                      MPI_Comm comm) {
+  return {.collective = Collective::allreduce,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .sendcount = count,
+          .sendtype = datatype,
+          .op = op,
+          .comm = comm};
+}
+
+inline Call reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, int root,
+                   MPI_Comm comm) {
+  return {.collective = Collective::reduce,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .sendcount = count,
+          .sendtype = datatype,
+          .op = op,
+          .root = root,
+          .comm = comm};
+}
+
+inline Call reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype datatype, MPI_Op op,
+                                 MPI_Comm comm) {
+  return {.collective = Collective::reduce_scatter_block,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .recvcount = recvcount,
+          .sendtype = datatype,
+          .op = op,
+          .comm = comm};
+}
+
+inline Call reduce_scatter(const void* sendbuf, void* recvbuf, const CountArray& recvcounts, MPI_Datatype datatype,
+                           MPI_Op op, MPI_Comm comm) {
+  return {.collective = Collective::reduce_scatter,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .recvcounts = recvcounts,
+          .sendtype = datatype,
+          .op = op,
+          .comm = comm};
+}
+
+/// scan, exscan.
+inline Call prefix(Collective collective, const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm) {
+  return {.collective = collective,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .sendcount = count,
+          .sendtype = datatype,
+          .op = op,
+          .comm = comm};
+}
+
+inline Call allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                      MPI_Datatype recvtype, MPI_Comm comm) {
+  return {.collective = Collective::allgather,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .sendcount = sendcount,
+          .recvcount = recvcount,
+          .sendtype = sendtype,
+          .recvtype = recvtype,
+          .comm = comm};
+}
+
+inline Call allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                       const CountArray& recvcounts, const CountArray& displs, MPI_Datatype recvtype, MPI_Comm comm) {
+  return {.collective = Collective::allgatherv,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .sendcount = sendcount,
+          .recvcounts = recvcounts,
+          .recvdispls = displs,
+          .sendtype = sendtype,
+          .recvtype = recvtype,
+          .comm = comm};
+}
+
+inline Call gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return {.collective = Collective::gather,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .sendcount = sendcount,
+          .recvcount = recvcount,
+          .sendtype = sendtype,
+          .recvtype = recvtype,
+          .root = root,
+          .comm = comm};
+}
+
+inline Call gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    const CountArray& recvcounts, const CountArray& displs, MPI_Datatype recvtype, int root,
+                    MPI_Comm comm) {
+  return {.collective = Collective::gatherv,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .sendcount = sendcount,
+          .recvcounts = recvcounts,
+          .recvdispls = displs,
+          .sendtype = sendtype,
+          .recvtype = recvtype,
+          .root = root,
+          .comm = comm};
+}
+
+inline Call scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return {.collective = Collective::scatter,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .sendcount = sendcount,
+          .recvcount = recvcount,
+          .sendtype = sendtype,
+          .recvtype = recvtype,
+          .root = root,
+          .comm = comm};
+}
+
+inline Call scatterv(const void* sendbuf, const CountArray& sendcounts, const CountArray& displs, MPI_Datatype sendtype,
+                     void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return {.collective = Collective::scatterv,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .recvcount = recvcount,
+          .sendcounts = sendcounts,
+          .senddispls = displs,
+          .sendtype = sendtype,
+          .recvtype = recvtype,
+          .root = root,
+          .comm = comm};
+}
+
+inline Call alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm) {
+  return {.collective = Collective::alltoall,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .sendcount = sendcount,
+          .recvcount = recvcount,
+          .sendtype = sendtype,
+          .recvtype = recvtype,
+          .comm = comm};
+}
+
+inline Call alltoallv(const void* sendbuf, const CountArray& sendcounts, const CountArray& sdispls,
+                      MPI_Datatype sendtype, void* recvbuf, const CountArray& recvcounts, const CountArray& rdispls,
+                      MPI_Datatype recvtype, MPI_Comm comm) {
+  return {.collective = Collective::alltoallv,
+          .sendbuf = sendbuf,
+          .recvbuf = recvbuf,
+          .sendcounts = sendcounts,
+          .recvcounts = recvcounts,
+          .senddispls = sdispls,
+          .recvdispls = rdispls,
+          .sendtype = sendtype,
+          .recvtype = recvtype,
+          .comm = comm};
+}
+
+inline Call bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  return {.collective = Collective::bcast,
+          .recvbuf = buffer,
+          .recvcount = count,
+          .recvtype = datatype,
+          .root = root,
+          .comm = comm};
+}
+
+inline Call barrier(MPI_Comm comm) { return {.collective = Collective::barrier, .comm = comm}; }
+
+}  // namespace circoll::mpi::calls

@@ -1,0 +1,120 @@
+#include "exec/mpi/call/elements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "exec/mpi/library/private_communicators.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+/// Bytes of memory layout per temporary copy: larger runs are worked on in parts that stay in the cache.
+constexpr Count temp_target_bytes = 64 << 10;
+
+/// memmove for sizes and addresses that may be zero and null.
+void move_bytes(char* dst, const char* src, Count bytes) {
+  if (bytes > 0 && dst != src) std::memmove(dst, src, static_cast<std::size_t>(bytes));
+}
+
+}  // namespace
+
+std::optional<Op> predefined_op(MPI_Op op) {
+  static const std::array<std::pair<MPI_Op, Op>, op_count> table{{{MPI_SUM, Op::sum},
+                                                                  {MPI_PROD, Op::prod},
+                                                                  {MPI_MIN, Op::min},
+                                                                  {MPI_MAX, Op::max},
+                                                                  {MPI_LAND, Op::land},
+                                                                  {MPI_LOR, Op::lor},
+                                                                  {MPI_LXOR, Op::lxor},
+                                                                  {MPI_BAND, Op::band},
+                                                                  {MPI_BOR, Op::bor},
+                                                                  {MPI_BXOR, Op::bxor},
+                                                                  {MPI_MINLOC, Op::minloc},
+                                                                  {MPI_MAXLOC, Op::maxloc},
+                                                                  {MPI_REPLACE, Op::replace},
+                                                                  {MPI_NO_OP, Op::no_op}}};
+  for (const auto& [handle, known] : table) {
+    if (handle == op) return known;
+  }
+  return std::nullopt;
+}
+
+std::optional<bool> commutes(MPI_Op op) {
+  // A question about an operator alone fails in the program's error handler: a reduction of nothing, on a communicator of
+  // ours, says before whether the handle is one.
+  MPI_Comm self = self_communicator();
+  if (self == MPI_COMM_NULL) return std::nullopt;
+  {
+    static std::mutex mutex;  // a communicator has one collective at a time
+    const std::lock_guard lock(mutex);
+    const int nothing = 0;
+    int result = 0;
+    if (PMPI_Reduce(&nothing, &result, 0, MPI_INT, op, 0, self) != MPI_SUCCESS) return std::nullopt;
+  }
+  int commutative = 0;
+  if (PMPI_Op_commutative(op, &commutative) != MPI_SUCCESS) return std::nullopt;
+  return commutative != 0;
+}
+
+Count Elements::temp_elements_for(const TypeInfo& info) {
+  return std::max<Count>(1, temp_target_bytes / std::max<Count>(1, info.extent_bytes));
+}
+
+Count Elements::temp_bytes_for(const TypeInfo& info) {
+  return temp_elements_for(info) * (info.extent_bytes + info.size_bytes);
+}
+
+char* Elements::temp_element() const { return reinterpret_cast<char*>(temp) - info.true_lb_bytes; }
+
+int Elements::copy(char* dst, const char* src, Count elements) const {
+  if (dst == src || elements == 0) return MPI_SUCCESS;
+  if (!typed) {
+    move_bytes(dst, src, elements * extent_bytes);
+    return MPI_SUCCESS;
+  }
+  char* const packed = reinterpret_cast<char*>(temp) + temp_elements * extent_bytes;
+  for (Count done = 0; done < elements; done += temp_elements) {
+    const Count part = std::min(temp_elements, elements - done);
+    int rc = pack(src + done * extent_bytes, part, type, info, packed);
+    if (rc == MPI_SUCCESS) rc = unpack(packed, dst + done * extent_bytes, part, type, info);
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+int Elements::reduce(char* dst, const char* left, const char* right, Count elements) const {
+  if (elements == 0) return MPI_SUCCESS;
+  if (kernel != nullptr) {
+    kernel(dst, left, right, static_cast<std::size_t>(elements));
+    return MPI_SUCCESS;
+  }
+  // Parts of temp_elements also keep MPI_Reduce_local's int count in range.
+  for (Count done = 0; done < elements; done += temp_elements) {
+    const Count offset = done * extent_bytes;
+    const int rc = reduce_user(dst + offset, left + offset, right + offset,
+                               static_cast<int>(std::min(temp_elements, elements - done)));
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+int Elements::reduce_user(char* dst, const char* left, const char* right, int elements) const {
+  // MPI_Reduce_local(in, inout) computes inout = in op inout: `in` is the left operand.
+  if (left == right || (dst == left && !commutative)) return reduce_through_temp(dst, left, right, elements);
+  if (dst == right) return PMPI_Reduce_local(left, dst, elements, type, op);
+  if (dst == left) return PMPI_Reduce_local(right, dst, elements, type, op);
+  const int rc = copy(dst, right, elements);
+  return rc != MPI_SUCCESS ? rc : PMPI_Reduce_local(left, dst, elements, type, op);
+}
+
+int Elements::reduce_through_temp(char* dst, const char* left, const char* right, int elements) const {
+  int rc = copy(temp_element(), right, elements);
+  if (rc == MPI_SUCCESS) rc = PMPI_Reduce_local(left, temp_element(), elements, type, op);
+  if (rc == MPI_SUCCESS) rc = copy(dst, temp_element(), elements);
+  return rc;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,126 @@
+#include "exec/mpi/call/kept_arguments.hpp"
+
+#include <mutex>
+#include <unordered_map>
+
+#include "circoll/error.hpp"
+#include "exec/mpi/call/datatype.hpp"
+#include "exec/mpi/call/elements.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+/// A user's operator that pending operations need.
+struct HeldOp {
+  int users = 0;
+  bool freed = false;  ///< the program has freed it
+};
+
+/// Part of the executor's global state (HACKING.md). No MPI call is made under the mutex.
+struct HeldOperators {
+  std::mutex mutex;
+  std::unordered_map<MPI_Op, HeldOp> all;
+};
+
+HeldOperators& held_operators() {
+  static auto* const instance = new HeldOperators;  // never destroyed: threads of the program may still run at exit
+  return *instance;
+}
+
+/// A user's operator: free_op_later() then waits for the last release.
+void hold_op(MPI_Op op) {
+  HeldOperators& held = held_operators();
+  const std::lock_guard lock(held.mutex);
+  ++held.all[op].users;
+}
+
+void release_op(MPI_Op op) noexcept {
+  HeldOperators& held = held_operators();
+  bool free_now = false;
+  {
+    const std::lock_guard lock(held.mutex);
+    const auto found = held.all.find(op);
+    if (found == held.all.end() || --found->second.users > 0) return;
+    free_now = found->second.freed;
+    held.all.erase(found);
+  }
+  if (free_now) PMPI_Op_free(&op);
+}
+
+}  // namespace
+
+bool free_op_later(MPI_Op op) noexcept {
+  HeldOperators& held = held_operators();
+  const std::lock_guard lock(held.mutex);
+  const auto found = held.all.find(op);
+  if (found == held.all.end()) return false;
+  found->second.freed = true;
+  return true;
+}
+
+KeptArguments::KeptArguments(const Call& call, Rank rank, Rank size) : call_(call) {
+  const bool user_operator = is_reducing(call.collective) && call.op != MPI_OP_NULL && !predefined_op(call.op);
+  try {
+    if (is_irregular(call.collective)) hold_arrays(rank, size);
+    hold(&Call::sendtype, user_operator);
+    hold(&Call::recvtype, user_operator);
+    if (user_operator) {
+      hold_op(call.op);
+      op_ = call.op;
+    }
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+KeptArguments::~KeptArguments() { release(); }
+
+void KeptArguments::hold_arrays(Rank rank, Rank size) {
+  const Collective c = call_.collective;
+  // Where it is not significant, an array may be anything.
+  const bool at_root = !is_rooted(c) || static_cast<Rank>(call_.root) == rank;
+  const bool in_place = call_.sendbuf == MPI_IN_PLACE;
+  const bool sends = at_root && !(c == Collective::alltoallv && in_place);
+  const Call theirs = call_;
+  numbers_.reserve(4 * static_cast<std::size_t>(size));
+  const auto copy = [&](CountArray Call::*array, bool significant) {
+    call_.*array = {};
+    const CountArray& from = theirs.*array;
+    if (!from || !significant) return;
+    const Count* const begin = numbers_.data() + numbers_.size();
+    for (Rank i = 0; i < size; ++i) numbers_.push_back(from[i]);
+    call_.*array = CountArray::wide(begin);
+  };
+  copy(&Call::sendcounts, sends);
+  copy(&Call::senddispls, sends);
+  copy(&Call::recvcounts, at_root);
+  copy(&Call::recvdispls, at_root);
+  // Where that is an error, it must stay one.
+  if (call_.sendcounts && theirs.sendcounts.data() == theirs.recvcounts.data()) call_.recvcounts = call_.sendcounts;
+}
+
+/// Dense types are needed only to call a user's operator: all else is bytes.
+void KeptArguments::hold(MPI_Datatype Call::*type, bool user_operator) {
+  MPI_Datatype& handle = call_.*type;
+  if (handle == MPI_DATATYPE_NULL) return;
+  const TypeInfo info = describe(handle);
+  if (!info.valid || info.named || (info.dense && !user_operator)) return;
+  // Not MPI_Type_dup, which would run the program's copy callbacks. Made anew for each call: a handle that is kept with
+  // the program's datatype would keep that one alive.
+  MPI_Datatype& made = types_[type == &Call::sendtype ? 0 : 1];
+  int rc = PMPI_Type_contiguous(1, handle, &made);
+  if (rc == MPI_SUCCESS) rc = PMPI_Type_commit(&made);
+  if (rc != MPI_SUCCESS) throw Error(ErrorCode::transport, "a datatype could not be kept for a pending operation");
+  describe_as(made, info);
+  handle = made;
+}
+
+void KeptArguments::release() noexcept {
+  for (MPI_Datatype& type : types_) {
+    if (type != MPI_DATATYPE_NULL) PMPI_Type_free(&type);
+  }
+  if (op_ != MPI_OP_NULL) release_op(op_);
+}
+
+}  // namespace circoll::mpi

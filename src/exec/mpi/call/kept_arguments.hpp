@@ -1,0 +1,40 @@
+// What a program may free or overwrite while operations still need it, as soon as a nonblocking call has returned or a
+// persistent request has been made: datatypes and operators, and arrays of counts, which MPI libraries copy, too.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <vector>
+
+#include "exec/mpi/call/call.hpp"
+
+namespace circoll::mpi {
+
+/// What MPI_Op_free does: true if the operator is held, and will be freed later; false if the caller shall free it now.
+[[nodiscard]] bool free_op_later(MPI_Op op) noexcept;
+
+/// Holds what a call refers to, as long as it lives.
+class KeptArguments {
+ public:
+  /// `rank` and `size` are those of the communicator, which say which arrays the call has.
+  KeptArguments(const Call& call, Rank rank, Rank size);
+  ~KeptArguments();
+  KeptArguments(const KeptArguments&) = delete;
+  KeptArguments& operator=(const KeptArguments&) = delete;
+
+  /// The call, with handles and arrays that stay valid as far as they are needed.
+  [[nodiscard]] const Call& call() const { return call_; }
+
+ private:
+  void hold(MPI_Datatype Call::*type, bool user_operator);
+  void hold_arrays(Rank rank, Rank size);
+  void release() noexcept;
+
+  Call call_;
+  std::vector<Count> numbers_;  ///< copies of the arrays, one after another
+  MPI_Op op_ = MPI_OP_NULL;     ///< held
+  std::array<MPI_Datatype, 2> types_{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};  ///< made, to be freed
+};
+
+}  // namespace circoll::mpi

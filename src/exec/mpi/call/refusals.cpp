@@ -1,0 +1,134 @@
+#include "exec/mpi/call/refusals.hpp"
+
+#include <string>
+
+#include "circoll/error.hpp"
+#include "circoll/schedule.hpp"
+#include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/call/datatype.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+bool scatters(Collective c) { return c == Collective::scatter || c == Collective::scatterv; }
+bool gathers(Collective c) { return c == Collective::gather || c == Collective::gatherv; }
+
+/// The arguments about one buffer.
+struct Arguments {
+  std::string name;  ///< "send" or "receive"; empty where there is one datatype for both
+  MPI_Datatype type;
+  Count count;
+  bool irregular;  ///< counts and, but for reductions, displacements in place of the count
+  CountArray counts;
+  bool needs_displs;
+  CountArray displs;
+};
+
+/// What is wrong with them; empty if nothing is.
+std::string complaint(const Arguments& side, Rank size) {
+  const std::string of = side.name.empty() ? "the " : "the " + side.name + " ";
+  if (side.type == MPI_DATATYPE_NULL) return of + "datatype is MPI_DATATYPE_NULL";
+  if (!describe(side.type).valid) return of + "datatype is not committed";
+  if (!side.irregular) {
+    return side.count < 0 ? of + "count is " + std::to_string(side.count) + ", which is negative" : std::string();
+  }
+  if (!side.counts) return of + "counts are NULL";
+  if (side.needs_displs && !side.displs) return of + "displacements are NULL";
+  for (Rank i = 0; i < size; ++i) {
+    if (side.counts[i] >= 0) continue;
+    return of + "count of rank " + std::to_string(i) + " is " + std::to_string(side.counts[i]) + ", which is negative";
+  }
+  return {};
+}
+
+std::string complaint_about_reduction(const Call& call, Rank size) {
+  if (call.op == MPI_OP_NULL) return "the operator is MPI_OP_NULL";
+  const bool block = call.collective == Collective::reduce_scatter_block;
+  return complaint({.name = "",
+                    .type = call.sendtype,
+                    .count = block ? call.recvcount : call.sendcount,
+                    .irregular = call.collective == Collective::reduce_scatter,
+                    .counts = call.recvcounts,
+                    .needs_displs = false,
+                    .displs = {}},
+                   size);
+}
+
+std::string complaint_about_movement(const Call& call, bool at_root, Rank size) {
+  const Collective c = call.collective;
+  const bool exchange = is_exchange(c);
+  const bool sends = c != Collective::bcast && (!scatters(c) || at_root);
+  const bool receives = !gathers(c) || at_root;
+  // The side with one block has one count in the irregular collectives, too.
+  std::string text;
+  if (sends && call.sendbuf != MPI_IN_PLACE) {
+    text = complaint({.name = "send",
+                      .type = call.sendtype,
+                      .count = call.sendcount,
+                      .irregular = is_irregular(c) && (exchange || scatters(c)),
+                      .counts = call.sendcounts,
+                      .needs_displs = true,
+                      .displs = call.senddispls},
+                     size);
+  }
+  if (text.empty() && receives && call.recvbuf != MPI_IN_PLACE) {
+    text = complaint({.name = c == Collective::bcast ? "" : "receive",
+                      .type = call.recvtype,
+                      .count = call.recvcount,
+                      .irregular = is_irregular(c) && !scatters(c),
+                      .counts = call.recvcounts,
+                      .needs_displs = true,
+                      .displs = call.recvdispls},
+                     size);
+  }
+  return text;
+}
+
+std::string complaint(const Call& call) {
+  if (call.comm == MPI_COMM_NULL) return "the communicator is MPI_COMM_NULL";
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(call.comm, &rank);
+  PMPI_Comm_size(call.comm, &size);
+  if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
+    return "the root is " + std::to_string(call.root) + ", but ranks are 0 to " + std::to_string(size - 1);
+  }
+  std::string text = is_reducing(call.collective) ? complaint_about_reduction(call, size)
+                                                  : complaint_about_movement(call, rank == call.root, size);
+  if (!text.empty()) return text;
+  if (call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE) {
+    return "MPI_IN_PLACE stands where this rank may not say it, or with a NULL buffer";
+  }
+  return "a buffer is NULL, both are the same, or this rank's block has another size in each of them";
+}
+
+bool ends_the_job(MPI_Errhandler handler) {
+#ifdef MPI_ERRORS_ABORT
+  if (handler == MPI_ERRORS_ABORT) return true;
+#endif
+  return handler == MPI_ERRORS_ARE_FATAL;
+}
+
+}  // namespace
+
+void refuse_arguments(const Call& call) { throw Error(ErrorCode::invalid_argument, complaint(call)); }
+
+void require_valid(const Call& call) {
+  if (call.comm == MPI_COMM_NULL) refuse_arguments(call);
+  int inter = 0, rank = 0, size = 1;
+  if (PMPI_Comm_test_inter(call.comm, &inter) != MPI_SUCCESS || inter != 0) return;
+  PMPI_Comm_rank(call.comm, &rank);
+  PMPI_Comm_size(call.comm, &size);
+  if (CallerBuffers(call, rank, size).erroneous()) refuse_arguments(call);
+}
+
+ReturnedErrors::ReturnedErrors(MPI_Comm comm) : comm_(comm) {
+  if (PMPI_Comm_get_errhandler(comm, &before_) != MPI_SUCCESS) return;
+  changed_ = ends_the_job(before_) && PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+}
+
+ReturnedErrors::~ReturnedErrors() {
+  if (changed_) PMPI_Comm_set_errhandler(comm_, before_);
+  if (before_ != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&before_);
+}
+
+}  // namespace circoll::mpi

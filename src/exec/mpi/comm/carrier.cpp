@@ -1,0 +1,59 @@
+#include "exec/mpi/comm/carrier.hpp"
+
+#include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/comm/placement.hpp"
+#include "exec/mpi/library/private_communicators.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+/// Whether threads may make communicators of different groups at the same time. Open MPI's hang then, so that ours are
+/// made before there are threads.
+#ifdef OPEN_MPI
+constexpr bool makes_communicators_in_threads = false;
+#else
+constexpr bool makes_communicators_in_threads = true;
+#endif
+
+}  // namespace
+
+const TagLayout& tag_layout() {
+  static const TagLayout layout = TagLayout::of(largest_tag());
+  return layout;
+}
+
+Carrier::Carrier(MPI_Comm comm)
+    : comm_(comm), layout_(tag_layout()), tags_(static_cast<int>((std::int64_t{largest_tag()} + 1) / layout_.unit)) {}
+
+Carrier::~Carrier() { close(); }
+
+void Carrier::close() {
+  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+  comm_ = MPI_COMM_NULL;
+}
+
+int share_world() {
+  Globals& global = globals();
+  int size = 1, rank = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm comm = MPI_COMM_NULL;
+  int mine = private_duplicate(MPI_COMM_WORLD, &comm) == MPI_SUCCESS ? 1 : 0;
+  int all = 0;
+  int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  std::vector<Rank> nodes;
+  if (rc == MPI_SUCCESS && all != 0) rc = find_nodes(comm, rank, size, &nodes);
+  if (rc != MPI_SUCCESS || all == 0) {
+    if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
+    return rc;
+  }
+  global.world = std::make_shared<Carrier>(comm);
+  global.world->placement_ = shared_placement(placement_of(nodes));
+  global.world->nodes_ = std::move(nodes);
+  if (!makes_communicators_in_threads) (void)self_communicator();
+  return MPI_SUCCESS;
+}
+
+const std::shared_ptr<Carrier>& shared_world() { return globals().world; }
+
+}  // namespace circoll::mpi

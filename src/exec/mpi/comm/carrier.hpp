@@ -1,0 +1,63 @@
+// The private communicators that carry our messages.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "circoll/relabelling.hpp"
+#include "circoll/types.hpp"
+#include "exec/mpi/comm/tag_space.hpp"
+
+namespace circoll::mpi {
+
+/// A private communicator that returns errors, and its tags. No tag of ours is visible to the program. One of
+/// MPI_COMM_WORLD serves all communicators within it (share_world); without it each communicator gets one of its own
+/// ranks.
+class Carrier {
+ public:
+  /// Takes the communicator over.
+  explicit Carrier(MPI_Comm comm);
+  /// Frees the communicator, unless MPI_Finalize has done.
+  ~Carrier();
+  Carrier(const Carrier&) = delete;
+  Carrier& operator=(const Carrier&) = delete;
+
+  [[nodiscard]] MPI_Comm comm() const { return comm_; }
+  [[nodiscard]] TagSpace& tags() { return tags_; }
+  [[nodiscard]] const TagLayout& layout() const { return layout_; }
+  /// The nodes of the ranks of MPI_COMM_WORLD; empty if it is another communicator's.
+  [[nodiscard]] const std::vector<Rank>& nodes() const { return nodes_; }
+  /// The placement that follows from them.
+  [[nodiscard]] const Placement& placement() const { return placement_; }
+  /// Before MPI_Finalize.
+  void close();
+
+ private:
+  friend int share_world();
+  MPI_Comm comm_;
+  TagLayout layout_;
+  TagSpace tags_;
+  std::vector<Rank> nodes_;
+  Placement placement_;
+};
+
+/// Whether the MPI library's own nonblocking collectives may be under way when their communicator is freed. MPICH
+/// deletes attributes after them.
+#ifdef OPEN_MPI
+inline constexpr bool nonblocking_outlives_communicator = false;
+#else
+inline constexpr bool nonblocking_outlives_communicator = true;
+#endif
+
+/// How this MPI library's tags are divided.
+[[nodiscard]] const TagLayout& tag_layout();
+
+/// Makes the carrier that the communicators within MPI_COMM_WORLD share, or none on all ranks. Collective over
+/// MPI_COMM_WORLD; at most once, where MPI_Init ends, before any collective. Returns an MPI error code.
+[[nodiscard]] int share_world();
+/// That carrier; nullptr if there is none.
+[[nodiscard]] const std::shared_ptr<Carrier>& shared_world();
+
+}  // namespace circoll::mpi

@@ -1,0 +1,363 @@
+#include "exec/mpi/comm/communicator.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/comm/placement.hpp"
+#include "exec/mpi/library/private_communicators.hpp"
+#include "exec/mpi/library/thread_local.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+/// Private communicators that a process may have where MPI_COMM_WORLD shares none, an eighth of all that the MPI
+/// library can have: the program must not run out of them because of us.
+#ifdef OPEN_MPI
+constexpr int max_private = 4096;
+#else
+constexpr int max_private = 256;
+#endif
+
+/// Units that are left for nonblocking operations: their agreement must not fail, when it is too late for the native
+/// call.
+int spare_units(Carrier& carrier) { return carrier.tags().units() / 8; }
+
+/// The states of the communicators that a thread used last: programs use a few in turn.
+class Memo {
+ public:
+  [[nodiscard]] CommState* find(MPI_Comm comm) const {
+    for (const Entry& entry : entries_) {
+      if (entry.comm == comm && entry.generation == globals().generation.load()) return entry.state;
+    }
+    return nullptr;
+  }
+  /// In place of the one that was first. The communicator is not in it.
+  void add(MPI_Comm comm, CommState* state) {
+    entries_[oldest_] = {comm, globals().generation.load(), state};
+    oldest_ = (oldest_ + 1) % entries_.size();
+  }
+
+ private:
+  struct Entry {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::uint64_t generation = 0;
+    CommState* state = nullptr;
+  };
+  std::array<Entry, 4> entries_{};
+  std::size_t oldest_ = 0;
+};
+CIRCOLL_THREAD_LOCAL Memo memo;
+/// The communicator whose state went last: it may be just being freed, and used by a callback of an attribute.
+CIRCOLL_THREAD_LOCAL MPI_Comm last_forgotten = MPI_COMM_NULL;
+
+CIRCOLL_THREAD_LOCAL MPI_Comm being_freed = MPI_COMM_NULL;
+
+}  // namespace
+
+Freeing::Freeing(MPI_Comm comm) : before_(std::exchange(being_freed, comm)) {}
+
+Freeing::~Freeing() { being_freed = before_; }
+
+bool Freeing::is(MPI_Comm comm) { return comm == being_freed; }
+
+CommState::~CommState() { close(); }
+
+int CommState::look_at(MPI_Comm comm) {
+  int inter = 0, size = 1, rank = 0;
+  int rc = PMPI_Comm_test_inter(comm, &inter);
+  if (rc == MPI_SUCCESS) rc = PMPI_Comm_size(comm, &size);
+  if (rc == MPI_SUCCESS) rc = PMPI_Comm_rank(comm, &rank);
+  if (rc != MPI_SUCCESS) return rc;
+  user_comm_ = comm;
+  size_ = size;
+  rank_ = rank;
+  usable_ = inter == 0;
+  if (!usable_ || size == 1) return MPI_SUCCESS;
+  const std::shared_ptr<Carrier>& world = shared_world();
+  if (world == nullptr && !globals().own_world_only) return MPI_SUCCESS;
+  if (!find_world_ranks(comm, size, &ranks_)) {
+    refuse("ranks of another MPI_COMM_WORLD");
+  } else if (world != nullptr) {
+    carrier_ = world;
+    placement_ = placement_in_world(*world, ranks_, size);
+  } else {
+    ranks_ = {};
+  }
+  return MPI_SUCCESS;
+}
+
+void CommState::refuse(std::string_view reason) {
+  usable_ = false;
+  unusable_reason_ = reason;
+}
+
+int CommState::make_carrier() {
+  // Ranks may have different communicators otherwise, so that they must agree on both questions.
+  int mine = globals().private_comms < max_private ? 1 : 0;
+  int all = 0;
+  int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, user_comm_);
+  if (rc != MPI_SUCCESS) return rc;
+  if (all == 0) {
+    refuse("too many communicators are in use");
+    return MPI_SUCCESS;
+  }
+  MPI_Comm made = MPI_COMM_NULL;
+  mine = private_duplicate(user_comm_, &made) == MPI_SUCCESS ? 1 : 0;
+  if (mine != 0) {
+    carrier_ = std::make_shared<Carrier>(made);
+    owns_carrier_ = true;
+    ++globals().private_comms;
+  }
+  rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, user_comm_);
+  if (rc != MPI_SUCCESS) return rc;
+  if (all == 0) {
+    refuse("no private communicator to be had");
+    return MPI_SUCCESS;
+  }
+  // Of a carrier that nobody else uses all ranks take the same tags.
+  range_.take(carrier_, TagLayout::context_units);
+  range_.set_agreed();
+  tags_ = Tags::open;
+  std::vector<Rank> nodes;
+  rc = find_nodes(carrier_->comm(), static_cast<int>(rank_), static_cast<int>(size_), &nodes);
+  if (rc == MPI_SUCCESS) placement_ = shared_placement(placement_of(nodes));
+  return rc;
+}
+
+bool CommState::serves_nonblocking() const {
+  if (size_ == 1) return true;
+  return carrier_ != nullptr && (tags_ != Tags::none || tag_layout().is_plentiful(largest_tag()));
+}
+
+int CommState::begin_open() {
+  if (tags_ != Tags::none) return MPI_SUCCESS;
+  if (size_ == 1) {
+    tags_ = Tags::open;
+    return MPI_SUCCESS;
+  }
+  range_.take(carrier_, TagLayout::context_units);
+  const int rc = range_.begin(user_comm_, static_cast<int>(size_));
+  if (rc == MPI_SUCCESS) tags_ = Tags::agreeing;
+  return rc;
+}
+
+int CommState::open() {
+  if (tags_ == Tags::open) return MPI_SUCCESS;
+  if (tags_ == Tags::none && size_ > 1) {
+    range_.take(carrier_, TagLayout::context_units, spare_units(*carrier_));
+    if (const int rc = range_.agree(user_comm_, static_cast<int>(size_)); rc != MPI_SUCCESS) return rc;
+    settle();
+    return MPI_SUCCESS;
+  }
+  if (const int rc = begin_open(); rc != MPI_SUCCESS) return rc;
+  while (!opened()) sched_yield();
+  return MPI_SUCCESS;
+}
+
+bool CommState::opened() {
+  if (tags_ == Tags::open) return true;
+  const std::unique_lock lock(opening_lock_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  if (tags_ != Tags::agreeing) return tags_ == Tags::open;
+  if (!range_.settle()) return false;
+  settle();
+  return true;
+}
+
+void CommState::settle() {
+  if (!range_.agreed()) refuse("no tags are left for the communicator");
+  tags_ = Tags::open;
+}
+
+Route CommState::route(Collective collective) const {
+  const TagLayout& layout = tag_layout();
+  return {.comm = range_.comm(),
+          .ranks = &ranks_,
+          .range = &range_,
+          .offset = static_cast<int>(collective) * layout.blocking_stride(),
+          .span = static_cast<std::uint32_t>(layout.most_tags())};
+}
+
+std::uint64_t CommState::take_numbers(int units) {
+  constexpr std::uint64_t epochs = TagLayout::epochs;
+  const auto wanted = static_cast<std::uint64_t>(units);
+  const std::uint64_t place = next_number_ % epochs;
+  if (place + wanted > epochs) next_number_ += epochs - place;
+  const std::uint64_t number = next_number_;
+  next_number_ += wanted;
+  return number;
+}
+
+Route CommState::route(std::uint64_t number, int units) const {
+  const TagLayout& layout = tag_layout();
+  return {.comm = range_.comm(),
+          .ranks = &ranks_,
+          .range = &range_,
+          .offset = layout.blocking_tags() + static_cast<int>(number % TagLayout::epochs) * layout.unit,
+          .span = static_cast<std::uint32_t>(units * layout.unit)};
+}
+
+bool CommState::may_start(std::uint64_t number, int units) {
+  if (!opened()) return false;
+  if (unfinished_count_ == 0) return true;
+  const std::lock_guard lock(unfinished_lock_);
+  return unfinished_.empty() || number + static_cast<std::uint64_t>(units) <= unfinished_.front() + TagLayout::epochs;
+}
+
+void CommState::add_unfinished(std::uint64_t number) {
+  const std::lock_guard lock(unfinished_lock_);
+  unfinished_.push_back(number);
+  unfinished_count_ = unfinished_.size();
+}
+
+void CommState::remove_unfinished(std::uint64_t number) {
+  const std::lock_guard lock(unfinished_lock_);
+  const auto place = std::lower_bound(unfinished_.begin(), unfinished_.end(), number);
+  if (place != unfinished_.end() && *place == number) unfinished_.erase(place);
+  unfinished_count_ = unfinished_.size();
+}
+
+int CommState::reserve(int units, TagRange* range) {
+  if (size_ == 1) {
+    range->set_agreed();
+    return MPI_SUCCESS;
+  }
+  range->take(carrier_, units, spare_units(*carrier_));
+  return range->agree(user_comm_, static_cast<int>(size_));
+}
+
+Route CommState::route(const TagRange& range, int units) const {
+  return {.comm = range.comm(),
+          .ranks = &ranks_,
+          .range = &range,
+          .span = static_cast<std::uint32_t>(units * tag_layout().unit)};
+}
+
+void CommState::spoil_tags() {
+  if (tags_ != Tags::none) range_.spoil();
+}
+
+void CommState::release() {
+  if (--users_ > 0) return;
+  // Not deleted here: we may be inside the MPI library's progress engine.
+  Globals& global = globals();
+  const std::lock_guard lock(global.released_mutex);
+  global.released.push_back(this);
+  global.any_released = true;
+}
+
+void CommState::bury_released() {
+  Globals& global = globals();
+  if (!global.any_released) return;
+  std::vector<CommState*> states;
+  {
+    const std::lock_guard lock(global.released_mutex);
+    states.swap(global.released);
+    global.any_released = false;
+  }
+  for (const CommState* state : states) delete state;
+}
+
+void CommState::close() {
+  usable_ = false;
+  for (const std::unique_ptr<Attachment>& attachment : attachments_) {
+    if (attachment != nullptr) attachment->clear();
+  }
+  range_.give_back();
+  if (owns_carrier_) {
+    carrier_->close();
+    --globals().private_comms;
+  }
+  owns_carrier_ = false;
+  carrier_.reset();
+}
+
+int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*/) {
+  Globals& global = globals();
+  last_forgotten = comm;
+  auto* const state = static_cast<CommState*>(value);
+  // The other ranks make the same first call, and end it.
+  while (!nonblocking_outlives_communicator && state->tags_ == Tags::agreeing && !state->opened()) sched_yield();
+  {
+    const std::lock_guard lock(global.comm_mutex);
+    ++global.generation;
+    if (state->position_ != global.states.end()) global.states.erase(state->position_);
+    state->position_ = global.states.end();
+  }
+  state->user_comm_ = MPI_COMM_WORLD;
+  state->release();
+  bury_released();
+  return MPI_SUCCESS;
+}
+
+int CommState::finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
+  // MPI deletes the attributes of MPI_COMM_SELF first in MPI_Finalize, while everything still works.
+  bury_released();
+  Globals& global = globals();
+  const std::lock_guard lock(global.comm_mutex);
+  global.finalizing = true;
+  ++global.generation;
+  for (CommState* state : global.states) state->close();
+  for (const auto close : global.closers) close();
+  if (global.world != nullptr) global.world->close();
+  free_self_communicator();
+  return MPI_SUCCESS;
+}
+
+int CommState::create_keyvals() {
+  Globals& global = globals();
+  if (global.comm_keyval != MPI_KEYVAL_INVALID) return MPI_SUCCESS;
+  int rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &global.comm_keyval, nullptr);
+  if (rc == MPI_SUCCESS)
+    rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &global.finalize_keyval, nullptr);
+  if (rc == MPI_SUCCESS) rc = PMPI_Comm_set_attr(MPI_COMM_SELF, global.finalize_keyval, &global);
+  return rc;
+}
+
+CommState* CommState::last_used(MPI_Comm comm) { return memo.find(comm); }
+
+CommState* CommState::of(MPI_Comm comm, int* error) {
+  *error = MPI_SUCCESS;
+  if (CommState* const known = last_used(comm)) return known;
+  Globals& global = globals();
+  if (global.finalizing) return nullptr;
+  CommState* state = nullptr;
+  if (!global.keyvals_made) {
+    const std::lock_guard lock(global.comm_mutex);
+    *error = create_keyvals();
+    if (*error != MPI_SUCCESS) return nullptr;
+    global.keyvals_made = true;
+  }
+  void* known = nullptr;
+  int found = 0;
+  *error = PMPI_Comm_get_attr(comm, global.comm_keyval, &known, &found);
+  if (*error != MPI_SUCCESS) return nullptr;
+  state = static_cast<CommState*>(known);
+  if (found == 0 && Freeing::is(comm)) return nullptr;
+  if (found == 0) {
+    std::unique_ptr<CommState> made(new CommState);
+    *error = made->look_at(comm);
+    if (*error != MPI_SUCCESS) return nullptr;
+    const std::lock_guard lock(global.comm_mutex);
+    made->position_ = global.states.insert(global.states.end(), made.get());
+    *error = PMPI_Comm_set_attr(comm, global.comm_keyval, made.get());
+    if (*error != MPI_SUCCESS) {
+      global.states.erase(made->position_);
+      return nullptr;
+    }
+    state = made.release();
+  }
+  // MPI does not delete what is attached to a communicator that it is freeing; another one may get its handle, and must
+  // be asked for its state each time.
+  if (comm != last_forgotten) memo.add(comm, state);
+  return state;
+}
+
+}  // namespace circoll::mpi

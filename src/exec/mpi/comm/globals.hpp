@@ -1,0 +1,53 @@
+// The state of the executor's communicators that outlives a call.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace circoll::mpi {
+
+class Carrier;
+class CommState;
+
+/// Part of the executor's global state (HACKING.md).
+struct Globals {
+  /// Serialises creation and deletion of communicator states. Recursive: MPI may call the delete callback of
+  /// an attribute from within a call that we make while we hold it.
+  std::recursive_mutex comm_mutex;
+  std::atomic<bool> keyvals_made{false};
+  int comm_keyval = MPI_KEYVAL_INVALID;
+  int finalize_keyval = MPI_KEYVAL_INVALID;
+  std::list<CommState*> states;
+  /// Private communicators of other communicators than MPI_COMM_WORLD.
+  std::atomic<int> private_comms{0};
+  /// Made while MPI_Init ends, closed at MPI_Finalize; read-only in between.
+  std::shared_ptr<Carrier> world;
+  /// Set by the drop-in: of processes of another MPI_COMM_WORLD, spawned ones say, nobody knows whether they have it.
+  std::atomic<bool> own_world_only{false};
+  /// Set once the clean-up at MPI_Finalize has begun: from then on every call is native.
+  std::atomic<bool> finalizing{false};
+  /// Grows whenever a communicator state goes, so that memos of it are not trusted.
+  std::atomic<std::uint64_t> generation{0};
+
+  /// Communicator states that nobody uses any more, to be deleted at the next opportunity.
+  std::mutex released_mutex;
+  std::vector<CommState*> released;
+  std::atomic<bool> any_released{false};
+
+  /// Functions of other rooms that give back what belongs to MPI (at_finalize).
+  std::vector<void (*)() noexcept> closers;
+};
+
+/// Never destroyed: threads and destructors of the application may still call us at exit.
+[[nodiscard]] Globals& globals();
+
+/// Has a function called at MPI_Finalize, once the states of communicators are closed. Thread-safe.
+void at_finalize(void (*close)() noexcept);
+
+}  // namespace circoll::mpi

@@ -1,0 +1,39 @@
+// The way of an execution's messages: communicator, ranks and tags.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "exec/mpi/comm/tag_range.hpp"
+#include "exec/mpi/comm/world_ranks.hpp"
+
+namespace circoll::mpi {
+
+/// Messages of an execution go over `comm`, where a peer has another rank, and have `span` tags from `offset` on in a
+/// range. What it refers to outlives the execution.
+struct Route {
+  MPI_Comm comm = MPI_COMM_NULL;
+  const RankMap* ranks = nullptr;
+  const TagRange* range = nullptr;
+  int offset = 0;
+  std::uint32_t span = 1;
+  /// The channel of each peer, by the ranks of the communicator; nullptr: MPI serves all.
+  const std::vector<std::uint8_t>* channels = nullptr;
+
+  /// The number of the channel that serves a peer: 0 is MPI.
+  [[nodiscard]] std::size_t channel_of(Rank peer) const {
+    return channels == nullptr ? 0 : (*channels)[static_cast<std::size_t>(peer)];
+  }
+  [[nodiscard]] int rank(Rank peer) const { return (*ranks)(peer); }
+  [[nodiscard]] int send_tag(Rank peer, std::uint32_t message) const {
+    return range->of(peer) + offset + static_cast<int>(message % span);
+  }
+  [[nodiscard]] int receive_tag(std::uint32_t message) const {
+    return range->own() + offset + static_cast<int>(message % span);
+  }
+};
+
+}  // namespace circoll::mpi

@@ -1,0 +1,69 @@
+#include "exec/mpi/library/private_communicators.hpp"
+
+#include <atomic>
+#include <mutex>
+
+namespace circoll::mpi {
+namespace {
+
+/// Part of the executor's global state (HACKING.md).
+struct Private {
+  std::mutex mutex;  // of the making of `self`
+  std::atomic<MPI_Comm> self{MPI_COMM_NULL};
+  std::atomic<int> largest_tag{0};
+};
+
+/// Never destroyed: threads and destructors of the program may still call us at exit.
+Private& known() {
+  static auto* const instance = new Private;
+  return *instance;
+}
+
+}  // namespace
+
+int largest_tag() {
+  if (const int largest = known().largest_tag; largest != 0) return largest;
+  void* value = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
+  known().largest_tag = found != 0 ? *static_cast<int*>(value) : 32767;  // what MPI promises
+  return known().largest_tag;
+}
+
+MPI_Comm self_communicator() {
+  if (MPI_Comm self = known().self; self != MPI_COMM_NULL) return self;
+  const std::lock_guard lock(known().mutex);
+  if (known().self == MPI_COMM_NULL) {
+    MPI_Comm made = MPI_COMM_NULL;
+    if (private_duplicate(MPI_COMM_SELF, &made) == MPI_SUCCESS) known().self = made;
+  }
+  return known().self;
+}
+
+void free_self_communicator() noexcept {
+  if (MPI_Comm self = known().self.exchange(MPI_COMM_NULL); self != MPI_COMM_NULL) PMPI_Comm_free(&self);
+}
+
+int private_duplicate(MPI_Comm comm, MPI_Comm* made) {
+  // A failure (no context id is left, say) is ours to handle, not the user's error handler's.
+  MPI_Errhandler users = MPI_ERRHANDLER_NULL;
+  int rc = PMPI_Comm_get_errhandler(comm, &users);
+  if (rc != MPI_SUCCESS) return rc;
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Group group = MPI_GROUP_NULL;
+  rc = PMPI_Comm_group(comm, &group);
+  if (rc == MPI_SUCCESS) {
+    rc = PMPI_Comm_create(comm, group, made);
+    PMPI_Group_free(&group);
+  }
+  PMPI_Comm_set_errhandler(comm, users);
+  PMPI_Errhandler_free(&users);
+  if (rc != MPI_SUCCESS) {
+    *made = MPI_COMM_NULL;
+    return rc;
+  }
+  PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
+  return PMPI_Comm_set_name(*made, "circoll");
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,50 @@
+// Channels carry the messages of an execution between ranks.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "circoll/plan.hpp"
+#include "exec/mpi/call/elements.hpp"
+#include "exec/mpi/comm/route.hpp"
+
+namespace circoll::mpi {
+
+/// The memory and the way of one execution. Addresses may differ from one execution of a plan to the next.
+struct Binding {
+  std::array<char*, 3> base{};  ///< by Area; sends are only read
+  std::byte* staging = nullptr;
+  Route route{};
+  Elements elements{};
+
+  [[nodiscard]] char* address(Area area, Count offset_bytes) const {
+    return base[static_cast<std::size_t>(area)] + offset_bytes;
+  }
+};
+
+/// One kind of transport in one execution of a plan. MPI's point-to-point messages are one (mpi_channel.hpp). The
+/// channel that serves a peer is fixed per communicator (Route::channel_of), the same at both ends. After an error
+/// nothing is begun any more.
+class Channel {
+ public:
+  Channel() = default;
+  virtual ~Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  /// A new execution begins. The binding lives until it is over.
+  virtual void start(const Binding& binding) = 0;
+  /// Begins a send or receive. True if it has ended already, or has failed.
+  virtual bool begin(StepIndex step) = 0;
+  /// Asks once for news: the steps that have ended since. The span is valid until the next call.
+  [[nodiscard]] virtual std::span<const StepIndex> poll() = 0;
+  /// The MPI error code of the first failure.
+  [[nodiscard]] virtual int error() const = 0;
+  /// Gives up messages that are under way. Receives have ended when it returns, unless that cannot be had.
+  virtual void abandon() noexcept = 0;
+};
+
+}  // namespace circoll::mpi

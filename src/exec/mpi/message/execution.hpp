@@ -1,0 +1,74 @@
+// Runs a plan over channels.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "circoll/plan.hpp"
+#include "exec/mpi/message/channel.hpp"
+#include "exec/mpi/message/mpi_channel.hpp"
+#include "plan/engine.hpp"
+
+namespace circoll::mpi {
+
+/// One execution of a plan, from start() until progress() says that it is done; then it may be started again.
+/// Several executions of one plan may be under way, each with its own object and memory. Allocates in the
+/// constructor and in add_channel() only.
+class Execution {
+ public:
+  /// Polls without news before the core is offered to other processes by sched_yield. Ranks that outnumber
+  /// the cores wait for one another; with a core each, a yield costs some twenty polls, and comes too early if the other
+  /// rank is only a little late.
+  static constexpr int polls_before_yield = 64;
+  /// Where time is simulated it passes in MPI's own waiting only.
+#ifdef CIRCOLL_SIMULATED
+  static constexpr bool waits_inside_mpi = true;
+#else
+  static constexpr bool waits_inside_mpi = false;
+#endif
+
+  Execution(const Plan& plan, const MessageTable& messages);
+
+  /// Adds a channel beside MPI's, which is number 0: the first is number 1. Route::channel_of says whom they serve.
+  void add_channel(std::unique_ptr<Channel> channel) { others_.push_back(std::move(channel)); }
+
+  /// Begins everything that waits for nothing.
+  void start(const Binding& binding);
+  /// Asks the channels once for news and goes on with what waited for it. True if the execution is over: everything
+  /// done, or an error.
+  bool progress() { return advance(false); }
+  /// progress() until it is over. Returns an MPI error code.
+  int wait();
+  /// The MPI error code of the first failure, or of a message that was longer than expected.
+  [[nodiscard]] int error() const;
+  /// After an error: whether all messages have been sent and received nevertheless.
+  [[nodiscard]] bool complete() const { return !failed() && engine_.done(); }
+  /// Gives up messages that are under way. Receives have ended when it returns, unless MPI cannot end them.
+  void abandon() noexcept;
+  /// After an error: the MPI messages that were given up and are not complete. MPI may still use the memory of the
+  /// execution for them. Allocates.
+  [[nodiscard]] std::vector<MPI_Request> take_abandoned() { return mpi_.take_abandoned(); }
+  [[nodiscard]] std::size_t memory_bytes() const;
+
+  /// For the engine: begins a step; true if it has ended already.
+  bool begin(StepIndex step);
+
+ private:
+  [[nodiscard]] bool advance(bool inside_mpi);
+  void collect(std::span<const StepIndex> ended);
+  void combine(const PlanStep& step);
+  [[nodiscard]] bool failed() const;
+  [[nodiscard]] int first_failure() const;
+
+  const Plan* plan_;
+  Engine engine_;
+  Binding binding_{};
+  int error_ = MPI_SUCCESS;  ///< of local steps
+  bool news_ = false;        ///< whether the last advance() has had any
+  MpiChannel mpi_;
+  std::vector<std::unique_ptr<Channel>> others_;
+};
+
+}  // namespace circoll::mpi

@@ -1,0 +1,187 @@
+#include "exec/mpi/message/mpi_channel.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace circoll::mpi {
+namespace {
+
+bool is_truncation(int error) {
+  int error_class = MPI_SUCCESS;
+  return PMPI_Error_class(error, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
+}
+
+/// A cancelled receive ends whatever other processes do, MPI promises; a message that has been matched may still have
+/// to arrive. Nobody waits for ever for a process that has died.
+constexpr double patience_s = 0.5;
+
+/// MPI_Waitsome for one. SMPI's own asks by MPI_Test, which takes simulated time.
+int wait_for_one(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
+  const int rc = PMPI_Waitany(count, requests, indices, statuses);
+  *completed = rc == MPI_SUCCESS && *indices != MPI_UNDEFINED ? 1 : 0;
+  return rc;
+}
+
+}  // namespace
+
+MpiChannel::MpiChannel(const Plan& plan, const MessageTable& messages)
+    : plan_(&plan),
+      messages_(&messages),
+      requests_(messages.messages(), MPI_REQUEST_NULL),
+      steps_(messages.messages()),
+      indices_(messages.messages()),
+      completed_(messages.messages()),
+      statuses_(messages.messages()) {}
+
+void MpiChannel::start(const Binding& binding) {
+  binding_ = &binding;
+  error_ = truncation_ = MPI_SUCCESS;
+  active_ = 0;
+}
+
+bool MpiChannel::begin(StepIndex step) {
+  const PlanStep& s = plan_->steps[step];
+  const Message& message = (*messages_)[step];
+  const Binding& binding = *binding_;
+  const bool staged = message.staging_bytes >= 0;
+  char* const buffer = staged ? reinterpret_cast<char*>(binding.staging) + message.staging_bytes
+                              : binding.address(message.area, message.offset_bytes);
+  MPI_Datatype type = message.type == MPI_DATATYPE_NULL ? binding.elements.type : message.type;
+  const Route& route = binding.route;
+  MPI_Request& request = requests_[static_cast<std::size_t>(active_)];
+  int rc = MPI_SUCCESS;
+  if (s.kind == StepKind::send) {
+    if (staged) stage_out(s, message);
+    rc = PMPI_Isend(buffer, message.count, type, route.rank(s.peer), route.send_tag(s.peer, s.tag), route.comm,
+                    &request);
+  } else {
+    rc = PMPI_Irecv(buffer, message.count, type, route.rank(s.peer), route.receive_tag(s.tag), route.comm, &request);
+  }
+  if (rc != MPI_SUCCESS) {
+    fail(rc);
+    return true;
+  }
+  steps_[static_cast<std::size_t>(active_++)] = step;
+  return false;
+}
+
+/// The error among the completed messages that ends the execution, if there is one. A message that was longer than
+/// expected has been received: the ranks described the amounts differently. The others cannot know, and all messages
+/// must be matched, or the next call would meet those that are left.
+int MpiChannel::first_error(int completed) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(completed, 0)); ++i) {
+    const int error = statuses_[i].MPI_ERROR;
+    if (error == MPI_SUCCESS || error == MPI_ERR_PENDING) continue;
+    if (!is_truncation(error)) return error;
+    truncation_ = error;
+    // Open MPI leaves a request that has failed.
+    MPI_Request& request = requests_[static_cast<std::size_t>(indices_[i])];
+    if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);
+    request = MPI_REQUEST_NULL;
+  }
+  return truncation_ != MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_IN_STATUS;
+}
+
+std::span<const StepIndex> MpiChannel::wait() { return poll_by(wait_for_one); }
+
+std::span<const StepIndex> MpiChannel::poll_by(Completion some) {
+  if (active_ == 0) return {};
+  int completed = 0;
+  int rc = some(active_, requests_.data(), &completed, indices_.data(), statuses_.data());
+  if (rc == MPI_ERR_IN_STATUS) rc = first_error(completed);
+  if (rc != MPI_SUCCESS) {
+    fail(rc);
+    return {};
+  }
+  return completed == 0 ? std::span<const StepIndex>{} : collect(static_cast<std::size_t>(completed));
+}
+
+std::span<const StepIndex> MpiChannel::collect(std::size_t completed) {
+  for (std::size_t i = 0; i < completed; ++i) completed_[i] = steps_[static_cast<std::size_t>(indices_[i])];
+  // Close the gaps. What completes now may post new messages at the end.
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(active_); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    requests_[kept] = requests_[i];
+    steps_[kept++] = steps_[i];
+  }
+  active_ = static_cast<int>(kept);
+  for (std::size_t i = 0; i < completed; ++i) {
+    const PlanStep& step = plan_->steps[completed_[i]];
+    const Message& message = (*messages_)[completed_[i]];
+    if (step.kind == StepKind::recv && message.staging_bytes >= 0) stage_in(step, message);
+  }
+  return {completed_.data(), completed};
+}
+
+void MpiChannel::stage_out(const PlanStep& step, const Message& message) {
+  const Elements& elements = binding_->elements;
+  std::byte* to = binding_->staging + message.staging_bytes;
+  for (const Piece& piece : plan_->pieces_of(step)) {
+    const char* const from = binding_->address(piece.area, piece.offset_bytes);
+    if (elements.typed) {
+      if (const int rc = pack(from, piece.elements, elements.type, elements.info, to); rc != MPI_SUCCESS) fail(rc);
+      to += packed_bytes(elements.info, piece.elements);
+    } else {
+      const Count bytes = piece.elements * plan_->extent_bytes;
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+      to += bytes;
+    }
+  }
+}
+
+void MpiChannel::stage_in(const PlanStep& step, const Message& message) {
+  const Elements& elements = binding_->elements;
+  const std::byte* from = binding_->staging + message.staging_bytes;
+  for (const Piece& piece : plan_->pieces_of(step)) {
+    char* const to = binding_->address(piece.area, piece.offset_bytes);
+    if (elements.typed) {
+      if (const int rc = unpack(from, to, piece.elements, elements.type, elements.info); rc != MPI_SUCCESS) fail(rc);
+      from += packed_bytes(elements.info, piece.elements);
+    } else {
+      const Count bytes = piece.elements * plan_->extent_bytes;
+      std::memcpy(to, from, static_cast<std::size_t>(bytes));
+      from += bytes;
+    }
+  }
+}
+
+void MpiChannel::fail(int error) {
+  if (error_ == MPI_SUCCESS) error_ = error;
+}
+
+void MpiChannel::abandon() noexcept {
+  // The program gets its receive buffer back: nothing may write there any more. Sends only read, and cannot be
+  // cancelled.
+  const auto active = static_cast<std::size_t>(active_);
+  for (std::size_t i = 0; i < active; ++i) {
+    if (requests_[i] != MPI_REQUEST_NULL && is_receive(i)) PMPI_Cancel(&requests_[i]);
+  }
+  const double begin_s = PMPI_Wtime();
+  for (std::size_t i = 0; i < active; ++i) {
+    if (!is_receive(i)) continue;
+    while (requests_[i] != MPI_REQUEST_NULL) {
+      int completed = 0;
+      if (PMPI_Test(&requests_[i], &completed, MPI_STATUS_IGNORE) != MPI_SUCCESS) requests_[i] = MPI_REQUEST_NULL;
+      if (completed == 0 && PMPI_Wtime() - begin_s > patience_s) break;
+      if (completed == 0) sched_yield();
+    }
+  }
+}
+
+std::vector<MPI_Request> MpiChannel::take_abandoned() {
+  std::vector<MPI_Request> left;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(active_); ++i) {
+    if (requests_[i] != MPI_REQUEST_NULL) left.push_back(requests_[i]);
+  }
+  active_ = 0;
+  return left;
+}
+
+std::size_t MpiChannel::memory_bytes() const {
+  return requests_.size() * (sizeof(MPI_Request) + sizeof(MPI_Status) + sizeof(int) + 2 * sizeof(StepIndex));
+}
+
+}  // namespace circoll::mpi

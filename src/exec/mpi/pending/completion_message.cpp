@@ -1,0 +1,37 @@
+#include "exec/mpi/pending/completion_message.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+#include "exec/mpi/library/private_communicators.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+/// Tags come again after all others: by then what had them is long complete.
+int next_tag() {
+  static std::atomic<std::uint64_t> next_number{0};
+  const auto tags = static_cast<std::uint64_t>(largest_tag() - packing_tags) + 1;
+  return packing_tags + static_cast<int>(next_number++ % tags);
+}
+
+}  // namespace
+
+CompletionMessage::CompletionMessage() : tag_(next_tag()) {}
+
+int CompletionMessage::receive(MPI_Request* request) const {
+  return PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag_, self_communicator(), request);
+}
+
+int CompletionMessage::init_receive(MPI_Request* request) const {
+  return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag_, self_communicator(), request);
+}
+
+void CompletionMessage::send(int error) const noexcept {
+  const char too_long = 0;
+  MPI_Request sent = MPI_REQUEST_NULL;
+  PMPI_Isend(&too_long, error == MPI_SUCCESS ? 0 : 1, MPI_BYTE, 0, tag_, self_communicator(), &sent);
+  if (sent != MPI_REQUEST_NULL) PMPI_Request_free(&sent);
+}
+
+}  // namespace circoll::mpi

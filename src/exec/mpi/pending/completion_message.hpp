@@ -1,0 +1,25 @@
+// MPI requests for operations of ours: receives from ourselves, which a message of no bytes completes. So they are waited
+// for, tested and persistent as MPI says, together with others, in every call of every MPI. (Generalized requests would be
+// meant for this, but MPICH 4.0's MPI_Waitall aborts if it meets one next to MPI_REQUEST_NULL.)
+#pragma once
+
+#include <mpi.h>
+
+namespace circoll::mpi {
+
+class CompletionMessage {
+ public:
+  CompletionMessage();
+
+  /// The receive, under way or persistent. Returns an MPI error code.
+  [[nodiscard]] int receive(MPI_Request* request) const;
+  [[nodiscard]] int init_receive(MPI_Request* request) const;
+  /// Completes it. A status of a receive can not carry an error code; if there was one, the message is too long, so that
+  /// the receive fails at least.
+  void send(int error) const noexcept;
+
+ private:
+  int tag_;
+};
+
+}  // namespace circoll::mpi

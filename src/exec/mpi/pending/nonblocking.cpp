@@ -1,0 +1,136 @@
+#include "exec/mpi/pending/nonblocking.hpp"
+
+#include <memory>
+
+#include "circoll/error.hpp"
+#include "exec/mpi/library/private_communicators.hpp"
+#include "exec/mpi/pending/finished_operations.hpp"
+#include "exec/mpi/pending/pending_call.hpp"
+#include "exec/mpi/serve/same_call.hpp"
+
+namespace circoll::mpi {
+
+PendingCall::PendingCall(const Call& call, CommState& state, const Observer& observer)
+    : held_(call, state.rank(), state.size()),
+      state_(state),
+      operation_(held_.call(), state, counts_),
+      observer_(observer) {
+  entered();
+}
+
+void PendingCall::tell() noexcept {
+  if (!observed()) return;
+  ended_.outcome = Outcome{.error = operation_.error(),
+                           .plan = operation_.plan(),
+                           .reason = operation_.plan()->why(),
+                           .bytes = operation_.bytes()};
+  ended_.size = state_.size();
+  ended_.thread = observer_.thread;
+  observer_.on_ended(ended_);
+  ended_.outcome.plan.reset();
+}
+
+int PendingCall::raise() noexcept {
+  const int error = operation_.error();
+  if (error != MPI_SUCCESS) state_.call_errhandler(error);
+  return error;
+}
+
+namespace {
+
+class Nonblocking final : public PendingCall {
+ public:
+  using PendingCall::PendingCall;
+
+  [[nodiscard]] int make_request(MPI_Request* request) {
+    const int rc = message_.receive(request);
+    request_ = *request;
+    return rc;
+  }
+  [[nodiscard]] MPI_Request request() const override { return request_; }
+
+  void finished() noexcept override {
+    tell();
+    const CompletionMessage message = message_;
+    const int error = raise();
+    std::unique_ptr<Pending> self(this);
+    if (error == MPI_SUCCESS && operation().repeatable())
+      self = comm_state().attached<FinishedOperations>().keep(std::move(self));
+    self.reset();
+    message.send(error);
+  }
+
+ private:
+  CompletionMessage message_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+Outcome native(const Call& call, MPI_Request* request, std::string_view reason, Count bytes = 0) {
+  return native_outcome(start_native(call, request), reason, bytes);
+}
+
+/// An operation for a call, prepared. One that is used again keeps the tag of its request: messages of one tag are received in the
+/// order of the receives, and it is over before it is used again.
+std::unique_ptr<Nonblocking> make(const Call& call, CommState& state, const InternedChoice& choice,
+                                  const Observer& observer) {
+  // Only objects of this class are kept.
+  auto kept = state.attached<FinishedOperations>().take(
+      [&](Pending& pending) { return static_cast<Nonblocking&>(pending).again(call, choice); });
+  if (kept != nullptr) {
+    std::unique_ptr<Nonblocking> known(static_cast<Nonblocking*>(kept.release()));
+    known->set_observer(observer);
+    return known;
+  }
+  auto made = std::make_unique<Nonblocking>(call, state, observer);
+  if (made->operation().erroneous()) state.spoil_tags();
+  (void)made->operation().prepare(choice);
+  return made;
+}
+
+/// `asked`: the collective that the program has called.
+Outcome start_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Request* request,
+                 const Observer& observer, Collective asked) {
+  auto pending = make(call, state, choice, observer);
+  pending->set_collective(asked);
+  Operation& operation = pending->operation();
+  if (!operation.served()) {
+    remember_native(state.attached<KnownCalls>(), call, choice, operation);
+    return native(call, request, operation.reason(), operation.bytes());
+  }
+  if (const int rc = state.begin_open(); rc != MPI_SUCCESS) return Outcome{.error = rc, .handled = true};
+  if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};
+  operation.take_numbers();
+  Outcome outcome{.plan = operation.plan(), .bytes = operation.bytes()};
+  progress().add(*pending.release());  // deletes itself when it is over
+  return outcome;
+}
+
+}  // namespace
+
+Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* request, const Observer& observer) {
+  if (const NativeCalls::Known* known = known_native(call, choice)) {
+    return native(call, request, known->reason, known->bytes);
+  }
+  const FoundCommunicator found = find_communicator(call, choice);
+  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
+  if (!found.native_reason.empty()) return native(call, request, found.native_reason);
+  if (!found.state->serves_nonblocking()) {
+    return native(call, request, "the first collective on its communicator must not wait");
+  }
+  CommState::bury_released();
+  if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
+  const Meaning meaning(call, choice, *found.state);
+  if (const NativeCalls::Known* known = meaning.native()) {
+    return native(meaning.call(), request, known->reason, known->bytes);
+  }
+  return start_on(*found.state, meaning.call(), meaning.choice(), request, observer, call.collective);
+}
+
+bool cancel_nonblocking(MPI_Request request, int* error) {
+  if (!progress().owns(request)) return false;
+  *error = MPI_ERR_REQUEST;
+  PMPI_Comm_call_errhandler(MPI_COMM_WORLD, *error);
+  return true;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,44 @@
+// Nonblocking and persistent calls: MPI requests for operations that Progress brings to their end.
+#pragma once
+
+#include <mpi.h>
+
+#include "exec/mpi/serve/perform.hpp"
+
+namespace circoll::mpi {
+
+/// An operation that has ended, to whom it may concern. Called where MPI's progress engine runs: must not call MPI, nor
+/// throw.
+struct Ended {
+  Outcome outcome{};
+  Collective collective = Collective::barrier;
+  Rank size = 1;        ///< of the communicator
+  double begin_s = 0;   ///< MPI_Wtime of the call or of MPI_Start
+  double inside_s = 0;  ///< spent in it
+  bool persistent = false;
+  int thread = -1;  ///< of the caller, as the caller has said
+};
+struct Observer {
+  void (*on_ended)(const Ended&) noexcept = nullptr;  ///< nullptr: nobody
+  int thread = -1;                                    ///< for Ended::thread
+};
+
+/// Starts a call; the request completes in all of MPI's ways to wait, provided that progress().poll() is called again and
+/// again meanwhile. Native calls give the MPI library's own request. An error is returned, or comes with the request's
+/// completion. Throws as perform(). The observer hears nothing of native calls.
+[[nodiscard]] Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* request,
+                            const Observer& observer);
+
+/// Makes a persistent request: inactive, to be started by start_persistent(). The rest as start(). `info` is for native
+/// calls.
+[[nodiscard]] Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
+                           const Observer& observer);
+
+/// What the four functions of MPI do with requests that init() has made. `false`, quickly: it is not one of those.
+[[nodiscard]] bool start_persistent(MPI_Request request, int* error);
+[[nodiscard]] bool free_persistent(MPI_Request* request, int* error);
+[[nodiscard]] bool cancel_persistent(MPI_Request request, int* error);
+/// MPI forbids to cancel a collective; likewise of pending requests that start() has made.
+[[nodiscard]] bool cancel_nonblocking(MPI_Request request, int* error);
+
+}  // namespace circoll::mpi

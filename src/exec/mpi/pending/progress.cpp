@@ -1,0 +1,120 @@
+#include "exec/mpi/pending/progress.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <new>
+
+namespace circoll::mpi {
+
+Progress& progress() {
+  static auto* const instance = new Progress;
+  return *instance;
+}
+
+void Progress::add(Pending& pending) {
+  CommState& state = pending.comm_state();
+  Operation& operation = pending.operation();
+  {
+    const std::lock_guard lock(mutex_);
+    // What can fail comes first.
+    if (arrived_.size() == arrived_.capacity()) arrived_.reserve(2 * arrived_.size() + batch);
+  }
+  pending.started_ = operation.may_start();
+  if (operation.numbered()) state.add_unfinished(operation.first_number());
+  state.retain();
+  if (pending.started_) {
+    try {
+      operation.start();
+    } catch (const std::bad_alloc&) {
+      operation.fail(MPI_ERR_NO_MEM);
+    } catch (...) {
+      operation.fail(MPI_ERR_INTERN);
+    }
+  }
+  pending.begun();
+  {
+    const std::lock_guard lock(mutex_);
+    arrived_.push_back(&pending);
+    pending_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (!listening_) return;
+  ++signals_;
+  signals_.notify_one();
+}
+
+bool Progress::owns(MPI_Request request) {
+  if (pending() == 0) return false;
+  while (polling_.exchange(true, std::memory_order_acquire)) sched_yield();
+  const auto is_it = [&](const Pending* pending) { return pending->request() == request; };
+  bool found = std::any_of(active_.begin(), active_.end(), is_it);
+  {
+    const std::lock_guard lock(mutex_);
+    found = found || std::any_of(arrived_.begin(), arrived_.end(), is_it);
+  }
+  polling_.store(false, std::memory_order_release);
+  return found;
+}
+
+bool Progress::await_pending() {
+  while (listening_) {
+    const std::uint32_t seen = signals_;
+    if (pending() > 0) return true;
+    if (listening_) signals_.wait(seen);
+  }
+  return false;
+}
+
+void Progress::set_listening(bool listening) {
+  listening_ = listening;
+  ++signals_;
+  signals_.notify_all();
+}
+
+bool Progress::advance(Pending& pending) noexcept {
+  Operation& operation = pending.operation();
+  try {
+    if (!pending.started_) {
+      if (!operation.may_start()) return false;
+      pending.started_ = true;
+      operation.start();
+    }
+    return operation.progress();
+  } catch (const std::bad_alloc&) {
+    operation.fail(MPI_ERR_NO_MEM);
+  } catch (...) {
+    operation.fail(MPI_ERR_INTERN);
+  }
+  return true;
+}
+
+int Progress::poll() noexcept {
+  if (pending() == 0) return 0;
+  if (polling_.exchange(true, std::memory_order_acquire)) return 0;
+  {
+    const std::lock_guard lock(mutex_);
+    active_.insert(active_.end(), arrived_.begin(), arrived_.end());
+    arrived_.clear();
+  }
+  int ended = 0;
+  const std::size_t asked = std::min(batch, active_.size());
+  for (std::size_t i = 0; i < asked; ++i) {
+    if (next_ >= active_.size()) next_ = 0;
+    Pending& pending = *active_[next_];
+    if (!advance(pending)) {
+      ++next_;
+      continue;
+    }
+    active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(next_));
+    CommState& state = pending.comm_state();
+    if (pending.operation().numbered()) state.remove_unfinished(pending.operation().first_number());
+    pending_.fetch_sub(1, std::memory_order_relaxed);
+    ++ended;
+    pending.finished();
+    state.release();
+  }
+  polling_.store(false, std::memory_order_release);
+  return ended;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,77 @@
+// Advances nonblocking operations while the program does something else in MPI.
+//
+// Whoever knows a place that is passed often calls poll(): a hook in the MPI library's progress engine, a thread
+// (interpose/progress.hpp). What waits inside MPI, in whatever call, waits in that engine.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "exec/mpi/serve/operation.hpp"
+
+namespace circoll::mpi {
+
+/// An operation that somebody else than its caller brings to its end. `comm_state` is kept until then.
+class Pending {
+ public:
+  Pending() = default;
+  virtual ~Pending() = default;
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+
+  [[nodiscard]] virtual Operation& operation() = 0;
+  [[nodiscard]] virtual CommState& comm_state() = 0;
+  /// What the program waits for.
+  [[nodiscard]] virtual MPI_Request request() const = 0;
+  /// Its start has returned to the caller of add().
+  virtual void begun() noexcept = 0;
+  /// It is over: says so to MPI. Last use of the object by Progress; it may go at once. Must not throw.
+  virtual void finished() noexcept = 0;
+
+ private:
+  friend class Progress;
+  bool started_ = false;
+};
+
+class Progress {
+ public:
+  /// Begins a prepared operation with its numbers taken, at once if there are tags for it, else when there are.
+  void add(Pending& pending);
+  /// Operations that are not over.
+  [[nodiscard]] std::size_t pending() const { return pending_.load(std::memory_order_relaxed); }
+  /// Asks for news of some operations, of others the next time. Returns how many have ended. Does nothing if there are
+  /// none, if another thread is doing it, or if called from within itself. Thread-safe.
+  int poll() noexcept;
+  /// Whether the request is that of an operation which is not over. Not from within poll().
+  [[nodiscard]] bool owns(MPI_Request request);
+
+  /// For a thread that polls: waits until there is something to do. False: it shall end.
+  [[nodiscard]] bool await_pending();
+  /// Whether there is such a thread.
+  void set_listening(bool listening);
+
+ private:
+  /// Operations asked per poll: with thousands outstanding each pass of MPI's engine must stay short.
+  static constexpr std::size_t batch = 16;
+
+  [[nodiscard]] static bool advance(Pending& pending) noexcept;
+
+  std::atomic<std::size_t> pending_{0};
+  std::atomic<bool> polling_{false};
+  std::atomic<bool> listening_{false};
+  std::atomic<std::uint32_t> signals_{0};  // changes when the listener shall look again
+  std::mutex mutex_;                       // of arrived_
+  std::vector<Pending*> arrived_;
+  std::vector<Pending*> active_;  // of who polls, in the order of arrival
+  std::size_t next_ = 0;
+};
+
+/// Part of the executor's global state (HACKING.md).
+[[nodiscard]] Progress& progress();
+
+}  // namespace circoll::mpi

@@ -1,0 +1,54 @@
+// A prepared call that runs over MPI: how each message meets MPI, and executions.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "exec/mpi/call/datatype.hpp"
+#include "exec/mpi/message/execution.hpp"
+#include "prepare/plan_cache.hpp"
+#include "prepare/prepared_call.hpp"
+
+namespace circoll::mpi {
+
+using prepare::InternedChoice;
+using prepare::Signature;
+
+/// Everything prepared for one signature. Communicators that are alike share it. Owns MPI datatypes: destroyed before
+/// MPI_Finalize.
+class BoundPlan : public prepare::PreparedCall {
+ public:
+  /// Prepares a signature. `type` is the datatype of head.type_id, described by `info`. Throws as PreparedCall.
+  BoundPlan(const Signature& signature, std::uint64_t hash, MPI_Datatype type, const TypeInfo& info,
+            const Placement& placement);
+
+  /// What it takes goes into the account until leave_cache(). Thread-safe.
+  void enter_cache(prepare::CacheAccount& account);
+  void leave_cache();
+  /// Whether a call of the signature would find it.
+  [[nodiscard]] bool cached() const { return account_ != nullptr; }
+
+  /// An execution for one operation, which gives it back when it needs it no more. Several may be out. Thread-safe;
+  /// allocates only if more are out than ever before, or if the cache was too full to keep what came back.
+  [[nodiscard]] std::unique_ptr<Execution> take_execution();
+  void give_back(std::unique_ptr<Execution> execution) noexcept;
+  [[nodiscard]] Count staging_bytes() const { return messages_->staging_bytes(); }
+
+ private:
+  void add_memory(std::size_t bytes);
+  void remove_memory(std::size_t bytes);
+
+  std::unique_ptr<MessageTable> messages_;
+  std::mutex mutex_;  // of all that follows
+  std::vector<std::unique_ptr<Execution>> idle_;
+  std::size_t executions_ = 0;
+  std::size_t memory_bytes_ = 0;  // of everything
+  std::atomic<prepare::CacheAccount*> account_{nullptr};
+};
+
+}  // namespace circoll::mpi

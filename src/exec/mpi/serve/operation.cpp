@@ -1,0 +1,258 @@
+#include "exec/mpi/serve/operation.hpp"
+
+#include <algorithm>
+
+#include "circoll/error.hpp"
+#include "exec/mpi/message/abandoned.hpp"
+#include "exec/mpi/serve/plans.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+constexpr Count aligned(Count bytes) {
+  constexpr Count alignment = ArenaPool::alignment;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+constexpr Count aligned_counts(std::size_t count) { return aligned(static_cast<Count>(count * sizeof(Count))); }
+
+std::span<Count> counts_at(std::byte* data, std::size_t count) { return {reinterpret_cast<Count*>(data), count}; }
+
+}  // namespace
+
+Operation::Operation(const Call& call, CommState& state, std::vector<Count>& counts)
+    : call_(call), state_(state), counts_(counts), user_(call_, state.rank(), state.size()), memory_(arenas()) {}
+
+Operation::~Operation() { give_back_execution(); }
+
+bool Operation::prepare(const InternedChoice& choice) {
+  choice_ = &choice;
+  reason_ = user_.erroneous() ? "erroneous arguments" : user_.unsupported();
+  if (!reason_.empty()) return false;
+  if (user_.needs_prologue()) {
+    prologue_ = find_plan(placed(user_.prologue_signature(choice)), MPI_BYTE, {}, state_.placement(), true);
+    reason_ = prologue_->native_reason();
+    if (!reason_.empty()) return false;
+    if (prologue_->prologue() != nullptr) return true;
+    prologue_.reset();  // the algorithm is direct: no counts of others are needed
+  }
+  find_data_plan(true);
+  reason_ = plan_->native_reason();
+  repeatable_ = user_.lasting();
+  repeatable_with_counts_ = user_.has_lasting_handles();
+  return plan_->has_plan();
+}
+
+bool Operation::again(const Call& call, const InternedChoice& choice) {
+  if (!repeatable_ || choice_ != &choice || CallShape(call_) != CallShape(call) || !plan_->cached()) return false;
+  call_.sendbuf = call.sendbuf;
+  call_.recvbuf = call.recvbuf;
+  return user_.readdress();
+}
+
+Signature Operation::placed(Signature signature) const {
+  signature.head.cores = state_.placement().cores;
+  signature.head.labels = state_.placement().labels.get();
+  return signature;
+}
+
+Signature Operation::data_signature() const {
+  Signature signature = placed(user_.signature(*choice_));
+  if (prologue_ != nullptr) {
+    signature.counts = {.values = CountArray::wide(counts_.data()), .size = static_cast<Rank>(counts_.size())};
+    signature.send_counts = {};
+    signature.blocks = prologue_->prologue()->known_blocks();
+  }
+  return signature;
+}
+
+bool Operation::find_data_plan(bool wait) {
+  if (plan_ != nullptr) return true;
+  plan_ = find_plan(data_signature(), user_.wire_type(), user_.elements().info, state_.placement(), wait);
+  return plan_ != nullptr;
+}
+
+void Operation::take_numbers() {
+  order_ = Order::numbered;
+  units_ = tag_layout().units_for(plan()->tags());
+  number_ = state_.take_numbers(units_);
+}
+
+bool Operation::reserve_tags() {
+  order_ = Order::reserved;
+  units_ = tag_layout().units_for(plan()->tags());
+  if (state_.reserve(units_, &reserved_) != MPI_SUCCESS)
+    throw Error(ErrorCode::transport, "ranks could not agree on tags");
+  return reserved_.agreed();
+}
+
+Route Operation::route() const {
+  if (order_ == Order::reserved) return state_.route(reserved_, units_);
+  return order_ == Order::numbered ? state_.route(number_, units_) : state_.route(call_.collective);
+}
+
+void Operation::start() {
+  error_ = MPI_SUCCESS;
+  if (!state_.usable()) throw Error(ErrorCode::transport, std::string(state_.unusable_reason()));
+  if (has_prologue()) {
+    start_prologue();
+  } else {
+    start_data();
+  }
+}
+
+void Operation::execute(BoundPlan& plan, Binding& binding) {
+  binding.route = route();
+  if (executing_ != &plan) {
+    give_back_execution();
+    execution_ = plan.take_execution();
+    executing_ = &plan;
+  }
+  execution_->start(binding);
+}
+
+void Operation::give_back_execution() noexcept {
+  if (execution_ != nullptr) executing_->give_back(std::move(execution_));
+  executing_ = nullptr;
+}
+
+void Operation::end(int error, bool matched) {
+  if (error_ == MPI_SUCCESS) error_ = error;
+  if (error_ != MPI_SUCCESS && !matched) spoil();
+  memory_.shrink();
+  phase_ = Phase::idle;
+}
+
+void Operation::fail(int error) {
+  if (execution_ != nullptr) execution_->abandon();
+  end(error);
+}
+
+/// What was given up may leave messages behind, and MPI may still read what they are in.
+void Operation::spoil() {
+  if (order_ == Order::reserved) {
+    reserved_.spoil();
+  } else {
+    state_.spoil_tags();
+  }
+  if (execution_ == nullptr) return;
+  std::vector<MPI_Request> left = execution_->take_abandoned();
+  if (!left.empty()) abandoned().add(std::move(left), memory_.detach());
+}
+
+/// The counts, in packed bytes, of all blocks that will pass through this rank: p of gatherv and scatterv, of alltoallv
+/// those of the prologue's known blocks.
+void Operation::start_prologue() {
+  const CountPrologue& prologue = *prologue_->prologue();
+  const Count send = aligned_counts(prologue.send_counts());
+  const Count recv = aligned_counts(prologue.recv_counts());
+  const Count scratch = aligned_counts(prologue.scratch_counts());
+  std::byte* const base =
+      memory_.acquire(static_cast<std::size_t>(send + recv + scratch + aligned(prologue_->staging_bytes())));
+  send_counts_ = counts_at(base, prologue.send_counts());
+  recv_counts_ = counts_at(base + send, prologue.recv_counts());
+  scratch_counts_ = counts_at(base + send + recv, prologue.scratch_counts());
+  counts_.resize(std::max(static_cast<std::size_t>(state_.size()), prologue.known_blocks().size()));
+  const std::span<Count> own(counts_.data(), static_cast<std::size_t>(state_.size()));
+  user_.known_counts(own);
+  prologue.fill(user_.own_bytes(), own, send_counts_, recv_counts_, scratch_counts_);
+  Binding binding;
+  binding.base = {reinterpret_cast<char*>(send_counts_.data()), reinterpret_cast<char*>(recv_counts_.data()),
+                  reinterpret_cast<char*>(scratch_counts_.data())};
+  binding.staging = base + send + recv + scratch;
+  binding.elements.extent_bytes = sizeof(Count);
+  phase_ = Phase::prologue;
+  execute(*prologue_, binding);
+}
+
+/// False if the operation is over, with an error.
+bool Operation::end_prologue() {
+  if (const int rc = execution_->error(); rc != MPI_SUCCESS) {
+    end(rc);
+    return false;
+  }
+  const CountPrologue& prologue = *prologue_->prologue();
+  const std::vector<Block>& known = prologue.known_blocks();
+  if (known.empty()) {
+    prologue.collect(send_counts_, recv_counts_, scratch_counts_, counts_);
+  } else {
+    prologue.collect_known(send_counts_, recv_counts_, scratch_counts_, counts_);
+  }
+  memory_.reset();
+  if (!user_.admits(known, counts_)) user_.discard(known, counts_);
+  phase_ = Phase::between;
+  return true;
+}
+
+/// In one block: scratch, staged messages, a temporary of user operators, and the packed forms of the caller's buffers
+/// where those have gaps.
+void Operation::start_data() {
+  if (!plan_->has_plan()) throw Error(ErrorCode::internal, "the counts can be exchanged, but not the data");
+  counts_known_ = true;
+  const Elements& described = user_.elements();
+  const bool user_operator = is_reducing(call_.collective) && described.kernel == nullptr;
+  const Count scratch = aligned(plan_->plan().scratch_bytes);
+  const Count staging = aligned(plan_->staging_bytes());
+  const Count temp = user_operator ? aligned(Elements::temp_bytes_for(described.info)) : 0;
+  const Count send = aligned(user_.send_staging_bytes());
+  const Count recv = aligned(user_.recv_staging_bytes());
+  std::byte* const base = memory_.acquire(static_cast<std::size_t>(scratch + staging + temp + send + recv));
+  Binding binding;
+  binding.elements = described;
+  binding.elements.temp = base + scratch + staging;
+  binding.elements.temp_elements = user_operator ? Elements::temp_elements_for(described.info) : 0;
+  binding.staging = base + scratch;
+  std::byte* const send_staging = base + scratch + staging + temp;
+  recv_staging_ = send_staging + send;
+  // Elements may begin before their address (negative lower bound) or after it.
+  binding.base = {user_.send_base(send_staging), user_.recv_base(recv_staging_),
+                  reinterpret_cast<char*>(base) - described.info.true_lb_bytes};
+  elements_ = binding.elements;
+  phase_ = Phase::data;
+  error_ = user_.before(send_staging, recv_staging_);
+  if (error_ != MPI_SUCCESS) {
+    end(error_);
+    return;
+  }
+  execute(*plan_, binding);
+}
+
+void Operation::end_data() {
+  int rc = execution_->error();
+  if (rc == MPI_SUCCESS) rc = user_.after(recv_staging_, elements_);
+  if (rc == MPI_SUCCESS && user_.discards()) rc = MPI_ERR_TRUNCATE;
+  end(rc, execution_->complete());
+}
+
+bool Operation::progress() {
+  if (phase_ == Phase::prologue) {
+    if (!execution_->progress()) return false;
+    if (!end_prologue()) return true;
+  }
+  if (phase_ == Phase::between) {
+    if (!find_data_plan(false)) return false;
+    start_data();
+  }
+  if (phase_ == Phase::data) {
+    if (!execution_->progress()) return false;
+    end_data();
+  }
+  return true;
+}
+
+int Operation::wait() {
+  if (phase_ == Phase::prologue) {
+    execution_->wait();
+    if (end_prologue()) {
+      find_data_plan(true);
+      start_data();
+    }
+  }
+  if (phase_ == Phase::data) {
+    execution_->wait();
+    end_data();
+  }
+  return error_;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,126 @@
+// One collective call on its way: blocking, nonblocking and persistent calls run through the same steps.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/comm/communicator.hpp"
+#include "exec/mpi/message/arena.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
+
+namespace circoll::mpi {
+
+/// A call from its arguments to its result:
+///   Operation()                        reads the arguments
+///   prepare()                          finds what serves them
+///   take_numbers(), reserve_tags()     nonblocking ones in the order of the calls on the communicator; persistent ones
+///   start(), progress() ... or wait()  one or two executions: if counts must be learned first (gatherv, scatterv, some of
+///                                      alltoallv), the prologue, then the data
+/// Can be started again with the same arguments when it is over. Used by one thread at a time.
+class Operation {
+ public:
+  /// `counts` is memory for what a prologue learns. All references must outlive the operation.
+  Operation(const Call& call, CommState& state, std::vector<Count>& counts);
+  ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// False: the call is native, and reason() says why; the same on all ranks unless erroneous(). Throws Error(internal,
+  /// transport) and std::bad_alloc.
+  [[nodiscard]] bool prepare(const InternedChoice& choice);
+  /// After prepare(): whether what it has found holds for every call of the same shape.
+  [[nodiscard]] bool repeatable() const { return repeatable_; }
+  /// Whether it holds for every call of the same shape and counts.
+  [[nodiscard]] bool repeatable_with_counts() const { return repeatable_with_counts_; }
+  /// The call is native after all.
+  void leave_native(std::string_view reason) {
+    reason_ = reason;
+    repeatable_ = repeatable_with_counts_ = false;
+  }
+  /// Makes a served operation that of another call on the communicator if prepare() is known to find the same plan. The call may
+  /// have other buffers. False: has no use any more. Not while it is under way.
+  [[nodiscard]] bool again(const Call& call, const InternedChoice& choice);
+  [[nodiscard]] Collective collective() const { return call_.collective; }
+  /// Of the communicator.
+  [[nodiscard]] Rank size() const { return state_.size(); }
+  [[nodiscard]] bool erroneous() const { return user_.erroneous(); }
+  [[nodiscard]] std::string_view reason() const { return reason_; }
+  /// What prepare() has returned.
+  [[nodiscard]] bool served() const { return reason_.empty(); }
+  /// Packed bytes, as Outcome::bytes.
+  [[nodiscard]] Count bytes() const { return user_.own_bytes(); }
+  /// What serves it; not null after prepare().
+  [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const { return plan_ ? plan_ : prologue_; }
+
+  /// Of a nonblocking operation, whose messages may be under way beside those of others. Not for an erroneous call: the
+  /// others' call is the next one here.
+  void take_numbers();
+  /// Instead of numbers: tags that are its own as long as it lives, so that ranks may start it in any order. Called on all
+  /// ranks, for which it waits. False if there are none on some rank. Throws as prepare().
+  [[nodiscard]] bool reserve_tags();
+  [[nodiscard]] bool numbered() const { return order_ == Order::numbered; }
+  [[nodiscard]] std::uint64_t first_number() const { return number_; }
+  /// Whether tags are free for it.
+  [[nodiscard]] bool may_start() const { return !numbered() || state_.may_start(number_, units_); }
+  /// Posts everything that waits for nothing. Throws std::bad_alloc.
+  void start();
+  /// Asks MPI once for news. True if the operation is over. Does not wait for other threads either. Throws as prepare().
+  [[nodiscard]] bool progress();
+  /// Until it is over. Returns an MPI error code.
+  int wait();
+  [[nodiscard]] int error() const { return error_; }
+  /// Ends it with an error, after an exception.
+  void fail(int error);
+
+ private:
+  enum class Phase : std::uint8_t { idle, prologue, between, data };
+  /// How its messages are told apart from those of others on the communicator.
+  enum class Order : std::uint8_t { blocking, numbered, reserved };
+
+  [[nodiscard]] bool has_prologue() const { return prologue_ != nullptr && !counts_known_; }
+  [[nodiscard]] Signature data_signature() const;
+  [[nodiscard]] Signature placed(Signature signature) const;
+  void spoil();
+  bool find_data_plan(bool wait);
+  void start_prologue();
+  void start_data();
+  /// The first or second execution of a start. They have the same tags, as every rank does one after the other.
+  void execute(BoundPlan& plan, Binding& binding);
+  [[nodiscard]] Route route() const;
+  [[nodiscard]] bool end_prologue();
+  void end_data();
+  void give_back_execution() noexcept;
+  /// `matched`: all messages of the call have been sent and received, in spite of the error.
+  void end(int error, bool matched = false);
+
+  Call call_;
+  CommState& state_;
+  std::vector<Count>& counts_;
+  CallerBuffers user_;
+  const InternedChoice* choice_ = nullptr;
+  std::string_view reason_{};
+  std::shared_ptr<BoundPlan> prologue_{};
+  std::shared_ptr<BoundPlan> plan_{};
+  bool counts_known_ = false;  ///< by an earlier start
+  bool repeatable_ = false, repeatable_with_counts_ = false;
+  Order order_ = Order::blocking;
+  int units_ = 1;  ///< of tags
+  std::uint64_t number_ = 0;
+  TagRange reserved_;
+  Phase phase_ = Phase::idle;
+  int error_ = MPI_SUCCESS;
+  BoundPlan* executing_ = nullptr;  ///< whose `execution_` is, which is kept for the next start
+  std::unique_ptr<Execution> execution_{};
+  Arena memory_;
+  Elements elements_{};
+  std::byte* recv_staging_ = nullptr;
+  std::span<Count> send_counts_{}, recv_counts_{}, scratch_counts_{};  ///< of the prologue, in `memory_`
+};
+
+}  // namespace circoll::mpi

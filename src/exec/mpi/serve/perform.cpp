@@ -1,0 +1,135 @@
+#include "exec/mpi/serve/perform.hpp"
+
+#include "circoll/error.hpp"
+#include "exec/mpi/call/refusals.hpp"
+#include "exec/mpi/comm/communicator.hpp"
+#include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/serve/operation.hpp"
+#include "exec/mpi/serve/same_call.hpp"
+#include "exec/mpi/serve/served_calls.hpp"
+
+namespace circoll::mpi {
+
+int find_service(Operation& operation, CommState& state, const InternedChoice& choice) {
+  if (operation.erroneous()) {
+    // The others may have made the call, and sent.
+    state.spoil_tags();
+  } else if (!state.has_carrier()) {
+    if (const int rc = state.make_carrier(); rc != MPI_SUCCESS) return rc;
+    if (!state.usable()) {
+      operation.leave_native(state.unusable_reason());
+      return MPI_SUCCESS;
+    }
+  }
+  (void)operation.prepare(choice);
+  return MPI_SUCCESS;
+}
+
+namespace {
+
+Outcome native(const Call& call, std::string_view reason, Count bytes = 0) {
+  return native_outcome(call_native(call), reason, bytes);
+}
+
+/// A call that has been native before, with the same arguments: there can be nothing wrong with them.
+Outcome again_not_served(const Call& call, const InternedChoice& choice, Unserved unserved, std::string_view reason,
+                         Count bytes) {
+  if (unserved == Unserved::refuse && choice.kind == InternedChoice::Kind::algorithm) {
+    throw Error(ErrorCode::unsupported, std::string(reason));
+  }
+  return native(call, reason, bytes);
+}
+
+Outcome not_served(const Call& call, const InternedChoice& choice, Unserved unserved, std::string_view reason,
+                   Count bytes) {
+  if (unserved == Unserved::native) return native(call, reason, bytes);
+  require_valid(call);
+  const ReturnedErrors returned(call.comm);
+  return again_not_served(call, choice, unserved, reason, bytes);
+}
+
+Outcome erroneous_call(const Call& call, Unserved unserved, std::string_view reason) {
+  if (unserved == Unserved::refuse) refuse_arguments(call);
+  return native(call, reason);
+}
+
+/// A call that has been prepared and can be served.
+Outcome execute(Operation& operation, bool timed) {
+  operation.start();
+  const double begin_s = timed ? PMPI_Wtime() : 0;
+  const int error = operation.wait();
+  return Outcome{.error = error,
+                 .plan = operation.plan(),
+                 .reason = operation.plan()->why(),
+                 .bytes = operation.bytes(),
+                 .waited_s = timed ? PMPI_Wtime() - begin_s : 0};
+}
+
+/// The same for a blocking call, which may wait for the tags of its communicator.
+int prepare_blocking(Operation& operation, CommState& state, const InternedChoice& choice) {
+  if (const int rc = find_service(operation, state, choice); rc != MPI_SUCCESS || !operation.served()) return rc;
+  const int rc = state.open();
+  if (!state.usable()) operation.leave_native(state.unusable_reason());
+  return rc;
+}
+
+/// A call that is not known: prepared, and executed or left to the native collective.
+Outcome perform_anew(Operation& operation, CommState& state, const Call& call, const InternedChoice& choice,
+                     Unserved unserved, bool timed) {
+  if (const int rc = prepare_blocking(operation, state, choice); rc != MPI_SUCCESS) {
+    return Outcome{.error = rc, .handled = true};
+  }
+  if (operation.served()) return execute(operation, timed);
+  remember_native(state.attached<KnownCalls>(), call, choice, operation);
+  return operation.erroneous() ? erroneous_call(call, unserved, operation.reason())
+                               : not_served(call, choice, unserved, operation.reason(), operation.bytes());
+}
+
+Outcome perform_on(CommState& state, const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
+  KnownCalls& known_calls = state.attached<KnownCalls>();
+  ServedCalls& recent = known_calls.served;
+  if (Operation* const known = recent.find(call, choice)) return execute(*known, timed);
+  if (is_irregular(call.collective) || !recent.has_seen(call, choice)) {
+    Operation operation(call, state, known_calls.counts);
+    return perform_anew(operation, state, call, choice, unserved, timed);
+  }
+  auto operation = std::make_unique<Operation>(call, state, known_calls.counts);
+  Outcome outcome = perform_anew(*operation, state, call, choice, unserved, timed);
+  if (operation->served() && operation->repeatable()) recent.keep(std::move(operation));
+  return outcome;
+}
+
+}  // namespace
+
+FoundCommunicator find_communicator(const Call& call, const InternedChoice& choice) {
+  if (choice.kind == InternedChoice::Kind::native) return {.native_reason = "chosen"};
+  if (call.comm == MPI_COMM_NULL) return {.native_reason = "erroneous arguments", .erroneous = true};
+  FoundCommunicator found;
+  found.state = CommState::of(call.comm, &found.error);
+  if (found.error != MPI_SUCCESS) return found;
+  if (found.state == nullptr) {
+    return {.native_reason = globals().finalizing ? "MPI_Finalize has begun" : "the communicator is being freed"};
+  }
+  if (!found.state->usable()) found.native_reason = found.state->unusable_reason();
+  return found;
+}
+
+Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
+  if (const NativeCalls::Known* known = known_native(call, choice)) {
+    return again_not_served(call, choice, unserved, known->reason, known->bytes);
+  }
+  const FoundCommunicator found = find_communicator(call, choice);
+  if (found.error != MPI_SUCCESS)
+    return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed
+  if (found.state == nullptr || !found.native_reason.empty()) {
+    return found.erroneous ? erroneous_call(call, unserved, found.native_reason)
+                           : not_served(call, choice, unserved, found.native_reason, 0);
+  }
+  const Meaning meaning(call, choice, *found.state);
+  if (const NativeCalls::Known* known = meaning.native()) {
+    return again_not_served(meaning.call(), meaning.choice(), unserved, known->reason, known->bytes);
+  }
+  return perform_on(*found.state, meaning.call(), meaning.choice(), unserved, timed);
+}
+
+}  // namespace circoll::mpi

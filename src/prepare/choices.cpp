@@ -1,0 +1,50 @@
+#include "prepare/choices.hpp"
+
+#include "circoll/error.hpp"
+
+namespace circoll::prepare {
+namespace {
+
+InternedChoice read(Collective collective, std::string_view text, const Policy* policy) {
+  InternedChoice interned{.collective = collective, .text = std::string(text)};
+  if (policy != nullptr || text.empty() || text == "auto") {
+    interned.text = policy != nullptr ? "" : "auto";
+    interned.policy = policy != nullptr ? policy : &default_policy();
+  } else if (text == "native") {
+    interned.kind = InternedChoice::Kind::native;
+  } else {
+    interned.kind = InternedChoice::Kind::algorithm;
+    interned.selection =
+        text.find('/') == std::string_view::npos ? parse_selection(collective, text) : parse_selection(text);
+    require(interned.selection.collective == collective, "the chosen algorithm is one of another collective");
+  }
+  return interned;
+}
+
+/// Whether an earlier choice for the same collective is this one.
+bool same(const InternedChoice& known, const Choice& choice) {
+  if (choice.policy() != nullptr) return known.policy == choice.policy();
+  const Selection* selection = choice.selection();
+  if (selection == nullptr) return known.text == (choice.text().empty() ? "auto" : choice.text());
+  return known.kind == InternedChoice::Kind::algorithm && known.selection.algorithm == selection->algorithm &&
+         known.selection.params == selection->params;
+}
+
+}  // namespace
+
+const InternedChoice* Choices::intern(Collective collective, const Choice& choice, LastChoices& last) {
+  const InternedChoice*& known = last[static_cast<std::size_t>(collective)];
+  if (known != nullptr && same(*known, choice)) return known;
+  const Selection* selection = choice.selection();
+  require(selection == nullptr || selection->algorithm != nullptr, "the selection names no algorithm");
+  const std::lock_guard lock(mutex_);
+  auto& all = all_[static_cast<std::size_t>(collective)];
+  for (const auto& met : all) {
+    if (same(*met, choice)) return known = met.get();
+  }
+  const std::string text = selection != nullptr ? selection->text() : std::string(choice.text());
+  all.push_back(std::make_unique<const InternedChoice>(read(collective, text, choice.policy())));
+  return known = all.back().get();
+}
+
+}  // namespace circoll::prepare

@@ -1,0 +1,101 @@
+#include "prepare/prepared_call.hpp"
+
+#include <optional>
+
+#include "circoll/error.hpp"
+#include "circoll/select.hpp"
+
+namespace circoll::prepare {
+
+PreparedCall::PreparedCall(const Signature& signature, std::uint64_t hash, const Placement& placement, int most_tags)
+    : signature_(signature), hash_(hash), placement_(placement) {
+  std::optional<Schedule> schedule;
+  try {
+    select(signature, most_tags);
+    if (native_reason_.empty()) schedule = make_schedule(signature.head);
+  } catch (const Error& e) {
+    // Needs depend on p, operator and parameters: equal on all ranks.
+    if (e.code() != ErrorCode::unsupported) throw;
+    native_reason_ = e.what();
+  }
+  if (schedule) bind_to(signature, *schedule);
+}
+
+void PreparedCall::select(const Signature& signature, int most_tags) {
+  const SignatureHead& head = signature.head;
+  const CallFacts facts{.collective = head.collective,
+                        .p = head.size,
+                        .bytes = signature.vector_bytes(),
+                        .op = {.commutative = head.commutative, .idempotent = head.idempotent},
+                        .exact_op = head.exact,
+                        .predefined_op = head.predefined,
+                        .cores = placement_.cores,
+                        .node_by_node = placement_.labels == nullptr};
+  if (head.choice->kind == InternedChoice::Kind::algorithm) {
+    selection_ = resolve(head.choice->selection, facts);
+    why_ = "chosen by name";
+  } else {
+    Decision decision = head.choice->policy->decide(facts);
+    if (!decision.selection) {
+      native_reason_ = decision.reason;
+      return;
+    }
+    selection_ = *std::move(decision.selection);
+    why_ = std::move(decision.reason);
+  }
+  // Messages of one pair of ranks carry tags modulo those that the execution has. A schedule sends a small number of
+  // messages per segment.
+  constexpr std::int64_t messages_per_segment = 4;
+  for (const auto& [name, value] : selection_.params) {
+    if (name != "segments") continue;
+    if (value * messages_per_segment > most_tags) {
+      native_reason_ = "more segments than this MPI has tags for";
+      return;
+    }
+    tags_ = static_cast<int>(value * messages_per_segment);
+  }
+}
+
+Schedule PreparedCall::make_schedule(const SignatureHead& head) const {
+  Shape shape{.size = head.size,
+              .rank = head.rank,
+              .root = is_rooted(head.collective) ? head.root : 0,
+              .in_place = head.in_place,
+              .params = selection_.params};
+  // A policy speaks of the nodes that there are; a call by name, of nodes of so many ranks.
+  if (head.choice->kind != InternedChoice::Kind::algorithm) shape.labels = placement_.labels;
+  return build_schedule(*selection_.algorithm, head.collective, shape);
+}
+
+void PreparedCall::bind_to(const Signature& signature, const Schedule& schedule) {
+  const SignatureHead& head = signature.head;
+  if (head.prologue) {
+    if (selection_.algorithm->guarantees.direct) return;
+    prologue_ = std::make_unique<CountPrologue>(schedule);
+  } else {
+    plan_ = bind(schedule, layout_of(signature, schedule), head.extent_bytes,
+                 Displacements{.send = signature_.send_displs(), .recv = signature_.recv_displs()});
+  }
+  has_plan_ = true;
+}
+
+Layout PreparedCall::layout_of(const Signature& signature, const Schedule& schedule) const {
+  const std::vector<Count>& counts = signature_.counts();
+  if (!signature_.send_counts().empty()) {
+    return Layout::exchange(schedule.shape.rank, signature_.send_counts(), counts, schedule.segments);
+  }
+  if (!signature.blocks.empty()) {
+    return Layout::sparse(schedule.user_blocks, {signature.blocks.begin(), signature.blocks.end()}, counts,
+                          schedule.segments);
+  }
+  return counts.empty() ? Layout::uniform(schedule.user_blocks, schedule.segments, signature.head.count)
+                        : Layout::irregular(counts, schedule.segments);
+}
+
+std::size_t PreparedCall::prepared_bytes() const {
+  constexpr std::size_t nodes_bytes = 128;  // of the cache's list and index
+  const std::size_t bytes = nodes_bytes + signature_.memory_bytes() + why_.capacity();
+  return has_plan_ ? bytes + plan().memory_bytes() : bytes;
+}
+
+}  // namespace circoll::prepare

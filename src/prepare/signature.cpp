@@ -1,0 +1,70 @@
+#include "prepare/signature.hpp"
+
+namespace circoll::prepare {
+namespace {
+
+/// A hash of words that is quick rather than the same everywhere: it is computed for each call that is not the last.
+struct QuickHash {
+  std::uint64_t value = 0xcbf29ce484222325ULL;
+  void add(std::uint64_t word) {
+    value = (value ^ word) * 0x9e3779b97f4a7c15ULL;
+    value ^= value >> 29;
+  }
+};
+
+/// User blocks of the vector that decides: of an alltoall those that a rank sends.
+Count blocks_of(Collective collective, Rank size) {
+  return is_exchange(collective) ? size : contract_of(collective, Shape{.size = size}, 1).user_blocks;
+}
+
+}  // namespace
+
+std::uint64_t Signature::hash() const {
+  QuickHash hash;
+  hash.add(reinterpret_cast<std::uintptr_t>(head.choice));
+  hash.add(head.type_id);
+  hash.add(static_cast<std::uint64_t>(head.count));
+  hash.add(static_cast<std::uint64_t>(head.extent_bytes));
+  hash.add(static_cast<std::uint64_t>(head.size) << 32U ^ static_cast<std::uint64_t>(head.rank));
+  hash.add(static_cast<std::uint64_t>(head.root) << 16U | static_cast<std::uint64_t>(head.collective) << 1U |
+           static_cast<std::uint64_t>(head.in_place));
+  for (const Numbers* numbers : arrays()) {
+    for (Rank i = 0; i < numbers->size; ++i) hash.add(static_cast<std::uint64_t>((*numbers)[i]));
+  }
+  return hash.value;
+}
+
+Count Signature::vector_bytes() const {
+  Count elements = counts.size == 0 ? head.count * blocks_of(head.collective, head.size) : 0;
+  for (Rank i = 0; i < counts.size; ++i) elements += counts[i];
+  return deciding_bytes(head.collective, elements * head.message_bytes);
+}
+
+StoredSignature::StoredSignature(const Signature& signature) : head_(signature.head) {
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
+    const Numbers& numbers = *signature.arrays()[a];
+    arrays_[a].resize(static_cast<std::size_t>(numbers.size));
+    for (Rank i = 0; i < numbers.size; ++i) arrays_[a][static_cast<std::size_t>(i)] = numbers[i];
+  }
+}
+
+bool StoredSignature::equals(const Signature& signature) const {
+  if (!(head_ == signature.head)) return false;
+  for (std::size_t a = 0; a < arrays_.size(); ++a) {
+    const Numbers& numbers = *signature.arrays()[a];
+    const std::vector<Count>& copy = arrays_[a];
+    if (copy.size() != static_cast<std::size_t>(numbers.size)) return false;
+    for (std::size_t i = 0; i < copy.size(); ++i) {
+      if (copy[i] != numbers[static_cast<Rank>(i)]) return false;
+    }
+  }
+  return true;
+}
+
+std::size_t StoredSignature::memory_bytes() const {
+  std::size_t numbers = 0;
+  for (const std::vector<Count>& array : arrays_) numbers += array.capacity();
+  return numbers * sizeof(Count);
+}
+
+}  // namespace circoll::prepare
