@@ -43,6 +43,13 @@ struct Placement {
   Rank cores = 1;  ///< ranks on a node; the most of any
   /// Across the nodes; nothing: they have `cores` ranks each, numbered node by node (the last may have fewer).
   std::shared_ptr<const Relabelling> labels{};
+  /// The node of each rank, numbered in the order of their first ranks; nothing where it is not known.
+  std::shared_ptr<const std::vector<Rank>> nodes{};
+
+  /// Whether two ranks are known to be on one node.
+  [[nodiscard]] bool together(Rank a, Rank b) const {
+    return nodes != nullptr && (*nodes)[static_cast<std::size_t>(a)] == (*nodes)[static_cast<std::size_t>(b)];
+  }
 };
 /// node_of as for Relabelling::across_nodes.
 [[nodiscard]] Placement placement_of(std::span<const Rank> node_of);

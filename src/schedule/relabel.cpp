@@ -51,9 +51,20 @@ Relabelling Relabelling::across_nodes(std::span<const Rank> node_of) {
 }
 
 Placement placement_of(std::span<const Rank> node_of) {
-  std::map<Rank, Rank> ranks_on;
+  struct Node {
+    Rank number = 0;
+    Rank ranks = 0;
+  };
+  std::map<Rank, Node> known;
+  std::vector<Rank> numbers;
+  numbers.reserve(node_of.size());
   Placement placement;
-  for (const Rank node : node_of) placement.cores = std::max(placement.cores, ++ranks_on[node]);
+  for (const Rank name : node_of) {
+    Node& node = known.try_emplace(name, Node{.number = static_cast<Rank>(known.size())}).first->second;
+    placement.cores = std::max(placement.cores, ++node.ranks);
+    numbers.push_back(node.number);
+  }
+  placement.nodes = std::make_shared<const std::vector<Rank>>(std::move(numbers));
   Relabelling labels = Relabelling::across_nodes(node_of);
   if (labels == Relabelling::across_nodes(labels.size(), placement.cores)) return placement;
   placement.labels = std::make_shared<const Relabelling>(std::move(labels));

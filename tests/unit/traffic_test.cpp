@@ -187,6 +187,10 @@ TEST(Placement, IsPlainWhereNodesAreFilledInOrder) {
   const Placement plain = placement_of(std::vector<Rank>{5, 5, 5, 1, 1, 1, 2});
   EXPECT_EQ(plain.cores, 3);
   EXPECT_EQ(plain.labels, nullptr);
+  EXPECT_EQ(*plain.nodes, (std::vector<Rank>{0, 0, 0, 1, 1, 1, 2}));
+  EXPECT_TRUE(plain.together(3, 5));
+  EXPECT_FALSE(plain.together(2, 3));
+  EXPECT_FALSE(Placement{}.together(0, 0));
   const Placement alone = placement_of(std::vector<Rank>{0, 1, 2});
   EXPECT_EQ(alone.cores, 1);
   EXPECT_EQ(alone.labels, nullptr);

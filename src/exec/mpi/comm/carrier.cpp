@@ -49,7 +49,6 @@ int share_world() {
   }
   global.world = std::make_shared<Carrier>(comm);
   global.world->placement_ = shared_placement(placement_of(nodes));
-  global.world->nodes_ = std::move(nodes);
   if (!makes_communicators_in_threads) (void)self_communicator();
   return MPI_SUCCESS;
 }

@@ -27,9 +27,7 @@ class Carrier {
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] TagSpace& tags() { return tags_; }
   [[nodiscard]] const TagLayout& layout() const { return layout_; }
-  /// The nodes of the ranks of MPI_COMM_WORLD; empty if it is another communicator's.
-  [[nodiscard]] const std::vector<Rank>& nodes() const { return nodes_; }
-  /// The placement that follows from them.
+  /// The placement of the ranks of MPI_COMM_WORLD; nothing is known in a carrier of another communicator's.
   [[nodiscard]] const Placement& placement() const { return placement_; }
   /// Before MPI_Finalize.
   void close();
@@ -39,7 +37,6 @@ class Carrier {
   MPI_Comm comm_;
   TagLayout layout_;
   TagSpace tags_;
-  std::vector<Rank> nodes_;
   Placement placement_;
 };
 

@@ -23,32 +23,37 @@ std::uint64_t name_of_node() {
   return Hash().add(std::string_view(name.data(), static_cast<std::size_t>(length))).value();
 }
 
-/// The labels of placements that communicators have. Part of the executor's global state (HACKING.md).
-struct KnownLabels {
-  std::mutex mutex;
-  std::vector<std::weak_ptr<const Relabelling>> all;
+/// A placement that communicators have. All that it consists of follows from the nodes.
+struct KnownPlacement {
+  std::weak_ptr<const std::vector<Rank>> nodes;
+  std::weak_ptr<const Relabelling> labels;
 };
 
-KnownLabels& labels_in_use() {
-  static auto* const instance = new KnownLabels;
+/// Part of the executor's global state (HACKING.md).
+struct KnownPlacements {
+  std::mutex mutex;
+  std::vector<KnownPlacement> all;
+};
+
+KnownPlacements& placements_in_use() {
+  static auto* const instance = new KnownPlacements;  // never destroyed: threads of the program may still run at exit
   return *instance;
 }
 
 }  // namespace
 
 Placement shared_placement(Placement placement) {
-  if (placement.labels == nullptr) return placement;
-  KnownLabels& known_labels = labels_in_use();
-  const std::lock_guard lock(known_labels.mutex);
-  auto& all = known_labels.all;
-  std::erase_if(all, [](const auto& known) { return known.expired(); });
-  for (const auto& known : all) {
-    if (auto labels = known.lock(); labels != nullptr && *labels == *placement.labels) {
-      placement.labels = std::move(labels);
-      return placement;
-    }
+  KnownPlacements& known = placements_in_use();
+  const std::lock_guard lock(known.mutex);
+  std::erase_if(known.all, [](const KnownPlacement& one) { return one.nodes.expired(); });
+  for (const KnownPlacement& one : known.all) {
+    auto nodes = one.nodes.lock();
+    if (nodes == nullptr || *nodes != *placement.nodes) continue;
+    auto labels = one.labels.lock();
+    if (placement.labels != nullptr && labels == nullptr) continue;  // its last owner is just going
+    return {.cores = placement.cores, .labels = std::move(labels), .nodes = std::move(nodes)};
   }
-  all.push_back(placement.labels);
+  known.all.push_back({placement.nodes, placement.labels});
   return placement;
 }
 
@@ -71,10 +76,11 @@ int find_nodes(MPI_Comm comm, int rank, int size, std::vector<Rank>* node_of) {
 }
 
 Placement placement_in_world(const Carrier& world, const RankMap& ranks, Rank size) {
-  if (ranks.is_identity() && size == static_cast<Rank>(world.nodes().size())) return world.placement();
+  const std::vector<Rank>& nodes = *world.placement().nodes;
+  if (ranks.is_identity() && size == static_cast<Rank>(nodes.size())) return world.placement();
   std::vector<Rank> node_of(static_cast<std::size_t>(size));
   for (Rank r = 0; r < size; ++r) {
-    node_of[static_cast<std::size_t>(r)] = world.nodes()[static_cast<std::size_t>(ranks(r))];
+    node_of[static_cast<std::size_t>(r)] = nodes[static_cast<std::size_t>(ranks(r))];
   }
   return shared_placement(placement_of(node_of));
 }
