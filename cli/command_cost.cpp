@@ -210,7 +210,8 @@ void add_cost(CLI::App& app, Context& /*context*/) {
       ->type_name("FILE.svg");
   command->add_flag("--page", options->page, "Print docs/costs.md: all formulas, counted costs, and printed formulas");
   command->footer(
-      "Segments that are not given are the best. The letters of formulas are those of docs/notation.md.\n"
+      "Segments that are not given are the best; in a ranking all parameters are. The letters of formulas are those of "
+      "docs/notation.md.\n"
       "Examples:\n"
       "  circoll cost allreduce/rabenseifner -p 12 --bytes 1Mi\n"
       "  circoll cost bcast -p 48 --bytes 64Ki --alpha 1e-6 --beta 1e-10 --f-alpha 0.7 --f-beta 0.8\n"

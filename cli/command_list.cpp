@@ -10,6 +10,7 @@
 #include "circoll/model.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
+#include "list_pages.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -19,22 +20,12 @@ using nlohmann::ordered_json;
 struct ListOptions {
   std::string collective;
   bool json = false;
+  std::string page;
   std::vector<Rank> sizes;
 };
 
 std::string joined(const std::vector<std::string>& words, std::string_view none) {
   return words.empty() ? std::string(none) : fmt::format("{}", fmt::join(words, ", "));
-}
-
-std::vector<std::string> needs_of(const Algorithm& algorithm) {
-  std::vector<std::string> words;
-  const Needs& needs = algorithm.needs;
-  if (needs.commutative) words.emplace_back("commutative operator");
-  if (needs.idempotent) words.emplace_back("idempotent operator");
-  if (needs.power_of_two) words.emplace_back("p a power of two");
-  if (needs.even_size) words.emplace_back("p even");
-  if (needs.min_size > 1) words.push_back(fmt::format("p >= {}", needs.min_size));
-  return words;
 }
 
 std::vector<std::string> guarantees_of(const Algorithm& algorithm) {
@@ -69,7 +60,7 @@ std::string described(const Algorithm& algorithm, Collective collective) {
     text += fmt::format("  {:<12}{}\n", key, value);
   };
   line("serves", joined(collectives, "nothing"));
-  line("needs", joined(needs_of(algorithm), "nothing"));
+  line("needs", joined(needs_in_words(algorithm), "nothing"));
   line("guarantees", joined(guarantees_of(algorithm), "nothing beyond the collective's definition"));
   for (const ParamDeclaration& p : algorithm.params) {
     line("param", fmt::format("{}={} ({} .. {}): {}", p.name, p.fallback, p.minimum, p.maximum, p.summary));
@@ -78,6 +69,12 @@ std::string described(const Algorithm& algorithm, Collective collective) {
   line("sent", fmt::format("{} blocks", algorithm.formula.sent));
   line("reduced", fmt::format("{} blocks", algorithm.formula.reduced));
   line("source", algorithm.source);
+  line("family", to_string(algorithm.family));
+  line("when", algorithm.when);
+  for (const Library library : all_libraries) {
+    const auto names = algorithm.names_in(library, collective);
+    if (!names.empty()) line(title_of(library), fmt::format("{}", fmt::join(names, ", ")));
+  }
   return text;
 }
 
@@ -115,11 +112,16 @@ ordered_json as_json(const Algorithm& algorithm, Collective collective, const st
                       {"default", p.fallback},
                       {"summary", p.summary}});
   }
+  ordered_json peers = ordered_json::object();
+  for (const Library library : all_libraries) peers[title_of(library)] = algorithm.names_in(library, collective);
   const Needs& needs = algorithm.needs;
   return {{"id", algorithm.id(collective)},
           {"collectives", collectives},
           {"summary", algorithm.summary},
           {"source", algorithm.source},
+          {"family", to_string(algorithm.family)},
+          {"when", algorithm.when},
+          {"peers", peers},
           {"needs",
            {{"commutative", needs.commutative},
             {"idempotent", needs.idempotent},
@@ -140,6 +142,7 @@ ordered_json as_json(const Algorithm& algorithm, Collective collective, const st
 }
 
 void list(const ListOptions& options) {
+  if (!options.page.empty()) return print(options.page == "peers" ? peers_page() : algorithms_page());
   std::optional<Collective> wanted;
   if (!options.collective.empty()) wanted = collective_from_string(options.collective);
   const std::vector<Entry> entries = entries_of(wanted);
@@ -169,6 +172,9 @@ void add_list(CLI::App& app, Context& /*context*/) {
   CLI::Option* json =
       command->add_flag("--json", options->json,
                         "As JSON, with declared and (up to p = 128) counted costs in blocks, not in place, root 0");
+  command->add_option("--page", options->page, "Print docs/algorithms.md, or docs/peers.md, instead")
+      ->check(CLI::IsMember({"algorithms", "peers"}))
+      ->excludes(json);
   command->add_option("-p,--ranks", options->sizes, "Numbers of ranks to give costs for (default: 2 .. 16)")
       ->check(CLI::Range(Rank{1}, Rank{1} << 20))
       ->needs(json);

@@ -27,11 +27,12 @@ std::vector<Count> sizes_of(const PlotRequest& request) {
   return sizes;
 }
 
-/// The algorithms that can serve the call, in the order of the registry.
+/// The algorithms that a ranking prices, in the order of the registry.
 std::vector<const Algorithm*> able(const PlotRequest& request) {
   std::vector<const Algorithm*> algorithms;
   for (const Algorithm* a : algorithms_of(request.collective)) {
-    if (unmet_need(*a, request.p, request.op).empty()) algorithms.push_back(a);
+    if (!unmet_need(*a, request.p, request.op).empty()) continue;
+    if (unranked_because(*a, request.collective, false).empty()) algorithms.push_back(a);
   }
   if (algorithms.empty()) throw Error(ErrorCode::unsupported, "no algorithm can serve this call");
   return algorithms;
@@ -39,20 +40,15 @@ std::vector<const Algorithm*> able(const PlotRequest& request) {
 
 double time_at(const PlotRequest& request, const Algorithm& algorithm, Count bytes) {
   const Selection best =
-      with_best_segments({&algorithm, request.collective, {}}, request.p, bytes, request.machine, request.root);
+      with_best_parameters({&algorithm, request.collective, {}}, request.p, bytes, request.machine, request.root);
   return seconds(terms_of(best, request.p, bytes, request.root), request.machine);
 }
 
-const Algorithm* fastest_at(const PlotRequest& request, const std::vector<const Algorithm*>& algorithms, Count bytes) {
-  const Algorithm* fastest = nullptr;
-  double least = 0;
-  for (const Algorithm* a : algorithms) {
-    const double time = time_at(request, *a, bytes);
-    if (fastest != nullptr && time >= least) continue;
-    fastest = a;
-    least = time;
-  }
-  return fastest;
+/// The first of the ranking for a size.
+const Algorithm* fastest_at(const PlotRequest& request, Count bytes) {
+  return rank_algorithms(request.collective, request.p, bytes, request.op, request.machine, request.root)
+      .front()
+      .selection.algorithm;
 }
 
 /// A time per size.
@@ -78,9 +74,9 @@ std::vector<Curve> curves_of(const PlotRequest& request, const std::vector<Count
     c.nearness = c.times[0] / least[0];
     for (std::size_t i = 0; i < least.size(); ++i) c.nearness = std::min(c.nearness, c.times[i] / least[i]);
   }
-  // The first of those that are equally fast counts, as for the crossovers.
-  for (std::size_t i = 0; i < least.size(); ++i) {
-    std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.times[i] == least[i]; })->fastest = true;
+  for (const Count size : sizes) {
+    const Algorithm* first = fastest_at(request, size);
+    std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.algorithm == first; })->fastest = true;
   }
   constexpr std::size_t most = 10;
   std::stable_sort(curves.begin(), curves.end(), [](const Curve& a, const Curve& b) {
@@ -128,18 +124,18 @@ void draw_axes(Out out, const Scale& x, const Scale& y, Count most_bytes) {
 }  // namespace
 
 std::vector<Crossover> crossovers(const PlotRequest& request) {
-  const std::vector<const Algorithm*> algorithms = able(request);
+  (void)able(request);  // throws if there is none
   std::vector<Crossover> found;
   Count before = fewest_bytes;
-  const Algorithm* fastest = fastest_at(request, algorithms, before);
+  const Algorithm* fastest = fastest_at(request, before);
   for (const Count size : sizes_of(request)) {
-    const Algorithm* now = fastest_at(request, algorithms, size);
+    const Algorithm* now = fastest_at(request, size);
     if (now != fastest) {
       Count low = before;  // `fastest` is the fastest here
       Count high = size;   // and not here
       while (high - low > 1) {
         const Count middle = low + (high - low) / 2;
-        (fastest_at(request, algorithms, middle) == fastest ? low : high) = middle;
+        (fastest_at(request, middle) == fastest ? low : high) = middle;
       }
       found.push_back({high, fastest, now});
       fastest = now;
@@ -165,7 +161,7 @@ std::string cost_plot(const PlotRequest& request) {
   fmt::format_to(
       out,
       "<text class=\"note\" x=\"24\" y=\"52\">alpha {}, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.4g}, "
-      "f_beta {:.4g}; best segments</text>\n",
+      "f_beta {:.4g}; best parameters</text>\n",
       readable_time(on.alpha_s), on.beta_s_per_byte * 1e9, on.gamma_s_per_byte * 1e9, on.f_alpha, on.f_beta);
   draw_axes(out, x_of, y_of, request.most_bytes);
   for (std::size_t i = 0; i < curves.size(); ++i) {

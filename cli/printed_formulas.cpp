@@ -6,8 +6,8 @@ namespace circoll::cli {
 namespace {
 
 constexpr std::string_view thakur = "Thakur, Rabenseifner, Gropp 2005";
-constexpr std::string_view seed = "seeds/001, after Thakur, Rabenseifner, Gropp 2005";
-constexpr std::string_view rabenseifner = "seeds/004, after Rabenseifner 2004";
+constexpr std::string_view after_thakur = "after Thakur, Rabenseifner, Gropp 2005";
+constexpr std::string_view rabenseifner = "after Rabenseifner 2004";
 constexpr std::string_view traff_uniform = "Traff et al., Uniform Algorithms";
 constexpr std::string_view traff_optimal = "Traff, arXiv 2410.14234";
 constexpr std::string_view traff_bcast = "Traff, arXiv 2407.18004";
@@ -19,18 +19,18 @@ constexpr auto formulas = std::to_array<PrintedFormula>({
     {"allreduce/binomial", "lg p (alpha + m beta + m gamma)", rabenseifner, "log2 p", "0", "log2 p", "0", "log2 p",
      "It counts one of the two trees: the reduction. The broadcast takes the same rounds and bytes once more, without "
      "combining. And messages go one way: the prices are alpha_uni and beta_uni."},
-    {"allreduce/recursive_doubling", "lg p alpha + lg p m beta + lg p m gamma", seed, "log2 p", "0", "log2 p", "0",
-     "log2 p",
+    {"allreduce/recursive_doubling", "lg p alpha + lg p m beta + lg p m gamma", after_thakur, "log2 p", "0", "log2 p",
+     "0", "log2 p",
      "For other p there are L such rounds, not lg p, and two one-way rounds of the whole "
      "vector around them; the first one combines, too."},
-    {"allreduce/ring", "(p-1) alpha + (p-1)/p m beta", seed, "p-1", "0", "(p-1)/p", "0", "0",
+    {"allreduce/ring", "(p-1) alpha + (p-1)/p m beta", after_thakur, "p-1", "0", "(p-1)/p", "0", "0",
      "It is the allgather half alone, often quoted for the allreduce. The reduce_scatter before it takes as many "
      "rounds "
      "and bytes, and combines (p-1)/p m: 2p - 2 steps in all (2p - 1 according to the description there)."},
     {"allreduce/ring", "2(p-1) alpha + 2m beta + m gamma - 1/p (2m beta + m gamma)", rabenseifner, "2(p-1)", "0",
      "2 - 2/p", "0", "1 - 1/p", ""},
-    {"allreduce/rabenseifner", "2 lg p alpha + 2(p-1)/p m beta + (p-1)/p m gamma", seed, "2 log2 p", "0", "2(p-1)/p",
-     "0", "(p-1)/p",
+    {"allreduce/rabenseifner", "2 lg p alpha + 2(p-1)/p m beta + (p-1)/p m gamma", after_thakur, "2 log2 p", "0",
+     "2(p-1)/p", "0", "(p-1)/p",
      "For other p the vector is cut into P parts, not p, and pairs are folded before and told "
      "the result after."},
     {"allreduce/rabenseifner", "2 lg p alpha + 2m beta + m gamma, p = 2^k; (3 + 2L) alpha + 4m beta + 3/2 m gamma else",

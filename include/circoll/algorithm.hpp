@@ -70,6 +70,32 @@ struct CostFormula {
   std::string_view combined{};
 };
 
+/// The families of the literature, by how messages travel. Of parts, the one between nodes or with most rounds decides.
+enum class Family {
+  undeclared,
+  circulant,           ///< on a circulant graph with roughly halved distances
+  recursive_doubling,  ///< exchanges at doubling or halving distances, partner = rank xor distance
+  dissemination,       ///< Bruck's: to rank + 2^k, or from it
+  ring,                ///< parts of the vector go once or twice around all ranks
+  tree,                ///< binomial, k-nomial and binary trees
+  chain,               ///< one or several lines of ranks; pipelines
+  linear,              ///< one rank speaks to all others, one after the other
+  pairwise,            ///< every block goes straight from its source to its destination
+  hierarchical,        ///< leaders of nodes among each other, and each with its node
+};
+/// "recursive doubling"; "undeclared" for undeclared.
+[[nodiscard]] std::string_view to_string(Family family);
+
+/// The libraries whose own names for algorithms are declared.
+enum class Library { openmpi, mpich, ucc };
+
+/// The same algorithm in another library.
+struct Peer {
+  Library library = Library::openmpi;
+  std::string_view name{};                ///< the library's own, as its options spell it
+  std::vector<Collective> collectives{};  ///< for which the library has it; empty: all that the algorithm serves
+};
+
 /// An integer parameter that may follow an id: "bcast/circulant_pipelined:segments=8".
 struct ParamDeclaration {
   std::string_view name;
@@ -88,6 +114,11 @@ struct Algorithm {
   std::string_view name{};     ///< "circulant"
   std::string_view summary{};  ///< one line
   std::string_view source{};   ///< paper and section
+  Family family = Family::undeclared;
+  /// The sizes and p at which it is the one to take, in a few words; "never by cost" first if the model takes another
+  /// one for every call (a test compares).
+  std::string_view when{};
+  std::vector<Peer> peers{};
   Needs needs{};
   Guarantees guarantees{};
   CostFormula formula{};
@@ -103,6 +134,8 @@ struct Algorithm {
   [[nodiscard]] bool serves(Collective collective) const;
   /// The declaration of a parameter, or nullptr.
   [[nodiscard]] const ParamDeclaration* param(std::string_view name) const;
+  /// The names that a library has for it, serving this collective; empty if the library does not have it.
+  [[nodiscard]] std::vector<std::string_view> names_in(Library library, Collective collective) const;
   /// "allreduce/circulant" for a collective that it serves.
   [[nodiscard]] std::string id(Collective collective) const;
 };

@@ -56,15 +56,33 @@ inline constexpr std::int64_t most_segments = 1024;
 [[nodiscard]] Selection with_best_segments(const Selection& selection, Rank p, Count bytes, const Machine& machine,
                                            Rank root = 0);
 
+/// A selection with the parameters of least predicted time: "segments" as above, and any other one that it does not
+/// give (a radix, a number of chains) among its default and 2, 3, 4, 8. "cores" stays: the machine says what it is.
+[[nodiscard]] Selection with_best_parameters(const Selection& selection, Rank p, Count bytes, const Machine& machine,
+                                             Rank root = 0);
+
 /// An algorithm in a ranking.
 struct Ranked {
-  Selection selection{};  ///< with the best segments
+  Selection selection{};  ///< with the best parameters
   Terms terms{};
   double time_s = 0;
   std::string unmet_need{};  ///< why the algorithm can not serve the call; terms and time are 0 then
 };
 
-/// All algorithms of a collective by predicted time, the fastest first; then those that can not serve the call.
+/// Puts the least time first, then those that can not serve the call, in their order. Times whose logarithms, rounded
+/// to six digits after the point, are equal are a tie: then the algorithm is first that copies less of what it sends,
+/// then one of the circulant family; what remains keeps its order. `p` is the number of ranks.
+void sort_by_time(std::vector<Ranked>& ranking, Rank p);
+
+/// Whether an algorithm is made for nodes with several ranks each, that is, has the parameter "cores".
+[[nodiscard]] bool is_for_nodes(const Algorithm& algorithm);
+
+/// Why no ranking prices an algorithm for a collective, although it could serve it; empty if rankings do. `on_nodes`:
+/// the ranks are numbered node by node, several on each.
+[[nodiscard]] std::string unranked_because(const Algorithm& algorithm, Collective collective, bool on_nodes);
+
+/// All algorithms of a collective with their best parameters, in the order of sort_by_time, on a machine whose ranks
+/// share no nodes; then those that can not serve the call, or that no ranking prices.
 [[nodiscard]] std::vector<Ranked> rank_algorithms(Collective collective, Rank p, Count bytes, const OperatorTraits& op,
                                                   const Machine& machine, Rank root = 0);
 

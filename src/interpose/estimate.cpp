@@ -6,9 +6,9 @@
 
 namespace circoll::interpose {
 
-Estimator::Estimator(const Machine& machine, bool openmpi) : options_{.machine = machine} {
+Estimator::Estimator(const Machine& machine, Library library) : options_{.machine = machine}, library_(library) {
   model_ = make_policy("model", options_);
-  if (openmpi) fixed_ = make_policy("openmpi_fixed", options_);
+  if (library == Library::openmpi) fixed_ = make_policy("openmpi_fixed", options_);
 }
 
 Count vector_bytes(Collective collective, Rank p, Count bytes) {
@@ -34,8 +34,9 @@ std::optional<NativeEstimate> Estimator::estimate(Collective collective, Rank p,
                           seconds(terms_of(*decision.selection, p, vector_bytes), options_.machine)};
   }
   for (const Candidate& candidate : model_->decide(facts).candidates) {  // the least time first
-    const std::string_view name = candidate.selection.algorithm->name;
-    if (!name.starts_with("circulant")) return NativeEstimate{std::string(name), candidate.seconds};
+    const Algorithm& algorithm = *candidate.selection.algorithm;
+    if (algorithm.names_in(library_, collective).empty()) continue;
+    return NativeEstimate{std::string(algorithm.name), candidate.seconds};
   }
   return std::nullopt;
 }

@@ -19,12 +19,12 @@ struct NativeEstimate {
 /// Estimates are for a predefined operator, and a communicator on the given machine.
 class Estimator {
  public:
-  /// `openmpi`: the library is Open MPI, whose fixed decision for allreduce is known (the policy openmpi_fixed).
-  Estimator(const Machine& machine, bool openmpi);
+  /// `library` runs the program. Of Open MPI the fixed decision for allreduce is known (the policy openmpi_fixed).
+  Estimator(const Machine& machine, Library library);
 
   /// The algorithm that the MPI library's own decision takes, where Circoll has that decision, and otherwise the least
-  /// predicted time of all algorithms that are not circulant: those that MPI libraries have. So it flatters the library.
-  /// `bytes` as in Event. Nothing if no such algorithm serves p ranks.
+  /// predicted time of all algorithms that the library has (Algorithm::peers). So it flatters the library. `bytes` as
+  /// in Event. Nothing if no such algorithm serves p ranks.
   [[nodiscard]] std::optional<NativeEstimate> native(Collective collective, Rank p, Count bytes);
   /// The predicted seconds of an algorithm by name and parameters; nothing if it does not exist for p ranks.
   [[nodiscard]] std::optional<double> served(Collective collective, Rank p, Count bytes,
@@ -34,6 +34,7 @@ class Estimator {
   [[nodiscard]] std::optional<NativeEstimate> estimate(Collective collective, Rank p, Count vector_bytes) const;
 
   PolicyOptions options_;
+  Library library_;
   std::unique_ptr<const Policy> model_;
   std::unique_ptr<const Policy> fixed_;  ///< nullptr: not known
   std::map<std::tuple<Collective, Rank, Count>, std::optional<NativeEstimate>> known_;

@@ -33,11 +33,11 @@ std::string library_version() {
   return text;
 }
 
-constexpr bool is_openmpi =
+constexpr Library running =
 #ifdef OPEN_MPI
-    true;
+    Library::openmpi;
 #else
-    false;
+    Library::mpich;
 #endif
 
 }  // namespace
@@ -82,7 +82,7 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger) const {
       comm, [&](const auto& sink) { sink(ledger.serialised()); },
       [&](int rank, std::string_view part) { ledgers[static_cast<std::size_t>(rank)] += part; });
   if (world_rank_ != 0) return;
-  Report report({.ranks = world_size(), .mpi = library_version(), .openmpi = is_openmpi, .machine = options_.machine});
+  Report report({.ranks = world_size(), .mpi = library_version(), .library = running, .machine = options_.machine});
   for (const std::string& one : ledgers) report.add_rank(one);
   if (report_ == "1") {
     std::fputs(report.text().c_str(), stderr);

@@ -154,7 +154,7 @@ Report::Predicted Report::predict(Estimator& estimator, const Key& key, const Ro
 }
 
 std::string Report::text() const {
-  Estimator estimator(facts_.machine, facts_.openmpi);
+  Estimator estimator(facts_.machine, facts_.library);
   std::string text;
   add_line(text, fmt::format("{} ranks of MPI_COMM_WORLD, {}; predictions for machine '{}'", facts_.ranks, facts_.mpi,
                              facts_.machine.name));
@@ -205,7 +205,7 @@ std::string Report::text() const {
 }
 
 std::string Report::json() const {
-  Estimator estimator(facts_.machine, facts_.openmpi);
+  Estimator estimator(facts_.machine, facts_.library);
   const auto own = [](const Own& o) -> Json {
     if (o.ranks == 0) return nullptr;
     return {{"ranks", o.ranks},

@@ -16,10 +16,10 @@ namespace circoll::interpose {
 
 /// What a report says about the run.
 struct RunFacts {
-  int ranks = 1;         ///< of MPI_COMM_WORLD
-  std::string mpi;       ///< the MPI library and its version
-  bool openmpi = false;  ///< it is Open MPI
-  Machine machine{};     ///< of the predicted times
+  int ranks = 1;    ///< of MPI_COMM_WORLD
+  std::string mpi;  ///< the MPI library and its version
+  Library library = Library::mpich;
+  Machine machine{};  ///< of the predicted times
 };
 
 /// Adds up ledgers. docs/reporting.md describes what comes out.

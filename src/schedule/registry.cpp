@@ -20,6 +20,41 @@ const ParamDeclaration* Algorithm::param(std::string_view name) const {
   return found == params.end() ? nullptr : &*found;
 }
 
+std::vector<std::string_view> Algorithm::names_in(Library library, Collective collective) const {
+  std::vector<std::string_view> names;
+  for (const Peer& peer : peers) {
+    const auto& at = peer.collectives.empty() ? collectives : peer.collectives;
+    if (peer.library == library && std::find(at.begin(), at.end(), collective) != at.end()) names.push_back(peer.name);
+  }
+  return names;
+}
+
+std::string_view to_string(Family family) {
+  switch (family) {
+    case Family::undeclared:
+      return "undeclared";
+    case Family::circulant:
+      return "circulant";
+    case Family::recursive_doubling:
+      return "recursive doubling";
+    case Family::dissemination:
+      return "dissemination";
+    case Family::ring:
+      return "ring";
+    case Family::tree:
+      return "tree";
+    case Family::chain:
+      return "chain";
+    case Family::linear:
+      return "linear";
+    case Family::pairwise:
+      return "pairwise";
+    case Family::hierarchical:
+      return "hierarchical";
+  }
+  return "undeclared";
+}
+
 std::string Algorithm::id(Collective collective) const {
   return std::string(to_string(collective)) + "/" + std::string(name);
 }

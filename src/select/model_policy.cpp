@@ -1,10 +1,8 @@
 // model: the least predicted time over all algorithms whose needs hold, each with its best parameters.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <limits>
-#include <tuple>
 
 #include "circoll/error.hpp"
 #include "circoll/relabelling.hpp"
@@ -18,44 +16,6 @@ std::string in_microseconds(double seconds) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.4g us", seconds * 1e6);
   return text.data();
-}
-
-/// Blocks that a rank copies, as a share of the vector: the model has no term for them, but they break ties.
-double copied_share(const Selection& selection, Rank p) {
-  const Cost cost = selection.algorithm->cost({.size = p, .params = selection.params});
-  const auto sent = static_cast<double>(std::max<std::int64_t>(cost.sent, 1));
-  return static_cast<double>(cost.copied) / sent;
-}
-
-/// To six digits: sums of the same terms in another order are the same time.
-double rounded(double seconds) {
-  return seconds > 0 ? std::round(std::log(seconds) * 1e6) : -std::numeric_limits<double>::infinity();
-}
-
-/// Whether an algorithm is made for nodes of a certain size, and not for ranks that share no nodes or lie scattered on them.
-bool is_for_nodes(const Algorithm& algorithm) { return algorithm.param("cores") != nullptr; }
-
-/// An algorithm with the parameters of least predicted time, and that time: "segments" by its closed form, any other one
-/// (a radix, a number of chains) among its default and a few small values. "cores" is what the machine is, not what an
-/// algorithm may choose.
-Candidate best_parameters(const Algorithm& algorithm, const CallFacts& facts, const Machine& machine) {
-  Candidate best;
-  const auto attempt = [&](Params params) {
-    if (is_for_nodes(algorithm)) params.insert_or_assign("cores", facts.cores);
-    Selection tried =
-        with_best_segments(Selection{&algorithm, facts.collective, std::move(params)}, facts.p, facts.bytes, machine);
-    const double time = seconds(terms_of(tried, facts.p, facts.bytes), machine);
-    if (best.selection.algorithm == nullptr || time < best.seconds) best = {std::move(tried), time};
-  };
-  attempt({});
-  for (const ParamDeclaration& param : algorithm.params) {
-    if (param.name == "segments" || param.name == "cores") continue;
-    for (const std::int64_t value : {2, 3, 4, 8}) {
-      if (value < param.minimum || value > param.maximum || value == param.fallback || value >= facts.p) continue;
-      attempt({{std::string(param.name), value}});
-    }
-  }
-  return best;
 }
 
 /// Whether nodes and the network between them make a difference.
@@ -72,26 +32,26 @@ double least_seconds(const Selection& selection, const CallFacts& facts, Machine
 
 /// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes. Those that
 /// can not be better than the best, by their declared costs, keep that bound as their time.
-std::vector<Candidate> on_nodes(const std::vector<Candidate>& flat, const CallFacts& facts,
-                                const PolicyOptions& options, TrafficCache& traffic) {
-  std::vector<Candidate> all;
-  for (const Candidate& candidate : flat) {
-    all.push_back({candidate.selection, least_seconds(candidate.selection, facts, options.machine)});
-    Candidate across = all.back();
+std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& facts, const PolicyOptions& options,
+                             TrafficCache& traffic) {
+  std::vector<Ranked> all;
+  for (const Ranked& candidate : flat) {
+    all.push_back(
+        {.selection = candidate.selection, .time_s = least_seconds(candidate.selection, facts, options.machine)});
+    Ranked across = all.back();
     across.selection.params.insert_or_assign("relabel", facts.cores);
     if (can_relabel(facts.collective) && !is_for_nodes(*candidate.selection.algorithm) &&
         why_not(across.selection, facts, options.allow_rank_divergence).empty()) {
       all.push_back(std::move(across));
     }
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+  std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) { return a.time_s < b.time_s; });
   double best = std::numeric_limits<double>::infinity();
-  for (Candidate& candidate : all) {
-    if (candidate.seconds > best) continue;
-    candidate.seconds = std::max(candidate.seconds, seconds(*traffic.find(candidate.selection, facts.p, facts.cores),
-                                                            facts.bytes, options.machine));
-    best = std::min(best, candidate.seconds);
+  for (Ranked& candidate : all) {
+    if (candidate.time_s > best) continue;
+    candidate.time_s = std::max(candidate.time_s, seconds(*traffic.find(candidate.selection, facts.p, facts.cores),
+                                                          facts.bytes, options.machine));
+    best = std::min(best, candidate.time_s);
   }
   return all;
 }
@@ -108,47 +68,29 @@ class Model final : public PolicyBase {
 
 Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options,
                          TrafficCache& traffic) {
-  struct Ranked {
-    Candidate candidate;
-    double copied;
-  };
   Decision decision{.selection = std::nullopt, .policy = policy, .reason = {}};
-  std::vector<Candidate> candidates;
+  std::vector<Ranked> ranked;
   for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
-    std::string why = why_not({algorithm, facts.collective, {}}, facts, options.allow_rank_divergence);
-    // Where no rank knows the sizes of blocks between others, forwarding them costs another exchange beforehand.
-    if (why.empty() && facts.collective == Collective::alltoallv && !algorithm->guarantees.direct) {
-      why = "forwards blocks, whose sizes would have to be exchanged first";
-    }
-    if (why.empty() && is_for_nodes(*algorithm) && !(has_levels(facts) && facts.node_by_node)) {
-      why = "is for ranks that are numbered node by node, several on each";
-    }
+    Selection open{algorithm, facts.collective, {}};
+    std::string why = why_not(open, facts, options.allow_rank_divergence);
+    if (why.empty()) why = unranked_because(*algorithm, facts.collective, has_levels(facts) && facts.node_by_node);
     if (!why.empty()) {
       decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});
       continue;
     }
-    candidates.push_back(best_parameters(*algorithm, facts, options.machine));
-  }
-  if (has_levels(facts)) candidates = on_nodes(candidates, facts, options, traffic);
-  std::vector<Ranked> ranked;
-  for (Candidate& candidate : candidates) {
-    const double copied = copied_share(candidate.selection, facts.p);
-    ranked.push_back({std::move(candidate), copied});
+    if (is_for_nodes(*algorithm)) open.params.emplace("cores", facts.cores);
+    Selection best = with_best_parameters(open, facts.p, facts.bytes, options.machine);
+    const double time = seconds(terms_of(best, facts.p, facts.bytes), options.machine);
+    ranked.push_back({.selection = std::move(best), .time_s = time});
   }
   if (ranked.empty()) {
     decision.reason = "no algorithm of Circoll serves this call";
     return decision;
   }
-  // Many algorithms are one and the same for two ranks, or for a power of two. Of those that tie, the one that copies
-  // least, then a circulant one; stable: what remains is decided by the order of the paths, on every rank alike.
-  std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
-    const auto key = [](const Ranked& r) {
-      return std::tuple(rounded(r.candidate.seconds), r.copied,
-                        !r.candidate.selection.algorithm->name.starts_with("circulant"));
-    };
-    return key(a) < key(b);
-  });
-  for (Ranked& one : ranked) decision.candidates.push_back(std::move(one.candidate));
+  if (has_levels(facts)) ranked = on_nodes(ranked, facts, options, traffic);
+  // Many algorithms are one and the same for two ranks, or for a power of two: ties go the same way on every rank.
+  sort_by_time(ranked, facts.p);
+  for (Ranked& one : ranked) decision.candidates.push_back({std::move(one.selection), one.time_s});
   const Candidate& first = decision.candidates.front();
   decision.selection = first.selection;
   decision.reason = "least predicted time of " + std::to_string(decision.candidates.size()) + " on machine '" +

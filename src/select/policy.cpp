@@ -1,44 +1,10 @@
-// What all policies share: facts, the rules that none may break, policies by name.
+// Policies by name, and the choices of calls that they resolve.
 #include "circoll/error.hpp"
-#include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "select/policies.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {
-
-CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type) {
-  CallFacts facts{.collective = collective, .p = p, .bytes = deciding_bytes(collective, bytes)};
-  if (is_reducing(collective)) {
-    facts.op = {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
-    facts.exact_op = is_order_free(op, type);
-  }
-  return facts;
-}
-
-bool has_unknown_size(Collective collective) {
-  return collective == Collective::gatherv || collective == Collective::scatterv || collective == Collective::alltoallv;
-}
-
-Count deciding_bytes(Collective collective, Count bytes) {
-  return has_unknown_size(collective) || collective == Collective::barrier ? 0 : bytes;
-}
-
-std::string why_not(const Selection& selection, const CallFacts& facts, bool allow_rank_divergence) {
-  std::string unmet = unmet_need(selection, facts.p, facts.op);
-  if (!unmet.empty()) return unmet;
-  // Only an allreduce computes one result on several ranks, so only there can ranks differ.
-  if (facts.collective == Collective::allreduce && !facts.exact_op && !selection.algorithm->guarantees.same_bits &&
-      !allow_rank_divergence) {
-    return "may give ranks different bits, since the operator is not exact";
-  }
-  return {};
-}
-
-Selection completed(const Selection& selection, Rank p, Count bytes, const Machine& machine) {
-  if (selection.params.contains("segment")) return with_segment_count(selection, p, bytes);
-  return with_best_segments(selection, p, bytes, machine);
-}
 
 Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op, bool commutative) {
   return resolve({}, {.collective = collective,
@@ -77,39 +43,6 @@ Selection resolve(const Choice& choice, const CallFacts& facts) {
 }
 
 namespace select {
-
-std::optional<Decision> PolicyBase::take(const CallFacts& facts, const Selection& wished, const std::string& reason,
-                                         std::vector<RuledOut>& ruled_out) const {
-  std::string why = refusal(wished, facts);
-  if (why.empty() && wished.params.contains("segment") && has_unknown_size(facts.collective)) {
-    why = "segment=BYTES needs a size that all ranks know";
-  }
-  if (!why.empty()) {
-    ruled_out.push_back({wished.id(), std::move(why)});
-    return std::nullopt;
-  }
-  return Decision{.selection = completed(wished, facts.p, facts.bytes, options_.machine),
-                  .policy = name_,
-                  .reason = reason,
-                  .ruled_out = ruled_out};
-}
-
-Decision PolicyBase::fall_back(const CallFacts& facts, const std::string& reason,
-                               std::vector<RuledOut> ruled_out) const {
-  Decision decision = decide_by_model(name_, facts, options_, traffic_);
-  decision.reason = reason + "; " + decision.reason;
-  for (RuledOut& other : decision.ruled_out) {
-    bool known = false;
-    for (const RuledOut& first : ruled_out) known = known || first.id == other.id;
-    if (!known) ruled_out.push_back(std::move(other));
-  }
-  decision.ruled_out = std::move(ruled_out);
-  return decision;
-}
-
-Decision PolicyBase::native(std::string reason, std::vector<RuledOut> ruled_out) const {
-  return {.selection = std::nullopt, .policy = name_, .reason = std::move(reason), .ruled_out = std::move(ruled_out)};
-}
 
 namespace {
 

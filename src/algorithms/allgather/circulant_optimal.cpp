@@ -46,6 +46,8 @@ CIRCOLL_ALGORITHM(allgather, circulant_optimal) {
       .name = "circulant_optimal",
       .summary = "cyclic ranges straight in the receive buffer; round and volume optimal for every p",
       .source = "Traff, arXiv 2410.14234",
+      .family = Family::circulant,
+      .when = "every p and size, if p ranks do not share few ports: no fewer rounds, no less volume are possible",
       .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"},
       .cost = cost,
       .build = build,

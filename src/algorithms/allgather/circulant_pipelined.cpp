@@ -73,6 +73,8 @@ CIRCOLL_ALGORITHM(allgather, circulant_pipelined) {
       .name = "circulant_pipelined",
       .summary = "p concurrent n-block broadcasts; for blocks of very uneven sizes",
       .source = "Traff, arXiv 2407.18004",
+      .family = Family::circulant,
+      .when = "allgatherv with blocks of very uneven sizes; one block in all is a pipelined broadcast",
       .formula = {.rounds = "n-1+ceil(log2 p)", .sent = "n(p-1)", .reduced = "0"},
       .params = {segments},
       .cost = cost,

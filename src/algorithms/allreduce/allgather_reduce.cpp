@@ -41,6 +41,10 @@ CIRCOLL_ALGORITHM(allreduce, allgather_reduce) {
       .name = "allgather_reduce",
       .summary = "tiny vectors, any operator: allgather, then a local reduction in rank order",
       .source = "folklore",
+      .family = Family::circulant,
+      .when =
+          "p not a power of two: up to 8 KiB for p = 3 and 5, 256 bytes for 11, 64 for 36; the same bits, every "
+          "operator",
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "p-1"},
       .cost = cost,

@@ -67,6 +67,8 @@ CIRCOLL_ALGORITHM(allreduce, binary_blocks) {
       .name = "binary_blocks",
       .summary = "recursive halving and doubling in blocks of powers of two; long vectors, any p",
       .source = "Rabenseifner, Traff 2004",
+      .family = Family::recursive_doubling,
+      .when = "operators that do not commute: from a few KiB on for powers of two, from about 256 KiB on for large p",
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "counted; 2L for p = P",
                   .sent = "<= 2P",

@@ -82,6 +82,8 @@ CIRCOLL_ALGORITHM(allreduce, circulant) {
       .name = "circulant",
       .summary = "direct, ceil(log2 p) rounds of the whole vector; for short vectors and exact operators",
       .source = "Traff et al., Uniform Algorithms, III-B, Listing 2",
+      .family = Family::circulant,
+      .when = "up to a few KiB, every p, operators that commute and are exact on the type",
       .needs = {.commutative = true},
       .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q + max(0, ones(p-1) - twos(p) - 1)"},
       .cost = cost,

@@ -45,6 +45,10 @@ CIRCOLL_ALGORITHM(allreduce, circulant_idempotent) {
       .name = "circulant_idempotent",
       .summary = "min, max, and, or: ceil(log2 p) rounds, one combination each",
       .source = "folklore: dissemination, on the circulant graph",
+      .family = Family::circulant,
+      .when =
+          "up to a few KiB: minimum, maximum, logical and bitwise operators, where circulant combines more often (p = "
+          "11, 100)",
       .needs = {.commutative = true, .idempotent = true},
       .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q"},
       .cost = cost,

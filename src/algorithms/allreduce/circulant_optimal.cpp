@@ -35,6 +35,8 @@ CIRCOLL_ALGORITHM(allreduce, circulant_optimal) {
       .name = "circulant_optimal",
       .summary = "reduce_scatter/circulant_optimal then allgather/circulant_optimal; optimal volume for every p",
       .source = "Traff, arXiv 2410.14234",
+      .family = Family::circulant,
+      .when = "from about 8 KiB on (p = 2: 128 KiB), every p, operators that commute: 2q rounds, least volume",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "2 ceil(log2 p)", .sent = "2(p-1)", .reduced = "p-1", .blocks = "p"},

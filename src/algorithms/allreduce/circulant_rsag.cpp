@@ -31,6 +31,10 @@ CIRCOLL_ALGORITHM(allreduce, circulant_rsag) {
       .name = "circulant_rsag",
       .summary = "the paper's reduce_scatter then allgatherv",
       .source = "Traff et al., Uniform Algorithms, III-G",
+      .family = Family::circulant,
+      .when =
+          "never by cost: circulant_optimal has the same rounds and less volume unless p is a power of two; it is the "
+          "construction of the paper",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "2 ceil(log2 p)", .sent = "2^q-1 + p-1", .reduced = "p-1", .blocks = "p"},

@@ -34,6 +34,10 @@ CIRCOLL_ALGORITHM(allreduce, leaders) {
       .name = "leaders",
       .summary = "to the leader of every node, recursive doubling among leaders, and back; short vectors",
       .source = "Karonis et al. 2000",
+      .family = Family::hierarchical,
+      .when =
+          "about 1 KiB on nodes of many ranks (p = 80 on 5 nodes): one vector per node and round crosses the network",
+      .peers = {{.library = Library::mpich, .name = "smp"}, {.library = Library::ucc, .name = "rab (CL/HIER)"}},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "2 d + F + 2[S>2^F], d = sum(i, 0, q-1, min(radix, ceil(c/radix^i)) - 1), F = floor(log2 "
                             "S), S = ceil(p/cores), c = min(cores, p)",

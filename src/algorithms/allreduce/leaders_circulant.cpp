@@ -31,6 +31,8 @@ CIRCOLL_ALGORITHM(allreduce, leaders_circulant) {
       .name = "leaders_circulant",
       .summary = "to the leader of every node, the direct circulant allreduce among leaders, and back; short vectors",
       .source = "Traff et al., Uniform Algorithms, III-B; Karonis et al. 2000",
+      .family = Family::circulant,
+      .when = "as leaders, for operators that commute and are exact on the type, at every number of nodes",
       .needs = {.commutative = true},
       .formula = {.rounds =
                       "2 d + ceil(log2 S), d = sum(i, 0, q-1, min(radix, ceil(c/radix^i)) - 1), S = ceil(p/cores), "

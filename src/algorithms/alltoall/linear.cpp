@@ -6,8 +6,8 @@
 // Cost      p - 1 rounds; p - 1 blocks sent and received per rank. One block copied.
 // Scratch   none.
 // Order     no operator.
-// Source    seeds/003 and Open MPI's basic linear. Differs: there all ranks begin with rank 0, which then gets p - 1
-//           messages at once; here the receivers take turns.
+// Source    folklore; Open MPI, coll/base, basic_linear. Differs: a listing in which all ranks begin with rank 0 gives
+//           that p - 1 messages at once; here the receivers take turns.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
 
@@ -40,6 +40,12 @@ CIRCOLL_ALGORITHM(alltoall, linear) {
       .name = "linear",
       .summary = "every rank sends to every other one, all at once",
       .source = "folklore",
+      .family = Family::pairwise,
+      .when = "long blocks: every block travels once; alltoallv of every size",
+      .peers = {{.library = Library::openmpi, .name = "linear", .collectives = {Collective::alltoall}},
+                {.library = Library::openmpi, .name = "basic_linear", .collectives = {Collective::alltoallv}},
+                {.library = Library::mpich, .name = "scattered"},
+                {.library = Library::ucc, .name = "linear"}},
       .guarantees = {.direct = true},
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
       .cost = cost,

@@ -32,6 +32,8 @@ CIRCOLL_ALGORITHM(barrier, circulant) {
       .name = "circulant",
       .summary = "dissemination over the circulant graph",
       .source = "Hensgen, Finkel, Manber 1988, with roughly halving skips",
+      .family = Family::circulant,
+      .when = "every p: ceil(log2 p) rounds are the fewest",
       .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q"},
       .cost = cost,
       .build = build,

@@ -36,6 +36,11 @@ CIRCOLL_ALGORITHM(bcast, binomial) {
       .name = "binomial",
       .summary = "binomial tree; short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
+      .family = Family::tree,
+      .when =
+          "short vectors: as fast as circulant_pipelined with one segment, which wins the tie; first for p = 1000 on "
+          "nodes of 10",
+      .peers = {{.library = Library::openmpi, .name = "binomial"}, {.library = Library::mpich, .name = "binomial"}},
       .formula = {.rounds = "ceil(log2 p)",
                   .sent = "q",
                   .reduced = "0",

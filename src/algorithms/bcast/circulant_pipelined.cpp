@@ -60,6 +60,8 @@ CIRCOLL_ALGORITHM(bcast, circulant_pipelined) {
       .name = "circulant_pipelined",
       .summary = "n blocks in n-1+ceil(log2 p) rounds, the optimum for every p",
       .source = "Traff, CLUSTER 2022; arXiv 2407.18004",
+      .family = Family::circulant,
+      .when = "every p and size on ranks that share no nodes: n - 1 + q rounds are the fewest for n segments",
       .formula = {.rounds = "n-1+ceil(log2 p)",
                   .sent = "n-1+q",
                   .reduced = "0",

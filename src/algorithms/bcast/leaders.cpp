@@ -97,6 +97,8 @@ CIRCOLL_ALGORITHM(bcast, leaders) {
       .name = "leaders",
       .summary = "n blocks among the leaders of the nodes, and on every node; the vector enters a node once",
       .source = "Karonis et al. 2000; Traff, arXiv 2407.18004",
+      .family = Family::circulant,
+      .when = "from some KiB on, nodes of many ranks: the vector enters a node once",
       .formula = {.rounds = "[S>1](n-1+ceil(log2 S)) + [c>1](n-1+ceil(log2 c)), S = ceil(p/cores), c = min(cores, p)",
                   .sent = "<= [S>1](n-1+ceil(log2 S)) + [c>1](n-1+ceil(log2 c)), S = ceil(p/cores), c = min(cores, p)",
                   .reduced = "0",

@@ -105,6 +105,8 @@ CIRCOLL_ALGORITHM(bcast, smp_linear) {
       .name = "smp_linear",
       .summary = "a line of node leaders, then a line within every node",
       .source = "Open MPI",
+      .family = Family::hierarchical,
+      .when = "never by cost: leaders has fewer rounds; a line of leaders, for few nodes of few ranks",
       .formula = {.rounds = "ceil(p/cores) + min(cores, p) - 2",
                   .sent = "<= 2",
                   .reduced = "0",

@@ -96,6 +96,10 @@ CIRCOLL_ALGORITHM(exscan, doubling_123) {
       .name = "doubling_123",
       .summary = "distances 1, 2, 3, 6, 12, ...: fewest rounds, one combination in each",
       .source = "Traff: 123-doubling",
+      .family = Family::dissemination,
+      .when =
+          "below the sizes of pipeline, p - 1 at most 3/4 of the next power of two (but p = 3, 5): no more rounds than "
+          "doubling",
       .guarantees = {.rank_order = true},
       .formula = {.rounds = "1 + [p>2](1 + ceil(log2((p-1)/3)))",
                   .sent = "rounds",

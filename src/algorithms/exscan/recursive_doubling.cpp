@@ -32,6 +32,12 @@ CIRCOLL_ALGORITHM(exscan, recursive_doubling) {
       .name = "recursive_doubling",
       .summary = "doubling groups of ranks; short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
+      .family = Family::recursive_doubling,
+      .when =
+          "below the sizes of pipeline, p - 1 above 3/4 of the next power of two, and p = 5: some of its q rounds are "
+          "one-way",
+      .peers = {{.library = Library::openmpi, .name = "recursive_doubling"},
+                {.library = Library::mpich, .name = "recursive_doubling"}},
       .guarantees = {.rank_order = true},
       .formula = {.rounds = "q",
                   .sent = "q",

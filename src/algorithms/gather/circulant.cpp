@@ -84,6 +84,8 @@ CIRCOLL_ALGORITHM(gather, circulant) {
       .name = "circulant",
       .summary = "a tree of contiguous ranges in the circulant graph",
       .source = "Traff et al., Uniform Algorithms, III-F; arXiv 2410.14234",
+      .family = Family::circulant,
+      .when = "every p and size: q rounds, every block of other ranks enters the root once",
       .formula = {.rounds = "ceil(log2 p)",
                   .sent = "floor(p/2)",
                   .reduced = "0",

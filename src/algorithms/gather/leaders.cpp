@@ -119,6 +119,8 @@ CIRCOLL_ALGORITHM(gather, leaders) {
       .name = "leaders",
       .summary = "to the leader of every node, and from there in one message for all blocks of a node",
       .source = "Karonis et al. 2000",
+      .family = Family::hierarchical,
+      .when = "never by cost: circulant has no more rounds; for nodes whose ranks share a port",
       .formula = {.rounds = "ceil(log2 c) + sum(i, 0, q-1, min(radix, ceil(S/radix^i)) - 1), S = ceil(p/cores), "
                             "c = min(cores, p)",
                   .sent = "counted",

@@ -96,6 +96,8 @@ CIRCOLL_ALGORITHM(reduce, binary_blocks) {
       .name = "binary_blocks",
       .summary = "recursive halving in blocks of powers of two, then binomial gather; long vectors, any p",
       .source = "Rabenseifner, Traff 2004",
+      .family = Family::recursive_doubling,
+      .when = "operators that do not commute: from 16 KiB on for powers of two, from 256 KiB on for p >= 36",
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "counted; 2L for p = P",
                   .sent = "<= 3/2 P - 1",

@@ -86,6 +86,8 @@ CIRCOLL_ALGORITHM(reduce, circulant) {
       .name = "circulant",
       .summary = "the paper's reduction to a root in ceil(log2 p) rounds",
       .source = "Traff et al., Uniform Algorithms, III-C, Listings 3 and 4",
+      .family = Family::circulant,
+      .when = "p a power of two, up to 2 or 4 KiB, operators that commute: as fast as binomial; every size for p = 2",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "ceil(log2 p)",

@@ -46,6 +46,8 @@ CIRCOLL_ALGORITHM(reduce, circulant_pipelined) {
       .name = "circulant_pipelined",
       .summary = "the reversed n-block broadcast: n-1+ceil(log2 p) rounds, p-1 messages per block",
       .source = "reversal of Traff, arXiv 2407.18004",
+      .family = Family::circulant,
+      .when = "operators that commute: every size if p is not a power of two, else from 4 or 8 KiB on",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "n-1+ceil(log2 p)",

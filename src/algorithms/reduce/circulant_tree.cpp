@@ -59,6 +59,8 @@ CIRCOLL_ALGORITHM(reduce, circulant_tree) {
       .name = "circulant_tree",
       .summary = "a tree in the circulant graph: p-1 messages in all, ceil(log2 p) rounds",
       .source = "reversed one-block broadcast of Traff, arXiv 2407.18004",
+      .family = Family::circulant,
+      .when = "never by cost: circulant_pipelined with one segment, with its rounds and messages",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "ceil(log2 p)",

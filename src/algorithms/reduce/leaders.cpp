@@ -47,6 +47,8 @@ CIRCOLL_ALGORITHM(reduce, leaders) {
       .name = "leaders",
       .summary = "the reversed bcast/leaders: one partial result leaves every node",
       .source = "reversal of bcast/leaders",
+      .family = Family::circulant,
+      .when = "from some KiB on, nodes of many ranks, operators that commute: one partial result leaves a node",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "[S>1](n-1+ceil(log2 S)) + [c>1](n-1+ceil(log2 c)), S = ceil(p/cores), c = min(cores, p)",

@@ -38,6 +38,11 @@ CIRCOLL_ALGORITHM(reduce, linear) {
       .name = "linear",
       .summary = "the root receives from every rank, in order",
       .source = "folklore",
+      .family = Family::linear,
+      .when =
+          "never by cost: p - 1 rounds. Measured at 100 Mbit/s, 4 to 16 hosts: up to 1.4 KiB, as messages wait at the "
+          "root",
+      .peers = {{.library = Library::openmpi, .name = "linear"}},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "p-1",
                   .sent = "1",

@@ -50,6 +50,8 @@ CIRCOLL_ALGORITHM(reduce, ring) {
       .name = "ring",
       .summary = "ring reduce_scatter, then linear gather; long vectors, p not a power of two",
       .source = "Rabenseifner 2004",
+      .family = Family::ring,
+      .when = "p = 3, 32 to 256 KiB, operators that commute; else circulant_pipelined is faster",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "2(p-1)",

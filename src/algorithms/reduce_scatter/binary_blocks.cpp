@@ -98,6 +98,8 @@ CIRCOLL_ALGORITHM(reduce_scatter, binary_blocks) {
       .name = "binary_blocks",
       .summary = "recursive halving in blocks of powers of two; any operator, any p",
       .source = "Rabenseifner, Traff 2004",
+      .family = Family::recursive_doubling,
+      .when = "operators that do not commute: every size for powers of two, from 256 KiB on for p >= 36",
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "counted; L for p = P",
                   .sent = "p-1+[r>0]",

@@ -105,6 +105,8 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant) {
       .name = "circulant",
       .summary = "the paper's reduce_scatter: ceil(log2 p) rounds, 2^q-1 blocks",
       .source = "Traff et al., Uniform Algorithms, III-D, Listings 5 and 6",
+      .family = Family::circulant,
+      .when = "operators that commute, p a power of two: as fast as circulant_optimal, and first in order",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "ceil(log2 p)", .sent = "2^q-1", .reduced = "p-1"},

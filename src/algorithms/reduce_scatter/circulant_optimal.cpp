@@ -38,6 +38,8 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_optimal) {
       .name = "circulant_optimal",
       .summary = "halving cyclic ranges of partial results; round and volume optimal for every p",
       .source = "Traff, arXiv 2410.14234",
+      .family = Family::circulant,
+      .when = "operators that commute, every p and size: no fewer rounds, no less volume are possible",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "p-1"},

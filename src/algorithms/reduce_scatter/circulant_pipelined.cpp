@@ -44,6 +44,8 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_pipelined) {
       .name = "circulant_pipelined",
       .summary = "p concurrent pipelined reductions; for blocks of very uneven sizes",
       .source = "reversal of Traff, arXiv 2407.18004",
+      .family = Family::circulant,
+      .when = "blocks of very uneven sizes; with one segment where circulant_optimal copies a block (p odd, 7 or more)",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "n-1+ceil(log2 p)", .sent = "n(p-1)", .reduced = "n(p-1)"},

@@ -53,6 +53,8 @@ CIRCOLL_ALGORITHM(scan, pipeline) {
       .name = "pipeline",
       .summary = "segments up a chain; long vectors, few ranks",
       .source = "Sanders, Traff 2006",
+      .family = Family::chain,
+      .when = "long vectors: from 16 KiB on for p = 5, 64 KiB for 36, 256 KiB for 100, 1 MiB for 1000",
       .guarantees = {.rank_order = true},
       .formula = {.rounds = "n+p-2",
                   .sent = "n",

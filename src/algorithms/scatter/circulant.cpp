@@ -41,6 +41,8 @@ CIRCOLL_ALGORITHM(scatter, circulant) {
       .name = "circulant",
       .summary = "a tree of contiguous ranges in the circulant graph",
       .source = "Traff et al., Uniform Algorithms, III-F",
+      .family = Family::circulant,
+      .when = "every p and size: q rounds, every block of other ranks leaves the root once",
       .formula = {.rounds = "ceil(log2 p)",
                   .sent = "p-1",
                   .reduced = "0",
