@@ -108,8 +108,12 @@ TEST_MPI(executions_over_two_channels) {
   PMPI_Comm_dup(state->route(Collective::allreduce).comm, &other);
   for (const char* const id : {"allreduce/recursive_doubling", "allreduce/circulant", "allreduce/ring",
                                "allreduce/rabenseifner", "allreduce/segmented_ring:segments=3"}) {
-    expect(run(id, false, *state, other) > 0, std::string(id) + ": nothing went over the second channel");
-    expect(run(id, true, *state, other) > 0, std::string(id) + ": nothing went over the second channel");
+    for (const bool all : {false, true}) {
+      // Some ranks have peers of their own parity only.
+      int begun = run(id, all, *state, other);
+      PMPI_Allreduce(MPI_IN_PLACE, &begun, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      expect(begun > 0, std::string(id) + ": nothing went over the second channel");
+    }
   }
   PMPI_Comm_free(&other);
 }
