@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "exec/mpi/carrier.hpp"
@@ -16,11 +17,6 @@ struct Hash {
     value ^= value >> 29;
   }
 };
-
-/// User blocks of the vector that decides: of an alltoall those that a rank sends.
-Count blocks_of(Collective collective, Rank size) {
-  return is_exchange(collective) ? size : contract_of(collective, Shape{.size = size}, 1).user_blocks;
-}
 
 }  // namespace
 
@@ -39,10 +35,13 @@ std::uint64_t Signature::hash() const {
   return hash.value;
 }
 
-Count Signature::vector_bytes() const {
-  Count elements = counts.size == 0 ? head.count * blocks_of(head.collective, head.size) : 0;
+Count Signature::deciding_bytes() const {
+  if (counts.size == 0) {
+    return Amounts::of_count(head.collective, head.size, head.count, head.message_bytes).deciding_bytes();
+  }
+  Count elements = 0;
   for (Rank i = 0; i < counts.size; ++i) elements += counts[i];
-  return deciding_bytes(head.collective, elements * head.message_bytes);
+  return Amounts::of_vector(head.collective, head.size, elements * head.message_bytes).deciding_bytes();
 }
 
 BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, MPI_Datatype type, const TypeInfo& info,
@@ -87,7 +86,7 @@ void BoundPlan::remove_memory(std::size_t bytes) {
 bool BoundPlan::select(const Signature& signature) {
   const CallFacts facts{.collective = head_.collective,
                         .p = head_.size,
-                        .bytes = signature.vector_bytes(),
+                        .bytes = signature.deciding_bytes(),
                         .op = {.commutative = head_.commutative, .idempotent = head_.idempotent},
                         .exact_op = head_.exact,
                         .predefined_op = head_.predefined,

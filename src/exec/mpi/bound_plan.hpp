@@ -69,8 +69,8 @@ struct Signature {
     return {&counts, &send_counts, &send_displs, &recv_displs};
   }
   [[nodiscard]] std::uint64_t hash() const;
-  /// What decides about algorithm and segments: bytes of the whole vector, equal on all ranks (select.hpp).
-  [[nodiscard]] Count vector_bytes() const;
+  /// The bytes that decide about algorithm and segments, equal on all ranks (Amounts::deciding_bytes).
+  [[nodiscard]] Count deciding_bytes() const;
 };
 
 /// Bytes of the plans of one cache.
