@@ -65,9 +65,8 @@ void compute_directly(const local::Job& job, const Buffers& inputs, std::size_t 
     const std::size_t offset = scattered ? rank * output.size() : 0;
     const std::size_t elements = output.size() / extent_bytes(type);
     std::memcpy(output.data(), inputs[0].data() + offset, output.size());
-    const std::size_t sources = job.collective == Collective::scan     ? rank + 1
-                                : job.collective == Collective::exscan ? rank
-                                                                       : inputs.size();
+    const bool exclusive = traits_of(job.collective).recv.at == Significant::all_but_first;
+    const std::size_t sources = !is_prefix(job.collective) ? inputs.size() : exclusive ? rank : rank + 1;
     for (std::size_t r = 1; r < sources; ++r) {
       reduce_kernel(op, type)(output.data(), output.data(), inputs[r].data() + offset, elements);
     }

@@ -1,4 +1,4 @@
-// This table holds the facts about MPI's collectives, one row for each; all else about a collective follows from its row.
+// This table holds the facts about MPI's collectives, a row for each, and Amounts converts between sizes of calls.
 #pragma once
 
 #include <array>
@@ -196,6 +196,20 @@ inline constexpr std::array<CollectiveTraits, collective_count> collective_table
 /// True if both have one contract but for the sizes of blocks: gather and gatherv.
 [[nodiscard]] constexpr bool are_twins(Collective a, Collective b) { return regular_of(a) == regular_of(b); }
 
+// Families of twins.
+/// True for gather and gatherv.
+[[nodiscard]] constexpr bool is_gather(Collective collective) { return regular_of(collective) == Collective::gather; }
+/// True for scatter and scatterv.
+[[nodiscard]] constexpr bool is_scatter(Collective collective) { return regular_of(collective) == Collective::scatter; }
+/// True for allgather and allgatherv.
+[[nodiscard]] constexpr bool is_allgather(Collective collective) {
+  return regular_of(collective) == Collective::allgather;
+}
+/// True for reduce_scatter_block and reduce_scatter.
+[[nodiscard]] constexpr bool is_reduce_scatter(Collective collective) {
+  return regular_of(collective) == Collective::reduce_scatter_block;
+}
+
 /// True if an array of counts and one of displacements are about the send buffer: scatterv, alltoallv.
 [[nodiscard]] constexpr bool has_sendcounts(Collective collective) {
   const CollectiveTraits& traits = traits_of(collective);
@@ -222,7 +236,7 @@ inline constexpr std::array<CollectiveTraits, collective_count> collective_table
   return traits_of(collective).moves_data && !has_unknown_size(collective);
 }
 
-/// True where a rank has the whole data in each of its significant buffers: allreduce, reduce, bcast, scan, exscan, barrier.
+/// True where each significant buffer has the whole data: allreduce, reduce, bcast, scan, exscan, barrier.
 [[nodiscard]] constexpr bool has_one_vector(Collective collective) {
   return traits_of(collective).blocks == Blocks::one;
 }

@@ -18,7 +18,7 @@ bool usable(const Timed& time, const RuleOperator& measured) {
   if (time.algorithm == "native" || time.algorithm == "auto") return true;
   const Selection selection = parse_selection(time.collective, time.algorithm);
   // What no policy may do (docs/rules.md), although a call that names the algorithm may.
-  if (time.collective == Collective::alltoallv && !selection.algorithm->guarantees.direct) return false;
+  if (traits_of(time.collective).sizes == SizesKnown::to_pairs && !selection.algorithm->guarantees.direct) return false;
   return op_of_rule(time.collective, time.p, time.algorithm, measured).has_value();
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <tuple>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/relabelling.hpp"
 #include "select/policies.hpp"
@@ -117,7 +118,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
   for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
     std::string why = why_not({algorithm, facts.collective, {}}, facts, options.allow_rank_divergence);
     // Where no rank knows the sizes of blocks between others, forwarding them costs another exchange beforehand.
-    if (why.empty() && facts.collective == Collective::alltoallv && !algorithm->guarantees.direct) {
+    if (why.empty() && traits_of(facts.collective).sizes == SizesKnown::to_pairs && !algorithm->guarantees.direct) {
       why = "forwards blocks, whose sizes would have to be exchanged first";
     }
     if (why.empty() && is_for_nodes(*algorithm) && !(has_levels(facts) && facts.node_by_node)) {

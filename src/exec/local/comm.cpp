@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "circoll/collectives.hpp"
 #include "circoll/select.hpp"
 
 namespace circoll::local {
@@ -10,10 +11,6 @@ namespace {
 
 bool needs_prologue(Collective collective) {
   return collective == Collective::gatherv || collective == Collective::scatterv || collective == Collective::alltoallv;
-}
-
-bool is_reduce_scatter(Collective collective) {
-  return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
 }
 
 Count element_bytes(const Call& call) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "circoll/collectives.hpp"
 #include "exec/mpi/bound_plan.hpp"
 #include "exec/mpi/call.hpp"
 #include "exec/mpi/operators.hpp"
@@ -48,9 +49,7 @@ class UserBuffers {
   [[nodiscard]] MPI_Datatype wire_type() const { return elements_.typed ? elements_.type : MPI_BYTE; }
 
   /// gatherv and scatterv, whose counts are known at the root only; alltoallv, unless its algorithm is direct.
-  [[nodiscard]] bool needs_prologue() const {
-    return is_irregular(call_.collective) && (is_rooted(call_.collective) || is_exchange(call_.collective));
-  }
+  [[nodiscard]] bool needs_prologue() const { return has_unknown_size(call_.collective); }
   [[nodiscard]] Signature prologue_signature(const Interned& choice) const;
   /// Packed bytes of this rank's contribution or block; alltoall(v): of all that it sends.
   [[nodiscard]] Count own_bytes() const { return own_bytes_; }
