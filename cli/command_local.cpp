@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "circoll/collectives.hpp"
 #include "circoll/local.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
@@ -37,9 +38,10 @@ Selection selection_of(const LocalOptions& options, const local::Job& job) {
     const std::string given = options.id.find(':') == std::string::npos ? ":" : ",";
     selection = parse_selection(options.id + given + "segments=" + std::to_string(options.segments));
   }
-  const Count elements = is_exchange(selection.collective) ? job.input_elements(0) : job.total();
-  return resolve(selection, facts_of(selection.collective, job.size, elements * job.element_bytes(),
-                                     job.op.predefined(), job.type));
+  // The counts of an alltoallv are those of all ranks, but then no size decides.
+  const Amounts amounts = Amounts::of_counts(selection.collective, job.size, job.counts, job.element_bytes());
+  return resolve(selection,
+                 facts_of(selection.collective, job.size, amounts.vector_bytes(), job.op.predefined(), job.type));
 }
 
 local::Job job_of(const LocalOptions& options) {
@@ -48,7 +50,7 @@ local::Job job_of(const LocalOptions& options) {
   job.size = options.ranks;
   job.root = options.root;
   job.counts = options.counts.empty() ? std::vector<Count>{options.count} : options.counts;
-  if (job.collective == Collective::barrier) job.counts = {0};
+  if (!traits_of(job.collective).moves_data) job.counts = {0};
   const auto type = type_from_string(options.type);
   const auto op = op_from_string(options.op);
   if (!type) throw Error(ErrorCode::unknown_name, "'" + options.type + "' is no element type");

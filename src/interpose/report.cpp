@@ -18,9 +18,7 @@ constexpr std::size_t columns = 120;
 constexpr int schema_version = 1;
 
 /// Ranks of one call may have blocks of different sizes, in different size classes.
-bool differs_by_rank(Collective collective) {
-  return has_unknown_size(collective) || collective == Collective::allgatherv;
-}
+bool differs_by_rank(Collective collective) { return is_irregular(collective) && !is_reducing(collective); }
 
 std::string with_unit(Count bytes) {
   int unit = 0;

@@ -25,7 +25,7 @@ void PreparedCall::select(const Signature& signature, int most_tags) {
   const SignatureHead& head = signature.head;
   const CallFacts facts{.collective = head.collective,
                         .p = head.size,
-                        .bytes = signature.vector_bytes(),
+                        .bytes = signature.deciding_bytes(),
                         .op = {.commutative = head.commutative, .idempotent = head.idempotent},
                         .exact_op = head.exact,
                         .predefined_op = head.predefined,

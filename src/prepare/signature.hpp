@@ -64,8 +64,8 @@ struct Signature {
     return {&counts, &send_counts, &send_displs, &recv_displs};
   }
   [[nodiscard]] std::uint64_t hash() const;
-  /// The bytes of the whole vector, which decide about algorithm and segments; equal on all ranks (select.hpp).
-  [[nodiscard]] Count vector_bytes() const;
+  /// The bytes that decide about algorithm and segments, equal on all ranks (Amounts::deciding_bytes).
+  [[nodiscard]] Count deciding_bytes() const;
 };
 
 /// A copy of a signature's head and arrays, to be compared with those of later calls.

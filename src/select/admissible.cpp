@@ -1,24 +1,17 @@
 // The facts of a call, and the selections that they admit: the rules that no policy may break.
+#include "circoll/collectives.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 
 namespace circoll {
 
 CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type) {
-  CallFacts facts{.collective = collective, .p = p, .bytes = deciding_bytes(collective, bytes)};
+  CallFacts facts{.collective = collective, .p = p, .bytes = Amounts::of_vector(collective, p, bytes).deciding_bytes()};
   if (is_reducing(collective)) {
     facts.op = {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
     facts.exact_op = is_order_free(op, type);
   }
   return facts;
-}
-
-bool has_unknown_size(Collective collective) {
-  return collective == Collective::gatherv || collective == Collective::scatterv || collective == Collective::alltoallv;
-}
-
-Count deciding_bytes(Collective collective, Count bytes) {
-  return has_unknown_size(collective) || collective == Collective::barrier ? 0 : bytes;
 }
 
 std::string why_not(const Selection& selection, const CallFacts& facts, bool allow_rank_divergence) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/relabelling.hpp"
 #include "select/policies.hpp"

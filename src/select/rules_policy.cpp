@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "select/policies.hpp"
 #include "select/text_file.hpp"
@@ -134,7 +135,7 @@ class Reader {
       const Members members(entry, source_, {"p", "bytes", "op", "use", "about"});
       rule.p = read_interval(members, "p", 1);
       rule.bytes = read_interval(members, "bytes", 0);
-      if (deciding_bytes(collective, 1) == 0 && members.find("bytes") != nullptr) {
+      if (!size_decides(collective) && members.find("bytes") != nullptr) {
         fail_at(source_, entry.line,
                 "\"bytes\" can not decide about " + std::string(to_string(collective)) +
                     (has_unknown_size(collective) ? ": the ranks do not all know it" : ", which has none"));

@@ -1,5 +1,6 @@
 #include "circoll/tuning.hpp"
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "select/comparable.hpp"
 #include "select/fastest.hpp"
@@ -48,7 +49,7 @@ std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOption
       if (row.algorithm == "auto" && !group.front().default_policy) continue;
       times.push_back({.collective = row.collective,
                        .p = row.p,
-                       .bytes = vector_bytes(row.collective, row.p, row.bytes),
+                       .bytes = Amounts::of_measured(row.collective, row.p, row.bytes).vector_bytes(),
                        .algorithm = row.algorithm,
                        .median_s = row.median_s,
                        .launches = cell.launches,

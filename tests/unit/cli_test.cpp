@@ -70,6 +70,14 @@ TEST(Cli, ListNamesEveryAlgorithm) {
   }
 }
 
+TEST(Cli, ListNamesTheCollectivesOnALineEach) {
+  const Outcome outcome = run("list --collectives");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_TRUE(outcome.out.starts_with("allreduce\nreduce\nreduce_scatter_block\n")) << outcome.out;
+  EXPECT_TRUE(outcome.out.ends_with("\nalltoallv\nscan\nexscan\n")) << outcome.out;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), std::ssize(all_collectives));
+}
+
 TEST(Cli, ListOfOneCollective) {
   const Outcome outcome = run("list --collective allgatherv");
   EXPECT_EQ(outcome.exit_code, 0);
@@ -301,6 +309,7 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("verify allgather/neighbor_exchange -p 7", "nothing to verify");
   expect_misuse("list --collective alltoallw", "'alltoallw' is none of allreduce");
   expect_misuse("list -p 4", "--json");
+  expect_misuse("list --collectives --json", "--collectives");
   expect_misuse("show", "id is required");
   expect_misuse("show allreduce/circulant_optimal", "--ranks is required");
   expect_misuse("show allreduce/circulant_optimel -p 4", "did you mean circulant_optimal");

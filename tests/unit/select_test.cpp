@@ -230,8 +230,8 @@ TEST(Model, UnknownSizesDecideNothing) {
   const Decision decision = policy->decide({.collective = Collective::alltoallv, .p = 12});
   EXPECT_TRUE(decision.selection->algorithm->guarantees.direct);
   EXPECT_NE(decision.reason.find("do not all know"), std::string::npos);
-  EXPECT_EQ(deciding_bytes(Collective::gatherv, 100), 0);
-  EXPECT_EQ(deciding_bytes(Collective::gather, 100), 100);
+  EXPECT_EQ(Amounts::of_vector(Collective::gatherv, 4, 100).deciding_bytes(), 0);
+  EXPECT_EQ(Amounts::of_vector(Collective::gather, 4, 100).deciding_bytes(), 100);
 }
 
 TEST(Policies, NativeFixedAndUnknown) {
@@ -290,7 +290,8 @@ TEST(Policies, NeverBreakANeedOrTheSameBits) {
   for (int i = 0; i < 600; ++i) {
     CallFacts facts{.collective = all_collectives[static_cast<std::size_t>(below(all_collectives.size()))],
                     .p = 1 + below(33)};
-    facts.bytes = deciding_bytes(facts.collective, below(2) == 0 ? below(100) : below(200'000));
+    const Count bytes = below(2) == 0 ? below(100) : below(200'000);
+    facts.bytes = Amounts::of_vector(facts.collective, facts.p, bytes).deciding_bytes();
     if (is_reducing(facts.collective)) {
       facts.op = {.commutative = below(3) > 0, .idempotent = below(2) == 0};
       facts.exact_op = below(2) == 0;

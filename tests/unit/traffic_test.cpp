@@ -169,7 +169,10 @@ TEST(ModelOnNodes, KeepsTheNeedsOfTheCall) {
   for (const Collective collective : all_collectives) {
     for (const bool commutative : {false, true}) {
       for (const Count bytes : {Count{8}, Count{100000}}) {
-        CallFacts facts{.collective = collective, .p = 22, .bytes = deciding_bytes(collective, bytes), .cores = 4};
+        CallFacts facts{.collective = collective,
+                        .p = 22,
+                        .bytes = Amounts::of_vector(collective, 22, bytes).deciding_bytes(),
+                        .cores = 4};
         if (is_reducing(collective)) facts.op.commutative = commutative;
         facts.exact_op = commutative;
         const Decision decision = policy->decide(facts);

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 
 namespace circoll::local {
 namespace {
-
-bool is_reduce_scatter(Collective collective) {
-  return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
-}
 
 Count element_bytes(const Call& call) {
   return call.record_bytes > 0 ? call.record_bytes : static_cast<Count>(extent_bytes(call.type));

@@ -1,15 +1,10 @@
 #include "exec/mpi/call/caller_buffers.hpp"
 
+#include "circoll/collectives.hpp"
 #include "circoll/schedule.hpp"
 
 namespace circoll::mpi {
 namespace {
-
-bool is_scatter(Collective c) { return c == Collective::scatter || c == Collective::scatterv; }
-bool is_gather(Collective c) { return c == Collective::gather || c == Collective::gatherv; }
-bool is_reduce_scatter(Collective c) {
-  return c == Collective::reduce_scatter || c == Collective::reduce_scatter_block;
-}
 
 /// MPI's buffers of no elements may be any pointer; MPI_BOTTOM is an address to add to.
 char* as_base(const void* buffer) { return static_cast<char*>(const_cast<void*>(buffer)); }
@@ -67,13 +62,12 @@ void CallerBuffers::read_reduction() {
   const Count count = c == Collective::reduce_scatter_block ? call_.recvcount : call_.sendcount;
   in_place_ = call_.sendbuf == MPI_IN_PLACE;
   // Where it is not significant, the receive buffer may be anything.
-  bool receives = true;
-  if (c == Collective::reduce) receives = at_root();
-  if (c == Collective::exscan) receives = rank_ > 0 || in_place_;
+  const bool receives =
+      is_significant(traits_of(c).recv, rank_, call_.root) || (in_place_ && !is_rooted(c));  // exscan's at rank 0
   const bool bad_recvbuf = receives && call_.recvbuf == MPI_IN_PLACE;
   erroneous_ = !info.valid || call_.op == MPI_OP_NULL || count < 0 || bad_recvbuf;
-  if (c == Collective::reduce) erroneous_ = erroneous_ || (in_place_ && !at_root());
-  if (c == Collective::reduce_scatter) check_counts(call_.recvcounts, true);
+  erroneous_ = erroneous_ || (in_place_ && !can_be_in_place(c, rank_, call_.root));
+  if (has_recvcounts(c)) check_counts(call_.recvcounts, true);
   if (erroneous_) return;
   Count own = count;
   Count received = count;
@@ -194,7 +188,7 @@ void CallerBuffers::read_exchange() {
   erroneous_ = call_.recvbuf == MPI_IN_PLACE;
   const auto set_blocks = [&](Side& side, const CountArray& counts, const CountArray& displs) {
     side.blocks = size_;
-    if (call_.collective != Collective::alltoallv) return;
+    if (!is_irregular(call_.collective)) return;
     side.counts = counts;
     side.displs = displs;
     check_counts(counts, true);
