@@ -165,11 +165,12 @@ void add_list(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* command = app.add_subcommand("list", "List the algorithms and what they declare");
   command->add_option("-c,--collective", options->collective, "Only those that serve this collective")
-      ->check(collective_name());
+      ->transform(collective_name());
   CLI::Option* json =
       command->add_flag("--json", options->json,
                         "As JSON, with declared and (up to p = 128) counted costs in blocks, not in place, root 0");
   command->add_option("-p,--ranks", options->sizes, "Numbers of ranks to give costs for (default: 2 .. 16)")
+      ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, Rank{1} << 20))
       ->needs(json);
   command->footer(

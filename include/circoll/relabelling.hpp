@@ -41,6 +41,7 @@ class Relabelling {
 /// Where the ranks of a communicator are, as far as algorithms care.
 struct Placement {
   Rank cores = 1;  ///< ranks on a node; the most of any
+  Rank nodes = 0;  ///< on which there are ranks; 0: as many as p ranks fill, `cores` on each
   /// Across the nodes; nothing: they have `cores` ranks each, numbered node by node (the last may have fewer).
   std::shared_ptr<const Relabelling> labels{};
 };

@@ -54,6 +54,7 @@ Placement placement_of(std::span<const Rank> node_of) {
   std::map<Rank, Rank> ranks_on;
   Placement placement;
   for (const Rank node : node_of) placement.cores = std::max(placement.cores, ++ranks_on[node]);
+  placement.nodes = static_cast<Rank>(ranks_on.size());
   Relabelling labels = Relabelling::across_nodes(node_of);
   if (labels == Relabelling::across_nodes(labels.size(), placement.cores)) return placement;
   placement.labels = std::make_shared<const Relabelling>(std::move(labels));

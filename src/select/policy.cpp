@@ -1,4 +1,6 @@
 // What all policies share: facts, the rules that none may break, policies by name.
+#include <algorithm>
+
 #include "circoll/error.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
@@ -14,6 +16,13 @@ CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type)
     facts.exact_op = is_order_free(op, type);
   }
   return facts;
+}
+
+Rank ranks_per_node_of(const CallFacts& facts) { return std::clamp<Rank>(facts.cores, 1, std::max<Rank>(facts.p, 1)); }
+
+Rank nodes_of(const CallFacts& facts) {
+  const Rank cores = ranks_per_node_of(facts);
+  return facts.nodes > 0 ? facts.nodes : (facts.p + cores - 1) / cores;
 }
 
 bool has_unknown_size(Collective collective) {

@@ -92,7 +92,8 @@ bool BoundPlan::select(const Signature& signature) {
                         .exact_op = head_.exact,
                         .predefined_op = head_.predefined,
                         .cores = placement_.cores,
-                        .node_by_node = placement_.labels == nullptr};
+                        .node_by_node = placement_.labels == nullptr,
+                        .nodes = placement_.nodes};
   try {
     if (head_.choice->kind == Interned::Kind::algorithm) {
       selection_ = resolve(head_.choice->selection, facts);

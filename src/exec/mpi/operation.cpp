@@ -57,6 +57,7 @@ bool Operation::again(const Call& call, const Interned& choice) {
 
 Signature Operation::placed(Signature signature) const {
   signature.head.cores = state_.placement().cores;
+  signature.head.nodes = state_.placement().nodes;
   signature.head.labels = state_.placement().labels.get();
   return signature;
 }

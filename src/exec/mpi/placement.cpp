@@ -8,6 +8,7 @@
 
 #include "core/environment.hpp"
 #include "core/hash.hpp"
+#include "core/text.hpp"
 #include "exec/mpi/plans.hpp"
 
 namespace circoll::mpi {
@@ -26,8 +27,8 @@ std::uint64_t name_of_node() {
 int find_nodes(MPI_Comm comm, int rank, int size, std::vector<Rank>* node_of) {
   std::uint64_t own = name_of_node();
   if (const auto cores = environment("CIRCOLL_CORES")) {
-    if (const auto number = parse_bytes(*cores); number && *number >= 1)
-      own = static_cast<std::uint64_t>(rank) / *number;
+    if (const auto number = parse_number(*cores); number && *number >= 1)
+      own = static_cast<std::uint64_t>(rank / *number);
   }
   std::vector<std::uint64_t> names(static_cast<std::size_t>(size));
   const int rc = PMPI_Allgather(&own, 1, MPI_UINT64_T, names.data(), 1, MPI_UINT64_T, comm);
