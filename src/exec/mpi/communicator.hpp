@@ -162,6 +162,7 @@ class CommState {
   std::unique_ptr<RecentCalls> recent_;
   std::unique_ptr<KeptOperations> kept_;
   std::vector<Count> counts_;
+  CommState* next_released_ = nullptr;  ///< a list that needs no memory, as releasing must not fail
   std::list<CommState*>::iterator position_{};
 };
 

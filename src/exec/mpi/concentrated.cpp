@@ -1,5 +1,7 @@
 #include "exec/mpi/concentrated.hpp"
 
+#include <new>
+
 #include "exec/mpi/user_buffers.hpp"
 
 namespace circoll::mpi {
@@ -42,7 +44,11 @@ std::optional<Call> with_one_count(const Call& call, Rank size) {
 
 void remember_native(CommState& state, const Call& call, const Interned& choice, const Operation& operation) {
   const auto remember = [&](const Call& key) {
-    state.native_calls().add(key, choice, operation.plan(), operation.bytes());
+    try {
+      state.native_calls().add(key, choice, operation.plan(), operation.bytes());
+    } catch (const std::bad_alloc&) {
+      return;  // it is found out again; the other ranks are in the native call already
+    }
   };
   if (operation.repeatable()) return remember(call);
   if (choice.kind != Interned::Kind::automatic || !operation.repeatable_with_counts()) return;

@@ -17,7 +17,6 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
-#include <vector>
 
 #include "exec/mpi/arena.hpp"
 
@@ -77,8 +76,7 @@ struct Globals {
 
   /// Communicator states that nobody uses any more, to be deleted at the next opportunity.
   std::mutex released_mutex;
-  std::vector<CommState*> released;
-  std::atomic<bool> any_released{false};
+  std::atomic<CommState*> released{nullptr};  ///< the first; the others follow (CommState::next_released_)
 
   ArenaPool arenas;
 };

@@ -100,7 +100,14 @@ Outcome start_on(CommState& state, const Call& call, const Interned& choice, MPI
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};
   operation.take_numbers();
   Outcome outcome{.plan = operation.plan(), .bytes = operation.bytes()};
-  progress().add(*pending.release());  // deletes itself when it is over
+  Nonblocking* const added = pending.release();  // deletes itself when it is over
+  try {
+    progress().add(*added);
+  } catch (...) {
+    pending.reset(added);
+    SelfMessage::withdraw(request);
+    throw;
+  }
   return outcome;
 }
 
@@ -121,7 +128,8 @@ Outcome start(const Call& call, const Interned& choice, MPI_Request* request, co
   return serve_as_meant(
       call, choice, *found.state,
       [&](const Call& meant, const Interned& by) {
-        return start_on(*found.state, meant, by, request, observer, call.collective);
+        return with_memory(*found.state,
+                           [&] { return start_on(*found.state, meant, by, request, observer, call.collective); });
       },
       [&](const Call& meant, const NativeCalls::Known& known) {
         return native(meant, request, known.reason, known.bytes);

@@ -56,9 +56,16 @@ Outcome erroneous_call(const Call& call, Otherwise otherwise, std::string_view r
 
 /// A call that has been prepared and can be served.
 Outcome execute(Operation& operation, bool timed) {
-  operation.start();
-  const double begin_s = timed ? PMPI_Wtime() : 0;
-  const int error = operation.wait();
+  double begin_s = 0;
+  int error = MPI_SUCCESS;
+  try {
+    operation.start();
+    begin_s = timed ? PMPI_Wtime() : 0;
+    error = operation.wait();
+  } catch (...) {
+    operation.fail(MPI_ERR_INTERN);  // messages may be under way
+    throw;
+  }
   return Outcome{.error = error,
                  .plan = operation.plan(),
                  .reason = operation.plan()->why(),
@@ -127,7 +134,9 @@ Outcome perform(const Call& call, const Interned& choice, Otherwise otherwise, b
   }
   return serve_as_meant(
       call, choice, *found.state,
-      [&](const Call& meant, const Interned& by) { return perform_on(*found.state, meant, by, otherwise, timed); },
+      [&](const Call& meant, const Interned& by) {
+        return with_memory(*found.state, [&] { return perform_on(*found.state, meant, by, otherwise, timed); });
+      },
       [&](const Call& meant, const NativeCalls::Known& known) {
         return again_not_served(meant, choice, otherwise, known.reason, known.bytes);
       });

@@ -32,7 +32,12 @@ class PlanCache {
       return plans_.front();
     }
     plans_.push_front(make(hash));
-    index_.emplace(hash, plans_.begin());
+    try {
+      index_.emplace(hash, plans_.begin());
+    } catch (...) {
+      plans_.pop_front();
+      throw;
+    }
     plans_.front()->enter_cache(account_);
     while (account_.exceeded() && plans_.size() > 1) evict();
     return plans_.front();

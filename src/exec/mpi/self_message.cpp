@@ -25,6 +25,11 @@ int SelfMessage::init_receive(MPI_Request* request) const {
   return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag_, self_communicator(), request);
 }
 
+void SelfMessage::withdraw(MPI_Request* request) noexcept {
+  PMPI_Cancel(request);
+  PMPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
 void SelfMessage::send(int error) const noexcept {
   const char too_long = 0;
   MPI_Request sent = MPI_REQUEST_NULL;
