@@ -5,8 +5,8 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/select.hpp"
+#include "core/text.hpp"
 #include "list_pages.hpp"
-#include "units.hpp"
 
 namespace circoll::cli {
 namespace {

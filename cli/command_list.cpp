@@ -177,7 +177,7 @@ void add_list(CLI::App& app, Context& /*context*/) {
   CLI::App* command = app.add_subcommand("list", "List the algorithms and what they declare");
   CLI::Option* collective =
       command->add_option("-c,--collective", options->collective, "Only those that serve this collective")
-          ->check(collective_name());
+          ->transform(collective_name());
   CLI::Option* json =
       command->add_flag("--json", options->json,
                         "As JSON, with declared and (up to p = 128) counted costs in blocks, not in place, root 0");
@@ -185,6 +185,7 @@ void add_list(CLI::App& app, Context& /*context*/) {
       ->check(CLI::IsMember({"algorithms", "peers"}))
       ->excludes(json);
   command->add_option("-p,--ranks", options->sizes, "Numbers of ranks to give costs for (default: 2 .. 16)")
+      ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, Rank{1} << 20))
       ->needs(json);
   command->add_flag("--collectives", options->collectives, "Only the names of the collectives, one on each line")

@@ -27,7 +27,13 @@ struct CallFacts {
   bool predefined_op = true;  ///< MPI's operator, not a function of the caller's; true where there is none
   Rank cores = 1;             ///< ranks on a node (the most of any); 1 where nothing is known
   bool node_by_node = true;   ///< nodes are filled in the order of ranks, all but the last with `cores`
+  Rank nodes = 0;             ///< with ranks on them; 0: as many as p ranks fill, `cores` on each
 };
+
+/// Nodes on which a call has ranks, and the most ranks that one of them has: "nodes" and "ranks_per_node" of rules.
+/// Where nothing is known of nodes, every rank has one of its own.
+[[nodiscard]] Rank nodes_of(const CallFacts& facts);
+[[nodiscard]] Rank ranks_per_node_of(const CallFacts& facts);
 
 /// The facts of a call whose vector has `bytes`, with a predefined operator, which a collective without one ignores.
 [[nodiscard]] CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type);

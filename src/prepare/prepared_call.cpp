@@ -30,7 +30,8 @@ void PreparedCall::select(const Signature& signature, int most_tags) {
                         .exact_op = head.exact,
                         .predefined_op = head.predefined,
                         .cores = placement_.cores,
-                        .node_by_node = placement_.labels == nullptr};
+                        .node_by_node = placement_.labels == nullptr,
+                        .nodes = placement_.nodes};
   if (head.choice->kind == InternedChoice::Kind::algorithm) {
     selection_ = resolve(head.choice->selection, facts);
     why_ = "chosen by name";

@@ -24,6 +24,7 @@ struct SignatureHead {
   Rank size = 1;                        ///< p
   Rank rank = 0;
   Rank cores = 1;  ///< of the placement
+  Rank nodes = 0;  ///< of the placement, which its labels do not tell
   Collective collective = Collective::barrier;
   int root = 0;
   bool in_place = false;  ///< as the schedule sees it

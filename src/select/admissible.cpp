@@ -1,4 +1,6 @@
 // The facts of a call, and the selections that they admit: the rules that no policy may break.
+#include <algorithm>
+
 #include "circoll/collectives.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
@@ -12,6 +14,13 @@ CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type)
     facts.exact_op = is_order_free(op, type);
   }
   return facts;
+}
+
+Rank ranks_per_node_of(const CallFacts& facts) { return std::clamp<Rank>(facts.cores, 1, std::max<Rank>(facts.p, 1)); }
+
+Rank nodes_of(const CallFacts& facts) {
+  const Rank cores = ranks_per_node_of(facts);
+  return facts.nodes > 0 ? facts.nodes : (facts.p + cores - 1) / cores;
 }
 
 std::string why_not(const Selection& selection, const CallFacts& facts, bool allow_rank_divergence) {

@@ -189,8 +189,9 @@ TEST(ModelOnNodes, KeepsTheNeedsOfTheCall) {
 TEST(Placement, IsPlainWhereNodesAreFilledInOrder) {
   const Placement plain = placement_of(std::vector<Rank>{5, 5, 5, 1, 1, 1, 2});
   EXPECT_EQ(plain.cores, 3);
+  EXPECT_EQ(plain.nodes, 3);
   EXPECT_EQ(plain.labels, nullptr);
-  EXPECT_EQ(*plain.nodes, (std::vector<Rank>{0, 0, 0, 1, 1, 1, 2}));
+  EXPECT_EQ(*plain.node_of, (std::vector<Rank>{0, 0, 0, 1, 1, 1, 2}));
   EXPECT_TRUE(plain.together(3, 5));
   EXPECT_FALSE(plain.together(2, 3));
   EXPECT_FALSE(Placement{}.together(0, 0));
@@ -206,6 +207,7 @@ TEST(Placement, HasLabelsOtherwise) {
   for (Rank r = 0; r < 4; ++r) EXPECT_EQ(dealt.labels->label(r), r);
   const Placement uneven = placement_of(std::vector<Rank>{0, 1, 1, 1});
   EXPECT_EQ(uneven.cores, 3);
+  EXPECT_EQ(uneven.nodes, 2);
   ASSERT_NE(uneven.labels, nullptr);
 }
 

@@ -62,6 +62,7 @@ prepare::Signature Comm::Impl::signature_of(const Call& call, const Choice& choi
             .size = endpoint_.size(),
             .rank = endpoint_.rank(),
             .cores = placement_.cores,
+            .nodes = placement_.nodes,
             .collective = call.collective,
             .root = is_rooted(call.collective) ? static_cast<int>(call.root) : 0,
             .in_place = call.in_place && !is_reduce_scatter(call.collective) && !is_exchange(call.collective),

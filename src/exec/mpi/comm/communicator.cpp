@@ -249,20 +249,18 @@ void CommState::release() {
   // Not deleted here: we may be inside the MPI library's progress engine.
   Globals& global = globals();
   const std::lock_guard lock(global.released_mutex);
-  global.released.push_back(this);
-  global.any_released = true;
+  next_released_ = global.released.exchange(this);
 }
 
 void CommState::bury_released() {
   Globals& global = globals();
-  if (!global.any_released) return;
-  std::vector<CommState*> states;
+  if (global.released == nullptr) return;
+  CommState* first = nullptr;
   {
     const std::lock_guard lock(global.released_mutex);
-    states.swap(global.released);
-    global.any_released = false;
+    first = global.released.exchange(nullptr);
   }
-  for (const CommState* state : states) delete state;
+  while (first != nullptr) delete std::exchange(first, first->next_released_);
 }
 
 void CommState::close() {

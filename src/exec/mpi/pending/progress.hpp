@@ -40,7 +40,8 @@ class Pending {
 
 class Progress {
  public:
-  /// Begins a prepared operation with its numbers taken, at once if there are tags for it, else when there are.
+  /// Begins a prepared operation with its numbers taken, at once if there are tags for it, else when there are. Throws
+  /// std::bad_alloc, and has done nothing then.
   void add(Pending& pending);
   /// Operations that are not over.
   [[nodiscard]] std::size_t pending() const { return pending_.load(std::memory_order_relaxed); }
@@ -60,6 +61,8 @@ class Progress {
   static constexpr std::size_t batch = 16;
 
   [[nodiscard]] static bool advance(Pending& pending) noexcept;
+  /// Under mutex_, by who polls.
+  void take_arrived() noexcept;
 
   std::atomic<std::size_t> pending_{0};
   std::atomic<bool> polling_{false};

@@ -1,5 +1,7 @@
 #include "exec/mpi/serve/same_call.hpp"
 
+#include <new>
+
 #include "exec/mpi/call/caller_buffers.hpp"
 
 namespace circoll::mpi {
@@ -41,7 +43,13 @@ std::optional<Call> with_one_count(const Call& call, Rank size) {
 }
 
 void remember_native(KnownCalls& known, const Call& call, const InternedChoice& choice, const Operation& operation) {
-  const auto remember = [&](const Call& key) { known.native.add(key, choice, operation.plan(), operation.bytes()); };
+  const auto remember = [&](const Call& key) {
+    try {
+      known.native.add(key, choice, operation.plan(), operation.bytes());
+    } catch (const std::bad_alloc&) {
+      return;  // it is found out again; the other ranks are in the native call already
+    }
+  };
   if (operation.repeatable()) return remember(call);
   if (choice.kind != InternedChoice::Kind::automatic || !operation.repeatable_with_counts()) return;
   if (const auto key = with_one_count(call, operation.size())) remember(*key);
