@@ -5,9 +5,18 @@
 #include <cctype>
 #include <string>
 #include <string_view>
-#ifdef OPEN_MPI
+
+// Persistent collectives and large counts are two facts: Open MPI 4 has the first as an extension, version 5 has MPI's,
+// and both come with version 6.
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
+#define TORTURE_INIT(name) MPIX_##name##_init
+#define TORTURE_INIT_BEGINS "MPIX_"
+#else
+#define TORTURE_INIT(name) MPI_##name##_init
+#define TORTURE_INIT_BEGINS "MPI_"
 #endif
+#define TORTURE_LARGE (MPI_VERSION >= 4)
 
 namespace circoll::torture {
 namespace {
@@ -53,22 +62,14 @@ const Functions<int, int, MPI_Request*> nonblocking{MPI_Iallreduce,      MPI_Ire
                                                     MPI_Iscatterv,       MPI_Ibcast,     MPI_Ibarrier,
                                                     MPI_Ialltoall,       MPI_Ialltoallv, MPI_Iscan,
                                                     MPI_Iexscan};
-#ifdef OPEN_MPI
 const Functions<int, int, MPI_Info, MPI_Request*> persistent{
-    MPIX_Allreduce_init,      MPIX_Reduce_init,    MPIX_Reduce_scatter_block_init,
-    MPIX_Reduce_scatter_init, MPIX_Allgather_init, MPIX_Allgatherv_init,
-    MPIX_Gather_init,         MPIX_Gatherv_init,   MPIX_Scatter_init,
-    MPIX_Scatterv_init,       MPIX_Bcast_init,     MPIX_Barrier_init,
-    MPIX_Alltoall_init,       MPIX_Alltoallv_init, MPIX_Scan_init,
-    MPIX_Exscan_init};
-#else
-const Functions<int, int, MPI_Info, MPI_Request*> persistent{
-    MPI_Allreduce_init,      MPI_Reduce_init,    MPI_Reduce_scatter_block_init,
-    MPI_Reduce_scatter_init, MPI_Allgather_init, MPI_Allgatherv_init,
-    MPI_Gather_init,         MPI_Gatherv_init,   MPI_Scatter_init,
-    MPI_Scatterv_init,       MPI_Bcast_init,     MPI_Barrier_init,
-    MPI_Alltoall_init,       MPI_Alltoallv_init, MPI_Scan_init,
-    MPI_Exscan_init};
+    TORTURE_INIT(Allreduce),      TORTURE_INIT(Reduce),    TORTURE_INIT(Reduce_scatter_block),
+    TORTURE_INIT(Reduce_scatter), TORTURE_INIT(Allgather), TORTURE_INIT(Allgatherv),
+    TORTURE_INIT(Gather),         TORTURE_INIT(Gatherv),   TORTURE_INIT(Scatter),
+    TORTURE_INIT(Scatterv),       TORTURE_INIT(Bcast),     TORTURE_INIT(Barrier),
+    TORTURE_INIT(Alltoall),       TORTURE_INIT(Alltoallv), TORTURE_INIT(Scan),
+    TORTURE_INIT(Exscan)};
+#if TORTURE_LARGE
 const Functions<MPI_Count, MPI_Aint> blocking_large{MPI_Allreduce_c,      MPI_Reduce_c,    MPI_Reduce_scatter_block_c,
                                                     MPI_Reduce_scatter_c, MPI_Allgather_c, MPI_Allgatherv_c,
                                                     MPI_Gather_c,         MPI_Gatherv_c,   MPI_Scatter_c,
@@ -152,21 +153,21 @@ int call(const Functions<C, D, Tail...>& f, Collective collective, const Argumen
 }  // namespace
 
 int call_blocking(Collective collective, const Arguments& a, [[maybe_unused]] bool large) {
-#ifndef OPEN_MPI
+#if TORTURE_LARGE
   if (large) return call(blocking_large, collective, a);
 #endif
   return call(blocking, collective, a);
 }
 
 int call_nonblocking(Collective collective, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
-#ifndef OPEN_MPI
+#if TORTURE_LARGE
   if (large) return call(nonblocking_large, collective, a, request);
 #endif
   return call(nonblocking, collective, a, request);
 }
 
 int call_init(Collective collective, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
-#ifndef OPEN_MPI
+#if TORTURE_LARGE
   if (large) return call(persistent_large, collective, a, MPI_INFO_NULL, request);
 #endif
   return call(persistent, collective, a, MPI_INFO_NULL, request);
@@ -174,15 +175,14 @@ int call_init(Collective collective, const Arguments& a, [[maybe_unused]] bool l
 
 int call_native(Collective collective, const Arguments& a) { return call(native, collective, a); }
 
-bool is_native(Collective collective, Mode mode, [[maybe_unused]] bool large) {
+bool is_native(Collective collective, Mode mode, bool large) {
   std::string name(to_string(collective));
   if (mode != Mode::nonblocking) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  name = (mode == Mode::nonblocking ? "MPI_I" : "MPI_") + name + (mode == Mode::persistent ? "_init" : "");
-#ifdef OPEN_MPI
-  if (mode == Mode::persistent) name.insert(3, "X");
-#else
-  if (large && collective != Collective::barrier) name += "_c";
-#endif
+  name = (mode == Mode::nonblocking  ? "MPI_I"
+          : mode == Mode::persistent ? TORTURE_INIT_BEGINS
+                                     : "MPI_") +
+         name + (mode == Mode::persistent ? "_init" : "");
+  if (TORTURE_LARGE && large && collective != Collective::barrier) name += "_c";
   Dl_info served{}, library{};
   void* const symbol = dlsym(RTLD_DEFAULT, name.c_str());
   void* const barrier = dlsym(RTLD_DEFAULT, "PMPI_Pack");

@@ -3,11 +3,7 @@
 #include <vector>
 
 #include "exec/mpi/call/call.hpp"
-
-// The persistent collectives of Open MPI 4, before MPI had them.
-#if defined(OPEN_MPI) && MPI_VERSION < 4 && __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -29,7 +25,7 @@ struct Classic {
   const int *sendcounts, *recvcounts, *senddispls, *recvdispls;
 };
 
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
 struct Large {
   explicit Large(const Call& c)
       : sendcount(static_cast<MPI_Count>(c.sendcount)),
@@ -126,13 +122,16 @@ constexpr Functions nonblocking{PMPI_Iallreduce,      PMPI_Ireduce,    PMPI_Ired
                                 PMPI_Iscatterv,       PMPI_Ibcast,     PMPI_Ialltoall,
                                 PMPI_Ialltoallv,      PMPI_Iscan,      PMPI_Iexscan,
                                 PMPI_Ibarrier};
-#if MPI_VERSION >= 4
-constexpr Functions persistent{PMPI_Allreduce_init,      PMPI_Reduce_init,    PMPI_Reduce_scatter_block_init,
-                               PMPI_Reduce_scatter_init, PMPI_Allgather_init, PMPI_Allgatherv_init,
-                               PMPI_Gather_init,         PMPI_Gatherv_init,   PMPI_Scatter_init,
-                               PMPI_Scatterv_init,       PMPI_Bcast_init,     PMPI_Alltoall_init,
-                               PMPI_Alltoallv_init,      PMPI_Scan_init,      PMPI_Exscan_init,
-                               PMPI_Barrier_init};
+#if CIRCOLL_HAS_PERSISTENT
+constexpr Functions persistent{
+    CIRCOLL_INIT(P, Allreduce),      CIRCOLL_INIT(P, Reduce),    CIRCOLL_INIT(P, Reduce_scatter_block),
+    CIRCOLL_INIT(P, Reduce_scatter), CIRCOLL_INIT(P, Allgather), CIRCOLL_INIT(P, Allgatherv),
+    CIRCOLL_INIT(P, Gather),         CIRCOLL_INIT(P, Gatherv),   CIRCOLL_INIT(P, Scatter),
+    CIRCOLL_INIT(P, Scatterv),       CIRCOLL_INIT(P, Bcast),     CIRCOLL_INIT(P, Alltoall),
+    CIRCOLL_INIT(P, Alltoallv),      CIRCOLL_INIT(P, Scan),      CIRCOLL_INIT(P, Exscan),
+    CIRCOLL_INIT(P, Barrier)};
+#endif
+#if CIRCOLL_HAS_LARGE_COUNTS
 constexpr Functions blocking_large{PMPI_Allreduce_c,      PMPI_Reduce_c,    PMPI_Reduce_scatter_block_c,
                                    PMPI_Reduce_scatter_c, PMPI_Allgather_c, PMPI_Allgatherv_c,
                                    PMPI_Gather_c,         PMPI_Gatherv_c,   PMPI_Scatter_c,
@@ -152,13 +151,6 @@ constexpr Functions persistent_large{
     PMPI_Scatterv_init_c,       PMPI_Bcast_init_c,     PMPI_Alltoall_init_c,
     PMPI_Alltoallv_init_c,      PMPI_Scan_init_c,      PMPI_Exscan_init_c,
     PMPI_Barrier_init};
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-constexpr Functions persistent{PMPIX_Allreduce_init,      PMPIX_Reduce_init,    PMPIX_Reduce_scatter_block_init,
-                               PMPIX_Reduce_scatter_init, PMPIX_Allgather_init, PMPIX_Allgatherv_init,
-                               PMPIX_Gather_init,         PMPIX_Gatherv_init,   PMPIX_Scatter_init,
-                               PMPIX_Scatterv_init,       PMPIX_Bcast_init,     PMPIX_Alltoall_init,
-                               PMPIX_Alltoallv_init,      PMPIX_Scan_init,      PMPIX_Exscan_init,
-                               PMPIX_Barrier_init};
 #endif
 
 /// 64-bit counts as int, for an MPI without large-count bindings; false if one does not fit.
@@ -208,7 +200,7 @@ Width width_of(const Call& c) {
 int call_as_it_is(const Call& c) {
   const Width width = width_of(c);
   if (width == Width::classic) return apply<Classic>(blocking, c);
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
   if (width == Width::large) return apply<Large>(blocking_large, c);
 #endif
   return call_narrowed(c);
@@ -228,7 +220,7 @@ int call_native(const Call& call) {
 int start_native(const Call& call, MPI_Request* request) {
   const Width width = width_of(call);
   if (width == Width::classic) return apply<Classic>(nonblocking, call, request);
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
   if (width == Width::large) return apply<Large>(nonblocking_large, call, request);
 #endif
   return MPI_ERR_COUNT;
@@ -236,12 +228,13 @@ int start_native(const Call& call, MPI_Request* request) {
 
 int init_native([[maybe_unused]] const Call& call, [[maybe_unused]] MPI_Info info,
                 [[maybe_unused]] MPI_Request* request) {
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_PERSISTENT
   const Width width = width_of(call);
   if (width == Width::classic) return apply<Classic>(persistent, call, info, request);
-  return width == Width::large ? apply<Large>(persistent_large, call, info, request) : MPI_ERR_COUNT;
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-  return width_of(call) == Width::classic ? apply<Classic>(persistent, call, info, request) : MPI_ERR_COUNT;
+#if CIRCOLL_HAS_LARGE_COUNTS
+  if (width == Width::large) return apply<Large>(persistent_large, call, info, request);
+#endif
+  return MPI_ERR_COUNT;
 #else
   return MPI_ERR_UNSUPPORTED_OPERATION;
 #endif
