@@ -12,14 +12,16 @@ cases = {
     "src/exec/mpi/call/b.hpp": ("#pragma once\n\n#  if defined(MPICH_VERSION)\n#elif OMPI_MAJOR_VERSION > 4\n#endif\n",
                                 {3: "MPICH_VERSION", 4: "OMPI_MAJOR_VERSION"}),
     "src/exec/mpi/message/c.cpp": ("#ifndef CIRCOLL_SIMULATED\n#endif\n", {1: "CIRCOLL_SIMULATED"}),
-    "src/exec/mpi/call/d.cpp": ("#if MPI_VERSION < 4 && \\\n    defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)\n#endif\n#ifdef OPEN_MPI\n",
+    "src/exec/mpi/call/d.cpp": ("#if MPI_VERSION < 4 && \\\n    defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)\n#endif\n"
+                                "#ifdef OPEN_MPI\n",
                                 {1: "OMPI_HAVE_MPI_EXT_PCOLLREQ", 4: "OPEN_MPI"}),
     "src/interpose/launch.cpp": ("#define ON defined(OPEN_MPI)\n", {1: "OPEN_MPI"}),
     "src/core/e.cpp": ("#ifdef MPICH\n#endif\n", {1: "MPICH"}),
     # The places that may, what is no question, and other rooms.
     "src/exec/mpi/library/library.hpp": ("#if defined(OPEN_MPI)\n#elif defined(MPICH_VERSION)\n#endif\n", {}),
     "src/interpose/progress_mpich.cpp": ("#if MPICH_NUMVERSION >= 40300000\n#endif\n", {}),
-    "src/exec/mpi/comm/f.cpp": ("// #ifdef OPEN_MPI\n/* MPICH_VERSION */\nconst char* name = \"OMPI_COMM_WORLD_SIZE\";\n"
+    "src/exec/mpi/comm/f.cpp": ("// #ifdef OPEN_MPI\n/* MPICH_VERSION */\n"
+                                "const char* name = \"OMPI_COMM_WORLD_SIZE\";\n"
                                 "#ifdef MPIX_C_FLOAT16\n#endif\n#if MPI_VERSION >= 4  // MPICH_VERSION\n#endif\n", {}),
     "tests/mpi/g.cpp": ("#ifdef OPEN_MPI\n#endif\n", {}),
     # Includes.

@@ -1,6 +1,6 @@
-/* LD_PRELOAD for MPICH from 4.3 on, over any device, where ranks outnumber cores: gives the core away in every pass of the
- * progress engine, which calls what MPIX_Async_start was given. For tests and measurements only; yield.c is for MPICH over
- * UCX before that. It knows nothing of programs that call PMPI_Init. */
+/* LD_PRELOAD for MPICH from 4.3 on, over any device, where ranks outnumber cores: gives the core away in every pass of
+ * the progress engine, which calls what MPIX_Async_start was given. For tests and measurements only; yield.c is for
+ * MPICH over UCX before that. It knows nothing of programs that call PMPI_Init. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -21,8 +21,8 @@ static int poll(void* thing) {
   return no_progress;
 }
 
-/* A function of MPI behind this one. Where the library came in through dlopen (Python) it is not in the global scope, but
- * the caller can find it. */
+/* A function of MPI behind this one. Where the library came in through dlopen (Python) it is not in the global scope,
+ * but the caller can find it. */
 static void* next(const char* name, const char* own_name, const void* caller) {
   struct link_map* object;
   Dl_info info;

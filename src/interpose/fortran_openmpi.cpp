@@ -140,8 +140,9 @@ bool find_addresses(Buffers&... buffers) {
 
 }  // namespace
 
-// Parts of arrays with gaps between them go to the library. So does every call of a collective in which it makes datatypes
-// of them: what is in one piece here may be in several on another rank. In the other collectives it refuses them.
+// Parts of arrays with gaps between them go to the library. So does every call of a collective in which it makes
+// datatypes of them: what is in one piece here may be in several on another rank. In the other collectives it refuses
+// them.
 #define CIRCOLL_WRAPPER(symbol, buffers, parameters, names, body)                             \
   extern "C" CIRCOLL_EXPORT void symbol parameters {                                          \
     if (find_addresses buffers) return body;                                                  \

@@ -1,6 +1,6 @@
 // MPICH from 4.3 on: every pass of its progress engine, whatever the device, calls what MPIX_Async_start was given.
-// MPICH over UCX before that (ch4:ucx, as Debian builds it): every pass calls ucp_worker_progress of libucp, in front of
-// which the drop-in stands. Other devices had no such function; nonblocking calls are the library's own there.
+// MPICH over UCX before that (ch4:ucx, as Debian builds it): every pass calls ucp_worker_progress of libucp, in front
+// of which the drop-in stands. Other devices had no such function; nonblocking calls are the library's own there.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -23,8 +23,8 @@ void advance() {
   if (circoll::mpi::progress().poll() > 0) circoll::interpose::announce_ended();
 }
 
-// MPIX_Async_start is looked up, since libraries of one binary interface take each other's place: the headers here may be
-// older than the library. These are its constants and types.
+// MPIX_Async_start is looked up, since libraries of one binary interface take each other's place: the headers here may
+// be older than the library. These are its constants and types.
 constexpr int async_no_progress = 0;
 constexpr int async_done = 1;
 constexpr int stream_null = 0x3c000000;

@@ -1,5 +1,5 @@
-! Calls what stands behind the procedures of `use mpi_f08` in Open MPI 6, whose buffers are descriptors. A line for each call
-! says whether the result is right, or that the library got it (f08_library.c, which answers 77).
+! Calls what stands behind the procedures of `use mpi_f08` in Open MPI 6, whose buffers are descriptors. A line for each
+! call says whether the result is right, or that the library got it (f08_library.c, which answers 77).
 program f08_descriptors
   use mpi
   implicit none
@@ -89,7 +89,8 @@ contains
     if (ierr == 77) then
       print '(a,i0,3a)', 'rank ', min(rank, 1), ', ', what, ': the library'
     else
-      print '(a,i0,4a)', 'rank ', min(rank, 1), ', ', what, ': ', merge('right', 'wrong', right .and. ierr == MPI_SUCCESS)
+      print '(a,i0,4a)', 'rank ', min(rank, 1), ', ', what, ': ', &
+        merge('right', 'wrong', right .and. ierr == MPI_SUCCESS)
     end if
   end subroutine
 end program

@@ -1,5 +1,6 @@
 /* Persistent collectives by the names that the MPI library has for them: PERSISTENT(Bcast) is MPI_Bcast_init, or
- * MPIX_Bcast_init under Open MPI 4, where they are an extension. Open MPI 5 has the first, though it says that it is MPI 3.1. */
+ * MPIX_Bcast_init under Open MPI 4, where they are an extension. Open MPI 5 has the first, though it says that it is
+ * MPI 3.1. */
 #ifndef PERSISTENT_H
 #define PERSISTENT_H
 

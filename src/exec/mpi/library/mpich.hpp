@@ -9,7 +9,8 @@
 #include "circoll/types.hpp"
 #include "core/mpi_libraries.hpp"
 
-// Found without a call of the run-time linker, in the drop-in too. Libraries that are loaded late have few bytes of this kind.
+// Found without a call of the run-time linker, in the drop-in too. Libraries that are loaded late have few bytes of
+// this kind.
 #define CIRCOLL_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] thread_local
 
 // Both came with MPI 4.
@@ -43,8 +44,8 @@ inline constexpr bool makes_communicators_in_threads = true;
 /// deleted after them.
 inline constexpr bool nonblocking_outlives_communicator = true;
 
-// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the ranks
-// where that refuses it, and must not where it does not, for there it would wait for the others.
+// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the
+// ranks where that refuses it, and must not where it does not, for there it would wait for the others.
 
 /// Whether a rank's own block, given as both buffers, is refused.
 inline constexpr bool refuses_equal_blocks = true;
@@ -54,9 +55,9 @@ inline constexpr bool refuses_equal_blocks = true;
   return count > 0;
 }
 
-/// Whether MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes. Where elements are in one piece, 4.0.2
-/// reads the size of their parts out of the handle, where only predefined types have it: from the 513th derived datatype
-/// on it packs too little.
+/// Whether MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes. Where elements are in one piece,
+/// 4.0.2 reads the size of their parts out of the handle, where only predefined types have it: from the 513th derived
+/// datatype on it packs too little.
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype type, Count size, Count true_extent) {
   return size == true_extent && (static_cast<unsigned>(type) & 0xff00U) != 0;
 }

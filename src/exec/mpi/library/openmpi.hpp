@@ -13,7 +13,8 @@
 #include <mpi-ext.h>
 #endif
 
-// Found without a call of the run-time linker, in the drop-in too. Libraries that are loaded late have few bytes of this kind.
+// Found without a call of the run-time linker, in the drop-in too. Libraries that are loaded late have few bytes of
+// this kind.
 #define CIRCOLL_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] thread_local
 
 // Version 4 has them as an extension, version 5 under their own names, though it says that it is MPI 3.1.
@@ -58,8 +59,8 @@ inline constexpr bool makes_communicators_in_threads = false;
 /// Whether the library's own nonblocking collectives may be under way when their communicator is freed.
 inline constexpr bool nonblocking_outlives_communicator = false;
 
-// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the ranks
-// where that refuses it, and must not where it does not, for there it would wait for the others.
+// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the
+// ranks where that refuses it, and must not where it does not, for there it would wait for the others.
 
 /// Whether a rank's own block, given as both buffers, is refused.
 inline constexpr bool refuses_equal_blocks = false;
