@@ -6,9 +6,18 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#ifdef OPEN_MPI
+
+// Persistent collectives and large counts are two facts: Open MPI 4 has the first as an extension, version 5 has MPI's,
+// and both come with version 6.
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
+#define TORTURE_INIT(name) MPIX_##name##_init
+#define TORTURE_INIT_BEGINS "MPIX_"
+#else
+#define TORTURE_INIT(name) MPI_##name##_init
+#define TORTURE_INIT_BEGINS "MPI_"
 #endif
+#define TORTURE_LARGE (MPI_VERSION >= 4)
 
 #include "core/mpi_functions.hpp"
 
@@ -118,15 +127,12 @@ class Forms {
 CIRCOLL_CALL(blocking, CIRCOLL_BLOCKING, int, int, MPI_Barrier)
 CIRCOLL_CALL(native, CIRCOLL_NATIVE, int, int, PMPI_Barrier)
 CIRCOLL_CALL(nonblocking, CIRCOLL_NONBLOCKING, int, int, MPI_Ibarrier)
-#ifdef OPEN_MPI
-#define CIRCOLL_PERSISTENT(lower, Name, form) CIRCOLL_CASE(lower, form, MPIX_##Name##_init)
-CIRCOLL_CALL(persistent, CIRCOLL_PERSISTENT, int, int, MPIX_Barrier_init)
-#else
-#define CIRCOLL_PERSISTENT(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_##Name##_init)
+#define CIRCOLL_PERSISTENT(lower, Name, form) CIRCOLL_CASE(lower, form, TORTURE_INIT(Name))
+CIRCOLL_CALL(persistent, CIRCOLL_PERSISTENT, int, int, TORTURE_INIT(Barrier))
+#if TORTURE_LARGE
 #define CIRCOLL_BLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_##Name##_c)
 #define CIRCOLL_NONBLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_I##lower##_c)
 #define CIRCOLL_PERSISTENT_C(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_##Name##_init_c)
-CIRCOLL_CALL(persistent, CIRCOLL_PERSISTENT, int, int, MPI_Barrier_init)
 CIRCOLL_CALL(blocking_large, CIRCOLL_BLOCKING_C, MPI_Count, MPI_Aint, MPI_Barrier)
 CIRCOLL_CALL(nonblocking_large, CIRCOLL_NONBLOCKING_C, MPI_Count, MPI_Aint, MPI_Ibarrier)
 CIRCOLL_CALL(persistent_large, CIRCOLL_PERSISTENT_C, MPI_Count, MPI_Aint, MPI_Barrier_init)
@@ -146,21 +152,21 @@ CIRCOLL_CALL(persistent_large, CIRCOLL_PERSISTENT_C, MPI_Count, MPI_Aint, MPI_Ba
 }  // namespace
 
 int call_blocking(Collective collective, const Arguments& a, [[maybe_unused]] bool large) {
-#ifndef OPEN_MPI
+#if TORTURE_LARGE
   if (large) return blocking_large(collective, a);
 #endif
   return blocking(collective, a);
 }
 
 int call_nonblocking(Collective collective, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
-#ifndef OPEN_MPI
+#if TORTURE_LARGE
   if (large) return nonblocking_large(collective, a, request);
 #endif
   return nonblocking(collective, a, request);
 }
 
 int call_init(Collective collective, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
-#ifndef OPEN_MPI
+#if TORTURE_LARGE
   if (large) return persistent_large(collective, a, MPI_INFO_NULL, request);
 #endif
   return persistent(collective, a, MPI_INFO_NULL, request);
@@ -168,15 +174,14 @@ int call_init(Collective collective, const Arguments& a, [[maybe_unused]] bool l
 
 int call_native(Collective collective, const Arguments& a) { return native(collective, a); }
 
-bool is_native(Collective collective, Mode mode, [[maybe_unused]] bool large) {
+bool is_native(Collective collective, Mode mode, bool large) {
   std::string name(to_string(collective));
   if (mode != Mode::nonblocking) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  name = (mode == Mode::nonblocking ? "MPI_I" : "MPI_") + name + (mode == Mode::persistent ? "_init" : "");
-#ifdef OPEN_MPI
-  if (mode == Mode::persistent) name.insert(3, "X");
-#else
-  if (large && collective != Collective::barrier) name += "_c";
-#endif
+  name = (mode == Mode::nonblocking  ? "MPI_I"
+          : mode == Mode::persistent ? TORTURE_INIT_BEGINS
+                                     : "MPI_") +
+         name + (mode == Mode::persistent ? "_init" : "");
+  if (TORTURE_LARGE && large && collective != Collective::barrier) name += "_c";
   Dl_info served{}, library{};
   void* const symbol = dlsym(RTLD_DEFAULT, name.c_str());
   void* const barrier = dlsym(RTLD_DEFAULT, "PMPI_Pack");

@@ -30,7 +30,7 @@ bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
   return !overlooks;
 }
 
-#else
+#elif defined(MPICH_VERSION)
 
 // 4.0.2
 bool is_broken_natively(const Operation& o, Mode mode, int size) {
@@ -62,6 +62,8 @@ bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
   return !overlooks;
 }
 
+#else
+#error "What this MPI library does wrong is not known: write it here"
 #endif
 
 // Both libraries make their schedules of all messages in the call.

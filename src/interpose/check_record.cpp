@@ -13,6 +13,7 @@
 #include "exec/mpi/call/caller_buffers.hpp"
 #include "exec/mpi/call/datatype.hpp"
 #include "exec/mpi/call/elements.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "interpose/caller.hpp"
 
 namespace circoll::interpose {
@@ -20,12 +21,6 @@ namespace {
 
 /// Blocks that one message names.
 constexpr std::size_t most_blocks = 16;
-
-#ifdef OPEN_MPI
-constexpr bool persistent_is_extension = MPI_VERSION < 4;
-#else
-constexpr bool persistent_is_extension = false;
-#endif
 
 std::uint64_t transfer_hash(Rank from, Rank to, Count bytes) {
   Hash hash;
@@ -205,7 +200,7 @@ std::string CheckRecord::name() const {
   if (mode_ == Mode::nonblocking) return "MPI_I" + lower;
   const std::string capital = static_cast<char>(std::toupper(static_cast<unsigned char>(lower[0]))) + lower.substr(1);
   if (mode_ == Mode::blocking) return "MPI_" + capital;
-  return (persistent_is_extension ? "MPIX_" : "MPI_") + capital + "_init";
+  return (mpi::library::persistent_is_extension ? "MPIX_" : "MPI_") + capital + "_init";
 }
 
 std::string CheckRecord::amount_text() const {

@@ -2,6 +2,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/schedule.hpp"
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -14,23 +15,7 @@ bool missing(const void* buffer, Count bytes, const TypeInfo& info) {
   return buffer == nullptr && bytes > 0 && info.true_lb_bytes == 0;
 }
 
-// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the ranks
-// where that refuses it, and must not where it does not, for there it would wait for the others.
-#ifdef OPEN_MPI
-constexpr bool native_refuses_equal_blocks = false;
-#else
-constexpr bool native_refuses_equal_blocks = true;
-#endif
-
 }  // namespace
-
-#ifdef OPEN_MPI
-bool native_refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
-  return collective == Collective::reduce || (collective == Collective::allreduce && buffer != MPI_BOTTOM && count > 1);
-}
-#else
-bool native_refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) { return count > 0; }
-#endif
 
 CallerBuffers::CallerBuffers(const Call& call, Rank rank, Rank size) : call_(call), rank_(rank), size_(size) {
   if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
@@ -81,7 +66,7 @@ void CallerBuffers::read_reduction() {
   erroneous_ = (!in_place_ && missing(call_.sendbuf, own_bytes_, info)) ||
                (receives && missing(call_.recvbuf, in_place_ ? own_bytes_ : received * info.size_bytes, info));
   if (!in_place_ && receives && call_.sendbuf == call_.recvbuf) {
-    erroneous_ = erroneous_ || native_refuses_equal_buffers(c, call_.recvbuf, own);
+    erroneous_ = erroneous_ || library::refuses_equal_buffers(c, call_.recvbuf, own);
     in_place_ = true;  // what it amounts to otherwise
   }
   if (erroneous_) return;
@@ -224,14 +209,14 @@ bool CallerBuffers::readdress() {
 bool CallerBuffers::refuses_own_block() const {
   const Side& all = all_blocks();
   const Side& one = &all == &send_ ? recv_ : send_;
-  if (!native_refuses_equal_blocks || !all.significant || !one.significant) return false;
+  if (!library::refuses_equal_blocks || !all.significant || !one.significant) return false;
   if (all.type != one.type || one.total_bytes() == 0 || all.elements_of(rank_) != one.count) return false;
   const Count elements = all.displs ? all.displs[rank_] : all.count * rank_;
   return one.buffer == all.buffer + elements * all.info.size_bytes;  // packed bytes: that is what MPICH looks at
 }
 
 bool CallerBuffers::refuses_equal_buffers() const {
-  if (!native_refuses_equal_blocks || in_place_) return false;
+  if (!library::refuses_equal_blocks || in_place_) return false;
   if (send_.buffer != recv_.buffer || send_.type != recv_.type) return false;
   if (own_bytes_ == 0) return false;
   if (call_.collective == Collective::alltoallv) return call_.sendcounts.data() == call_.recvcounts.data();

@@ -17,9 +17,6 @@ using prepare::InternedChoice;
 using prepare::Numbers;
 using prepare::Signature;
 
-/// Whether the MPI library refuses a call of this reduction whose send and receive buffer are the same, of `count` elements.
-[[nodiscard]] bool native_refuses_equal_buffers(Collective collective, const void* buffer, Count count);
-
 /// One call at one rank. Two kinds:
 ///
 /// Collectives that only move data work on packed bytes, so that ranks may describe the same data by

@@ -4,11 +4,7 @@
 
 #include "core/mpi_functions.hpp"
 #include "exec/mpi/call/call.hpp"
-
-// The persistent collectives of Open MPI 4, before MPI had them.
-#if defined(OPEN_MPI) && MPI_VERSION < 4 && __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -30,7 +26,7 @@ struct Classic {
   const int *sendcounts, *recvcounts, *senddispls, *recvdispls;
 };
 
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
 struct Large {
   explicit Large(const Call& c)
       : sendcount(static_cast<MPI_Count>(c.sendcount)),
@@ -137,18 +133,17 @@ class Forms {
 #define CIRCOLL_NONBLOCKING(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_I##lower)
 CIRCOLL_CLASSIC_CALLS(call_classic, CIRCOLL_BLOCKING)
 CIRCOLL_CLASSIC_CALLS(start_classic, CIRCOLL_NONBLOCKING)
-#if MPI_VERSION >= 4
-#define CIRCOLL_PERSISTENT(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_##Name##_init)
+#if CIRCOLL_HAS_PERSISTENT
+#define CIRCOLL_PERSISTENT(lower, Name, form) CIRCOLL_CASE(lower, form, CIRCOLL_INIT(P, Name))
+CIRCOLL_CLASSIC_CALLS(init_classic, CIRCOLL_PERSISTENT)
+#endif
+#if CIRCOLL_HAS_LARGE_COUNTS
 #define CIRCOLL_BLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_##Name##_c)
 #define CIRCOLL_NONBLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_I##lower##_c)
 #define CIRCOLL_PERSISTENT_C(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_##Name##_init_c)
-CIRCOLL_CLASSIC_CALLS(init_classic, CIRCOLL_PERSISTENT)
 CIRCOLL_LARGE_CALLS(call_large, CIRCOLL_BLOCKING_C)
 CIRCOLL_LARGE_CALLS(start_large, CIRCOLL_NONBLOCKING_C)
 CIRCOLL_LARGE_CALLS(init_large, CIRCOLL_PERSISTENT_C)
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-#define CIRCOLL_PERSISTENT(lower, Name, form) CIRCOLL_CASE(lower, form, PMPIX_##Name##_init)
-CIRCOLL_CLASSIC_CALLS(init_classic, CIRCOLL_PERSISTENT)
 #endif
 
 // Sources are compiled together.
@@ -209,7 +204,7 @@ Width width_of(const Call& c) {
 int call_as_it_is(const Call& c) {
   const Width width = width_of(c);
   if (width == Width::classic) return call_classic(c);
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
   if (width == Width::large) return call_large(c);
 #endif
   return call_narrowed(c);
@@ -229,7 +224,7 @@ int call_native(const Call& call) {
 int start_native(const Call& call, MPI_Request* request) {
   const Width width = width_of(call);
   if (width == Width::classic) return start_classic(call, request);
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
   if (width == Width::large) return start_large(call, request);
 #endif
   return MPI_ERR_COUNT;
@@ -237,12 +232,13 @@ int start_native(const Call& call, MPI_Request* request) {
 
 int init_native([[maybe_unused]] const Call& call, [[maybe_unused]] MPI_Info info,
                 [[maybe_unused]] MPI_Request* request) {
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_PERSISTENT
   const Width width = width_of(call);
   if (width == Width::classic) return init_classic(call, info, request);
-  return width == Width::large ? init_large(call, info, request) : MPI_ERR_COUNT;
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-  return width_of(call) == Width::classic ? init_classic(call, info, request) : MPI_ERR_COUNT;
+#if CIRCOLL_HAS_LARGE_COUNTS
+  if (width == Width::large) return init_large(call, info, request);
+#endif
+  return MPI_ERR_COUNT;
 #else
   return MPI_ERR_UNSUPPORTED_OPERATION;
 #endif

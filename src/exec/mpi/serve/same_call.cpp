@@ -3,6 +3,7 @@
 #include <new>
 
 #include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
 
@@ -17,7 +18,8 @@ std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size) {
   }
   if (root < 0) return std::nullopt;
   const bool equal = call.sendbuf == call.recvbuf && call.sendbuf != MPI_IN_PLACE;
-  if (equal && native_refuses_equal_buffers(call.collective, call.recvbuf, call.recvcounts[root])) return std::nullopt;
+  if (equal && library::refuses_equal_buffers(call.collective, call.recvbuf, call.recvcounts[root]))
+    return std::nullopt;
   Call reduce = call;
   reduce.collective = Collective::reduce;
   reduce.sendcount = call.recvcounts[root];
