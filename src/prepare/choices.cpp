@@ -5,6 +5,15 @@
 namespace circoll::prepare {
 namespace {
 
+/// A selection is taken as it is: its algorithm may be none of the registry.
+InternedChoice take(Collective collective, const Selection& selection) {
+  require(selection.collective == collective, "the chosen algorithm is one of another collective");
+  return {.kind = InternedChoice::Kind::algorithm,
+          .collective = collective,
+          .text = selection.text(),
+          .selection = selection};
+}
+
 InternedChoice read(Collective collective, std::string_view text, const Policy* policy) {
   InternedChoice interned{.collective = collective, .text = std::string(text)};
   if (policy != nullptr || text.empty() || text == "auto") {
@@ -42,8 +51,8 @@ const InternedChoice* Choices::intern(Collective collective, const Choice& choic
   for (const auto& met : all) {
     if (same(*met, choice)) return known = met.get();
   }
-  const std::string text = selection != nullptr ? selection->text() : std::string(choice.text());
-  all.push_back(std::make_unique<const InternedChoice>(read(collective, text, choice.policy())));
+  all.push_back(std::make_unique<const InternedChoice>(
+      selection != nullptr ? take(collective, *selection) : read(collective, choice.text(), choice.policy())));
   return known = all.back().get();
 }
 

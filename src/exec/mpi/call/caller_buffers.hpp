@@ -31,7 +31,7 @@ class CallerBuffers {
   CallerBuffers(const Call& call, Rank rank, Rank size);
 
   [[nodiscard]] const Call& call() const { return call_; }
-  /// `call` has got other addresses of buffers, of the same kind (like(), call.hpp). False: the call means something else
+  /// `call` has got other addresses of buffers, of the same kind (CallShape). False: the call means something else
   /// now, and must be read anew.
   [[nodiscard]] bool readdress();
   /// The arguments are wrong: the native collective shall say how.
