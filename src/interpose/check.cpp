@@ -155,6 +155,7 @@ int Check::begin_open(MPI_Comm handle, const CommPointer& comm) {
   Opening& opening = openings_.emplace_back(Opening{.comm = comm, .id = new_id()});
   const int error = PMPI_Ibcast(&opening.id, 1, MPI_UINT64_T, 0, handle, &opening.request);
   if (error != MPI_SUCCESS) openings_.pop_back();
+  opening_ = openings_.size();
   return error;
 }
 
@@ -235,6 +236,7 @@ void Check::advance() {
     if (done != 0 && !failed) open(*it);
     it = done != 0 || failed ? openings_.erase(it) : std::next(it);
   }
+  opening_ = openings_.size();
   shared_.messages.receive([&](const CheckPacket& packet, std::string_view rest) {
     const auto found = comms_.find(packet.comm);
     if (found == comms_.end()) {
@@ -247,7 +249,9 @@ void Check::advance() {
 }
 
 void Check::poll() noexcept {
-  if (shared_.outstanding.load(std::memory_order_relaxed) == 0 || !Turn::take(*this)) return;
+  // A communicator may be freed while its number is still under way, with no call to be compared.
+  if (shared_.outstanding.load(std::memory_order_relaxed) == 0 && opening_.load(std::memory_order_relaxed) == 0) return;
+  if (!Turn::take(*this)) return;
   std::vector<MPI_Comm> failed;
   try {
     advance();

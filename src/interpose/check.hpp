@@ -76,6 +76,7 @@ class Check {
   bool any_freed_ = false;
 
   std::list<Opening> openings_;
+  std::atomic<std::size_t> opening_{0};  // their number, for those who have no turn
   CommPointer world_;
   Callers callers_;
   int world_rank_ = 0;
