@@ -149,9 +149,11 @@ bool Check::is_opening(const CommPointer& comm) {
   return std::any_of(openings_.begin(), openings_.end(), [&](const Opening& o) { return o.comm == comm; });
 }
 
-/// Not waiting, so that all ranks begin it in the order of their calls.
+/// Not waiting, so that all ranks begin it in the order of their calls. Another thread may end it at any time, but not in
+/// this turn: a second one would be this rank's alone.
 int Check::begin_open(MPI_Comm handle, const CommPointer& comm) {
   const Turn turn(*this);
+  if (comm->id() || is_opening(comm)) return MPI_SUCCESS;
   Opening& opening = openings_.emplace_back(Opening{.comm = comm, .id = new_id()});
   const int error = PMPI_Ibcast(&opening.id, 1, MPI_UINT64_T, 0, handle, &opening.request);
   if (error != MPI_SUCCESS) openings_.pop_back();
@@ -199,7 +201,7 @@ int Check::compare(const mpi::Call& call, Mode mode, const void* return_address)
   if (comm == nullptr) return error;
   const Part part = part_of(call, comm->rank(), comm->size());
   if (part == Part::unknown) return MPI_SUCCESS;
-  if (part == Part::makes && !comm->id() && !is_opening(comm)) error = begin_open(call.comm, comm);
+  if (part == Part::makes && !comm->id()) error = begin_open(call.comm, comm);
   if (error != MPI_SUCCESS) return error;
   std::shared_ptr<CheckedCall> begun;
   {

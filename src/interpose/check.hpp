@@ -55,6 +55,7 @@ class Check {
   /// The ranks of a communicator in MPI_COMM_WORLD; none if its calls cannot be compared.
   [[nodiscard]] std::vector<Rank> comparable(MPI_Comm comm) const;
   void attach(MPI_Comm comm, CommPointer checked) const;
+  /// Begins to agree on the number of a communicator, unless that is done or under way. Returns an MPI error code.
   [[nodiscard]] int begin_open(MPI_Comm handle, const CommPointer& comm);
   void open(const Opening& opening);
   [[nodiscard]] bool is_opening(const CommPointer& comm);

@@ -28,8 +28,8 @@ void Mailbox::use_letters(std::span<Letter> letters) {
 }
 
 Letter& Mailbox::letter(std::uint32_t index) {
-  const auto offset = static_cast<std::uintptr_t>(letters_offset_.load(std::memory_order_acquire));
-  return reinterpret_cast<Letter*>(reinterpret_cast<std::uintptr_t>(this) + offset)[index];
+  std::byte* const letters = reinterpret_cast<std::byte*>(this) + letters_offset_.load(std::memory_order_acquire);
+  return reinterpret_cast<Letter*>(letters)[index];
 }
 
 void Mailbox::push(LetterRef ref, Letter& letter) {

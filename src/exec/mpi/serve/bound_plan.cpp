@@ -6,8 +6,8 @@ namespace circoll::mpi {
 
 BoundPlan::BoundPlan(const Signature& signature, std::uint64_t hash, MPI_Datatype type, const TypeInfo& info,
                      const Placement& placement)
-    : PreparedCall(signature, hash, placement, tag_layout().most_tags()) {
-  memory_bytes_ = sizeof(BoundPlan) + prepared_bytes();
+    : PreparedCall(signature, hash, placement, tag_layout().most_tags()),
+      memory_bytes_(sizeof(BoundPlan) + prepared_bytes()) {
   if (!has_plan()) return;
   messages_ = std::make_unique<MessageTable>(plan(), type, info);
   memory_bytes_ += plan().steps.size() * sizeof(Message);
