@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "circoll/local.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
+#include "exec/local/job.hpp"
 #include "local_table.hpp"
 #include "support/oracle.hpp"
 

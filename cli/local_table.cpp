@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "circoll/local.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
+#include "exec/local/job.hpp"
 #include "support/oracle.hpp"
 
 namespace circoll::cli {

@@ -1,8 +1,9 @@
+#include "exec/local/job.hpp"
+
 #include <chrono>
 #include <cstring>
 #include <numeric>
 
-#include "circoll/local.hpp"
 #include "circoll/schedule.hpp"
 
 namespace circoll::local {
