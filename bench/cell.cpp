@@ -11,6 +11,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/calibration.hpp"
+#include "circoll/collectives.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
@@ -27,8 +28,7 @@ class Workload {
     PMPI_Comm_size(MPI_COMM_WORLD, &size_);
     const auto extent = static_cast<Count>(extent_bytes(type_));
     const Count blocks = has_one_vector(collective) ? 1 : size_;
-    // The bytes are those of a block, of an exchange those of all blocks that a rank sends.
-    const Count block_bytes = is_exchange(collective) ? bytes / size_ : bytes;
+    const Count block_bytes = Amounts::of_measured(collective, size_, bytes).block_bytes();
     const Count count = std::max<Count>(block_bytes / extent, bytes > 0 ? 1 : 0);
     send_.resize(static_cast<std::size_t>(count * blocks * extent));
     recv_.resize(send_.size());
@@ -58,7 +58,8 @@ class Workload {
     std::ranges::fill(recv_.span(), '\0');
     if (collective_ == Collective::bcast && rank_ == call_.root) std::ranges::copy(send_.span(), recv_.data());
     run(call_);
-    if (collective_ == Collective::exscan && rank_ == 0) return {};  // MPI leaves it undefined
+    if (traits_of(collective_).recv.at == Significant::all_but_first && rank_ == 0)
+      return {};  // MPI leaves it undefined
     return {recv_.span().begin(), recv_.span().end()};
   }
 
@@ -133,21 +134,14 @@ std::string check(Workload& work, const Runner& run, bool exact) {
 
 }  // namespace
 
-bool has_one_vector(Collective collective) {
-  return collective == Collective::allreduce || collective == Collective::reduce || collective == Collective::bcast ||
-         collective == Collective::barrier || is_prefix(collective);
-}
-
 void set_counts(mpi::Call& call, const std::vector<Count>& counts, const std::vector<Count>& displs) {
-  if (!is_irregular(call.collective)) return;
   const mpi::CountArray all_counts(counts.data()), all_displs(displs.data());
-  const bool only_sends = call.collective == Collective::scatterv;
-  if (only_sends || is_exchange(call.collective)) {
+  if (has_sendcounts(call.collective)) {
     call.sendcounts = all_counts;
     call.senddispls = all_displs;
   }
-  if (!only_sends) call.recvcounts = all_counts;
-  if (!only_sends && call.collective != Collective::reduce_scatter) call.recvdispls = all_displs;
+  if (has_recvcounts(call.collective)) call.recvcounts = all_counts;
+  if (has_recvdispls(call.collective)) call.recvdispls = all_displs;
 }
 
 Runner::Runner(const Options& options, Collective collective, const std::string& name)

@@ -30,8 +30,6 @@ struct Cell {
 /// The algorithms of --algorithm that can serve a collective here; "native" first.
 [[nodiscard]] std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size);
 
-/// Whether a call has one vector, the same on all ranks, and not a block for each rank; or nothing at all.
-[[nodiscard]] bool has_one_vector(Collective collective);
 /// An irregular call's arrays, of what it sends and of what it receives, are these; others have none. The call refers to them.
 void set_counts(mpi::Call& call, const std::vector<Count>& counts, const std::vector<Count>& displs);
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/mpi.hpp"
 

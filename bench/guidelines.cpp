@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "core/statistics.hpp"
 #include "guideline_calls.hpp"
@@ -77,7 +78,9 @@ std::vector<Cell> cells_of(const GuidelineCell& cell, int size) {
     const auto collective = collective_from_string(cell.sides[i]);
     if (!collective) continue;
     if (cells.empty() || cells.back().collective != *collective) {
-      cells.push_back({.collective = *collective, .bytes = bench_bytes(*collective, size, cell.bytes), .series = {}});
+      cells.push_back({.collective = *collective,
+                       .bytes = Amounts::of_vector(*collective, size, cell.bytes).measured_bytes(),
+                       .series = {}});
     }
     cells.back().series.push_back(cell.series[i]);
   }

@@ -6,7 +6,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
-#include "core/environment.hpp"
+#include "core/text.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -42,29 +42,33 @@ std::vector<std::string> split_algorithms(const std::string& text) {
   return names;
 }
 
+/// What a name stands for, by one of the parsers of core/text.hpp.
+template <typename Parse>
+auto named(const std::string& option, const std::string& name, Parse parse) {
+  try {
+    return parse(name);
+  } catch (const Error& error) {
+    throw CLI::ValidationError(option, error.what());
+  }
+}
+
 void read_lists(const std::string& collectives, const std::string& algorithms, const std::string& bytes,
                 const std::string& type, const std::string& op, Options& options) {
   if (collectives == "all") {
     options.collectives.assign(all_collectives.begin(), all_collectives.end());
   } else {
     for (const std::string& name : split(collectives)) {
-      const auto collective = collective_from_string(name);
-      if (!collective) throw CLI::ValidationError("--collective", "no collective is named '" + name + "'");
-      options.collectives.push_back(*collective);
+      options.collectives.push_back(named("--collective", name, parse_collective));
     }
   }
   options.algorithms = split_algorithms(algorithms);
   for (const std::string& word : split(bytes)) {
-    const auto value = parse_bytes(word);
-    if (!value) throw CLI::ValidationError("--bytes", "'" + word + "' is not a number of bytes");
-    options.bytes.push_back(static_cast<Count>(*value));
+    std::string digits = word;
+    if (const std::string wrong = rewrite_bytes(digits); !wrong.empty()) throw CLI::ValidationError("--bytes", wrong);
+    options.bytes.push_back(*parse_bytes(digits));
   }
-  const auto known_type = type_from_string(type);
-  if (!known_type) throw CLI::ValidationError("--type", "no type is named '" + type + "'");
-  options.type = *known_type;
-  const auto known_op = op_from_string(op);
-  if (!known_op) throw CLI::ValidationError("--op", "no operator is named '" + op + "'");
-  options.op = *known_op;
+  options.type = named("--type", type, parse_type);
+  options.op = named("--op", op, parse_op);
 }
 
 }  // namespace
@@ -87,6 +91,7 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   CLI::App app("circoll-bench: collectives of this MPI, native against Circoll");
   app.name("circoll-bench");
   std::string collectives = "all", algorithms = "native,auto", bytes = "8,1Ki,64Ki", type = "byte", op = "bor";
+  const CLI::Validator number(rewrite_number, "NUMBER");
   app.add_option("--collective", collectives, "Names separated by commas, or all")->capture_default_str();
   app.add_option("--algorithm", algorithms,
                  "native, auto, all, or names with parameters (name:segments=4,relabel=8), "
@@ -96,8 +101,11 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
       ->capture_default_str();
   app.add_option("--type", type, "Element type")->capture_default_str();
   app.add_option("--op", op, "Operator of reductions")->capture_default_str();
-  app.add_option("--root", options.root, "Root of rooted collectives")->capture_default_str();
-  app.add_option("--reps", options.reps, "Repetitions at most")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--root", options.root, "Root of rooted collectives")->transform(number)->capture_default_str();
+  app.add_option("--reps", options.reps, "Repetitions at most")
+      ->capture_default_str()
+      ->transform(number)
+      ->check(CLI::PositiveNumber);
   app.add_option("--seconds", options.seconds, "Time at most, per algorithm and size")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-// The persistent collectives of Open MPI 4, before MPI had them.
-#if defined(OPEN_MPI) && MPI_VERSION < 4
+// Open MPI 4 has persistent collectives as an extension; version 5 has MPI's, though it says that it is MPI 3.1.
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
 #define CIRCOLL_ALLREDUCE_INIT MPIX_Allreduce_init
 #else

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "core/statistics.hpp"
 
@@ -39,24 +40,17 @@ double algorithm_bandwidth(const Cell& cell, const Figures& own) {
 /// needs, as nccl-tests has it.
 double bus_factor(Collective collective, int size) {
   const double p = size;
-  switch (collective) {
-    case Collective::allreduce:
-      return 2 * (p - 1) / p;
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
+  // What every rank gets has to be combined first.
+  if (collective == Collective::allreduce) return 2 * (p - 1) / p;
+  switch (traits_of(collective).blocks) {
+    case Blocks::per_rank:
       return p - 1;
-    case Collective::alltoall:
-    case Collective::alltoallv:
+    case Blocks::per_pair:
       return (p - 1) / p;
-    default:
-      return size > 1 ? 1 : 0;
+    case Blocks::one:
+      break;
   }
+  return size > 1 ? 1 : 0;
 }
 
 std::string label(const Series& series) {

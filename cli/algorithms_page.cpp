@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "circoll/collectives.hpp"
 #include "circoll/select.hpp"
+#include "core/text.hpp"
 #include "list_pages.hpp"
-#include "units.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -112,7 +113,7 @@ std::string choices(Collective collective, Rank p) {
     if (now == before) continue;
     text += text.empty() ? std::string(now) : fmt::format(", from {} {}", readable_bytes(bytes), now);
     before = now;
-    if (deciding_bytes(collective, 1) == 0) break;
+    if (!size_decides(collective)) break;
   }
   return text;
 }

@@ -10,9 +10,9 @@
 #include "circoll/model.hpp"
 #include "circoll/ops.hpp"
 #include "commands.hpp"
+#include "core/text.hpp"
 #include "cost_page.hpp"
 #include "cost_plot.hpp"
-#include "units.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -179,19 +179,16 @@ void add_cost(CLI::App& app, Context& /*context*/) {
   CLI::App* command = app.add_subcommand("cost", "Predict times: of an algorithm, or of all of a collective");
   command->add_option("what", options->what,
                       "COLLECTIVE/ALGORITHM[:param=value,...], or COLLECTIVE to rank its algorithms");
-  command->add_option("-p,--ranks", options->size, "Number of ranks")->check(CLI::Range(Rank{1}, Rank{1} << 20));
+  command->add_option("-p,--ranks", options->size, "Number of ranks")
+      ->transform(whole_number())
+      ->check(CLI::Range(Rank{1}, Rank{1} << 20));
   command->add_option("-b,--bytes", options->bytes, "Size of the vector; Ki, Mi, Gi may follow the number")
-      ->transform(CLI::AsNumberWithUnit(
-          std::map<std::string, Count>{{"Ki", Count{1} << 10}, {"Mi", Count{1} << 20}, {"Gi", Count{1} << 30}},
-          CLI::AsNumberWithUnit::CASE_SENSITIVE, "BYTES"))
+      ->transform(number_of_bytes())
       ->check(CLI::Range(Count{0}, Count{1} << 50))
       ->default_str("1Mi");
-  command->add_option("--root", options->root, "The root of a rooted collective")->check(CLI::NonNegativeNumber);
+  command->add_option("--root", options->root, "The root of a rooted collective")->transform(whole_number());
   command->add_option("--op", options->op, "The operator of a reduction: rules algorithms out that it does not suit")
-      ->check([](const std::string& name) {
-        return op_from_string(name) ? std::string() : fmt::format("'{}' is no operator", name);
-      })
-      ->type_name("OP")
+      ->transform(op_name())
       ->capture_default_str();
   command->add_option("--machine", options->machine_file, "A machine file (circoll calibrate)")->type_name("FILE");
   const Machine measured;

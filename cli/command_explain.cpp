@@ -3,12 +3,12 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
-#include "core/environment.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -16,8 +16,9 @@ namespace {
 struct ExplainOptions {
   std::string collective;
   Rank ranks = 0;
-  std::string bytes = "0";
-  Rank cores = 1;
+  Count bytes = 0;
+  std::optional<Rank> cores;
+  std::optional<Rank> nodes;
   std::string type = "float64";
   std::string op = "sum";
   bool user_op = false;
@@ -28,16 +29,25 @@ struct ExplainOptions {
   bool json = false;
 };
 
+/// Puts the ranks on nodes. What is not given follows from filling nodes in order.
+void place(const ExplainOptions& options, CallFacts& facts) {
+  const Rank p = options.ranks;
+  facts.nodes = options.nodes.value_or(0);
+  facts.cores = options.cores.value_or(options.nodes ? (p + *options.nodes - 1) / *options.nodes : 1);
+  if (!options.nodes) return;
+  // One node is full, and the others have a rank at least.
+  if (p > facts.cores * facts.nodes || p < facts.nodes + facts.cores - 1) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} ranks do not lie on {} nodes of which the fullest has {}",
+                                                         p, facts.nodes, facts.cores));
+  }
+  facts.node_by_node = facts.nodes == (p + facts.cores - 1) / facts.cores;
+}
+
 CallFacts facts_from(const ExplainOptions& options) {
   const Collective collective = *collective_from_string(options.collective);
-  const auto bytes = parse_bytes(options.bytes);
-  const auto type = type_from_string(options.type);
-  const auto op = op_from_string(options.op);
-  if (!bytes) throw Error(ErrorCode::invalid_argument, fmt::format("'{}' is not a number of bytes", options.bytes));
-  if (!type) throw Error(ErrorCode::unknown_name, fmt::format("'{}' is no element type", options.type));
-  if (!op) throw Error(ErrorCode::unknown_name, fmt::format("'{}' is no operator", options.op));
-  CallFacts facts = facts_of(collective, options.ranks, static_cast<Count>(*bytes), *op, *type);
-  facts.cores = options.cores;
+  CallFacts facts =
+      facts_of(collective, options.ranks, options.bytes, *op_from_string(options.op), *type_from_string(options.type));
+  place(options, facts);
   if ((options.user_op || options.noncommutative) && is_reducing(collective)) {
     facts.op = {.commutative = !options.noncommutative, .idempotent = false};
     facts.exact_op = facts.predefined_op = false;
@@ -55,9 +65,9 @@ std::string operator_text(const ExplainOptions& options, const CallFacts& facts)
 
 std::string as_text(const ExplainOptions& options, const CallFacts& facts, const Decision& decision,
                     const Machine& machine) {
-  std::string text =
-      fmt::format("call       {}, p = {}, {} bytes{}{}\n", options.collective, facts.p, facts.bytes,
-                  operator_text(options, facts), facts.cores > 1 ? fmt::format(", on nodes of {}", facts.cores) : "");
+  std::string text = fmt::format(
+      "call       {}, p = {}, {} bytes{}{}\n", options.collective, facts.p, facts.bytes, operator_text(options, facts),
+      facts.cores > 1 ? fmt::format(", on {} nodes of {}", nodes_of(facts), facts.cores) : "");
   text += fmt::format("policy     {}\n", options.policy);
   text += fmt::format(
       "machine    {}: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.3g}, f_beta {:.3g}\n",
@@ -84,6 +94,7 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
                                        {"p", facts.p},
                                        {"bytes", facts.bytes},
                                        {"cores", facts.cores},
+                                       {"nodes", nodes_of(facts)},
                                        {"policy", decision.policy},
                                        {"machine", machine.name},
                                        {"choice", decision.selection ? with_params(*decision.selection) : "native"},
@@ -108,17 +119,23 @@ void explain(const ExplainOptions& options) {
 void add_explain(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "Say which algorithm a policy chooses for a call, and why");
-  command->add_option("collective", options->collective, "Collective")->required()->check(collective_name());
+  command->add_option("collective", options->collective, "Collective")->required()->transform(collective_name());
   command->add_option("-p,--ranks", options->ranks, "Number of ranks")
       ->required()
+      ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
   command->add_option("-b,--bytes", options->bytes, "The vector (Ki, Mi, Gi): all blocks, where each rank has one")
+      ->transform(number_of_bytes())
       ->capture_default_str();
-  command->add_option("--cores", options->cores, "Ranks on a node, numbered node by node")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("-t,--type", options->type, "Element type")->capture_default_str();
-  command->add_option("-o,--op", options->op, "Operator of reductions")->capture_default_str();
+  command->add_option("--cores", options->cores, "Ranks on a node, the most of any (default: 1, or what --nodes makes)")
+      ->transform(whole_number())
+      ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
+  command
+      ->add_option("--nodes", options->nodes, "Nodes with ranks on them (default: as many as --cores fills in order)")
+      ->transform(whole_number())
+      ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
+  command->add_option("-t,--type", options->type, "Element type")->transform(type_name())->capture_default_str();
+  command->add_option("-o,--op", options->op, "Operator of reductions")->transform(op_name())->capture_default_str();
   command->add_flag("--user-op", options->user_op, "The operator is the caller's function");
   command->add_flag("--noncommutative", options->noncommutative, "It is, and does not commute");
   command->add_option("--policy", options->policy, "auto, model, classic, openmpi_fixed, native or file:PATH")
@@ -132,7 +149,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       "  circoll explain allreduce -p 64 --bytes 8Ki --type float32 --op sum\n"
       "  circoll explain allreduce -p 6 --bytes 128Ki --policy openmpi_fixed\n"
       "  circoll explain reduce_scatter_block -p 1152 --cores 32 --bytes 8Mi\n"
-      "  circoll explain bcast -p 16 --bytes 1Mi --policy file:rules.json\n"
+      "  circoll explain bcast -p 16 --nodes 4 --bytes 1Mi --policy file:rules.json\n"
       "Rules are described in docs/rules.md.");
   command->callback([options] { explain(*options); });
 }

@@ -19,6 +19,7 @@ using nlohmann::ordered_json;
 
 struct ListOptions {
   std::string collective;
+  bool collectives = false;
   bool json = false;
   std::string page;
   std::vector<Rank> sizes;
@@ -141,6 +142,13 @@ ordered_json as_json(const Algorithm& algorithm, Collective collective, const st
           {"cost", costs_of(algorithm, collective, sizes)}};
 }
 
+/// One name on each line, for scripts.
+void list_collectives() {
+  std::string text;
+  for (const Collective collective : all_collectives) text += fmt::format("{}\n", to_string(collective));
+  print(text);
+}
+
 void list(const ListOptions& options) {
   if (!options.page.empty()) return print(options.page == "peers" ? peers_page() : algorithms_page());
   std::optional<Collective> wanted;
@@ -167,8 +175,9 @@ void list(const ListOptions& options) {
 void add_list(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* command = app.add_subcommand("list", "List the algorithms and what they declare");
-  command->add_option("-c,--collective", options->collective, "Only those that serve this collective")
-      ->check(collective_name());
+  CLI::Option* collective =
+      command->add_option("-c,--collective", options->collective, "Only those that serve this collective")
+          ->transform(collective_name());
   CLI::Option* json =
       command->add_flag("--json", options->json,
                         "As JSON, with declared and (up to p = 128) counted costs in blocks, not in place, root 0");
@@ -176,14 +185,17 @@ void add_list(CLI::App& app, Context& /*context*/) {
       ->check(CLI::IsMember({"algorithms", "peers"}))
       ->excludes(json);
   command->add_option("-p,--ranks", options->sizes, "Numbers of ranks to give costs for (default: 2 .. 16)")
+      ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, Rank{1} << 20))
       ->needs(json);
+  command->add_flag("--collectives", options->collectives, "Only the names of the collectives, one on each line")
+      ->excludes(collective, json);
   command->footer(
       "Examples:\n"
       "  circoll list\n"
       "  circoll list --collective allreduce\n"
       "  circoll list --json -p 64 -p 100 | jq '.[] | {id, cost}'");
-  command->callback([options] { list(*options); });
+  command->callback([options] { options->collectives ? list_collectives() : list(*options); });
 }
 
 }  // namespace circoll::cli

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "circoll/collectives.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
@@ -37,9 +38,10 @@ Selection selection_of(const LocalOptions& options, const local::Job& job) {
     const std::string given = options.id.find(':') == std::string::npos ? ":" : ",";
     selection = parse_selection(options.id + given + "segments=" + std::to_string(options.segments));
   }
-  const Count elements = is_exchange(selection.collective) ? job.input_elements(0) : job.total();
-  return resolve(selection, facts_of(selection.collective, job.size, elements * job.element_bytes(),
-                                     job.op.predefined(), job.type));
+  // The counts of an alltoallv are those of all ranks, but then no size decides.
+  const Amounts amounts = Amounts::of_counts(selection.collective, job.size, job.counts, job.element_bytes());
+  return resolve(selection,
+                 facts_of(selection.collective, job.size, amounts.vector_bytes(), job.op.predefined(), job.type));
 }
 
 local::Job job_of(const LocalOptions& options) {
@@ -48,15 +50,11 @@ local::Job job_of(const LocalOptions& options) {
   job.size = options.ranks;
   job.root = options.root;
   job.counts = options.counts.empty() ? std::vector<Count>{options.count} : options.counts;
-  if (job.collective == Collective::barrier) job.counts = {0};
-  const auto type = type_from_string(options.type);
-  const auto op = op_from_string(options.op);
-  if (!type) throw Error(ErrorCode::unknown_name, "'" + options.type + "' is no element type");
-  if (!op) throw Error(ErrorCode::unknown_name, "'" + options.op + "' is no operator");
-  job.type = *type;
-  job.op = *op;
+  if (!traits_of(job.collective).moves_data) job.counts = {0};
+  job.type = *type_from_string(options.type);
+  job.op = *op_from_string(options.op);
   job.in_place = options.in_place;
-  job.fill = [type](Rank rank, std::span<std::byte> bytes) { oracle::fill(*type, rank, bytes); };
+  job.fill = [type = job.type](Rank rank, std::span<std::byte> bytes) { oracle::fill(type, rank, bytes); };
   return job;
 }
 
@@ -103,23 +101,25 @@ void add_local(CLI::App& app, Context& context) {
       app.add_subcommand("local", "Run an algorithm in this process, without MPI, and check its result");
   CLI::Option* id = command->add_option("id", options->id, "Algorithm, as in 'circoll list': COLLECTIVE/NAME");
   command->add_option("-p,--ranks", options->ranks, "Number of ranks")
+      ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, Rank{1} << 20))
       ->capture_default_str();
   CLI::Option* count =
       command->add_option("-n,--count", options->count, "Elements of the vector, or of each rank's block")
-          ->check(CLI::NonNegativeNumber)
+          ->transform(whole_number())
           ->capture_default_str();
   command
       ->add_option(
           "--counts", options->counts,
           "Elements of each rank's block: p numbers, comma-separated; alltoallv: p * p, row s for what rank s sends")
       ->delimiter(',')
-      ->check(CLI::NonNegativeNumber)
+      ->transform(whole_number())
       ->excludes(count);
-  command->add_option("-t,--type", options->type, "Element type")->capture_default_str();
-  command->add_option("-o,--op", options->op, "Operator, for reductions")->capture_default_str();
-  command->add_option("-r,--root", options->root, "Root")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->add_option("-t,--type", options->type, "Element type")->transform(type_name())->capture_default_str();
+  command->add_option("-o,--op", options->op, "Operator, for reductions")->transform(op_name())->capture_default_str();
+  command->add_option("-r,--root", options->root, "Root")->transform(whole_number())->capture_default_str();
   command->add_option("--segments", options->segments, "Segments, for pipelined algorithms")
+      ->transform(whole_number())
       ->check(CLI::PositiveNumber);
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
   CLI::Option* threads = command->add_flag("--threads", options->threads, "Every rank in a thread of its own");

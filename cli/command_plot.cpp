@@ -64,7 +64,7 @@ void add_plot(CLI::App& app, Context& context) {
   command->add_option("-c,--collective", options->filter.collectives, "Only these, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(collective_name());
+      ->transform(collective_name());
   command->add_option("-a,--algorithm", options->filter.algorithms, "Only these, as circoll-bench was asked for them")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -10,7 +10,6 @@
 #include "circoll/picture.hpp"
 #include "circoll/text.hpp"
 #include "commands.hpp"
-#include "core/environment.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -21,18 +20,14 @@ struct ShowOptions {
   std::optional<Rank> rank;
   Rank root = 0;
   std::optional<std::int64_t> segments;
-  std::optional<std::string> bytes;
+  std::optional<Count> bytes;
   bool in_place = false;
   std::string format = "text";
 };
 
 void show(const ShowOptions& options) {
   Selection selection = parse_selection(options.id);
-  if (options.bytes) {
-    const auto bytes = parse_bytes(*options.bytes);
-    if (!bytes) throw Error(ErrorCode::invalid_argument, "--bytes: '" + *options.bytes + "' is not a number of bytes");
-    selection = with_segment_count(selection, options.size, static_cast<Count>(*bytes));
-  }
+  if (options.bytes) selection = with_segment_count(selection, options.size, *options.bytes);
   if (options.root >= options.size || options.rank.value_or(0) >= options.size) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--root and --rank lie in 0 .. {} for -p {}", options.size - 1, options.size));
@@ -75,12 +70,16 @@ void add_show(CLI::App& app, Context& /*context*/) {
   command->add_option("id", options->id, "COLLECTIVE/ALGORITHM[:param=value,...]; see 'circoll list'")->required();
   command->add_option("-p,--ranks", options->size, "Number of ranks")
       ->required()
+      ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
   command->add_option("-r,--rank", options->rank, "Only this rank (default: all, one after another)")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--root", options->root, "The root of a rooted collective")->check(CLI::NonNegativeNumber);
-  command->add_option("-n,--segments", options->segments, "The parameter 'segments'")->check(CLI::PositiveNumber);
-  command->add_option("--bytes", options->bytes, "The vector (Ki, Mi, Gi), for the parameter 'segment' in bytes");
+      ->transform(whole_number());
+  command->add_option("--root", options->root, "The root of a rooted collective")->transform(whole_number());
+  command->add_option("-n,--segments", options->segments, "The parameter 'segments'")
+      ->transform(whole_number())
+      ->check(CLI::PositiveNumber);
+  command->add_option("--bytes", options->bytes, "The vector (Ki, Mi, Gi), for the parameter 'segment' in bytes")
+      ->transform(number_of_bytes());
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
   command->add_option("-f,--format", options->format, "text, json or svg")
       ->check(CLI::IsMember({"text", "json", "svg"}))

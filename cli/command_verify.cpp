@@ -5,17 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <thread>
 
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
-#include "core/environment.hpp"
+#include "core/text.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -27,19 +27,16 @@ struct VerifyOptions {
   std::string sizes = "1..64";
   std::string roots = "sample";
   std::vector<std::int64_t> segments;
-  std::string bytes;
+  std::optional<Count> bytes;
   int jobs = 0;
   Rank last_in_place = VerifyRange{}.last_in_place;
   bool json = false;
 };
 
 std::int64_t number(std::string_view text, std::string_view what) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw Error(ErrorCode::parse, fmt::format("'{}' is not {}", text, what));
-  }
-  return value;
+  const auto value = parse_number(text);
+  if (!value) throw Error(ErrorCode::parse, fmt::format("'{}' is not {}", text, what));
+  return *value;
 }
 
 /// "A..B" or "A".
@@ -158,11 +155,7 @@ void run(const VerifyOptions& options, Context& context) {
   range.last_in_place = options.last_in_place;
   std::set<std::string> named;
   const std::vector<Selection> selections = read_selections(options.what, named);
-  if (!options.bytes.empty()) {
-    const auto bytes = parse_bytes(options.bytes);
-    if (!bytes) throw Error(ErrorCode::invalid_argument, fmt::format("'{}' is not a number of bytes", options.bytes));
-    range.bytes = static_cast<Count>(*bytes);
-  }
+  range.bytes = options.bytes;
   for (const Selection& selection : selections) {
     if (range.bytes || !selection.params.contains("segment")) continue;
     throw Error(ErrorCode::invalid_argument,
@@ -203,8 +196,10 @@ void add_verify(CLI::App& app, Context& context) {
   command->add_option("--root", options->roots, "'all', 'sample' (0, 1, p/2, p-1) or a list, for rooted collectives")
       ->capture_default_str();
   command->add_option("--segments", options->segments, "values of the parameter 'segments' (default: a sample)")
-      ->delimiter(',');
-  command->add_option("--bytes", options->bytes, "the vector (Ki, Mi, Gi), for the parameter 'segment' in bytes");
+      ->delimiter(',')
+      ->transform(whole_number());
+  command->add_option("--bytes", options->bytes, "the vector (Ki, Mi, Gi), for the parameter 'segment' in bytes")
+      ->transform(number_of_bytes());
   command->add_option("--jobs", options->jobs, "threads (default: one per core)")->check(CLI::NonNegativeNumber);
   command->add_option("--in-place-up-to", options->last_in_place, "verify in-place calls as well up to this p")
       ->capture_default_str();

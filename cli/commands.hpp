@@ -43,7 +43,12 @@ void write_file(const std::string& path, const std::string& text);
 /// "collective/name:param=value,param=value".
 [[nodiscard]] std::string with_params(const Selection& selection);
 
-/// Accepts the name of a collective; nothing else.
+// Transformations of what the command line says (core/text.hpp), to be checked further as usual: names of collectives,
+// types and operators become those of to_string, and numbers such as 64Ki or 1e6 become digits.
 [[nodiscard]] CLI::Validator collective_name();
+[[nodiscard]] CLI::Validator type_name();
+[[nodiscard]] CLI::Validator op_name();
+[[nodiscard]] CLI::Validator whole_number();
+[[nodiscard]] CLI::Validator number_of_bytes();
 
 }  // namespace circoll::cli

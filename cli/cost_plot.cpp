@@ -7,7 +7,7 @@
 
 #include "chart.hpp"
 #include "circoll/error.hpp"
-#include "units.hpp"
+#include "core/text.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "circoll/collectives.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
@@ -59,19 +60,17 @@ class Times {
 /// One rank's result straight from all inputs: the definition, in one loop over memory.
 void compute_directly(const local::Job& job, const Buffers& inputs, std::size_t rank, std::vector<std::byte>& output) {
   if (output.empty()) return;
-  const bool per_rank =
-      job.collective == Collective::reduce_scatter || job.collective == Collective::reduce_scatter_block;
   if (is_reducing(job.collective)) {
-    const std::size_t offset = per_rank ? rank * output.size() : 0;
+    const bool scattered = traits_of(job.collective).recv.holds == Holds::own_block;
+    const std::size_t offset = scattered ? rank * output.size() : 0;
     const std::size_t elements = output.size() / extent_bytes(type);
     std::memcpy(output.data(), inputs[0].data() + offset, output.size());
-    const std::size_t sources = job.collective == Collective::scan     ? rank + 1
-                                : job.collective == Collective::exscan ? rank
-                                                                       : inputs.size();
+    const bool exclusive = traits_of(job.collective).recv.at == Significant::all_but_first;
+    const std::size_t sources = !is_prefix(job.collective) ? inputs.size() : exclusive ? rank : rank + 1;
     for (std::size_t r = 1; r < sources; ++r) {
       reduce_kernel(op, type)(output.data(), output.data(), inputs[r].data() + offset, elements);
     }
-  } else if (job.collective == Collective::scatter || job.collective == Collective::scatterv) {
+  } else if (regular_of(job.collective) == Collective::scatter) {
     std::memcpy(output.data(), inputs[0].data() + rank * output.size(), output.size());
   } else if (is_exchange(job.collective)) {
     const std::size_t block = output.size() / inputs.size();
@@ -95,7 +94,7 @@ local::Call call_of(const local::Job& job, const local::Outcome& outcome, Buffer
   call.recvbuf = outputs[rank].data();
   call.count = job.counts[0];
   if (is_irregular(job.collective)) call.counts = counts;
-  if (job.collective == Collective::alltoallv) call.send_counts = counts;
+  if (is_irregular(job.collective) && is_exchange(job.collective)) call.send_counts = counts;
   call.type = job.type;
   call.op = job.op;
   return call;
@@ -108,10 +107,8 @@ Row measure(Collective collective, Rank ranks, Count bytes) {
   job.size = ranks;
   job.type = type;
   job.op = op;
-  const bool is_vector = collective == Collective::allreduce || collective == Collective::reduce ||
-                         collective == Collective::bcast || collective == Collective::barrier || is_prefix(collective);
   const Count elements = bytes / static_cast<Count>(extent_bytes(type));
-  job.counts = {is_vector ? elements : std::max(Count{bytes > 0 ? 1 : 0}, elements / ranks)};
+  job.counts = {has_one_vector(collective) ? elements : std::max(Count{bytes > 0 ? 1 : 0}, elements / ranks)};
   const std::vector<Count> counts(p, job.counts[0]);
 
   local::Outcome outcome;
@@ -150,7 +147,7 @@ Row measure(Collective collective, Rank ranks, Count bytes) {
     }
   });
 
-  const Count vector_bytes = (is_exchange(collective) ? job.input_elements(0) : job.total()) * job.element_bytes();
+  const Count vector_bytes = Amounts::of_count(collective, ranks, job.counts[0], job.element_bytes()).vector_bytes();
   const Selection selection = resolve({}, facts_of(collective, ranks, vector_bytes, op, type));
   std::string name(selection.algorithm->name);
   for (const auto& [key, value] : selection.params) name += fmt::format(":{}={}", key, value);
@@ -178,7 +175,7 @@ bool print_local_table(Rank ranks, bool json) {
   for (const Collective collective : all_collectives) {
     if (algorithms_of(collective).empty()) continue;
     const std::vector<Count> sizes =
-        collective == Collective::barrier ? std::vector<Count>{0} : std::vector<Count>{64, 16 << 10, 1 << 20};
+        traits_of(collective).moves_data ? std::vector<Count>{64, 16 << 10, 1 << 20} : std::vector<Count>{0};
     for (const Count bytes : sizes) {
       const Row row = measure(collective, ranks, bytes);
       all_correct = all_correct && row.error.empty();

@@ -9,6 +9,7 @@
 #include "circoll/circoll.h"
 #include "circoll/error.hpp"
 #include "commands.hpp"
+#include "core/text.hpp"
 
 namespace circoll::cli {
 
@@ -29,15 +30,11 @@ std::string with_params(const Selection& selection) {
   return fmt::format("{}/{}", to_string(selection.collective), selection.text());
 }
 
-CLI::Validator collective_name() {
-  return {[](const std::string& name) {
-            if (collective_from_string(name)) return std::string();
-            std::string names;
-            for (const Collective collective : all_collectives) names += fmt::format(" {}", to_string(collective));
-            return fmt::format("'{}' is none of{}", name, names);
-          },
-          "COLLECTIVE"};
-}
+CLI::Validator collective_name() { return {rewrite_collective, "COLLECTIVE"}; }
+CLI::Validator type_name() { return {rewrite_type, "TYPE"}; }
+CLI::Validator op_name() { return {rewrite_op, "OP"}; }
+CLI::Validator whole_number() { return {rewrite_number, "NUMBER"}; }
+CLI::Validator number_of_bytes() { return {rewrite_bytes, "BYTES"}; }
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "units.hpp"
+#include "core/text.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <set>
 
+#include "core/text.hpp"
 #include "measured_chart.hpp"
 #include "page/page_parts.hpp"
-#include "units.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 
 namespace circoll::cli {
@@ -137,22 +138,15 @@ bool any_wrong(const Measured& measured) {
 }
 
 std::string_view meaning_of_bytes(Collective collective) {
-  switch (collective) {
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
+  switch (traits_of(collective).blocks) {
+    case Blocks::per_rank:
       return "bytes of a rank's block";
-    case Collective::alltoall:
-    case Collective::alltoallv:
+    case Blocks::per_pair:
       return "bytes that a rank sends";
-    default:
-      return "bytes of the vector";
+    case Blocks::one:
+      break;
   }
+  return "bytes of the vector";
 }
 
 }  // namespace circoll::cli

@@ -5,91 +5,24 @@
 #include <cctype>
 #include <string>
 #include <string_view>
-#ifdef OPEN_MPI
+#include <type_traits>
+
+// Persistent collectives and large counts are two facts: Open MPI 4 has the first as an extension, version 5 has MPI's,
+// and both come with version 6.
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
+#define TORTURE_INIT(name) MPIX_##name##_init
+#define TORTURE_INIT_BEGINS "MPIX_"
+#else
+#define TORTURE_INIT(name) MPI_##name##_init
+#define TORTURE_INIT_BEGINS "MPI_"
 #endif
+#define TORTURE_LARGE (MPI_VERSION >= 4)
+
+#include "core/mpi_functions.hpp"
 
 namespace circoll::torture {
 namespace {
-
-/// One form of all collectives: C is the type of counts, D that of displacements, Tail the arguments after the
-/// communicator.
-template <typename C, typename D, typename... Tail>
-struct Functions {
-  using Type = MPI_Datatype;
-  int (*allreduce)(const void*, void*, C, Type, MPI_Op, MPI_Comm, Tail...);
-  int (*reduce)(const void*, void*, C, Type, MPI_Op, int, MPI_Comm, Tail...);
-  int (*reduce_scatter_block)(const void*, void*, C, Type, MPI_Op, MPI_Comm, Tail...);
-  int (*reduce_scatter)(const void*, void*, const C*, Type, MPI_Op, MPI_Comm, Tail...);
-  int (*allgather)(const void*, C, Type, void*, C, Type, MPI_Comm, Tail...);
-  int (*allgatherv)(const void*, C, Type, void*, const C*, const D*, Type, MPI_Comm, Tail...);
-  int (*gather)(const void*, C, Type, void*, C, Type, int, MPI_Comm, Tail...);
-  int (*gatherv)(const void*, C, Type, void*, const C*, const D*, Type, int, MPI_Comm, Tail...);
-  int (*scatter)(const void*, C, Type, void*, C, Type, int, MPI_Comm, Tail...);
-  int (*scatterv)(const void*, const C*, const D*, Type, void*, C, Type, int, MPI_Comm, Tail...);
-  int (*bcast)(void*, C, Type, int, MPI_Comm, Tail...);
-  int (*barrier)(MPI_Comm, Tail...);
-  int (*alltoall)(const void*, C, Type, void*, C, Type, MPI_Comm, Tail...);
-  int (*alltoallv)(const void*, const C*, const D*, Type, void*, const C*, const D*, Type, MPI_Comm, Tail...);
-  int (*scan)(const void*, void*, C, Type, MPI_Op, MPI_Comm, Tail...);
-  int (*exscan)(const void*, void*, C, Type, MPI_Op, MPI_Comm, Tail...);
-};
-
-const Functions<int, int> blocking{MPI_Allreduce,      MPI_Reduce,    MPI_Reduce_scatter_block,
-                                   MPI_Reduce_scatter, MPI_Allgather, MPI_Allgatherv,
-                                   MPI_Gather,         MPI_Gatherv,   MPI_Scatter,
-                                   MPI_Scatterv,       MPI_Bcast,     MPI_Barrier,
-                                   MPI_Alltoall,       MPI_Alltoallv, MPI_Scan,
-                                   MPI_Exscan};
-const Functions<int, int> native{PMPI_Allreduce,      PMPI_Reduce,    PMPI_Reduce_scatter_block,
-                                 PMPI_Reduce_scatter, PMPI_Allgather, PMPI_Allgatherv,
-                                 PMPI_Gather,         PMPI_Gatherv,   PMPI_Scatter,
-                                 PMPI_Scatterv,       PMPI_Bcast,     PMPI_Barrier,
-                                 PMPI_Alltoall,       PMPI_Alltoallv, PMPI_Scan,
-                                 PMPI_Exscan};
-const Functions<int, int, MPI_Request*> nonblocking{MPI_Iallreduce,      MPI_Ireduce,    MPI_Ireduce_scatter_block,
-                                                    MPI_Ireduce_scatter, MPI_Iallgather, MPI_Iallgatherv,
-                                                    MPI_Igather,         MPI_Igatherv,   MPI_Iscatter,
-                                                    MPI_Iscatterv,       MPI_Ibcast,     MPI_Ibarrier,
-                                                    MPI_Ialltoall,       MPI_Ialltoallv, MPI_Iscan,
-                                                    MPI_Iexscan};
-#ifdef OPEN_MPI
-const Functions<int, int, MPI_Info, MPI_Request*> persistent{
-    MPIX_Allreduce_init,      MPIX_Reduce_init,    MPIX_Reduce_scatter_block_init,
-    MPIX_Reduce_scatter_init, MPIX_Allgather_init, MPIX_Allgatherv_init,
-    MPIX_Gather_init,         MPIX_Gatherv_init,   MPIX_Scatter_init,
-    MPIX_Scatterv_init,       MPIX_Bcast_init,     MPIX_Barrier_init,
-    MPIX_Alltoall_init,       MPIX_Alltoallv_init, MPIX_Scan_init,
-    MPIX_Exscan_init};
-#else
-const Functions<int, int, MPI_Info, MPI_Request*> persistent{
-    MPI_Allreduce_init,      MPI_Reduce_init,    MPI_Reduce_scatter_block_init,
-    MPI_Reduce_scatter_init, MPI_Allgather_init, MPI_Allgatherv_init,
-    MPI_Gather_init,         MPI_Gatherv_init,   MPI_Scatter_init,
-    MPI_Scatterv_init,       MPI_Bcast_init,     MPI_Barrier_init,
-    MPI_Alltoall_init,       MPI_Alltoallv_init, MPI_Scan_init,
-    MPI_Exscan_init};
-const Functions<MPI_Count, MPI_Aint> blocking_large{MPI_Allreduce_c,      MPI_Reduce_c,    MPI_Reduce_scatter_block_c,
-                                                    MPI_Reduce_scatter_c, MPI_Allgather_c, MPI_Allgatherv_c,
-                                                    MPI_Gather_c,         MPI_Gatherv_c,   MPI_Scatter_c,
-                                                    MPI_Scatterv_c,       MPI_Bcast_c,     MPI_Barrier,
-                                                    MPI_Alltoall_c,       MPI_Alltoallv_c, MPI_Scan_c,
-                                                    MPI_Exscan_c};
-const Functions<MPI_Count, MPI_Aint, MPI_Request*> nonblocking_large{
-    MPI_Iallreduce_c,      MPI_Ireduce_c,    MPI_Ireduce_scatter_block_c,
-    MPI_Ireduce_scatter_c, MPI_Iallgather_c, MPI_Iallgatherv_c,
-    MPI_Igather_c,         MPI_Igatherv_c,   MPI_Iscatter_c,
-    MPI_Iscatterv_c,       MPI_Ibcast_c,     MPI_Ibarrier,
-    MPI_Ialltoall_c,       MPI_Ialltoallv_c, MPI_Iscan_c,
-    MPI_Iexscan_c};
-const Functions<MPI_Count, MPI_Aint, MPI_Info, MPI_Request*> persistent_large{
-    MPI_Allreduce_init_c,      MPI_Reduce_init_c,    MPI_Reduce_scatter_block_init_c,
-    MPI_Reduce_scatter_init_c, MPI_Allgather_init_c, MPI_Allgatherv_init_c,
-    MPI_Gather_init_c,         MPI_Gatherv_init_c,   MPI_Scatter_init_c,
-    MPI_Scatterv_init_c,       MPI_Bcast_init_c,     MPI_Barrier_init,
-    MPI_Alltoall_init_c,       MPI_Alltoallv_init_c, MPI_Scan_init_c,
-    MPI_Exscan_init_c};
-#endif
 
 template <typename C, typename Wide>
 const C* array(const Numbers<Wide>* numbers) {
@@ -101,88 +34,154 @@ const C* array(const Numbers<Wide>* numbers) {
   }
 }
 
-template <typename C, typename D, typename... Tail>
-int call(const Functions<C, D, Tail...>& f, Collective collective, const Arguments& a, Tail... tail) {
-  const auto sendcount = static_cast<C>(a.sendcount), recvcount = static_cast<C>(a.recvcount);
-  const C* const sendcounts = array<C>(a.sendcounts);
-  const C* const recvcounts = array<C>(a.recvcounts);
-  const D* const sendplaces = array<D>(a.sendplaces);
-  const D* const recvplaces = array<D>(a.recvplaces);
-  switch (collective) {
-    case Collective::allreduce:
-      return f.allreduce(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.comm, tail...);
-    case Collective::reduce:
-      return f.reduce(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.root, a.comm, tail...);
-    case Collective::reduce_scatter_block:
-      return f.reduce_scatter_block(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.comm, tail...);
-    case Collective::reduce_scatter:
-      return f.reduce_scatter(a.sendbuf, a.recvbuf, recvcounts, a.sendtype, a.op, a.comm, tail...);
-    case Collective::allgather:
-      return f.allgather(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.comm, tail...);
-    case Collective::allgatherv:
-      return f.allgatherv(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.comm,
-                          tail...);
-    case Collective::gather:
-      return f.gather(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
-    case Collective::gatherv:
-      return f.gatherv(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.root, a.comm,
-                       tail...);
-    case Collective::scatter:
-      return f.scatter(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
-    case Collective::scatterv:
-      return f.scatterv(a.sendbuf, sendcounts, sendplaces, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.root, a.comm,
-                        tail...);
-    case Collective::bcast:
-      return f.bcast(a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
-    case Collective::barrier:
-      return f.barrier(a.comm, tail...);
-    case Collective::alltoall:
-      return f.alltoall(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.comm, tail...);
-    case Collective::alltoallv:
-      return f.alltoallv(a.sendbuf, sendcounts, sendplaces, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype,
-                         a.comm, tail...);
-    case Collective::scan:
-      return f.scan(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.comm, tail...);
-    case Collective::exscan:
-      return f.exscan(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.comm, tail...);
+/// The arguments of a call, one member for each form in core/mpi_functions.hpp. C is the type of counts, D that of
+/// displacements, `f` the function, and `tail` are its arguments after the communicator.
+template <typename C, typename D>
+class Forms {
+ public:
+  explicit Forms(const Arguments& arguments)
+      : a(arguments),
+        sendcount(static_cast<C>(a.sendcount)),
+        recvcount(static_cast<C>(a.recvcount)),
+        sendcounts(array<C>(a.sendcounts)),
+        recvcounts(array<C>(a.recvcounts)),
+        sendplaces(array<D>(a.sendplaces)),
+        recvplaces(array<D>(a.recvplaces)) {}
+
+  template <typename F, typename... Tail>
+  int reduction(F f, Tail... tail) const {
+    return f(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.comm, tail...);
   }
-  return MPI_ERR_INTERN;
-}
+  template <typename F, typename... Tail>
+  int reduction_to_root(F f, Tail... tail) const {
+    return f(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.root, a.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int reduction_to_a_block(F f, Tail... tail) const {
+    return reduction(f, tail...);
+  }
+  template <typename F, typename... Tail>
+  int reduction_to_blocks(F f, Tail... tail) const {
+    return f(a.sendbuf, a.recvbuf, recvcounts, a.sendtype, a.op, a.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int counts_of_both(F f, Tail... tail) const {
+    return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int counts_of_both_and_root(F f, Tail... tail) const {
+    return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int array_of_received(F f, Tail... tail) const {
+    return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int array_of_received_and_root(F f, Tail... tail) const {
+    return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.root, a.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int array_of_sent_and_root(F f, Tail... tail) const {
+    return f(a.sendbuf, sendcounts, sendplaces, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int arrays_of_both(F f, Tail... tail) const {
+    return f(a.sendbuf, sendcounts, sendplaces, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.comm,
+             tail...);
+  }
+  template <typename F, typename... Tail>
+  int buffer_and_root(F f, Tail... tail) const {
+    return f(a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int nothing(F f, Tail... tail) const {
+    return f(a.comm, tail...);
+  }
+
+ private:
+  const Arguments& a;
+  C sendcount, recvcount;
+  const C *sendcounts, *recvcounts;
+  const D *sendplaces, *recvplaces;
+};
+
+/// Defines `name`, which calls the collective's function; FUNCTION makes its name from the two in the list.
+#define CIRCOLL_CALL(name, FUNCTION, C, D, BARRIER)                   \
+  template <typename... Tail>                                         \
+  int name(Collective collective, const Arguments& a, Tail... tail) { \
+    const Forms<C, D> arguments(a);                                   \
+    switch (collective) {                                             \
+      CIRCOLL_MPI_FUNCTIONS_WITH_COUNTS(FUNCTION)                     \
+      case Collective::barrier:                                       \
+        return arguments.nothing(BARRIER, tail...);                   \
+    }                                                                 \
+    return MPI_ERR_INTERN;                                            \
+  }
+#define CIRCOLL_CASE(collective, form, function) \
+  case Collective::collective:                   \
+    return arguments.form(function, tail...);
+
+#define CIRCOLL_BLOCKING(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_##Name)
+#define CIRCOLL_NATIVE(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_##Name)
+#define CIRCOLL_NONBLOCKING(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_I##lower)
+CIRCOLL_CALL(blocking, CIRCOLL_BLOCKING, int, int, MPI_Barrier)
+CIRCOLL_CALL(native, CIRCOLL_NATIVE, int, int, PMPI_Barrier)
+CIRCOLL_CALL(nonblocking, CIRCOLL_NONBLOCKING, int, int, MPI_Ibarrier)
+#define CIRCOLL_PERSISTENT(lower, Name, form) CIRCOLL_CASE(lower, form, TORTURE_INIT(Name))
+CIRCOLL_CALL(persistent, CIRCOLL_PERSISTENT, int, int, TORTURE_INIT(Barrier))
+#if TORTURE_LARGE
+#define CIRCOLL_BLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_##Name##_c)
+#define CIRCOLL_NONBLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_I##lower##_c)
+#define CIRCOLL_PERSISTENT_C(lower, Name, form) CIRCOLL_CASE(lower, form, MPI_##Name##_init_c)
+CIRCOLL_CALL(blocking_large, CIRCOLL_BLOCKING_C, MPI_Count, MPI_Aint, MPI_Barrier)
+CIRCOLL_CALL(nonblocking_large, CIRCOLL_NONBLOCKING_C, MPI_Count, MPI_Aint, MPI_Ibarrier)
+CIRCOLL_CALL(persistent_large, CIRCOLL_PERSISTENT_C, MPI_Count, MPI_Aint, MPI_Barrier_init)
+#endif
+
+// Sources are compiled together.
+#undef CIRCOLL_CALL
+#undef CIRCOLL_CASE
+#undef CIRCOLL_BLOCKING
+#undef CIRCOLL_NATIVE
+#undef CIRCOLL_NONBLOCKING
+#undef CIRCOLL_PERSISTENT
+#undef CIRCOLL_BLOCKING_C
+#undef CIRCOLL_NONBLOCKING_C
+#undef CIRCOLL_PERSISTENT_C
 
 }  // namespace
 
 int call_blocking(Collective collective, const Arguments& a, [[maybe_unused]] bool large) {
-#ifndef OPEN_MPI
-  if (large) return call(blocking_large, collective, a);
+#if TORTURE_LARGE
+  if (large) return blocking_large(collective, a);
 #endif
-  return call(blocking, collective, a);
+  return blocking(collective, a);
 }
 
 int call_nonblocking(Collective collective, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
-#ifndef OPEN_MPI
-  if (large) return call(nonblocking_large, collective, a, request);
+#if TORTURE_LARGE
+  if (large) return nonblocking_large(collective, a, request);
 #endif
-  return call(nonblocking, collective, a, request);
+  return nonblocking(collective, a, request);
 }
 
 int call_init(Collective collective, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
-#ifndef OPEN_MPI
-  if (large) return call(persistent_large, collective, a, MPI_INFO_NULL, request);
+#if TORTURE_LARGE
+  if (large) return persistent_large(collective, a, MPI_INFO_NULL, request);
 #endif
-  return call(persistent, collective, a, MPI_INFO_NULL, request);
+  return persistent(collective, a, MPI_INFO_NULL, request);
 }
 
-int call_native(Collective collective, const Arguments& a) { return call(native, collective, a); }
+int call_native(Collective collective, const Arguments& a) { return native(collective, a); }
 
-bool is_native(Collective collective, Mode mode, [[maybe_unused]] bool large) {
+bool is_native(Collective collective, Mode mode, bool large) {
   std::string name(to_string(collective));
   if (mode != Mode::nonblocking) name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  name = (mode == Mode::nonblocking ? "MPI_I" : "MPI_") + name + (mode == Mode::persistent ? "_init" : "");
-#ifdef OPEN_MPI
-  if (mode == Mode::persistent) name.insert(3, "X");
-#else
-  if (large && collective != Collective::barrier) name += "_c";
-#endif
+  name = (mode == Mode::nonblocking  ? "MPI_I"
+          : mode == Mode::persistent ? TORTURE_INIT_BEGINS
+                                     : "MPI_") +
+         name + (mode == Mode::persistent ? "_init" : "");
+  if (TORTURE_LARGE && large && collective != Collective::barrier) name += "_c";
   Dl_info served{}, library{};
   void* const symbol = dlsym(RTLD_DEFAULT, name.c_str());
   void* const barrier = dlsym(RTLD_DEFAULT, "PMPI_Pack");

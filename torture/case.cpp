@@ -50,7 +50,7 @@ std::string describe(const Case& c, const Operation& o) {
   std::string text =
       fmt::format("#{} {} {}{} on comm {} ({})", o.id, to_string(o.mode), circoll::to_string(o.collective),
                   o.large ? " _c" : "", o.comm, to_string(c.comms[static_cast<std::size_t>(o.comm)].kind));
-  if (o.collective == Collective::barrier) return text;
+  if (!traits_of(o.collective).moves_data) return text;
   text += fmt::format(" count {}", o.count);
   if (o.unit != 1) text += fmt::format("x{}", o.unit);
   text += fmt::format(" {}{}{}{}",

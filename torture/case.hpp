@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "circoll/types.hpp"
+#include "circoll/collectives.hpp"
 
 namespace circoll::torture {
 

@@ -91,9 +91,7 @@ class Generator {
 
   /// Units of a block, so that a rank's buffers stay within the limit.
   Count any_count(const Operation& o) {
-    const bool vector = o.collective == Collective::bcast || o.collective == Collective::allreduce ||
-                        o.collective == Collective::reduce || is_prefix(o.collective);
-    const Count most = options_.max_count / (vector ? 1 : size_) / o.unit;
+    const Count most = options_.max_count / (has_one_vector(o.collective) ? 1 : size_) / o.unit;
     Count limit = 16;
     const std::int64_t size = random_.below(100);
     if (size < 8) return 0;
@@ -168,14 +166,14 @@ class Generator {
     o.comm = any_comm();
     o.large = random_.percent(20);
     o.root = random_.next();
-    const bool can_be_in_place = o.collective != Collective::bcast && o.collective != Collective::barrier;
+    const bool can_be_in_place = traits_of(o.collective).in_place != InPlaceOf::none;
     o.in_place = can_be_in_place && random_.percent(25);
     o.sloppy = random_.percent(25);
     o.types = random_.next();
     o.counts = random_.next();
     o.places = random_.percent(70) ? random_.next() : 0;
     o.data = random_.next();
-    if (o.collective != Collective::barrier) {
+    if (traits_of(o.collective).moves_data) {
       choose_elements(o);
       o.count = any_count(o);
     }
@@ -196,7 +194,7 @@ class Generator {
 
   /// An erroneous call like that of one of the operations.
   void add_mistake(const Operation& o) {
-    if (o.collective == Collective::barrier) return;
+    if (!traits_of(o.collective).moves_data) return;
     std::vector<Fault> faults{Fault::no_type, Fault::uncommitted_type, Fault::negative_count};
     if (is_rooted(o.collective)) faults.insert(faults.end(), {Fault::negative_root, Fault::large_root});
     if (is_reducing(o.collective)) faults.insert(faults.end(), {Fault::no_operator, Fault::undefined_operator});

@@ -14,11 +14,6 @@ constexpr std::uint64_t sending = 0x5e;
 constexpr std::uint64_t receiving = 0x7e;
 constexpr std::uint64_t after = 0xaf;
 
-bool gathers(Collective c) { return c == Collective::gather || c == Collective::gatherv; }
-bool scatters(Collective c) { return c == Collective::scatter || c == Collective::scatterv; }
-bool allgathers(Collective c) { return c == Collective::allgather || c == Collective::allgatherv; }
-bool reduce_scatters(Collective c) { return c == Collective::reduce_scatter || c == Collective::reduce_scatter_block; }
-
 }  // namespace
 
 std::vector<std::byte> pack(const Side& side, const std::byte* address, const Block& block, Count base_bytes) {
@@ -68,8 +63,8 @@ std::vector<Count> Instance::all_units() const {
 
 std::vector<Count> Instance::send_units() const {
   const Collective c = operation_->collective;
-  if (scatters(c)) return all_units();
-  if (reduce_scatters(c)) {
+  if (is_scatter(c)) return all_units();
+  if (is_reduce_scatter(c)) {
     const std::vector<Count> all = all_units();
     return {std::accumulate(all.begin(), all.end(), Count{0})};
   }
@@ -83,32 +78,32 @@ std::vector<Count> Instance::send_units() const {
 
 std::vector<Count> Instance::recv_units() const {
   const Collective c = operation_->collective;
-  if (gathers(c) || allgathers(c)) return all_units();
+  if (is_gather(c) || is_allgather(c)) return all_units();
   if (is_exchange(c)) {
     std::vector<Count> all(static_cast<std::size_t>(size_));
     for (int i = 0; i < size_; ++i) all[static_cast<std::size_t>(i)] = units(*operation_, i, rank_);
     return all;
   }
-  if (reduce_scatters(c) && in_place()) return send_units();
+  if (is_reduce_scatter(c) && in_place()) return send_units();
   return {units(*operation_, rank_)};
 }
 
 void Instance::make_sides() {
   const Collective c = operation_->collective;
-  if (c == Collective::barrier) return;
+  if (!traits_of(c).moves_data) return;
   const bool by_places = is_irregular(c) && c != Collective::reduce_scatter;
-  const bool sends = c != Collective::bcast && (!scatters(c) || at_root()) && (scatters(c) || !in_place());
-  const bool receives = ((c != Collective::reduce && !gathers(c)) || at_root()) && !(scatters(c) && in_place());
+  const bool sends = c != Collective::bcast && (!is_scatter(c) || at_root()) && (is_scatter(c) || !in_place());
+  const bool receives = ((c != Collective::reduce && !is_gather(c)) || at_root()) && !(is_scatter(c) && in_place());
   if (sends) {
     Random random(hash(operation_->places, sending));
-    make_side(send_, hash(sending, rank_), send_units(), by_places && (scatters(c) || is_exchange(c)),
+    make_side(send_, hash(sending, rank_), send_units(), by_places && (is_scatter(c) || is_exchange(c)),
               random.percent(30));
   }
   if (!receives) return;
-  make_side(recv_, hash(receiving, rank_), recv_units(), by_places && !scatters(c), false);
+  make_side(recv_, hash(receiving, rank_), recv_units(), by_places && !is_scatter(c), false);
   if (c == Collective::exscan && rank_ == 0) {
     open_ = recv_.blocks;
-  } else if (reduce_scatters(c) && in_place()) {
+  } else if (is_reduce_scatter(c) && in_place()) {
     const Block all = recv_.blocks[0];
     const Count own = units(*operation_, rank_) * operation_->unit / recv_.element.base_elements;
     results_ = {{0, own}};
@@ -185,7 +180,7 @@ void Instance::fill(int execution) {
   } else if (c == Collective::bcast) {
     if (at_root()) put(recv_, 0, 0, execution);
   } else if (recv_.used && in_place()) {
-    if (gathers(c) || allgathers(c)) {
+    if (is_gather(c) || is_allgather(c)) {
       put(recv_, static_cast<std::size_t>(rank_), 0, execution);
     } else {
       for (std::size_t i = 0; i < recv_.blocks.size(); ++i) put(recv_, i, static_cast<int>(i), execution);
@@ -196,8 +191,8 @@ void Instance::fill(int execution) {
 Instance::Input Instance::input(int to) const {
   const Collective c = operation_->collective;
   const Side& side = send_.used ? send_ : recv_;
-  if (scatters(c) || is_exchange(c)) return {&side, side.blocks[static_cast<std::size_t>(to)]};
-  if (!send_.used && (gathers(c) || allgathers(c))) return {&side, side.blocks[static_cast<std::size_t>(rank_)]};
+  if (is_scatter(c) || is_exchange(c)) return {&side, side.blocks[static_cast<std::size_t>(to)]};
+  if (!send_.used && (is_gather(c) || is_allgather(c))) return {&side, side.blocks[static_cast<std::size_t>(rank_)]};
   return {&side, side.blocks[0]};
 }
 
@@ -269,7 +264,7 @@ Arguments Instance::arguments(MPI_Comm comm) const {
     a.recvplaces = &recv_.places;
   }
   if (in_place()) {
-    if (scatters(operation_->collective)) {
+    if (is_scatter(operation_->collective)) {
       a.recvbuf = MPI_IN_PLACE;
     } else {
       a.sendbuf = MPI_IN_PLACE;

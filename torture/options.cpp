@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "core/text.hpp"
 #include "edits.hpp"
 
 namespace circoll::torture {
@@ -23,9 +24,11 @@ void read_lists(const std::string& collectives, const std::string& modes, Option
   if (collectives == "all") options.collectives.assign(all_collectives.begin(), all_collectives.end());
   if (modes == "all") options.modes.assign(all_modes.begin(), all_modes.end());
   for (const std::string& name : split(collectives == "all" ? "" : collectives)) {
-    const auto collective = collective_from_string(name);
-    if (!collective) throw CLI::ValidationError("--collectives", "no collective is named '" + name + "'");
-    options.collectives.push_back(*collective);
+    std::string known = name;
+    if (const std::string wrong = rewrite_collective(known); !wrong.empty()) {
+      throw CLI::ValidationError("--collectives", wrong);
+    }
+    options.collectives.push_back(*collective_from_string(known));
   }
   for (const std::string& name : split(modes == "all" ? "" : modes)) {
     const auto found = std::find_if(all_modes.begin(), all_modes.end(), [&](Mode m) { return name == to_string(m); });
@@ -58,9 +61,10 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   app.name("circoll-torture");
   std::string collectives = "all", modes = "all", threads = "single";
   std::int64_t only = -1;
+  const CLI::Validator number(rewrite_number, "NUMBER");
   app.add_option("--seed", options.seed, "Cases are a function of it, of their number, and of the number of ranks")
       ->capture_default_str();
-  app.add_option("--cases", options.cases, "Cases to run at most")->check(CLI::PositiveNumber);
+  app.add_option("--cases", options.cases, "Cases to run at most")->transform(number)->check(CLI::PositiveNumber);
   app.add_option("--seconds", options.seconds, "Begin no case after so many seconds; 0: no limit")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
@@ -68,9 +72,11 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   app.add_option("--only", only, "Run this case only");
   app.add_option("--max-count", options.max_count, "Base elements in a buffer at most")
       ->capture_default_str()
+      ->transform(number)
       ->check(CLI::PositiveNumber);
   app.add_option("--max-operations", options.max_operations, "Operations in a case at most")
       ->capture_default_str()
+      ->transform(number)
       ->check(CLI::PositiveNumber);
   app.add_option("--collectives", collectives, "Names separated by commas, or all")->capture_default_str();
   app.add_option("--modes", modes, "blocking, nonblocking, persistent, separated by commas, or all")

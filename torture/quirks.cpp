@@ -26,19 +26,17 @@ bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
   // Receives by types that are not committed, and sends in place by them; MPI_Scatterv crashes.
   if (fault == Fault::uncommitted_type) return is_reducing(c) && !o.in_place;
   if (fault != Fault::negative_count) return true;
-  const bool overlooks =
-      c == Collective::scatter || c == Collective::scatterv || c == Collective::allgatherv || mode != Mode::blocking;
+  const bool overlooks = is_scatter(c) || c == Collective::allgatherv || mode != Mode::blocking;
   return !overlooks;
 }
 
-#else
+#elif defined(MPICH_VERSION)
 
 // 4.0.2
 bool is_broken_natively(const Operation& o, Mode mode, int size) {
   // MPI_Testall errs on their requests, and MPI_Gather_init sends what the buffer held then.
   if (mode == Mode::persistent) return true;
-  const bool reduce_scatters =
-      o.collective == Collective::reduce_scatter || o.collective == Collective::reduce_scatter_block;
+  const bool reduce_scatters = is_reduce_scatter(o.collective);
   const bool pairs = base_type(o.base).family == Family::pair;
   // In place: MPI_Reduce crashes (3 ranks, 8000 bytes, root 2), MPI_Reduce_scatter says that blocks overlap.
   if (o.in_place && is_reducing(o.collective)) return true;
@@ -60,11 +58,12 @@ bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
   const Collective c = o.collective;
   if (fault != Fault::negative_count) return true;
   // Crash.
-  const bool overlooks =
-      is_reducing(c) || c == Collective::scatter || c == Collective::scatterv || mode != Mode::blocking;
+  const bool overlooks = is_reducing(c) || is_scatter(c) || mode != Mode::blocking;
   return !overlooks;
 }
 
+#else
+#error "What this MPI library does wrong is not known: write it here"
 #endif
 
 // Both libraries make their schedules of all messages in the call.

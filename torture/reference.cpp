@@ -20,7 +20,7 @@ Range range_of(const Instance& mine) {
   if (o.collective == Collective::scan) range.last = mine.rank() + 1;
   if (o.collective == Collective::exscan) range.last = mine.rank();
   range.block.items = mine.results().empty() ? 0 : mine.results()[0].items;
-  if (o.collective == Collective::reduce_scatter || o.collective == Collective::reduce_scatter_block) {
+  if (is_reduce_scatter(o.collective)) {
     for (int r = 0; r < mine.rank(); ++r) {
       range.block.place += Instance::units(o, r) * o.unit / side.element.base_elements;
     }
@@ -73,8 +73,7 @@ std::vector<std::vector<std::byte>> serial_results(const Instance& mine, int exe
     results.push_back(combined(mine, execution));
     return results;
   }
-  const bool one = mine.results().size() == 1 && is_rooted(o.collective) && o.collective != Collective::gather &&
-                   o.collective != Collective::gatherv;
+  const bool one = mine.results().size() == 1 && is_rooted(o.collective) && !is_gather(o.collective);
   for (int i = 0; i < static_cast<int>(mine.results().size()); ++i) {
     results.push_back(contribution(o, execution, one ? mine.root() : i, mine.rank(), mine.size()));
   }

@@ -5,8 +5,8 @@
 // usage: cg [N] [double|exact] [blocking|pipelined|persistent]
 //   exact: inner products of ranks are added as integers, so that no order of additions can be seen in the result.
 #include <mpi.h>
-#ifdef OPEN_MPI
-#include <mpi-ext.h>  // Open MPI 4.1 has persistent collectives as an extension
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
+#include <mpi-ext.h>  // Open MPI 4 has persistent collectives as an extension
 #endif
 
 #include <algorithm>

@@ -52,10 +52,4 @@ struct Combined {
 /// first that differs.
 [[nodiscard]] std::vector<Combined> combine(const std::vector<Launch>& launches);
 
-/// The whole vector of a call that circoll-bench measured with `bytes` (docs/measuring.md), which rules and the model are
-/// about. Throws Error(invalid_argument) if that is no number of 64 bits.
-[[nodiscard]] Count vector_bytes(Collective collective, Rank p, Count bytes);
-/// The other way.
-[[nodiscard]] Count bench_bytes(Collective collective, Rank p, Count vector);
-
 }  // namespace circoll

@@ -41,14 +41,15 @@ class Relabelling {
 /// Where the ranks of a communicator are, as far as algorithms care.
 struct Placement {
   Rank cores = 1;  ///< ranks on a node; the most of any
+  Rank nodes = 0;  ///< on which there are ranks; 0: as many as p ranks fill, `cores` on each
   /// Across the nodes; nothing: they have `cores` ranks each, numbered node by node (the last may have fewer).
   std::shared_ptr<const Relabelling> labels{};
   /// The node of each rank, numbered in the order of their first ranks; nothing where it is not known.
-  std::shared_ptr<const std::vector<Rank>> nodes{};
+  std::shared_ptr<const std::vector<Rank>> node_of{};
 
   /// Whether two ranks are known to be on one node.
   [[nodiscard]] bool together(Rank a, Rank b) const {
-    return nodes != nullptr && (*nodes)[static_cast<std::size_t>(a)] == (*nodes)[static_cast<std::size_t>(b)];
+    return node_of != nullptr && (*node_of)[static_cast<std::size_t>(a)] == (*node_of)[static_cast<std::size_t>(b)];
   }
 };
 /// node_of as for Relabelling::across_nodes.

@@ -17,7 +17,7 @@ namespace circoll {
 ///
 /// Destroying an active request waits for it, as assigning another to it does, and its error is lost. In process,
 /// where an exception is what destroys it, the world fails instead, so that no rank waits for one that has left.
-class Request {
+class [[nodiscard]] Request {
  public:
   /// The call behind a request. Communicators derive from it; its destructor ends what is active.
   class Work {

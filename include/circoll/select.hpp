@@ -9,6 +9,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/buffers.hpp"
+#include "circoll/collectives.hpp"
 #include "circoll/model.hpp"
 
 namespace circoll {
@@ -19,23 +20,23 @@ struct CallFacts {
   Rank p = 1;
   /// The whole vector, in bytes: count * extent for allreduce, reduce, bcast, scan and exscan; p * count * extent, or the
   /// sum over all blocks, for the collectives with one block per rank (alltoall: those that a rank sends); 0 where the
-  /// ranks do not all know it (deciding_bytes).
+  /// ranks do not all know it (Amounts::deciding_bytes).
   Count bytes = 0;
   OperatorTraits op{};        ///< as declared where there is an operator; the default where there is none
   bool exact_op = true;       ///< the operator gives the same bits in every evaluation order; true where there is none
   bool predefined_op = true;  ///< MPI's operator, not a function of the caller's; true where there is none
   Rank cores = 1;             ///< ranks on a node (the most of any); 1 where nothing is known
   bool node_by_node = true;   ///< nodes are filled in the order of ranks, all but the last with `cores`
+  Rank nodes = 0;             ///< with ranks on them; 0: as many as p ranks fill, `cores` on each
 };
 
-/// The facts of a call with a predefined operator, which a collective without an operator ignores.
-[[nodiscard]] CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type);
+/// Nodes on which a call has ranks, and the most ranks that one of them has: "nodes" and "ranks_per_node" of rules.
+/// Where nothing is known of nodes, every rank has one of its own.
+[[nodiscard]] Rank nodes_of(const CallFacts& facts);
+[[nodiscard]] Rank ranks_per_node_of(const CallFacts& facts);
 
-/// The bytes that may decide about a call whose vector has `bytes`: 0 where the ranks do not all know them (gatherv,
-/// scatterv, alltoallv) or there are none (barrier).
-[[nodiscard]] Count deciding_bytes(Collective collective, Count bytes);
-/// Whether deciding_bytes is 0 because the ranks do not all know the size.
-[[nodiscard]] bool has_unknown_size(Collective collective);
+/// The facts of a call whose vector has `bytes`, with a predefined operator, which a collective without one ignores.
+[[nodiscard]] CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type);
 
 /// An algorithm that was considered and can not serve the call.
 struct RuledOut {

@@ -33,14 +33,15 @@ enum class Collective : std::uint8_t {
   scan,
   exscan,
 };
-inline constexpr std::array all_collectives{
-    Collective::allreduce,      Collective::reduce,    Collective::reduce_scatter_block,
-    Collective::reduce_scatter, Collective::allgather, Collective::allgatherv,
-    Collective::gather,         Collective::gatherv,   Collective::scatter,
-    Collective::scatterv,       Collective::bcast,     Collective::barrier,
-    Collective::alltoall,       Collective::alltoallv, Collective::scan,
-    Collective::exscan,
-};
+inline constexpr std::size_t collective_count = static_cast<std::size_t>(Collective::exscan) + 1;
+/// All collectives, in the order of the enumerators.
+inline constexpr auto all_collectives = [] {
+  std::array<Collective, collective_count> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Collective>(i);
+  return all;
+}();
+
+// These read the table of facts in circoll/collectives.hpp, which says more.
 
 /// "reduce_scatter_block" and so on; the name used in ids, the environment and on the command line.
 [[nodiscard]] std::string_view to_string(Collective collective);

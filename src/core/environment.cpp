@@ -1,9 +1,7 @@
 #include "core/environment.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
-#include <limits>
 
 #include "circoll/error.hpp"
 
@@ -50,7 +48,7 @@ constexpr std::array variables{
                         "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
     EnvironmentVariable{"CIRCOLL_CORES", "NUMBER", "as MPI_Get_processor_name says",
                         "Consecutive ranks of MPI_COMM_WORLD that make a node, for what auto knows of nodes"},
-    EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (Ki, Mi, Gi)", "64Mi",
+    EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (64Mi, 64M, 64MB, 1e8)", "64Mi",
                         "Bound plans kept per process, in bytes; the least recently used go first."},
     EnvironmentVariable{"CIRCOLL_DROPIN_PATH", "FILE", "the installed drop-in",
                         "circoll run: the drop-in to preload, for the MPI that the program uses."},
@@ -81,24 +79,6 @@ std::vector<std::string> unknown_environment_variables() {
     if (!known) unknown.emplace_back(name);
   }
   return unknown;
-}
-
-std::optional<std::size_t> parse_bytes(std::string_view text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  unsigned shift = 0;
-  if (unit == "Ki")
-    shift = 10;
-  else if (unit == "Mi")
-    shift = 20;
-  else if (unit == "Gi")
-    shift = 30;
-  else if (!unit.empty())
-    return std::nullopt;
-  if (value > std::numeric_limits<std::size_t>::max() >> shift) return std::nullopt;
-  return value << shift;
 }
 
 }  // namespace circoll

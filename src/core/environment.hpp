@@ -27,7 +27,4 @@ struct EnvironmentVariable {
 /// Variables of the process that start with CIRCOLL_ and are not in the registry: most likely misspelt.
 [[nodiscard]] std::vector<std::string> unknown_environment_variables();
 
-/// Reads "64Mi", "4096", "1Gi" as a number of bytes; nothing if it is not one.
-[[nodiscard]] std::optional<std::size_t> parse_bytes(std::string_view text);
-
 }  // namespace circoll

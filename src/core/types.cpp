@@ -5,14 +5,6 @@
 namespace circoll {
 namespace {
 
-constexpr std::array<std::string_view, all_collectives.size()> collective_names{
-    "allreduce",      "reduce",    "reduce_scatter_block",
-    "reduce_scatter", "allgather", "allgatherv",
-    "gather",         "gatherv",   "scatter",
-    "scatterv",       "bcast",     "barrier",
-    "alltoall",       "alltoallv", "scan",
-    "exscan"};
-
 struct TypeRow {
   std::string_view name;
   std::size_t extent;
@@ -65,58 +57,6 @@ std::optional<Enum> find(const std::array<std::string_view, n>& names, std::stri
 }
 
 }  // namespace
-
-std::string_view to_string(Collective collective) { return collective_names[static_cast<std::size_t>(collective)]; }
-std::optional<Collective> collective_from_string(std::string_view name) {
-  return find<Collective>(collective_names, name);
-}
-
-bool is_rooted(Collective collective) {
-  switch (collective) {
-    case Collective::reduce:
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
-    case Collective::bcast:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_reducing(Collective collective) {
-  switch (collective) {
-    case Collective::allreduce:
-    case Collective::reduce:
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
-    case Collective::scan:
-    case Collective::exscan:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool is_prefix(Collective collective) { return collective == Collective::scan || collective == Collective::exscan; }
-
-bool is_exchange(Collective collective) {
-  return collective == Collective::alltoall || collective == Collective::alltoallv;
-}
-
-bool is_irregular(Collective collective) {
-  switch (collective) {
-    case Collective::reduce_scatter:
-    case Collective::allgatherv:
-    case Collective::gatherv:
-    case Collective::scatterv:
-    case Collective::alltoallv:
-      return true;
-    default:
-      return false;
-  }
-}
 
 std::string_view to_string(Type type) { return types[static_cast<std::size_t>(type)].name; }
 std::string_view to_string(Op op) { return op_names[static_cast<std::size_t>(op)]; }

@@ -13,6 +13,7 @@
 #include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/world_ranks.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "interpose/collect.hpp"
 
 namespace circoll::interpose {
@@ -126,7 +127,7 @@ int Check::forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* extra) {
   if (*held == nullptr) return MPI_SUCCESS;
   Check& check = *static_cast<Check*>(extra);
   // The other ranks make the same first call, and end it.
-  while (!mpi::nonblocking_outlives_communicator && check.is_opening(*held)) check.poll();
+  while (!mpi::library::nonblocking_outlives_communicator && check.is_opening(*held)) check.poll();
   const Turn turn(check);
   (*held)->freed();
   check.any_freed_ = true;

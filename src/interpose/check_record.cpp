@@ -8,10 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "circoll/collectives.hpp"
 #include "core/hash.hpp"
 #include "exec/mpi/call/caller_buffers.hpp"
 #include "exec/mpi/call/datatype.hpp"
 #include "exec/mpi/call/elements.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "interpose/caller.hpp"
 
 namespace circoll::interpose {
@@ -19,12 +21,6 @@ namespace {
 
 /// Blocks that one message names.
 constexpr std::size_t most_blocks = 16;
-
-#ifdef OPEN_MPI
-constexpr bool persistent_is_extension = MPI_VERSION < 4;
-#else
-constexpr bool persistent_is_extension = false;
-#endif
 
 std::uint64_t transfer_hash(Rank from, Rank to, Count bytes) {
   Hash hash;
@@ -80,8 +76,8 @@ Part part_of(const mpi::Call& call, Rank rank, Rank size) {
     }
     return counts[rank];
   };
-  const Count sent = own(call.sendcount, call.sendcounts, c == Collective::scatterv || c == Collective::alltoallv);
-  const Count received = own(call.recvcount, call.recvcounts, is_irregular(c) && c != Collective::scatterv);
+  const Count sent = own(call.sendcount, call.sendcounts, has_sendcounts(c));
+  const Count received = own(call.recvcount, call.recvcounts, has_recvcounts(c));
   const bool differ = sent >= 0 && received >= 0 && sent * send.size_bytes != received * recv.size_bytes;
   return differ ? Part::makes : Part::refused;
 }
@@ -91,7 +87,7 @@ CheckRecord::CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size,
   if (is_rooted(call.collective)) root_ = call.root;
   if (is_reducing(call.collective)) {
     read_reduction(call, size);
-  } else if (call.collective != Collective::barrier) {
+  } else if (traits_of(call.collective).moves_data) {
     read_movement(call, size);
   }
 }
@@ -106,7 +102,7 @@ void CheckRecord::read_reduction(const mpi::Call& call, Rank size) {
     PMPI_Op_commutative(call.op, &commutes);
     commutes_ = commutes != 0;
   }
-  if (call.collective == Collective::reduce_scatter) {
+  if (has_recvcounts(call.collective)) {
     for (Rank i = 0; i < size; ++i) blocks_.push_back(call.recvcounts[i] * info.size_bytes);
     return;
   }
@@ -115,32 +111,21 @@ void CheckRecord::read_reduction(const mpi::Call& call, Rank size) {
 }
 
 void CheckRecord::read_movement(const mpi::Call& call, Rank size) {
-  const bool at_root = rank_ == call.root;
-  switch (call.collective) {
-    case Collective::bcast:
-      bytes_ = bytes_of(call.recvcount, call.recvtype);
-      break;
-    case Collective::gather:
-      bytes_ = at_root ? bytes_of(call.recvcount, call.recvtype) : bytes_of(call.sendcount, call.sendtype);
-      if (at_root) read_own_block(call);
-      break;
-    case Collective::scatter:
-      bytes_ = at_root ? bytes_of(call.sendcount, call.sendtype) : bytes_of(call.recvcount, call.recvtype);
-      if (at_root) read_own_block(call);
-      break;
-    case Collective::allgather:
-      bytes_ = bytes_of(call.recvcount, call.recvtype);
-      read_own_block(call);
-      break;
-    case Collective::allgatherv:
-      for (Rank i = 0; i < size; ++i) blocks_.push_back(bytes_of(call.recvcounts[i], call.recvtype));
-      if (call.sendbuf == MPI_IN_PLACE) break;
-      sends_.push_back({rank_, bytes_of(call.sendcount, call.sendtype)});
-      expects_.push_back({rank_, blocks_[static_cast<std::size_t>(rank_)]});
-      break;
-    default:
-      read_exchange(call, size);
+  const CollectiveTraits& traits = traits_of(call.collective);
+  if (is_exchange(call.collective) || has_unknown_size(call.collective)) return read_exchange(call, size);
+  if (traits.regular_twin) {  // allgatherv
+    for (Rank i = 0; i < size; ++i) blocks_.push_back(bytes_of(call.recvcounts[i], call.recvtype));
+    if (call.sendbuf == MPI_IN_PLACE) return;
+    sends_.push_back({rank_, bytes_of(call.sendcount, call.sendtype)});
+    expects_.push_back({rank_, blocks_[static_cast<std::size_t>(rank_)]});
+    return;
   }
+  // The side with all blocks counts where it is significant, the side with one elsewhere.
+  const bool sends_all = traits.send.holds == Holds::all && is_significant(traits.send, rank_, call.root);
+  const bool gets_all = traits.recv.holds == Holds::all && is_significant(traits.recv, rank_, call.root);
+  const bool by_send = sends_all || (!gets_all && traits.send.holds == Holds::own_block);
+  bytes_ = by_send ? bytes_of(call.sendcount, call.sendtype) : bytes_of(call.recvcount, call.recvtype);
+  if (traits.blocks != Blocks::one && (sends_all || gets_all)) read_own_block(call);
 }
 
 /// What a rank of a regular collective sends itself.
@@ -215,29 +200,21 @@ std::string CheckRecord::name() const {
   if (mode_ == Mode::nonblocking) return "MPI_I" + lower;
   const std::string capital = static_cast<char>(std::toupper(static_cast<unsigned char>(lower[0]))) + lower.substr(1);
   if (mode_ == Mode::blocking) return "MPI_" + capital;
-  return (persistent_is_extension ? "MPIX_" : "MPI_") + capital + "_init";
+  return (mpi::library::persistent_is_extension ? "MPIX_" : "MPI_") + capital + "_init";
 }
 
 std::string CheckRecord::amount_text() const {
-  switch (*collective_) {
-    case Collective::barrier:
-    case Collective::gatherv:
-    case Collective::scatterv:
-    case Collective::alltoallv:
-      return {};
-    case Collective::gather:
-    case Collective::allgather:
-      return " of " + bytes_text(bytes_) + " from each rank";
-    case Collective::scatter:
-    case Collective::reduce_scatter_block:
-      return " of " + bytes_text(bytes_) + " to each rank";
-    case Collective::alltoall:
-      return " of " + bytes_text(bytes_) + " from each rank to each";
-    case Collective::allgatherv:
-    case Collective::reduce_scatter:
-      break;
-    default:
-      return " of " + bytes_text(bytes_);
+  if (!size_decides(*collective_)) return {};
+  const CollectiveTraits& traits = traits_of(*collective_);
+  if (!traits.regular_twin) {
+    switch (traits.blocks) {
+      case Blocks::one:
+        return " of " + bytes_text(bytes_);
+      case Blocks::per_rank:
+        return " of " + bytes_text(bytes_) + (traits.recv.holds == Holds::all ? " from" : " to") + " each rank";
+      case Blocks::per_pair:
+        return " of " + bytes_text(bytes_) + " from each rank to each";
+    }
   }
   std::string text = " of blocks of ";
   for (std::size_t i = 0; i < blocks_.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 
 namespace circoll::interpose {
@@ -9,20 +10,6 @@ namespace circoll::interpose {
 Estimator::Estimator(const Machine& machine, Library library) : options_{.machine = machine}, library_(library) {
   model_ = make_policy("model", options_);
   if (library == Library::openmpi) fixed_ = make_policy("openmpi_fixed", options_);
-}
-
-Count vector_bytes(Collective collective, Rank p, Count bytes) {
-  switch (collective) {
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
-      return bytes * p;
-    default:
-      return bytes;
-  }
 }
 
 std::optional<NativeEstimate> Estimator::estimate(Collective collective, Rank p, Count vector_bytes) const {
@@ -43,7 +30,7 @@ std::optional<NativeEstimate> Estimator::estimate(Collective collective, Rank p,
 
 std::optional<NativeEstimate> Estimator::native(Collective collective, Rank p, Count bytes) {
   if (p < 1) return std::nullopt;
-  const Count vector = vector_bytes(collective, p, bytes);
+  const Count vector = Amounts::of_reported(collective, p, bytes).vector_bytes();
   const auto [known, fresh] = known_.try_emplace({collective, p, vector});
   if (fresh) known->second = estimate(collective, p, vector);
   return known->second;
@@ -53,8 +40,8 @@ std::optional<double> Estimator::served(Collective collective, Rank p, Count byt
                                         const std::string& algorithm) const {
   if (p < 1) return std::nullopt;
   try {
-    return seconds(terms_of(parse_selection(collective, algorithm), p, vector_bytes(collective, p, bytes)),
-                   options_.machine);
+    const Count vector = Amounts::of_reported(collective, p, bytes).vector_bytes();
+    return seconds(terms_of(parse_selection(collective, algorithm), p, vector), options_.machine);
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -40,7 +40,4 @@ class Estimator {
   std::map<std::tuple<Collective, Rank, Count>, std::optional<NativeEstimate>> known_;
 };
 
-/// The vector that the model means, in bytes, of a call of p ranks that reports `bytes` (Event::bytes).
-[[nodiscard]] Count vector_bytes(Collective collective, Rank p, Count bytes);
-
 }  // namespace circoll::interpose

@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "exec/mpi/library/library.hpp"
 #include "interpose/report.hpp"
 #include "interpose/state.hpp"
 
@@ -32,13 +33,6 @@ std::string library_version() {
   std::replace(text.begin(), text.end(), '\t', ' ');
   return text;
 }
-
-constexpr Library running =
-#ifdef OPEN_MPI
-    Library::openmpi;
-#else
-    Library::mpich;
-#endif
 
 }  // namespace
 
@@ -82,7 +76,10 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger) const {
       comm, [&](const auto& sink) { sink(ledger.serialised()); },
       [&](int rank, std::string_view part) { ledgers[static_cast<std::size_t>(rank)] += part; });
   if (world_rank_ != 0) return;
-  Report report({.ranks = world_size(), .mpi = library_version(), .library = running, .machine = options_.machine});
+  Report report({.ranks = world_size(),
+                 .mpi = library_version(),
+                 .library = mpi::library::identity == &openmpi_library ? Library::openmpi : Library::mpich,
+                 .machine = options_.machine});
   for (const std::string& one : ledgers) report.add_rank(one);
   if (report_ == "1") {
     std::fputs(report.text().c_str(), stderr);

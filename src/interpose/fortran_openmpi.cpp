@@ -3,15 +3,21 @@
 // One implementation, ompi_<name>_f, stands behind all bindings: mpif.h and `use mpi` reach it under the compiler's
 // names for mpi_<name>, `use mpi_f08` reaches it directly. Arguments come as addresses, handles as integers; MPI_IN_PLACE
 // and MPI_BOTTOM are the addresses of two common blocks. (MPICH's Fortran layer calls the C symbols: nothing to do.)
+//
+// Procedures of `use mpi_f08` with buffers go past it in Open MPI 6, through ompi_<name>_wrapper_f08, and through
+// ..._wrapper_f08_c for large counts. Buffers come to these as descriptors of the Fortran standard (docs/libraries.md).
+#include <dlfcn.h>
 #include <mpi.h>
-
-#include "interpose/fortran.hpp"
-#include "interpose/serve.hpp"
 
 #include <type_traits>
 
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
+#include "exec/mpi/library/library.hpp"
+#include "interpose/fortran.hpp"
+#include "interpose/serve.hpp"
+
+#if __has_include(<ISO_Fortran_binding.h>)
+#include <ISO_Fortran_binding.h>
+#define CIRCOLL_DESCRIPTORS
 #endif
 
 static_assert(std::is_same_v<MPI_Fint, int>, "count arrays are passed on as they are");
@@ -41,7 +47,8 @@ using circoll::interpose::fortran::with;
 using Int = const MPI_Fint*;
 
 // A Fortran entry point `symbol`, and under the names that compilers have for the procedure `name`.
-#define CIRCOLL_PROCEDURE(symbol, name, parameters, body)                          \
+#define CIRCOLL_PROCEDURE(...) CIRCOLL_PROCEDURE_AS(__VA_ARGS__)  // for names that a macro makes
+#define CIRCOLL_PROCEDURE_AS(symbol, name, parameters, body)                       \
   extern "C" {                                                                     \
   CIRCOLL_EXPORT void symbol parameters { body; }                                  \
   __attribute__((visibility("default"), alias(#symbol))) void name parameters;     \
@@ -50,18 +57,30 @@ using Int = const MPI_Fint*;
   }
 #define CIRCOLL_LIST(...) __VA_ARGS__
 
-// A collective in its three forms. Persistent ones are extensions of Open MPI 4: mpix_.
-#define CIRCOLL_FORTRAN(lower, upper, iupper, parameters, arguments)                                      \
-  CIRCOLL_PROCEDURE(ompi_##lower##_f, mpi_##lower, (CIRCOLL_LIST parameters, MPI_Fint * ierr),            \
-                    give(ierr, MPI_##upper arguments))                                                    \
-  CIRCOLL_PROCEDURE(                                                                                      \
-      ompi_i##lower##_f, mpi_i##lower, (CIRCOLL_LIST parameters, MPI_Fint * request, MPI_Fint * ierr),    \
-      give(ierr, request, [&](MPI_Request* made) { return MPI_##iupper(CIRCOLL_LIST arguments, made); })) \
-  CIRCOLL_PROCEDURE(ompix_##lower##_init_f, mpix_##lower##_init,                                          \
-                    (CIRCOLL_LIST parameters, Int info, MPI_Fint * request, MPI_Fint * ierr),             \
-                    give(ierr, request, [&](MPI_Request* made) {                                          \
-                      return MPIX_##upper##_init(CIRCOLL_LIST arguments, PMPI_Info_f2c(*info), made);     \
-                    }))
+// What is there where persistent collectives are, and their two names.
+#if CIRCOLL_HAS_PERSISTENT
+#define CIRCOLL_PERSISTENT(...) __VA_ARGS__
+#else
+#define CIRCOLL_PERSISTENT(...)
+#endif
+#if CIRCOLL_PERSISTENT_IS_EXTENSION
+#define CIRCOLL_FORTRAN_INIT(lower) ompix_##lower##_init_f, mpix_##lower##_init
+#else
+#define CIRCOLL_FORTRAN_INIT(lower) ompi_##lower##_init_f, mpi_##lower##_init
+#endif
+
+// A collective in its three forms.
+#define CIRCOLL_FORMS(lower, upper, iupper, parameters, arguments)                                           \
+  CIRCOLL_PROCEDURE(ompi_##lower##_f, mpi_##lower, (CIRCOLL_LIST parameters, MPI_Fint * ierr),               \
+                    give(ierr, MPI_##upper arguments))                                                       \
+  CIRCOLL_PROCEDURE(                                                                                         \
+      ompi_i##lower##_f, mpi_i##lower, (CIRCOLL_LIST parameters, MPI_Fint * request, MPI_Fint * ierr),       \
+      give(ierr, request, [&](MPI_Request* made) { return MPI_##iupper(CIRCOLL_LIST arguments, made); }))    \
+  CIRCOLL_PERSISTENT(CIRCOLL_PROCEDURE(                                                                      \
+      CIRCOLL_FORTRAN_INIT(lower), (CIRCOLL_LIST parameters, Int info, MPI_Fint * request, MPI_Fint * ierr), \
+      give(ierr, request, [&](MPI_Request* made) {                                                           \
+        return CIRCOLL_INIT(, upper)(CIRCOLL_LIST arguments, PMPI_Info_f2c(*info), made);                    \
+      })))
 
 // So that the environment is read, and agreed upon, when the program starts; and the end.
 CIRCOLL_PROCEDURE(ompi_init_f, mpi_init, (MPI_Fint * ierr), give(ierr, MPI_Init(nullptr, nullptr)))
@@ -79,57 +98,85 @@ CIRCOLL_PROCEDURE(ompi_cancel_f, mpi_cancel, (MPI_Fint * request, MPI_Fint* ierr
                   give(ierr, with(request, MPI_Cancel)))
 CIRCOLL_PROCEDURE(ompi_op_free_f, mpi_op_free, (MPI_Fint * handle, MPI_Fint* ierr), give(ierr, free_op(handle)))
 
-CIRCOLL_FORTRAN(allreduce, Allreduce, Iallreduce, (void* sendbuf, void* recvbuf, Int count, Int datatype, Int o, Int c),
-                (buffer(sendbuf), buffer(recvbuf), *count, type(datatype), op(o), comm(c)))
-CIRCOLL_FORTRAN(reduce, Reduce, Ireduce,
-                (void* sendbuf, void* recvbuf, Int count, Int datatype, Int o, Int root, Int c),
-                (buffer(sendbuf), buffer(recvbuf), *count, type(datatype), op(o), *root, comm(c)))
-CIRCOLL_FORTRAN(reduce_scatter_block, Reduce_scatter_block, Ireduce_scatter_block,
-                (void* sendbuf, void* recvbuf, Int recvcount, Int datatype, Int o, Int c),
-                (buffer(sendbuf), buffer(recvbuf), *recvcount, type(datatype), op(o), comm(c)))
-CIRCOLL_FORTRAN(reduce_scatter, Reduce_scatter, Ireduce_scatter,
-                (void* sendbuf, void* recvbuf, Int recvcounts, Int datatype, Int o, Int c),
-                (buffer(sendbuf), buffer(recvbuf), recvcounts, type(datatype), op(o), comm(c)))
-CIRCOLL_FORTRAN(allgather, Allgather, Iallgather,
-                (void* sendbuf, Int sendcount, Int sendtype, void* recvbuf, Int recvcount, Int recvtype, Int c),
-                (buffer(sendbuf), *sendcount, type(sendtype), buffer(recvbuf), *recvcount, type(recvtype), comm(c)))
-CIRCOLL_FORTRAN(allgatherv, Allgatherv, Iallgatherv,
-                (void* sendbuf, Int sendcount, Int sendtype, void* recvbuf, Int recvcounts, Int displs, Int recvtype,
-                 Int c),
-                (buffer(sendbuf), *sendcount, type(sendtype), buffer(recvbuf), recvcounts, displs, type(recvtype),
-                 comm(c)))
-CIRCOLL_FORTRAN(gather, Gather, Igather,
-                (void* sendbuf, Int sendcount, Int sendtype, void* recvbuf, Int recvcount, Int recvtype, Int root,
-                 Int c),
-                (buffer(sendbuf), *sendcount, type(sendtype), buffer(recvbuf), *recvcount, type(recvtype), *root,
-                 comm(c)))
-CIRCOLL_FORTRAN(gatherv, Gatherv, Igatherv,
-                (void* sendbuf, Int sendcount, Int sendtype, void* recvbuf, Int recvcounts, Int displs, Int recvtype,
-                 Int root, Int c),
-                (buffer(sendbuf), *sendcount, type(sendtype), buffer(recvbuf), recvcounts, displs, type(recvtype),
-                 *root, comm(c)))
-CIRCOLL_FORTRAN(scatter, Scatter, Iscatter,
-                (void* sendbuf, Int sendcount, Int sendtype, void* recvbuf, Int recvcount, Int recvtype, Int root,
-                 Int c),
-                (buffer(sendbuf), *sendcount, type(sendtype), buffer(recvbuf), *recvcount, type(recvtype), *root,
-                 comm(c)))
-CIRCOLL_FORTRAN(scatterv, Scatterv, Iscatterv,
-                (void* sendbuf, Int sendcounts, Int displs, Int sendtype, void* recvbuf, Int recvcount, Int recvtype,
-                 Int root, Int c),
-                (buffer(sendbuf), sendcounts, displs, type(sendtype), buffer(recvbuf), *recvcount, type(recvtype),
-                 *root, comm(c)))
-CIRCOLL_FORTRAN(bcast, Bcast, Ibcast, (void* data, Int count, Int datatype, Int root, Int c),
-                (buffer(data), *count, type(datatype), *root, comm(c)))
-CIRCOLL_FORTRAN(barrier, Barrier, Ibarrier, (Int c), (comm(c)))
-CIRCOLL_FORTRAN(alltoall, Alltoall, Ialltoall,
-                (void* sendbuf, Int sendcount, Int sendtype, void* recvbuf, Int recvcount, Int recvtype, Int c),
-                (buffer(sendbuf), *sendcount, type(sendtype), buffer(recvbuf), *recvcount, type(recvtype), comm(c)))
-CIRCOLL_FORTRAN(alltoallv, Alltoallv, Ialltoallv,
-                (void* sendbuf, Int sendcounts, Int sdispls, Int sendtype, void* recvbuf, Int recvcounts, Int rdispls,
-                 Int recvtype, Int c),
-                (buffer(sendbuf), sendcounts, sdispls, type(sendtype), buffer(recvbuf), recvcounts, rdispls,
-                 type(recvtype), comm(c)))
-CIRCOLL_FORTRAN(scan, Scan, Iscan, (void* sendbuf, void* recvbuf, Int count, Int datatype, Int o, Int c),
-                (buffer(sendbuf), buffer(recvbuf), *count, type(datatype), op(o), comm(c)))
-CIRCOLL_FORTRAN(exscan, Exscan, Iexscan, (void* sendbuf, void* recvbuf, Int count, Int datatype, Int o, Int c),
-                (buffer(sendbuf), buffer(recvbuf), *count, type(datatype), op(o), comm(c)))
+CIRCOLL_FORMS(barrier, Barrier, Ibarrier, (Int c), (comm(c)))
+
+#define CIRCOLL_COUNT MPI_Fint
+#define CIRCOLL_DISPL MPI_Fint
+#define CIRCOLL_FORTRAN(lower, upper, iupper, buffers, parameters, names, arguments) \
+  CIRCOLL_FORMS(lower, upper, iupper, parameters, arguments)
+#include "interpose/fortran_collectives.inc"
+
+#ifdef CIRCOLL_DESCRIPTORS
+
+namespace {
+
+/// Whether the library's mpi_f08 hands on descriptors: its names end in f08ts then, as the standard has it.
+bool has_descriptors() {
+  static const bool has = dlsym(RTLD_DEFAULT, "mpi_allreduce_f08ts_") != nullptr;
+  return has;
+}
+
+/// Whether a buffer is in one piece, and described as this compiler does it. Other compilers order the members of a
+/// descriptor differently after its version, and have versions of their own.
+bool is_plain(const void* buffer) {
+  const auto* const described = static_cast<const CFI_cdesc_t*>(buffer);
+  if (described->version != CFI_VERSION) return false;
+  auto distance = static_cast<CFI_index_t>(described->elem_len);
+  for (int i = 0; i < described->rank; ++i) {
+    const CFI_dim_t& dimension = described->dim[i];
+    if (dimension.extent != 1 && dimension.sm != distance) return false;
+    distance *= dimension.extent;
+  }
+  return true;
+}
+
+/// Replaces descriptors by the addresses that they hold, if it can do so for all of them.
+template <typename... Buffers>
+bool find_addresses(Buffers&... buffers) {
+  if (!has_descriptors() || !(... && is_plain(buffers))) return false;
+  ((buffers = static_cast<const CFI_cdesc_t*>(buffers)->base_addr), ...);
+  return true;
+}
+
+}  // namespace
+
+// Parts of arrays with gaps between them go to the library. So does every call of a collective in which it makes
+// datatypes of them: what is in one piece here may be in several on another rank. In the other collectives it refuses
+// them.
+#define CIRCOLL_WRAPPER(symbol, buffers, parameters, names, body)                             \
+  extern "C" CIRCOLL_EXPORT void symbol parameters {                                          \
+    if (find_addresses buffers) return body;                                                  \
+    static auto* const next = reinterpret_cast<decltype(&symbol)>(dlsym(RTLD_NEXT, #symbol)); \
+    next != nullptr ? next names : give(ierr, MPI_ERR_INTERN);                                \
+  }
+#define CIRCOLL_WRAPPERS(f, function, i_f, ifunction, init_f, init, buffers, parameters, names, arguments)         \
+  CIRCOLL_WRAPPER(f, buffers, (CIRCOLL_LIST parameters, MPI_Fint * ierr), (CIRCOLL_LIST names, ierr),              \
+                  give(ierr, function arguments))                                                                  \
+  CIRCOLL_WRAPPER(i_f, buffers, (CIRCOLL_LIST parameters, MPI_Fint * request, MPI_Fint * ierr),                    \
+                  (CIRCOLL_LIST names, request, ierr),                                                             \
+                  give(ierr, request, [&](MPI_Request* made) { return ifunction(CIRCOLL_LIST arguments, made); })) \
+  CIRCOLL_PERSISTENT(                                                                                              \
+      CIRCOLL_WRAPPER(init_f, buffers, (CIRCOLL_LIST parameters, Int info, MPI_Fint * request, MPI_Fint * ierr),   \
+                      (CIRCOLL_LIST names, info, request, ierr), give(ierr, request, [&](MPI_Request* made) {      \
+                        return init(CIRCOLL_LIST arguments, PMPI_Info_f2c(*info), made);                           \
+                      })))
+
+#define CIRCOLL_IN_ONE_PIECE
+#define CIRCOLL_COUNT MPI_Fint
+#define CIRCOLL_DISPL MPI_Fint
+#define CIRCOLL_FORTRAN(lower, upper, iupper, buffers, parameters, names, arguments)                   \
+  CIRCOLL_WRAPPERS(ompi_##lower##_wrapper_f08, MPI_##upper, ompi_i##lower##_wrapper_f08, MPI_##iupper, \
+                   ompi_##lower##_init_wrapper_f08, CIRCOLL_INIT(, upper), buffers, parameters, names, arguments)
+#include "interpose/fortran_collectives.inc"
+
+#if CIRCOLL_HAS_LARGE_COUNTS
+#define CIRCOLL_IN_ONE_PIECE
+#define CIRCOLL_COUNT MPI_Count
+#define CIRCOLL_DISPL MPI_Aint
+#define CIRCOLL_FORTRAN(lower, upper, iupper, buffers, parameters, names, arguments)                               \
+  CIRCOLL_WRAPPERS(ompi_##lower##_wrapper_f08_c, MPI_##upper##_c, ompi_i##lower##_wrapper_f08_c, MPI_##iupper##_c, \
+                   ompi_##lower##_init_wrapper_f08_c, MPI_##upper##_init_c, buffers, parameters, names, arguments)
+#include "interpose/fortran_collectives.inc"
+#endif
+
+#endif

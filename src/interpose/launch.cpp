@@ -1,12 +1,13 @@
 #include "interpose/launch.hpp"
 
-#include <mpi.h>
 #include <unistd.h>
 
 #include <array>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::interpose {
 namespace {
@@ -59,22 +60,13 @@ std::string launch_name() {
 }
 
 std::string how_to_hand_on(const std::vector<std::string>& names) {
-#ifdef OPEN_MPI
-  std::string text = "mpirun";
-  for (const std::string& name : names) text += " -x " + name;
-#else
-  std::string text = "mpiexec -genvlist ";
-  for (const std::string& name : names) text += (&name == names.data() ? "" : ",") + name;
-#endif
+  std::string text;
+  for (const std::string& name : names) {
+    text.append(text.empty() ? mpi::library::hands_on_first : mpi::library::hands_on_next).append(name);
+  }
   return text + ", srun --export=ALL";
 }
 
-std::string how_to_preload() {
-#ifdef OPEN_MPI
-  return "mpirun -x LD_PRELOAD, srun --export=ALL,LD_PRELOAD=FILE";
-#else
-  return "mpiexec -genv LD_PRELOAD FILE, srun --export=ALL,LD_PRELOAD=FILE";
-#endif
-}
+std::string how_to_preload() { return std::string(mpi::library::preloads) + ", srun --export=ALL,LD_PRELOAD=FILE"; }
 
 }  // namespace circoll::interpose

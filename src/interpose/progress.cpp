@@ -57,6 +57,7 @@ ProgressSource::ProgressSource() {
 }
 
 void ProgressSource::stop() {
+  remove_progress_hook();
   if (!thread_.joinable()) return;
   mpi::progress().set_listening(false);
   thread_.join();

@@ -1,7 +1,8 @@
 // What advances nonblocking operations under the drop-in.
 //
 //   hook     the MPI library's progress engine, in which every waiting MPI call spends its time, calls us: Open MPI by
-//            opal_progress_register, MPICH (ch4:ucx) by ucp_worker_progress, which it calls and we stand in front of
+//            opal_progress_register, MPICH by MPIX_Async_start (from 4.3 on), or by ucp_worker_progress (ch4:ucx),
+//            which it calls and we stand in front of
 //   thread   a thread of ours besides; MPI is initialised with MPI_THREAD_MULTIPLE for it. Also where a program asks for
 //            that level and the hook can not be used then (MPICH)
 #pragma once
@@ -18,6 +19,8 @@ enum class Hook {
   unknown,       ///< an engine that we do not know
 };
 [[nodiscard]] Hook install_progress_hook(bool multiple);
+/// Takes it out again where MPI_Finalize would wait for it.
+void remove_progress_hook();
 /// Some operations have ended: makes calls that wait for them look. Outside of the hook.
 void announce_ended();
 
@@ -34,7 +37,7 @@ class ProgressSource {
   [[nodiscard]] std::string_view unavailable() const { return unavailable_; }
   /// What the user should know; empty if nothing.
   [[nodiscard]] std::string_view warning() const { return warning_; }
-  /// Ends the thread. Before MPI_Finalize.
+  /// Ends the thread, or the hook. Before MPI_Finalize.
   void stop();
 
  private:

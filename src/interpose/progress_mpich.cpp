@@ -1,5 +1,6 @@
-// MPICH over UCX (ch4:ucx, as Debian builds it): every pass of its progress engine calls ucp_worker_progress of libucp, in
-// front of which the drop-in stands. Other devices have no such function; nonblocking calls are the library's own there.
+// MPICH from 4.3 on: every pass of its progress engine, whatever the device, calls what MPIX_Async_start was given.
+// MPICH over UCX before that (ch4:ucx, as Debian builds it): every pass calls ucp_worker_progress of libucp, in front
+// of which the drop-in stands. Other devices had no such function; nonblocking calls are the library's own there.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -17,6 +18,34 @@ namespace {
 /// Set once, in install_progress_hook().
 std::atomic<bool> hooked{false};
 
+void advance() {
+  if (circoll::interpose::Check* const check = circoll::interpose::Check::on()) check->poll();
+  if (circoll::mpi::progress().poll() > 0) circoll::interpose::announce_ended();
+}
+
+// MPIX_Async_start is looked up, since libraries of one binary interface take each other's place: the headers here may
+// be older than the library. These are its constants and types.
+constexpr int async_no_progress = 0;
+constexpr int async_done = 1;
+constexpr int stream_null = 0x3c000000;
+using AsyncPoll = int(void* thing);
+using AsyncStart = int(AsyncPoll* poll, void* extra_state, int stream);
+
+/// What has become of poll_async: MPI_Finalize waits until it is none of what the library polls.
+enum class Async { none, polled, ending };
+std::atomic<Async> async{Async::none};
+
+int poll_async(void* /*thing*/) {
+  static std::atomic<bool> inside{false};
+  // Our calls of MPI poll again. The library frees what is done, which the outer pass still looks at.
+  if (inside.exchange(true)) return async_no_progress;
+  const bool ending = async == Async::ending;
+  if (!ending) advance();
+  inside = false;
+  if (ending) async = Async::none;
+  return ending ? async_done : async_no_progress;
+}
+
 }  // namespace
 
 extern "C" {
@@ -32,10 +61,7 @@ CIRCOLL_EXPORT unsigned ucp_worker_progress(void* worker) {
     next.store(real, std::memory_order_relaxed);
   }
   const unsigned events = real(worker);
-  if (hooked.load(std::memory_order_relaxed)) {
-    if (circoll::interpose::Check* const check = circoll::interpose::Check::on()) check->poll();
-    if (circoll::mpi::progress().poll() > 0) circoll::interpose::announce_ended();
-  }
+  if (hooked.load(std::memory_order_relaxed)) advance();
   return events;
 }
 
@@ -43,16 +69,53 @@ CIRCOLL_EXPORT unsigned ucp_worker_progress(void* worker) {
 
 namespace circoll::interpose {
 
-Hook install_progress_hook(bool multiple) {
+namespace {
+
+bool is_over_ucx() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> version{};
   int length = 0;
   PMPI_Get_library_version(version.data(), &length);
-  const bool over_ucx = std::string_view(version.data()).find("ch4:ucx") != std::string_view::npos;
-  if (!over_ucx || dlsym(RTLD_DEFAULT, "ucp_worker_progress") != reinterpret_cast<void*>(&ucp_worker_progress)) {
+  return std::string_view(version.data()).find("ch4:ucx") != std::string_view::npos &&
+         dlsym(RTLD_DEFAULT, "ucp_worker_progress") == reinterpret_cast<void*>(&ucp_worker_progress);
+}
+
+/// Where MPI_Finalize begins, though the program has called it past the drop-in.
+int end_async(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
+  if (async == Async::polled) async = Async::ending;
+  return MPI_SUCCESS;
+}
+
+Hook start_async(AsyncStart* start) {
+  int keyval = MPI_KEYVAL_INVALID;
+  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_async, &keyval, nullptr) != MPI_SUCCESS ||
+      PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr) != MPI_SUCCESS) {
     return Hook::unknown;
   }
-  hooked = !multiple;
-  return multiple ? Hook::needs_thread : Hook::installed;
+  async = Async::polled;
+  if (start(poll_async, nullptr, stream_null) == MPI_SUCCESS) return Hook::installed;
+  async = Async::none;
+  return Hook::unknown;
+}
+
+}  // namespace
+
+Hook install_progress_hook(bool multiple) {
+  auto* const start = reinterpret_cast<AsyncStart*>(dlsym(RTLD_DEFAULT, "PMPIX_Async_start"));
+  if (start == nullptr && !is_over_ucx()) return Hook::unknown;
+  // The engine holds locks when it polls, if there are threads.
+  if (multiple) return Hook::needs_thread;
+  if (start != nullptr) return start_async(start);
+  hooked = true;
+  return Hook::installed;
+}
+
+void remove_progress_hook() {
+  if (async != Async::polled) return;
+  async = Async::ending;
+  // A question about messages is a pass of the engine, unless there is one. What is left MPI_Finalize waits for.
+  for (int pass = 0, flag = 0; pass < 100 && async == Async::ending; ++pass) {
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+  }
 }
 
 /// A waiting call of MPICH looks again whether it has what it waits for when a request has gone, and only then.

@@ -23,6 +23,8 @@ Hook install_progress_hook(bool /*multiple*/) {
   return add != nullptr && add(advance) == MPI_SUCCESS ? Hook::installed : Hook::unknown;
 }
 
+void remove_progress_hook() {}  // MPI_Finalize does not wait for it
+
 void announce_ended() {}  // completion wakes who waits
 
 }  // namespace circoll::interpose

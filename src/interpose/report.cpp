@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "circoll/error.hpp"
+#include "core/text.hpp"
 #include "interpose/ledger.hpp"
 
 namespace circoll::interpose {
@@ -18,29 +19,12 @@ constexpr std::size_t columns = 120;
 constexpr int schema_version = 1;
 
 /// Ranks of one call may have blocks of different sizes, in different size classes.
-bool differs_by_rank(Collective collective) {
-  return has_unknown_size(collective) || collective == Collective::allgatherv;
-}
-
-std::string with_unit(Count bytes) {
-  int unit = 0;
-  while (bytes >= 1024 && bytes % 1024 == 0 && unit < 6) {
-    bytes /= 1024;
-    ++unit;
-  }
-  constexpr std::array units{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
-  return std::to_string(bytes) + units[static_cast<std::size_t>(unit)];
-}
+bool differs_by_rank(Collective collective) { return is_irregular(collective) && !is_reducing(collective); }
 
 std::string without_parameters(const std::string& algorithm) { return algorithm.substr(0, algorithm.find(':')); }
 
-/// "12.3us", three digits.
-std::string readable(std::optional<double> seconds) {
-  if (!seconds) return "-";
-  if (*seconds < 1e-3) return fmt::format("{:.3g}us", *seconds * 1e6);
-  if (*seconds < 1) return fmt::format("{:.3g}ms", *seconds * 1e3);
-  return *seconds < 1000 ? fmt::format("{:.3g}s", *seconds) : fmt::format("{:.0f}s", *seconds);
-}
+/// "12.3us"
+std::string readable(std::optional<double> seconds) { return seconds ? readable_time(*seconds, "") : "-"; }
 
 /// A line of the report without trailing spaces.
 void add_line(std::string& text, const std::string& line) {
@@ -189,7 +173,7 @@ std::string Report::text() const {
     const SizeClass* busiest = nullptr;
     std::string sizes = "    sizes ";
     for (const auto& [size_class, entry] : row.classes) {
-      const std::string item = fmt::format(" {}:{}", with_unit(least_bytes(size_class)), entry.sum.calls);
+      const std::string item = fmt::format(" {}:{}", exact_number(least_bytes(size_class)), entry.sum.calls);
       if (sizes.size() + item.size() + sizeof("circoll: ") > columns) {
         add_line(text, sizes);
         sizes = "          ";

@@ -1,9 +1,6 @@
 // The MPI functions that must know persistent requests of ours, what pending operations still need, and communicators that go.
 #include <mpi.h>
 
-#include <new>
-#include <vector>
-
 #include "exec/mpi/call/kept_arguments.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
@@ -35,22 +32,6 @@ CIRCOLL_EXPORT int MPI_Cancel(MPI_Request* request) {
       circoll::mpi::cancel_persistent(*request, &error) || circoll::mpi::cancel_nonblocking(*request, &error);
   return ours ? error : CIRCOLL_NEXT(Cancel)(request);
 }
-
-#ifdef MPICH_VERSION
-/// Of more than 64 requests MPICH 4.0.2 looks only at the last ones to see whether all are messages, unless statuses are
-/// wanted; it aborts if there was a persistent one, as ours may be, before them.
-CIRCOLL_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  constexpr int looked_at = 64;
-  if (count <= looked_at || statuses != MPI_STATUSES_IGNORE)
-    return CIRCOLL_NEXT(Testall)(count, requests, flag, statuses);
-  try {
-    std::vector<MPI_Status> unwanted(static_cast<std::size_t>(count));
-    return CIRCOLL_NEXT(Testall)(count, requests, flag, unwanted.data());
-  } catch (const std::bad_alloc&) {
-    return CIRCOLL_NEXT(Testall)(count, requests, flag, statuses);
-  }
-}
-#endif
 
 CIRCOLL_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
   const circoll::mpi::Freeing freeing(*comm);

@@ -26,15 +26,12 @@
 #include <vector>
 
 #include "core/mpi_libraries.hpp"
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::interpose {
 namespace {
 
-#ifdef OPEN_MPI
-constexpr const MpiLibrary& served_library = openmpi_library;
-#else
-constexpr const MpiLibrary& served_library = mpich_library;
-#endif
+constexpr const MpiLibrary& served_library = *mpi::library::identity;
 
 /// An object that is in the process already, by a name that the loader knows.
 class LoadedObject {

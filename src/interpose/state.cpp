@@ -14,6 +14,7 @@
 #include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
 #include "core/environment.hpp"
+#include "core/text.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "interpose/agreement.hpp"
 #include "interpose/census.hpp"
@@ -131,7 +132,7 @@ void State::read_choices() {
   for (const std::string& name : unknown_environment_variables()) {
     warn("the environment variable " + name + " is not one of Circoll's; see docs/environment.md");
   }
-  if (const auto cores = environment("CIRCOLL_CORES"); cores && parse_bytes(*cores).value_or(0) < 1) {
+  if (const auto cores = environment("CIRCOLL_CORES"); cores && parse_number(*cores).value_or(0) < 1) {
     warn("CIRCOLL_CORES: '" + *cores + "' is not a number of ranks; the names of nodes are used");
   }
   if (const auto bytes = environment("CIRCOLL_CACHE_BYTES"); bytes && !parse_bytes(*bytes)) {

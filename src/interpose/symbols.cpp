@@ -3,12 +3,8 @@
 #include <mpi.h>
 
 #include "exec/mpi/call/calls.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "interpose/serve.hpp"
-
-// The persistent collectives of Open MPI 4 are MPIX_; the compiler compares what is defined here with this header.
-#if defined(OPEN_MPI) && MPI_VERSION < 4 && __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
 
 namespace {
 
@@ -20,7 +16,7 @@ using circoll::mpi::CountArray;
 namespace calls = circoll::mpi::calls;
 
 CountArray array(const int* data) { return data; }
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
 CountArray array(const void* data) { return data == nullptr ? CountArray{} : CountArray::wide(data); }
 #endif
 
@@ -40,15 +36,17 @@ extern "C" {
   }
 #include "interpose/entry_points.inc"
 
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_PERSISTENT
 #define CIRCOLL_COUNT int
 #define CIRCOLL_DISPL int
-#define CIRCOLL_ENTRY(name, iname, parameters, call)                                                   \
-  CIRCOLL_EXPORT int MPI_##name##_init(CIRCOLL_LIST parameters, MPI_Info info, MPI_Request* request) { \
-    return init(call, info, request, CIRCOLL_CALLER);                                                  \
+#define CIRCOLL_ENTRY(name, iname, parameters, call)                                                       \
+  CIRCOLL_EXPORT int CIRCOLL_INIT(, name)(CIRCOLL_LIST parameters, MPI_Info info, MPI_Request * request) { \
+    return init(call, info, request, CIRCOLL_CALLER);                                                      \
   }
 #include "interpose/entry_points.inc"
+#endif
 
+#if CIRCOLL_HAS_LARGE_COUNTS
 #define CIRCOLL_LARGE
 #define CIRCOLL_COUNT MPI_Count
 #define CIRCOLL_DISPL MPI_Aint
@@ -59,14 +57,6 @@ extern "C" {
   }                                                                                                      \
   CIRCOLL_EXPORT int MPI_##name##_init_c(CIRCOLL_LIST parameters, MPI_Info info, MPI_Request* request) { \
     return init(call, info, request, CIRCOLL_CALLER);                                                    \
-  }
-#include "interpose/entry_points.inc"
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-#define CIRCOLL_COUNT int
-#define CIRCOLL_DISPL int
-#define CIRCOLL_ENTRY(name, iname, parameters, call)                                                    \
-  CIRCOLL_EXPORT int MPIX_##name##_init(CIRCOLL_LIST parameters, MPI_Info info, MPI_Request* request) { \
-    return init(call, info, request, CIRCOLL_CALLER);                                                   \
   }
 #include "interpose/entry_points.inc"
 #endif

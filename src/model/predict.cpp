@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "circoll/collectives.hpp"
 #include "circoll/model.hpp"
 
 namespace circoll {
@@ -7,7 +8,7 @@ namespace circoll {
 Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root) {
   const Shape shape{.size = p, .root = root, .params = selection.params};
   const CriticalPath path = critical_path(*selection.algorithm, selection.collective, shape);
-  const bool nothing = selection.collective == Collective::barrier;
+  const bool nothing = !traits_of(selection.collective).moves_data;
   const double block_bytes = nothing ? 0 : static_cast<double>(bytes) / static_cast<double>(path.blocks);
   return {.alpha = static_cast<double>(selection.algorithm->cost(shape).rounds - path.one_way),
           .alpha_uni = static_cast<double>(path.one_way),

@@ -5,6 +5,7 @@
 #include <limits>
 #include <tuple>
 
+#include "circoll/collectives.hpp"
 #include "circoll/model.hpp"
 
 namespace circoll {
@@ -73,7 +74,7 @@ bool is_for_nodes(const Algorithm& algorithm) { return algorithm.param("cores") 
 
 std::string unranked_because(const Algorithm& algorithm, Collective collective, bool on_nodes) {
   // Where no rank knows the sizes of blocks between others, forwarding them costs another exchange beforehand.
-  if (collective == Collective::alltoallv && !algorithm.guarantees.direct) {
+  if (traits_of(collective).sizes == SizesKnown::to_pairs && !algorithm.guarantees.direct) {
     return "forwards blocks, whose sizes would have to be exchanged first";
   }
   if (is_for_nodes(algorithm) && !on_nodes) return "is for ranks that are numbered node by node, several on each";

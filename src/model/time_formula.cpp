@@ -3,6 +3,7 @@
 #include <cctype>
 #include <map>
 
+#include "circoll/collectives.hpp"
 #include "circoll/model.hpp"
 
 namespace circoll {
@@ -15,7 +16,7 @@ std::map<std::string, std::string, std::less<>> fields_of(const Algorithm& algor
     return std::string(text.empty() ? fallback : text);
   };
   const bool segments = algorithm.param("segments") != nullptr;
-  const bool by_rank = is_exchange(collective) || contract_of(collective, {.size = 2}, 1).user_blocks > 1;
+  const bool by_rank = !has_one_vector(collective);
   return {{"rounds", std::string(f.rounds)},
           {"blocks", or_else(f.blocks, segments  ? (by_rank ? "n p" : "n")
                                        : by_rank ? "p"
@@ -78,7 +79,7 @@ std::string time_formula(const Algorithm& algorithm, Collective collective) {
   };
   add("two_way", false, "alpha");
   add("one_way", false, "alpha_uni");
-  if (collective != Collective::barrier) {
+  if (traits_of(collective).moves_data) {
     add("volume", true, "m beta");
     add("one_way_volume", true, "m beta_uni");
     add("combined", true, "m gamma");

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/plan.hpp"
 #include "plan/addresses.hpp"
@@ -71,7 +72,7 @@ class Binder {
       bound.elements = append_runs(step);
       bound.length = position(plan_.runs.size()) - bound.first;
     }
-    bound.empty = bound.elements == 0 && schedule_.collective != Collective::barrier;
+    bound.empty = bound.elements == 0 && traits_of(schedule_.collective).moves_data;
     plan_.steps.push_back(bound);
   }
 

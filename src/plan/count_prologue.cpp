@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "plan/addresses.hpp"
 
@@ -20,9 +21,7 @@ Schedule without_views(Schedule schedule) {
 }  // namespace
 
 CountPrologue::CountPrologue(const Schedule& data) : collective_(data.collective), shape_(data.shape) {
-  check(
-      collective_ == Collective::gatherv || collective_ == Collective::scatterv || collective_ == Collective::alltoallv,
-      "count prologue: a collective whose counts all ranks know");
+  check(has_unknown_size(collective_), "count prologue: a collective whose counts all ranks know");
   const Schedule schedule = without_views(data);
   // One element per user block; it lies in the first segment of the block, the other segments are empty.
   const Layout layout = Layout::uniform(schedule.user_blocks, schedule.segments, 1);
@@ -40,7 +39,7 @@ CountPrologue::CountPrologue(const Schedule& data) : collective_(data.collective
       });
     }
   }
-  if (collective_ != Collective::alltoallv) return;
+  if (!is_exchange(collective_)) return;
   for (const Place& place : places_) known_.push_back(place.user_block);
   std::sort(known_.begin(), known_.end());
   known_.erase(std::unique(known_.begin(), known_.end()), known_.end());
@@ -53,12 +52,12 @@ void CountPrologue::fill(Count own_count, std::span<const Count> counts, std::sp
   std::fill(send.begin(), send.end(), 0);
   std::fill(recv.begin(), recv.end(), 0);
   std::fill(scratch.begin(), scratch.end(), 0);
-  if (collective_ == Collective::alltoallv) {
+  if (is_exchange(collective_)) {
     std::copy_n(counts.begin(), std::min(counts.size(), send_counts_), send.begin());
     return;
   }
   const bool is_root = shape_.rank == shape_.root;
-  if (collective_ == Collective::scatterv) {
+  if (has_sendcounts(collective_)) {
     if (is_root) std::copy_n(counts.begin(), std::min(counts.size(), send_counts_), send.begin());
     return;
   }

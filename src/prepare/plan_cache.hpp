@@ -45,7 +45,12 @@ class PlanCache {
       return calls_.front();
     }
     calls_.push_front(make(hash));
-    index_.emplace(hash, calls_.begin());
+    try {
+      index_.emplace(hash, calls_.begin());
+    } catch (...) {
+      calls_.pop_front();
+      throw;
+    }
     calls_.front()->enter_cache(account_);
     while (account_.exceeded() && calls_.size() > 1) evict();
     return calls_.front();

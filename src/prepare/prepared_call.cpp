@@ -25,12 +25,13 @@ void PreparedCall::select(const Signature& signature, int most_tags) {
   const SignatureHead& head = signature.head;
   const CallFacts facts{.collective = head.collective,
                         .p = head.size,
-                        .bytes = signature.vector_bytes(),
+                        .bytes = signature.deciding_bytes(),
                         .op = {.commutative = head.commutative, .idempotent = head.idempotent},
                         .exact_op = head.exact,
                         .predefined_op = head.predefined,
                         .cores = placement_.cores,
-                        .node_by_node = placement_.labels == nullptr};
+                        .node_by_node = placement_.labels == nullptr,
+                        .nodes = placement_.nodes};
   if (head.choice->kind == InternedChoice::Kind::algorithm) {
     selection_ = resolve(head.choice->selection, facts);
     why_ = "chosen by name";

@@ -1,5 +1,7 @@
 #include "prepare/signature.hpp"
 
+#include "circoll/collectives.hpp"
+
 namespace circoll::prepare {
 namespace {
 
@@ -11,11 +13,6 @@ struct QuickHash {
     value ^= value >> 29;
   }
 };
-
-/// User blocks of the vector that decides: of an alltoall those that a rank sends.
-Count blocks_of(Collective collective, Rank size) {
-  return is_exchange(collective) ? size : contract_of(collective, Shape{.size = size}, 1).user_blocks;
-}
 
 }  // namespace
 
@@ -34,10 +31,13 @@ std::uint64_t Signature::hash() const {
   return hash.value;
 }
 
-Count Signature::vector_bytes() const {
-  Count elements = counts.size == 0 ? head.count * blocks_of(head.collective, head.size) : 0;
+Count Signature::deciding_bytes() const {
+  if (counts.size == 0) {
+    return Amounts::of_count(head.collective, head.size, head.count, head.message_bytes).deciding_bytes();
+  }
+  Count elements = 0;
   for (Rank i = 0; i < counts.size; ++i) elements += counts[i];
-  return deciding_bytes(head.collective, elements * head.message_bytes);
+  return Amounts::of_vector(head.collective, head.size, elements * head.message_bytes).deciding_bytes();
 }
 
 StoredSignature::StoredSignature(const Signature& signature) : head_(signature.head) {

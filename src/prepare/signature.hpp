@@ -24,6 +24,7 @@ struct SignatureHead {
   Rank size = 1;                        ///< p
   Rank rank = 0;
   Rank cores = 1;  ///< of the placement
+  Rank nodes = 0;  ///< of the placement, which its labels do not tell
   Collective collective = Collective::barrier;
   int root = 0;
   bool in_place = false;  ///< as the schedule sees it
@@ -64,8 +65,8 @@ struct Signature {
     return {&counts, &send_counts, &send_displs, &recv_displs};
   }
   [[nodiscard]] std::uint64_t hash() const;
-  /// The bytes of the whole vector, which decide about algorithm and segments; equal on all ranks (select.hpp).
-  [[nodiscard]] Count vector_bytes() const;
+  /// The bytes that decide about algorithm and segments, equal on all ranks (Amounts::deciding_bytes).
+  [[nodiscard]] Count deciding_bytes() const;
 };
 
 /// A copy of a signature's head and arrays, to be compared with those of later calls.

@@ -1,57 +1,46 @@
 // What MPI says about the caller's buffers.
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/schedule.hpp"
 
 namespace circoll {
 namespace {
 
-Buffer row(Slot slots, Block first_block, std::int32_t number) {
-  return Buffer{.slots = slots, .first_block = first_block, .storage = number};
+/// The user blocks that a buffer holds, cut into segments.
+struct Part {
+  Slot slots = 0;
+  Block first_block = 0;
+};
+
+Part part_of(Collective collective, Holds holds, const Shape& shape, Slot segments) {
+  switch (traits_of(collective).blocks) {
+    case Blocks::one:
+      break;
+    case Blocks::per_rank:
+      if (holds == Holds::own_block) return {segments, shape.rank * segments};
+      return {shape.size * segments, 0};
+    case Blocks::per_pair:  // those that this rank sends; others come to it, see column_of()
+      return {shape.size * segments, shape.rank * shape.size * segments};
+  }
+  return {segments, 0};
 }
 
-/// Fills in the buffers and where input and output lie, for a rank that has `in` and `out` blocks.
-struct Filler {
-  CollectiveContract contract;
-
-  void send(Slot slots, Block first_block) {
-    contract.send_significant = true;
-    contract.send = row(slots, first_block, send_buffer);
+/// The blocks that come to a rank in an exchange, in the order of their sources.
+Buffer column_of(const Shape& shape, Slot segments) {
+  const Slot slots = shape.size * segments;
+  if (segments == 1) return {.slots = slots, .first_block = shape.rank, .stride = shape.size, .storage = recv_buffer};
+  Buffer column{.slots = slots, .storage = recv_buffer};
+  for (Rank source = 0; source < shape.size; ++source) {
+    const Block first = (source * shape.size + shape.rank) * segments;
+    for (Slot i = 0; i < segments; ++i) column.list.push_back(first + i);
   }
-  void recv(Slot slots, Block first_block) {
-    contract.recv_significant = true;
-    contract.recv = row(slots, first_block, recv_buffer);
-  }
-  void input(std::int32_t buffer, Slot first, Slot count) {
-    contract.input_buffer = buffer;
-    contract.input_first = first;
-    contract.input_count = count;
-  }
-  void output(std::int32_t buffer, Slot first, Slot count) {
-    contract.output_buffer = buffer;
-    contract.output_first = first;
-    contract.output_count = count;
-  }
-};
+  return column;
+}
 
 }  // namespace
 
 bool has_in_place_schedule(Collective collective, const Shape& shape) {
-  switch (collective) {
-    case Collective::allreduce:
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::scan:
-    case Collective::exscan:
-      return true;
-    case Collective::reduce:
-    case Collective::gather:
-    case Collective::gatherv:
-    case Collective::scatter:
-    case Collective::scatterv:
-      return shape.rank == shape.root;
-    default:
-      return false;
-  }
+  return traits_of(collective).in_place_schedule && can_be_in_place(collective, shape.rank, shape.root);
 }
 
 CollectiveContract contract_of(Collective collective, const Shape& shape, std::int64_t segments) {
@@ -59,101 +48,43 @@ CollectiveContract contract_of(Collective collective, const Shape& shape, std::i
   require(shape.rank >= 0 && shape.rank < shape.size, "the rank must be in 0 .. p-1");
   require(shape.root >= 0 && shape.root < shape.size, "the root must be in 0 .. p-1");
   require(segments >= 1, "a user block is cut into at least one segment");
+  const CollectiveTraits& traits = traits_of(collective);
   const bool in_place = shape.in_place && has_in_place_schedule(collective, shape);
-  const bool at_root = shape.rank == shape.root;
-  const Slot n = segments;
-  const Slot all = shape.size * n;
-  const Block own = shape.rank * n;
+  const bool without_recvbuf = in_place && replaces_recvbuf(collective);
+  const bool without_sendbuf = in_place && !without_recvbuf;
+  const bool gives = is_significant(traits.send, shape.rank, shape.root);
+  const bool gets = is_significant(traits.recv, shape.rank, shape.root);
+  const Part given = part_of(collective, traits.send.holds, shape, segments);
+  const Part got = part_of(collective, traits.recv.holds, shape, segments);
 
-  Filler f;
-  f.contract.send.storage = send_buffer;
-  f.contract.recv.storage = recv_buffer;
-  switch (collective) {
-    case Collective::allreduce:
-      if (!in_place) f.send(n, 0);
-      f.recv(n, 0);
-      f.input(in_place ? recv_buffer : send_buffer, 0, n);
-      f.output(recv_buffer, 0, n);
-      break;
-    case Collective::reduce:
-      if (!in_place) f.send(n, 0);
-      if (at_root) f.recv(n, 0);
-      f.input(in_place ? recv_buffer : send_buffer, 0, n);
-      f.output(recv_buffer, 0, at_root ? n : 0);
-      break;
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
-      f.contract.user_blocks = shape.size;
-      f.send(all, 0);
-      f.recv(n, own);
-      f.input(send_buffer, 0, all);
-      f.output(recv_buffer, 0, n);
-      break;
-    case Collective::allgather:
-    case Collective::allgatherv:
-      f.contract.user_blocks = shape.size;
-      if (!in_place) f.send(n, own);
-      f.recv(all, 0);
-      f.input(in_place ? recv_buffer : send_buffer, in_place ? own : 0, n);
-      f.output(recv_buffer, 0, all);
-      break;
-    case Collective::gather:
-    case Collective::gatherv:
-      f.contract.user_blocks = shape.size;
-      if (!in_place) f.send(n, own);
-      if (at_root) f.recv(all, 0);
-      f.input(in_place ? recv_buffer : send_buffer, in_place ? own : 0, n);
-      f.output(recv_buffer, 0, at_root ? all : 0);
-      break;
-    case Collective::scatter:
-    case Collective::scatterv:
-      f.contract.user_blocks = shape.size;
-      if (at_root) f.send(all, 0);
-      if (!in_place) f.recv(n, own);
-      f.input(send_buffer, 0, at_root ? all : 0);
-      f.output(in_place ? send_buffer : recv_buffer, in_place ? own : 0, n);
-      break;
-    case Collective::bcast:
-      f.recv(n, 0);
-      f.input(recv_buffer, 0, at_root ? n : 0);
-      f.output(recv_buffer, 0, n);
-      break;
-    case Collective::barrier:
-      f.send(n, 0);
-      f.recv(n, 0);
-      f.input(send_buffer, 0, n);
-      f.output(recv_buffer, 0, n);
-      break;
-    case Collective::alltoall:
-    case Collective::alltoallv: {
-      // Block s * p + d goes from rank s to rank d.
-      f.contract.user_blocks = shape.size * shape.size;
-      f.send(all, own * shape.size);
-      f.recv(all, own);
-      if (n == 1) {
-        f.contract.recv.stride = shape.size;
-      } else {
-        for (Rank source = 0; source < shape.size; ++source) {
-          const Block first = (source * shape.size + shape.rank) * n;
-          for (Slot i = 0; i < n; ++i) f.contract.recv.list.push_back(first + i);
-        }
-        f.contract.recv.first_block = 0;
-      }
-      f.input(send_buffer, 0, all);
-      f.output(recv_buffer, 0, all);
-      break;
-    }
-    case Collective::scan:
-    case Collective::exscan: {
-      const bool has_result = collective == Collective::scan || shape.rank > 0;
-      if (!in_place) f.send(n, 0);
-      if (in_place || has_result) f.recv(n, 0);
-      f.input(in_place ? recv_buffer : send_buffer, 0, n);
-      f.output(recv_buffer, 0, has_result ? n : 0);
-      break;
-    }
+  CollectiveContract contract{.user_blocks = user_blocks(collective, shape.size)};
+  contract.send.storage = send_buffer;
+  contract.recv.storage = recv_buffer;
+  contract.send_significant = gives && !without_sendbuf;
+  if (contract.send_significant) {
+    contract.send = {.slots = given.slots, .first_block = given.first_block, .storage = send_buffer};
   }
-  return f.contract;
+  // In place the receive buffer has the contribution even where no result comes: exscan's rank 0.
+  contract.recv_significant = (gets && !without_recvbuf) || without_sendbuf;
+  if (contract.recv_significant) {
+    contract.recv = {.slots = got.slots, .first_block = got.first_block, .storage = recv_buffer};
+    if (is_exchange(collective)) contract.recv = column_of(shape, segments);
+  }
+
+  contract.input_count = gives ? given.slots : 0;
+  if (traits.send.at == Significant::none) {  // the root's receive buffer has it
+    contract.input_buffer = recv_buffer;
+    contract.input_count = shape.rank == shape.root ? got.slots : 0;
+  } else if (without_sendbuf) {
+    contract.input_buffer = recv_buffer;
+    contract.input_first = given.first_block - got.first_block;
+  }
+  contract.output_count = gets ? got.slots : 0;
+  if (without_recvbuf) {
+    contract.output_buffer = send_buffer;
+    contract.output_first = got.first_block - given.first_block;
+  }
+  return contract;
 }
 
 }  // namespace circoll

@@ -1,11 +1,10 @@
 // Finding algorithms by id, reading parameters, building schedules.
 #include <algorithm>
-#include <charconv>
-#include <limits>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
 #include "circoll/relabelling.hpp"
+#include "core/text.hpp"
 #include "schedule/registry_entries.hpp"
 
 namespace circoll {
@@ -105,41 +104,20 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
 
 namespace {
 
-/// Levenshtein distance, for suggestions.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j - 1] + 1, above + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
+/// The value of a parameter; that of "segment" is in bytes.
+std::int64_t value_of(std::string_view key, std::string_view text) {
+  const auto value = key == "segment" ? parse_bytes(text) : parse_number(text);
+  if (!value) {
+    throw Error(ErrorCode::parse, "'" + std::string(text) + "' is not a number (" + std::string(number_forms) + ")");
   }
-  return row[b.size()];
+  return *value;
 }
 
-/// " (did you mean a, b?)", of the up to three nearest candidates.
-std::string suggestion(std::string_view name, std::vector<std::string> candidates) {
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](const std::string& a, const std::string& b) { return distance(name, a) < distance(name, b); });
-  if (candidates.size() > 3) candidates.resize(3);
-  std::string text;
-  for (const std::string& c : candidates) text += (text.empty() ? " (did you mean " : ", ") + c;
-  return text.empty() ? text : text + "?)";
-}
-
-std::int64_t parse_number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
-  const int shift = suffix.empty() ? 0 : suffix == "Ki" ? 10 : suffix == "Mi" ? 20 : suffix == "Gi" ? 30 : -1;
-  if (error != std::errc() || shift < 0 || value > (std::numeric_limits<std::int64_t>::max() >> shift) || value < 0) {
-    throw Error(ErrorCode::parse, "'" + std::string(text) + "' is not a number (digits, then Ki, Mi or Gi if wanted)");
-  }
-  return value << shift;
+/// The names of a collective's algorithms, each after a space.
+std::string listed(Collective collective) {
+  std::string names;
+  for (const Algorithm* a : algorithms_of(collective)) names += " " + std::string(a->name);
+  return names;
 }
 
 /// Of every algorithm: the number of ranks on a node.
@@ -209,7 +187,7 @@ Selection parse_selection(Collective collective, std::string_view name_and_param
     if (equals == std::string_view::npos)
       throw Error(ErrorCode::parse, "'" + std::string(item) + "' is not of the form name=number");
     const std::string_view key = item.substr(0, equals);
-    const std::int64_t value = parse_number(item.substr(equals + 1));
+    const std::int64_t value = value_of(key, item.substr(equals + 1));
     check_given(*selection.algorithm, key, value, selection.params);
     selection.params.insert_or_assign(std::string(key), value);
   }
@@ -221,12 +199,17 @@ Selection parse_selection(std::string_view id) {
   const std::string_view collective_name = id.substr(0, slash);
   const auto collective = collective_from_string(collective_name);
   if (!collective || slash == std::string_view::npos) {
+    const std::string what = "'" + std::string(id) + "' is not COLLECTIVE/ALGORITHM";
+    if (collective) {
+      throw Error(ErrorCode::unknown_name, what + "; algorithms of " + std::string(id) + " are" + listed(*collective));
+    }
     std::vector<std::string> names;
+    std::string collectives;
     for (const Collective c : all_collectives) {
       for (const Algorithm* a : algorithms_of(c)) names.push_back(a->id(c));
+      collectives += " " + std::string(to_string(c));
     }
-    throw Error(ErrorCode::unknown_name,
-                "'" + std::string(id) + "' is not COLLECTIVE/ALGORITHM" + suggestion(id, names));
+    throw Error(ErrorCode::unknown_name, what + suggestion(id, names) + "; collectives are" + collectives);
   }
   return parse_selection(*collective, id.substr(slash + 1));
 }

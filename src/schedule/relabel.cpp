@@ -64,7 +64,8 @@ Placement placement_of(std::span<const Rank> node_of) {
     placement.cores = std::max(placement.cores, ++node.ranks);
     numbers.push_back(node.number);
   }
-  placement.nodes = std::make_shared<const std::vector<Rank>>(std::move(numbers));
+  placement.nodes = static_cast<Rank>(known.size());
+  placement.node_of = std::make_shared<const std::vector<Rank>>(std::move(numbers));
   Relabelling labels = Relabelling::across_nodes(node_of);
   if (labels == Relabelling::across_nodes(labels.size(), placement.cores)) return placement;
   placement.labels = std::make_shared<const Relabelling>(std::move(labels));

@@ -1,11 +1,14 @@
 // The facts of a call, and the selections that they admit: the rules that no policy may break.
+#include <algorithm>
+
+#include "circoll/collectives.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 
 namespace circoll {
 
 CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type) {
-  CallFacts facts{.collective = collective, .p = p, .bytes = deciding_bytes(collective, bytes)};
+  CallFacts facts{.collective = collective, .p = p, .bytes = Amounts::of_vector(collective, p, bytes).deciding_bytes()};
   if (is_reducing(collective)) {
     facts.op = {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
     facts.exact_op = is_order_free(op, type);
@@ -13,12 +16,11 @@ CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type)
   return facts;
 }
 
-bool has_unknown_size(Collective collective) {
-  return collective == Collective::gatherv || collective == Collective::scatterv || collective == Collective::alltoallv;
-}
+Rank ranks_per_node_of(const CallFacts& facts) { return std::clamp<Rank>(facts.cores, 1, std::max<Rank>(facts.p, 1)); }
 
-Count deciding_bytes(Collective collective, Count bytes) {
-  return has_unknown_size(collective) || collective == Collective::barrier ? 0 : bytes;
+Rank nodes_of(const CallFacts& facts) {
+  const Rank cores = ranks_per_node_of(facts);
+  return facts.nodes > 0 ? facts.nodes : (facts.p + cores - 1) / cores;
 }
 
 std::string why_not(const Selection& selection, const CallFacts& facts, bool allow_rank_divergence) {

@@ -1,5 +1,6 @@
 // Measured medians against predicted times.
 #include "circoll/calibration.hpp"
+#include "circoll/collectives.hpp"
 #include "circoll/measurement.hpp"
 #include "circoll/select.hpp"
 
@@ -16,7 +17,7 @@ std::vector<Comparison> compare(std::string_view bench_json, const std::string& 
                    .measured_s = row.median_s};
     if (one.served_by != "native") {
       const bool by_policy = one.algorithm == "auto";
-      const Count bytes = vector_bytes(row.collective, one.p, one.bytes);
+      const Count bytes = Amounts::of_measured(row.collective, one.p, one.bytes).vector_bytes();
       const Selection ran =
           completed(parse_selection(row.collective, by_policy ? one.served_by : one.algorithm), one.p, bytes, machine);
       one.served_by = ran.text();

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "circoll/collectives.hpp"
 #include "circoll/select.hpp"
 #include "select/rules_writer.hpp"
 
@@ -17,7 +18,7 @@ bool usable(const Timed& time, const RuleOperator& measured) {
   if (time.algorithm == "native" || time.algorithm == "auto") return true;
   const Selection selection = parse_selection(time.collective, time.algorithm);
   // What no policy may do (docs/rules.md), although a call that names the algorithm may.
-  if (time.collective == Collective::alltoallv && !selection.algorithm->guarantees.direct) return false;
+  if (traits_of(time.collective).sizes == SizesKnown::to_pairs && !selection.algorithm->guarantees.direct) return false;
   return op_of_rule(time.collective, time.p, time.algorithm, measured).has_value();
 }
 
@@ -63,7 +64,7 @@ std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOp
     const auto& [collective, p, bytes] = key;
     keep_candidates(candidates, measured);
     TimedCell cell{.collective = collective, .p = p, .bytes = bytes, .candidates = std::move(candidates)};
-    if (deciding_bytes(collective, 1) == 0) {
+    if (!size_decides(collective)) {
       unsized[{collective, p}].push_back(std::move(cell));
     } else {
       cells.push_back(std::move(cell));
@@ -90,7 +91,7 @@ std::optional<RuleCell> fastest(TimedCell cell, const TuneOptions& options) {
   auto [best, native] = best_and_native(cell);
   if (best == nullptr) return std::nullopt;
   const auto micro = [](const Timed& time) { return fmt::format("{} {:.2f} us", time.algorithm, time.median_s * 1e6); };
-  std::string about = deciding_bytes(cell.collective, 1) == 0 ? "" : fmt::format("{} bytes: ", cell.bytes);
+  std::string about = !size_decides(cell.collective) ? "" : fmt::format("{} bytes: ", cell.bytes);
   about += micro(*best);
   if (native != nullptr && best != native) about += ", " + micro(*native);
   if (native != nullptr && native->median_s <= best->median_s * (1 + options.margin)) best = native;

@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/guidelines.hpp"
 #include "circoll/select.hpp"
@@ -134,7 +135,7 @@ class Fixes {
 
  private:
   [[nodiscard]] Fix* find(Collective collective, Rank p, Count bytes) {
-    const bool sized = deciding_bytes(collective, 1) != 0;
+    const bool sized = size_decides(collective);
     const auto found = std::find_if(all_.begin(), all_.end(), [&](const Fix& fix) {
       return fix.cell.collective == collective && fix.cell.p == p && (!sized || fix.cell.bytes == bytes);
     });

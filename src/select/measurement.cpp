@@ -30,23 +30,6 @@ Measurement read_row(const select::Json& entry, const std::string& source) {
   return one;
 }
 
-/// Whether circoll-bench counts the bytes of one of p blocks.
-bool counts_blocks(Collective collective) {
-  switch (collective) {
-    case Collective::allreduce:
-    case Collective::reduce:
-    case Collective::bcast:
-    case Collective::scan:
-    case Collective::exscan:
-    case Collective::barrier:
-    case Collective::alltoall:
-    case Collective::alltoallv:
-      return false;
-    default:
-      return true;
-  }
-}
-
 auto cell_of(const Measurement& row) { return std::tie(row.collective, row.p, row.bytes); }
 
 const Measurement* find(const Launch& launch, const Measurement& like, std::string_view algorithm) {
@@ -86,19 +69,6 @@ Combined combine(const std::vector<Launch>& launches, const Measurement& first) 
 }
 
 }  // namespace
-
-Count vector_bytes(Collective collective, Rank p, Count bytes) {
-  if (!counts_blocks(collective)) return bytes;
-  if (p < 1 || bytes > std::numeric_limits<Count>::max() / p) {
-    throw Error(ErrorCode::invalid_argument,
-                std::to_string(p) + " blocks of " + std::to_string(bytes) + " bytes are more than can be counted");
-  }
-  return bytes * p;
-}
-
-Count bench_bytes(Collective collective, Rank p, Count vector) {
-  return counts_blocks(collective) ? vector / p : vector;
-}
 
 Launch launch_from_json(std::string_view json, const std::string& source) {
   const select::Json root = select::read_json(json, source);

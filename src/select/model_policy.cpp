@@ -1,22 +1,15 @@
 // model: the least predicted time over all algorithms whose needs hold, each with its best parameters.
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <limits>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/relabelling.hpp"
+#include "core/text.hpp"
 #include "select/policies.hpp"
 
 namespace circoll::select {
 namespace {
-
-/// "12.3 us"
-std::string in_microseconds(double seconds) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g us", seconds * 1e6);
-  return text.data();
-}
 
 /// Whether nodes and the network between them make a difference.
 bool has_levels(const CallFacts& facts) { return facts.cores > 1 && facts.cores < facts.p; }
@@ -94,7 +87,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
   const Candidate& first = decision.candidates.front();
   decision.selection = first.selection;
   decision.reason = "least predicted time of " + std::to_string(decision.candidates.size()) + " on machine '" +
-                    options.machine.name + "', " + in_microseconds(first.seconds);
+                    options.machine.name + "', " + readable_time(first.seconds);
   if (has_levels(facts)) decision.reason += " on nodes of " + std::to_string(facts.cores);
   if (has_unknown_size(facts.collective)) {
     decision.reason += " without bytes: the ranks do not all know the sizes, so that none may decide";

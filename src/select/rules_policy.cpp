@@ -1,14 +1,16 @@
 // file: rules in JSON (docs/rules.md), checked when they are read: every error names a line.
 //
-// The calls of a collective form a space of p, bytes and the kind of the operator. The rules must cut it into parts:
-// no call twice, no call left out, and no algorithm where its needs do not hold.
+// The calls of a collective form a space of p, nodes, ranks per node, bytes and the kind of the operator. The rules
+// must cut it into parts: no call twice, no call left out, and no algorithm where its needs do not hold.
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <iterator>
 #include <limits>
 #include <map>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "core/text.hpp"
 #include "select/policies.hpp"
 #include "select/text_file.hpp"
 
@@ -66,6 +68,8 @@ struct Use {
 
 struct Rule {
   Interval p{1, unbounded};
+  Interval nodes{1, unbounded};
+  Interval ranks_per_node{1, unbounded};  ///< the most that a node has
   Interval bytes{0, unbounded};
   OpSet ops = all_ops;
   Use use{};
@@ -82,18 +86,36 @@ std::string text_of(const Interval& interval) {
          (interval.to == unbounded ? "unbounded" : std::to_string(interval.to)) + ")";
 }
 
-/// 64, or "64", or "64Ki".
-std::optional<std::int64_t> number_of(const Json& json) {
+/// The ranges that a rule has beside that of sizes, of which p is the first.
+struct Dimension {
+  std::string_view name;
+  Interval Rule::*range;
+};
+constexpr std::array dimensions{Dimension{"p", &Rule::p}, Dimension{"nodes", &Rule::nodes},
+                                Dimension{"ranks_per_node", &Rule::ranks_per_node}};
+using Cell = std::array<Interval, dimensions.size()>;
+
+/// The numbers of ranks in a cell that can lie so. On n nodes, one of which has c ranks and none more, there are
+/// n + c - 1 ranks to n * c. Over ranges of n and c these have no gaps.
+Interval possible_p(const Cell& cell) {
+  const auto& [p, nodes, ranks_per_node] = cell;
+  const std::int64_t n = nodes.to - 1;
+  const std::int64_t c = ranks_per_node.to - 1;
+  const bool bounded = nodes.to != unbounded && ranks_per_node.to != unbounded && n <= (unbounded - 1) / c;
+  const std::int64_t from = std::max(nodes.from, ranks_per_node.from);
+  // The sum may be too large for 64 bits, and then there are no such calls.
+  const std::int64_t others = std::min(nodes.from, ranks_per_node.from) - 1;
+  return {std::max(p.from, from > unbounded - others ? unbounded : from + others),
+          bounded ? std::min(p.to, n * c + 1) : p.to};
+}
+
+/// 64, or "64", or "64Ki"; in bytes, "64KiB" as well.
+std::optional<std::int64_t> number_of(const Json& json, bool in_bytes) {
   if (const auto* value = std::get_if<std::int64_t>(&json.value))
     return *value >= 0 ? std::optional(*value) : std::nullopt;
   const std::string* text = json.string();
   if (text == nullptr) return std::nullopt;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  const std::string_view unit(end, static_cast<std::size_t>(text->data() + text->size() - end));
-  const int shift = unit.empty() ? 0 : unit == "Ki" ? 10 : unit == "Mi" ? 20 : unit == "Gi" ? 30 : -1;
-  if (error != std::errc() || shift < 0 || value < 0 || value > (unbounded >> shift)) return std::nullopt;
-  return value << shift;
+  return in_bytes ? parse_bytes(*text) : parse_number(*text);
 }
 
 class Reader {
@@ -131,10 +153,10 @@ class Reader {
         result.otherwise = rule;
         continue;
       }
-      const Members members(entry, source_, {"p", "bytes", "op", "use", "about"});
-      rule.p = read_interval(members, "p", 1);
+      const Members members(entry, source_, {"p", "nodes", "ranks_per_node", "bytes", "op", "use", "about"});
+      for (const Dimension& dimension : dimensions) rule.*dimension.range = read_interval(members, dimension.name, 1);
       rule.bytes = read_interval(members, "bytes", 0);
-      if (deciding_bytes(collective, 1) == 0 && members.find("bytes") != nullptr) {
+      if (!size_decides(collective) && members.find("bytes") != nullptr) {
         fail_at(source_, entry.line,
                 "\"bytes\" can not decide about " + std::string(to_string(collective)) +
                     (has_unknown_size(collective) ? ": the ranks do not all know it" : ", which has none"));
@@ -156,7 +178,7 @@ class Reader {
         "'" + std::string(key) + "' is [FROM, TO], FROM included and TO not, or [FROM] without an end";
     if (json->array() == nullptr || json->array()->empty() || json->array()->size() > 2) members.fail(*json, wanted);
     const auto read_one = [&](std::size_t i) {
-      const auto value = number_of((*json->array())[i]);
+      const auto value = number_of((*json->array())[i], key == "bytes");
       if (!value) members.fail(*json, wanted + "; a bound is a number, or a string as \"64Ki\"");
       return *value;
     };
@@ -194,12 +216,16 @@ class Reader {
 
   /// An algorithm must be able to serve every call of its rule.
   void check_possible(Collective collective, const Rule& rule) {
+    if (possible_p({rule.p, rule.nodes, rule.ranks_per_node}).empty()) {
+      fail_at(source_, rule.line, "no call has so many ranks on so many nodes");
+    }
     if (rule.use.kind != Use::Kind::algorithm) return;
     const Selection& selection = rule.use.selection;
+    const Interval sizes = possible_p({rule.p, rule.nodes, rule.ranks_per_node});
     for (std::size_t i = 0; i < op_kinds.size(); ++i) {
       if ((rule.ops & 1U << i) == 0) continue;
       const OpKind& kind = op_kinds[i];
-      for (const Rank p : telling_sizes(rule.p)) {
+      for (const Rank p : telling_sizes(sizes)) {
         CallFacts facts{.collective = collective, .p = p};
         if (is_reducing(collective)) {
           facts.op = {.commutative = kind.commutative, .idempotent = kind.idempotent};
@@ -228,46 +254,73 @@ class Reader {
       for (const Rule& rule : rules.rules) {
         if ((rule.ops & 1U << i) != 0) of_kind.push_back(&rule);
       }
-      check_plane(collective, of_kind, rules.otherwise.has_value(), line,
-                  is_reducing(collective) ? " and an operator that is " + name_of(op_kinds[i]) : "");
+      // Of rules that begin alike the first in the file comes first.
+      std::stable_sort(of_kind.begin(), of_kind.end(),
+                       [](const Rule* a, const Rule* b) { return a->bytes.from < b->bytes.from; });
+      const Part part{.collective = collective,
+                      .has_otherwise = rules.otherwise.has_value(),
+                      .line = line,
+                      .suffix = is_reducing(collective) ? " and an operator that is " + name_of(op_kinds[i]) : ""};
+      check_cells(part, of_kind, {}, 0);
     }
   }
 
-  /// The rules of one kind of operator, over p and bytes: between two neighbouring bounds of p the same rules hold.
-  void check_plane(Collective collective, std::vector<const Rule*>& rules, bool has_otherwise, std::size_t line,
-                   const std::string& suffix) {
-    std::vector<std::int64_t> bounds{1};
+  /// The rules of one kind of operator.
+  struct Part {
+    Collective collective;
+    bool has_otherwise;
+    std::size_t line;
+    std::string suffix;
+  };
+
+  /// The rules that hold in the ranges of a cell before `dimension`: between two neighbouring bounds the same ones do.
+  void check_cells(const Part& part, const std::vector<const Rule*>& rules, Cell cell, std::size_t dimension) {
+    if (dimension == cell.size()) return check_sizes(part, rules, cell);
+    const auto range = dimensions.at(dimension).range;
+    std::vector<std::int64_t> bounds{1, unbounded};
     for (const Rule* rule : rules) {
-      bounds.push_back(rule->p.from);
-      if (rule->p.to != unbounded) bounds.push_back(rule->p.to);
+      bounds.push_back((rule->*range).from);
+      bounds.push_back((rule->*range).to);
     }
     std::sort(bounds.begin(), bounds.end());
     bounds.erase(std::unique(bounds.begin(), bounds.end()), bounds.end());
-    std::stable_sort(rules.begin(), rules.end(),
-                     [](const Rule* a, const Rule* b) { return a->bytes.from < b->bytes.from; });
-    for (const std::int64_t p : bounds) {
-      std::int64_t covered = 0;
-      const Rule* before = nullptr;
-      const auto missing = [&](std::int64_t to) {
-        if (has_otherwise) return;
-        fail_at(source_, before != nullptr ? before->line : line,
-                "no rule of " + std::string(to_string(collective)) + " covers p = " + std::to_string(p) +
-                    ", bytes in " + text_of({covered, to}) + suffix + "; add one, or {\"otherwise\": \"auto\"}");
-      };
-      for (const Rule* rule : rules) {
-        if (!rule->p.holds(p)) continue;
-        if (before != nullptr && rule->bytes.from < covered) {
-          fail_at(source_, std::max(rule->line, before->line),
-                  "this rule overlaps that of line " + std::to_string(std::min(rule->line, before->line)) +
-                      ": both cover p = " + std::to_string(p) + ", bytes = " + std::to_string(rule->bytes.from) +
-                      suffix);
-        }
-        if (rule->bytes.from > covered) missing(rule->bytes.from);
-        covered = rule->bytes.to;
-        before = rule;
-      }
-      if (covered != unbounded) missing(unbounded);
+    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
+      cell.at(dimension) = {bounds[i], bounds[i + 1]};
+      std::vector<const Rule*> within;
+      std::copy_if(rules.begin(), rules.end(), std::back_inserter(within),
+                   [&](const Rule* rule) { return (rule->*range).holds(bounds[i]); });
+      check_cells(part, within, cell, dimension + 1);
     }
+  }
+
+  /// The rules of a cell, over bytes.
+  void check_sizes(const Part& part, const std::vector<const Rule*>& rules, const Cell& cell) {
+    const Interval sizes = possible_p(cell);
+    if (sizes.empty()) return;
+    std::string where = "p = " + std::to_string(sizes.from);
+    for (std::size_t i = 1; i < cell.size(); ++i) {
+      const bool all = cell.at(i).from == 1 && cell.at(i).to == unbounded;
+      if (!all) where += ", " + std::string(dimensions.at(i).name) + " in " + text_of(cell.at(i));
+    }
+    std::int64_t covered = 0;
+    const Rule* before = nullptr;
+    const auto missing = [&](std::int64_t to) {
+      if (part.has_otherwise) return;
+      fail_at(source_, before != nullptr ? before->line : part.line,
+              "no rule of " + std::string(to_string(part.collective)) + " covers " + where + ", bytes in " +
+                  text_of({covered, to}) + part.suffix + "; add one, or {\"otherwise\": \"auto\"}");
+    };
+    for (const Rule* rule : rules) {
+      if (before != nullptr && rule->bytes.from < covered) {
+        fail_at(source_, std::max(rule->line, before->line),
+                "this rule overlaps that of line " + std::to_string(std::min(rule->line, before->line)) +
+                    ": both cover " + where + ", bytes = " + std::to_string(rule->bytes.from) + part.suffix);
+      }
+      if (rule->bytes.from > covered) missing(rule->bytes.from);
+      covered = rule->bytes.to;
+      before = rule;
+    }
+    if (covered != unbounded) missing(unbounded);
   }
 
   std::string source_;
@@ -308,7 +361,10 @@ class Rules final : public PolicyBase {
       }
     }
     for (const Rule& rule : rules.rules) {
-      if ((rule.ops & kind) != 0 && rule.p.holds(facts.p) && rule.bytes.holds(facts.bytes)) return &rule;
+      if ((rule.ops & kind) != 0 && rule.p.holds(facts.p) && rule.bytes.holds(facts.bytes) &&
+          rule.nodes.holds(nodes_of(facts)) && rule.ranks_per_node.holds(ranks_per_node_of(facts))) {
+        return &rule;
+      }
     }
     check(rules.otherwise.has_value(), "rules cover every call");
     return &*rules.otherwise;

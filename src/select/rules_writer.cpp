@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 
@@ -40,7 +41,7 @@ std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, con
   std::vector<Line> lines;
   const Collective collective = cells.front()->collective;
   const Rank p = cells.front()->p;
-  const bool sized = deciding_bytes(collective, 1) != 0;
+  const bool sized = size_decides(collective);
   Count from = 0;
   for (std::size_t first = 0, next = 0; first < cells.size(); first = next) {
     const std::string& use = cells[first]->use;
@@ -75,7 +76,7 @@ std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, con
 void require_distinct(const Cells& cells) {
   for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
     const RuleCell &a = *cells[i], &b = *cells[i + 1];
-    const bool sized = deciding_bytes(a.collective, 1) != 0;
+    const bool sized = size_decides(a.collective);
     if (a.collective != b.collective || a.p != b.p || (sized && a.bytes != b.bytes)) continue;
     throw Error(ErrorCode::invalid_argument,
                 "two choices for " + std::string(to_string(a.collective)) + " on " + std::to_string(a.p) + " ranks" +

@@ -1,6 +1,8 @@
 #include "circoll/tuning.hpp"
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "core/text.hpp"
 #include "select/comparable.hpp"
 #include "select/fastest.hpp"
 
@@ -24,13 +26,11 @@ std::vector<std::vector<Launch>> by_setting(const std::vector<Launch>& launches)
 }  // namespace
 
 RuleOperator measured_operator(const Launch& launch) {
-  const auto op = op_from_string(launch.op);
-  const auto type = type_from_string(launch.type);
-  if (!op || !type) {
-    throw Error(ErrorCode::unknown_name,
-                launch.source + ": '" + launch.op + "' on '" + launch.type + "' is no operator on a known type");
+  try {
+    return {.op = parse_op(launch.op), .type = parse_type(launch.type)};
+  } catch (const Error& error) {
+    throw Error(error.code(), launch.source + ": " + error.what());
   }
-  return {.op = *op, .type = *type};
 }
 
 std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOptions& options) {
@@ -48,7 +48,7 @@ std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOption
       if (row.algorithm == "auto" && !group.front().default_policy) continue;
       times.push_back({.collective = row.collective,
                        .p = row.p,
-                       .bytes = vector_bytes(row.collective, row.p, row.bytes),
+                       .bytes = Amounts::of_measured(row.collective, row.p, row.bytes).vector_bytes(),
                        .algorithm = row.algorithm,
                        .median_s = row.median_s,
                        .launches = cell.launches,

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
 
@@ -18,28 +19,6 @@ struct Instance {
   const std::vector<std::size_t>* selections;
   Shape shape;
 };
-
-/// Collectives whose contracts differ in nothing but the sizes of blocks. An algorithm that serves both writes the same
-/// schedule for both, since a builder does not tell which one it is for: what is proven for one holds for the other.
-bool same_contract(Collective first, Collective second) {
-  const auto regular = [](Collective c) {
-    switch (c) {
-      case Collective::reduce_scatter:
-        return Collective::reduce_scatter_block;
-      case Collective::allgatherv:
-        return Collective::allgather;
-      case Collective::gatherv:
-        return Collective::gather;
-      case Collective::scatterv:
-        return Collective::scatter;
-      case Collective::alltoallv:
-        return Collective::alltoall;
-      default:
-        return c;
-    }
-  };
-  return regular(first) == regular(second);
-}
 
 std::vector<Rank> roots_for(const VerifyRange& range, Collective collective, Rank p) {
   if (!is_rooted(collective)) return {0};
@@ -69,7 +48,7 @@ std::vector<Params> params_for(const VerifyRange& range, const Selection& select
     std::int64_t q = 0;
     while ((Rank{1} << q) < p) ++q;
     // Where every rank has a block, verification costs p times the segments: at large p only short pipelines.
-    const bool one_vector = contract_of(selection.collective, {.size = 2}, 1).user_blocks == 1;
+    const bool one_vector = has_one_vector(selection.collective);
     if (p <= 64) {
       values = {1, 2, 3, std::max<std::int64_t>(q, 1), q + 2};
     } else if (one_vector) {
@@ -121,14 +100,16 @@ class Work {
   }
 
  private:
-  /// Instances in the order of p, so that the first refutation is nearly the smallest; the total is known in
+  /// Instances come in the order of p, so that the first refutation is nearly the smallest; the total is known in
   /// advance.
   void list_instances() {
+    // Selections of twins share instances: an algorithm that serves both writes the same schedule for both, since a
+    // builder does not tell which one it is for, and what is proven for one holds for the other.
     for (std::size_t i = 0; i < selections_.size(); ++i) {
       const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const std::vector<std::size_t>& g) {
         const Selection& first = selections_[g.front()];
         return first.algorithm == selections_[i].algorithm && first.params == selections_[i].params &&
-               same_contract(first.collective, selections_[i].collective);
+               are_twins(first.collective, selections_[i].collective);
       });
       group == groups_.end() ? groups_.push_back({i}) : group->push_back(i);
     }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "circoll/collectives.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "harness.hpp"
 
@@ -99,7 +100,7 @@ class Comparison {
                             call.sendtype, call.recvbuf,
                             static_cast<int>(irregular ? call.recvcounts[0] : call.recvcount), call.recvtype, c_.comm);
     }
-    if (!is(Collective::reduce_scatter, Collective::reduce_scatter_block) || c_.op.commutative) {
+    if (!is_reduce_scatter(c_.collective) || c_.op.commutative) {
       return mpi::call_native(call);
     }
     Memory whole(c_.type, all_count());
@@ -125,9 +126,7 @@ class Comparison {
   }
 
   [[nodiscard]] bool at_root() const { return rank_ == c_.root; }
-  [[nodiscard]] bool is(Collective a, Collective b) const { return c_.collective == a || c_.collective == b; }
-  [[nodiscard]] bool gathers() const { return is(Collective::gather, Collective::gatherv); }
-  [[nodiscard]] bool scatters() const { return is(Collective::scatter, Collective::scatterv); }
+  [[nodiscard]] bool scatters() const { return is_scatter(c_.collective); }
   [[nodiscard]] bool in_place_here() const { return c_.in_place && (!is_rooted(c_.collective) || at_root()); }
   [[nodiscard]] bool scatter_in_place() const { return scatters() && in_place_here(); }
   [[nodiscard]] int own_count() const {
@@ -138,47 +137,22 @@ class Comparison {
   [[nodiscard]] Count all_count() const { return is_irregular(c_.collective) ? irregular_.span : c_.count * size_; }
 
   [[nodiscard]] Count send_count() const {
-    switch (c_.collective) {
-      case Collective::reduce_scatter:
-      case Collective::reduce_scatter_block:
-        return all_count();
-      case Collective::scatter:
-      case Collective::scatterv:
-        return at_root() ? all_count() : 0;
-      case Collective::alltoall:
-        return all_count();
-      case Collective::alltoallv:
-        return sent_.span;
-      case Collective::bcast:
-      case Collective::barrier:
-        return 0;
-      default:
-        return own_count();
-    }
+    const CollectiveTraits& traits = traits_of(c_.collective);
+    if (!traits.moves_data || !is_significant(traits.send, rank_, c_.root)) return 0;
+    if (c_.collective == Collective::alltoallv) return sent_.span;
+    return traits.send.holds == Holds::all && traits.blocks != Blocks::one ? all_count() : own_count();
   }
   /// Elements of the receive buffer, in elements of its own type.
   [[nodiscard]] Count recv_count() const {
     return c_.collective == Collective::alltoallv ? received_.span : recv_blocks() * c_.recv_factor;
   }
   [[nodiscard]] Count recv_blocks() const {
-    switch (c_.collective) {
-      case Collective::reduce:
-        return c_.count;
-      case Collective::reduce_scatter:
-      case Collective::reduce_scatter_block:
-        return in_place_here() ? all_count() : own_count();
-      case Collective::allgather:
-      case Collective::allgatherv:
-      case Collective::alltoall:
-        return all_count();
-      case Collective::gather:
-      case Collective::gatherv:
-        return at_root() ? all_count() : 0;
-      case Collective::barrier:
-        return 0;
-      default:
-        return own_count();
-    }
+    const CollectiveTraits& traits = traits_of(c_.collective);
+    if (!traits.moves_data) return 0;
+    if (is_reduce_scatter(c_.collective)) return in_place_here() ? all_count() : own_count();
+    // That of a reduction may be there where it is not significant: it must not be written.
+    if (traits.blocks == Blocks::one || traits.recv.holds == Holds::own_block) return own_count();
+    return is_significant(traits.recv, rank_, c_.root) ? all_count() : 0;
   }
 
   [[nodiscard]] Run make_run() const {
@@ -201,22 +175,18 @@ class Comparison {
                    .comm = c_.comm};
     call.sendcount = is_reducing(c_.collective) ? c_.count : own_count();
     call.recvcount = own_count() * c_.recv_factor;
-    if (c_.collective == Collective::reduce_scatter) call.recvcounts = irregular_.counts.data();
-    if (c_.collective == Collective::allgatherv || (c_.collective == Collective::gatherv && at_root())) {
-      call.recvcounts = irregular_.counts.data();
-      call.recvdispls = irregular_.displs.data();
+    const bool exchanges = is_exchange(c_.collective);
+    const Irregular& sent = exchanges ? sent_ : irregular_;
+    const Irregular& received = exchanges ? received_ : irregular_;
+    const CollectiveTraits& traits = traits_of(c_.collective);
+    if (has_recvcounts(c_.collective) && is_significant(traits.recv, rank_, c_.root)) {
+      call.recvcounts = received.counts.data();
+      if (has_recvdispls(c_.collective)) call.recvdispls = received.displs.data();
     }
-    if (c_.collective == Collective::scatterv && at_root()) {
-      call.sendcounts = irregular_.counts.data();
-      call.senddispls = irregular_.displs.data();
-    }
-    if (c_.collective == Collective::alltoallv) {
-      call.recvcounts = received_.counts.data();
-      call.recvdispls = received_.displs.data();
-      if (!c_.in_place) {
-        call.sendcounts = sent_.counts.data();
-        call.senddispls = sent_.displs.data();
-      }
+    const bool replaced = exchanges && c_.in_place;
+    if (has_sendcounts(c_.collective) && is_significant(traits.send, rank_, c_.root) && !replaced) {
+      call.sendcounts = sent.counts.data();
+      call.senddispls = sent.displs.data();
     }
     if (in_place_here()) {
       if (scatters()) {
@@ -231,7 +201,7 @@ class Comparison {
   /// The result, packed. In place reduce_scatters leave the rest of the buffer undefined.
   [[nodiscard]] std::vector<char> result_of(const Run& run) const {
     std::vector<char> result = scatter_in_place() ? run.send.packed() : run.recv.packed();
-    if (is(Collective::reduce_scatter, Collective::reduce_scatter_block) && in_place_here()) {
+    if (is_reduce_scatter(c_.collective) && in_place_here()) {
       int size = 0;
       PMPI_Type_size(c_.type.type, &size);
       result.resize(static_cast<std::size_t>(own_count() * size));
@@ -240,7 +210,7 @@ class Comparison {
   }
 
   void check_gaps() const {
-    const bool undefined = is(Collective::reduce_scatter, Collective::reduce_scatter_block) && in_place_here();
+    const bool undefined = is_reduce_scatter(c_.collective) && in_place_here();
     if (undefined || c_.type.base_type == Type::pair_double_int || c_.type.base_type == Type::pair_short_int ||
         c_.type.base_type == Type::float_long) {
       return;  // MPI leaves padding within predefined types open
@@ -265,9 +235,7 @@ std::string Case::name() const {
          type.name + " " + op.name + " root=" + std::to_string(root) + (in_place ? " in place" : "");
 }
 
-bool has_in_place(Collective collective) {
-  return collective != Collective::bcast && collective != Collective::barrier;
-}
+bool has_in_place(Collective collective) { return traits_of(collective).in_place != InPlaceOf::none; }
 
 bool has_oracle(Collective collective, const TypeSpec& type) {
   return type.type != MPI_DOUBLE_INT || (collective != Collective::gather && collective != Collective::scatter);

@@ -212,8 +212,13 @@ const std::vector<TypeSpec>& six_ints() {
 
 Memory::Memory(const TypeSpec& spec, Count count) : spec_(spec), count_(count) {
   MPI_Count lb = 0, true_lb = 0, true_extent = 0;
+#if MPI_VERSION >= 4
+  PMPI_Type_get_extent_c(spec.type, &lb, &extent_);
+  PMPI_Type_get_true_extent_c(spec.type, &true_lb, &true_extent);
+#else
   PMPI_Type_get_extent_x(spec.type, &lb, &extent_);
   PMPI_Type_get_true_extent_x(spec.type, &true_lb, &true_extent);
+#endif
   const Count body = count == 0 ? 0 : (count - 1) * extent_ + true_extent;
   const std::ptrdiff_t unaligned = guard_bytes - true_lb;
   offset_ = (unaligned + 63) / 64 * 64;

@@ -7,6 +7,7 @@
 
 #include "against_native.hpp"
 #include "allocations.hpp"
+#include "circoll/collectives.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/select.hpp"
 #include "exec/mpi/call/calls.hpp"
@@ -86,16 +87,12 @@ TEST_MPI(steady_state_allocates_nothing) {
                    .op = MPI_BOR,
                    .root = 0,
                    .comm = MPI_COMM_WORLD};
-    if (is_irregular(collective)) {
-      if (collective == Collective::scatterv || collective == Collective::alltoallv) {
-        call.sendcounts = counts.data();
-        call.senddispls = displs.data();
-      }
-      if (collective != Collective::scatterv) call.recvcounts = counts.data();
-      if (collective != Collective::scatterv && collective != Collective::reduce_scatter) {
-        call.recvdispls = displs.data();
-      }
+    if (has_sendcounts(collective)) {
+      call.sendcounts = counts.data();
+      call.senddispls = displs.data();
     }
+    if (has_recvcounts(collective)) call.recvcounts = counts.data();
+    if (has_recvdispls(collective)) call.recvdispls = displs.data();
     const std::string name(algorithm.name);
     for (const bool in_place : {false, true}) {
       if (in_place && (!has_in_place(collective) || is_rooted(collective))) continue;

@@ -70,6 +70,14 @@ TEST(Cli, ListNamesEveryAlgorithm) {
   }
 }
 
+TEST(Cli, ListNamesTheCollectivesOnALineEach) {
+  const Outcome outcome = run("list --collectives");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_TRUE(outcome.out.starts_with("allreduce\nreduce\nreduce_scatter_block\n")) << outcome.out;
+  EXPECT_TRUE(outcome.out.ends_with("\nalltoallv\nscan\nexscan\n")) << outcome.out;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), std::ssize(all_collectives));
+}
+
 TEST(Cli, ListOfOneCollective) {
   const Outcome outcome = run("list --collective allgatherv");
   EXPECT_EQ(outcome.exit_code, 0);
@@ -296,11 +304,16 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("verify allreduce -p 5..2", "1 <= A <= B");
   expect_misuse("verify allreduce -p x", "'x' is not a number of ranks");
   expect_misuse("verify reduce --root x", "'x' is not 'all'");
-  expect_misuse("local allreduce/circulant -p 4 --count 5 --type nothing", "nothing");
+  expect_misuse("local allreduce/circulant -p 4 --count 5 --type nothing",
+                "'nothing' is no element type; known are byte, ");
   expect_misuse("list --nonsense", "--nonsense");
   expect_misuse("verify allgather/neighbor_exchange -p 7", "nothing to verify");
-  expect_misuse("list --collective alltoallw", "'alltoallw' is none of allreduce");
+  expect_misuse("list --collective alltoallw", "'alltoallw' is no collective (did you mean alltoall, alltoallv?)");
+  expect_misuse("show allreduce -p 4", "is not COLLECTIVE/ALGORITHM; algorithms of allreduce are ");
+  expect_misuse("local allreduce/ring --op mean", "'mean' is no operator; known are sum, prod, ");
+  expect_misuse("local allreduce/ring --count -1", "'-1' is not a number (such as 65536");
   expect_misuse("list -p 4", "--json");
+  expect_misuse("list --collectives --json", "--collectives");
   expect_misuse("show", "id is required");
   expect_misuse("show allreduce/circulant_optimal", "--ranks is required");
   expect_misuse("show allreduce/circulant_optimel -p 4", "did you mean circulant_optimal");
@@ -375,7 +388,7 @@ TEST(Cli, CostRanksACollective) {
 TEST(Cli, CostRefusesMisuse) {
   for (const std::string arguments :
        {"", "allreduce", "allreduce/none -p 4", "nothing -p 4", "reduce -p 4 --root 4", "allreduce -p 4 --root 1",
-        "allreduce -p 0", "allreduce -p 4 --bytes 1Ti", "allreduce -p 4 --bytes -1", "allreduce -p 4 --alpha -1",
+        "allreduce -p 0", "allreduce -p 4 --bytes 1Pi1", "allreduce -p 4 --bytes -1", "allreduce -p 4 --alpha -1",
         "allreduce -p 4 --op none", "allgather/neighbor_exchange -p 5", "allreduce/ring -p 4 --plot /dev/null",
         "allreduce -p 4 --bytes 8 --plot /dev/null", "barrier -p 4 --plot /dev/null", "allreduce --page"}) {
     EXPECT_EQ(run("cost " + arguments + " 2>&1").exit_code, 2) << arguments;

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "circoll/collectives.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 
@@ -94,7 +95,7 @@ TEST(Declared, CostAndExplainRankAlike) {
   for (const Collective collective : all_collectives) {
     for (const Rank p : {1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 24, 33, 64, 100, 257, 1000}) {
       for (const Count size : {Count{0}, Count{8}, Count{1000}, Count{1} << 14, Count{1} << 20, Count{1} << 26}) {
-        const Count bytes = deciding_bytes(collective, size);
+        const Count bytes = size_decides(collective) ? size : 0;
         for (const bool commutative : {true, false}) {
           CallFacts facts{.collective = collective, .p = p, .bytes = bytes};
           facts.op = {.commutative = commutative, .idempotent = commutative};

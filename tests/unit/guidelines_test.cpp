@@ -264,8 +264,7 @@ TEST(Guidelines, AutoKeepsThoseOfThePaperAsPredicted) {
   const auto seconds = [](const GuidelineSide& side, Rank p, Count bytes) {
     double sum = 0;
     for (const GuidelineCall& call : side.calls) {
-      const Count known = deciding_bytes(call.collective, bytes);
-      const Decision decision = default_policy().decide(facts_of(call.collective, p, known, Op::sum, Type::float64));
+      const Decision decision = default_policy().decide(facts_of(call.collective, p, bytes, Op::sum, Type::float64));
       sum += circoll::seconds(terms_of(*decision.selection, p, bytes), default_policy().machine());
     }
     return sum;

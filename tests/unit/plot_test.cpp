@@ -202,7 +202,7 @@ TEST(Plot, MisuseIsExplained) {
   expect_misuse(empty.path + " -o x.svg", "this is no circoll-bench --json");
   expect_misuse(none.path + " -o x.svg", "nothing of what is to be drawn has been measured");
   expect_misuse(file.path + " -o x.svg -c bcast", "nothing of what is to be drawn has been measured");
-  expect_misuse(file.path + " -o x.svg -c bcost", "'bcost' is none of");
+  expect_misuse(file.path + " -o x.svg -c bcost", "'bcost' is no collective (did you mean bcast?)");
   expect_misuse(file.path + " -o x.svg -a ring", "'ring' has not been measured; there are native, auto, linear");
   expect_misuse(file.path + " -o x.svg -k bars", "--kind");
   EXPECT_EQ(run("plot " + file.path + " -o /no/such/directory/x.svg 2>&1").exit_code, 1);

@@ -230,8 +230,8 @@ TEST(Model, UnknownSizesDecideNothing) {
   const Decision decision = policy->decide({.collective = Collective::alltoallv, .p = 12});
   EXPECT_TRUE(decision.selection->algorithm->guarantees.direct);
   EXPECT_NE(decision.reason.find("do not all know"), std::string::npos);
-  EXPECT_EQ(deciding_bytes(Collective::gatherv, 100), 0);
-  EXPECT_EQ(deciding_bytes(Collective::gather, 100), 100);
+  EXPECT_EQ(Amounts::of_vector(Collective::gatherv, 4, 100).deciding_bytes(), 0);
+  EXPECT_EQ(Amounts::of_vector(Collective::gather, 4, 100).deciding_bytes(), 100);
 }
 
 TEST(Policies, NativeFixedAndUnknown) {
@@ -290,7 +290,8 @@ TEST(Policies, NeverBreakANeedOrTheSameBits) {
   for (int i = 0; i < 600; ++i) {
     CallFacts facts{.collective = all_collectives[static_cast<std::size_t>(below(all_collectives.size()))],
                     .p = 1 + below(33)};
-    facts.bytes = deciding_bytes(facts.collective, below(2) == 0 ? below(100) : below(200'000));
+    const Count bytes = below(2) == 0 ? below(100) : below(200'000);
+    facts.bytes = Amounts::of_vector(facts.collective, facts.p, bytes).deciding_bytes();
     if (is_reducing(facts.collective)) {
       facts.op = {.commutative = below(3) > 0, .idempotent = below(2) == 0};
       facts.exact_op = below(2) == 0;
@@ -338,6 +339,89 @@ TEST(Rules, AreFollowed) {
   EXPECT_TRUE(decision.selection);
 }
 
+constexpr std::string_view placed_rules = R"({
+  "circoll_rules": 1,
+  "bcast": [
+    {"nodes": [1, 2], "use": "binomial"},
+    {"nodes": [2], "ranks_per_node": [1, 2], "use": "linear"},
+    {"nodes": [2], "ranks_per_node": [2, "4"], "use": "chain"},
+    {"nodes": [2, 9], "ranks_per_node": [4], "bytes": [0, "1Ki"], "use": "binary"},
+    {"nodes": [2, 9], "ranks_per_node": [4], "bytes": ["1KiB"], "use": "pipeline"},
+    {"nodes": [9], "ranks_per_node": [4], "use": "native"}
+  ]
+}
+)";
+
+TEST(Rules, LookAtThePlacement) {
+  const auto policy = make_rules_policy(placed_rules, "r");
+  const auto name = [&](Rank p, Rank cores, Rank nodes, Count bytes = 8) {
+    return chosen(*policy, {.collective = Collective::bcast, .p = p, .bytes = bytes, .cores = cores, .nodes = nodes});
+  };
+  EXPECT_EQ(name(8, 8, 1), "binomial");
+  EXPECT_EQ(name(8, 1, 8), "linear");
+  EXPECT_EQ(name(8, 2, 4), "chain");
+  EXPECT_EQ(name(8, 2, 7), "chain") << "one node has two ranks";
+  EXPECT_EQ(name(8, 4, 2, 1023), "binary");
+  EXPECT_EQ(name(8, 4, 5, 1024), "pipeline") << "the fullest node counts";
+  EXPECT_EQ(name(36, 4, 9), "native");
+  // Where the number of nodes is not said, ranks fill them in order.
+  EXPECT_EQ(name(36, 4, 0), "native");
+  EXPECT_EQ(name(35, 4, 0), "native");
+  EXPECT_EQ(name(32, 4, 0), "binary");
+  EXPECT_EQ(name(3, 8, 0), "binomial") << "nodes with more room than there are ranks";
+  EXPECT_EQ(name(3, 1, 0), "linear") << "nothing is known of nodes";
+}
+
+TEST(Rules, ArePartsOfAllPlacements) {
+  const auto refusal = [](const std::string& entries) -> std::string {
+    try {
+      (void)make_rules_policy("{\"circoll_rules\": 1, \"bcast\": [\n" + entries + "]}", "r");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string one = R"({"nodes": [1, 2], "use": "binomial"},)";
+  EXPECT_EQ(refusal(one + R"({"nodes": [2], "use": "native"})"), "");
+  EXPECT_EQ(refusal(one + "\n" + R"({"nodes": [3], "use": "native"})"),
+            "r:1: no rule of bcast covers p = 2, nodes in [2, 3), bytes in [0, unbounded); add one, or {\"otherwise\": "
+            "\"auto\"}");
+  EXPECT_EQ(refusal(one + R"({"otherwise": "native"})"), "");
+  // More than one rank on a node of several are at least three.
+  EXPECT_EQ(
+      refusal(one + R"({"nodes": [2], "ranks_per_node": [1, 2], "use": "linear"},
+                             {"nodes": [2], "ranks_per_node": [2], "p": [4], "use": "linear"})"),
+      "r:1: no rule of bcast covers p = 3, nodes in [2, unbounded), ranks_per_node in [2, unbounded), bytes in [0, "
+      "unbounded); add one, or {\"otherwise\": \"auto\"}");
+  EXPECT_EQ(refusal(one + R"({"nodes": [2], "ranks_per_node": [1, 2], "use": "linear"},
+                             {"nodes": [2], "ranks_per_node": [2], "p": [3], "use": "linear"})"),
+            "");
+  EXPECT_EQ(
+      refusal("\n" + one + "\n" + R"({"ranks_per_node": [1, 2], "use": "native"},{"otherwise": "auto"})"),
+      "r:4: this rule overlaps that of line 3: both cover p = 1, nodes in [1, 2), ranks_per_node in [1, 2), bytes = 0");
+  // They overlap for one rank only, of which neither is.
+  EXPECT_EQ(refusal(R"({"p": [1, 2], "use": "native"}, {"p": [2], "nodes": [1, 2], "use": "binomial"},
+                       {"p": [2], "ranks_per_node": [1, 2], "use": "linear"},
+                       {"p": [2], "nodes": [2], "ranks_per_node": [2], "use": "linear"})"),
+            "");
+  EXPECT_EQ(refusal(R"({"p": [5], "nodes": [1, 3], "ranks_per_node": [1, 3], "use": "native"}, {"otherwise": "auto"})"),
+            "r:2: no call has so many ranks on so many nodes");
+  EXPECT_EQ(refusal(R"({"nodes": [0], "use": "native"})"), "r:2: 'nodes' begins at 1");
+  EXPECT_EQ(refusal(R"({"ranks_per_node": 4, "use": "native"})").find("r:2: 'ranks_per_node' is [FROM, TO]"), 0U);
+}
+
+TEST(Rules, NeedsHoldForTheRanksThatThePlacementAllows) {
+  const std::string begin =
+      R"({"circoll_rules": 1, "allgather": [{"otherwise": "auto"}], "bcast": [{"otherwise": "auto"}],
+    "allreduce": [{"op": "commutative", )";
+  const std::string end = R"(, "use": "circulant_idempotent"}, {"otherwise": "auto"}]})";
+  EXPECT_THROW((void)make_rules_policy(begin + R"("nodes": [2])" + end, "r"), Error) << "not for sums";
+  const std::string exchange = R"({"circoll_rules": 1, "allgather": [{"p": [1, 5], "nodes": [)";
+  const std::string use = R"(], "use": "neighbor_exchange"}, {"otherwise": "auto"}]})";
+  EXPECT_THROW((void)make_rules_policy(exchange + "3" + use, "r"), Error) << "an odd p is left";
+  EXPECT_NO_THROW((void)make_rules_policy(exchange + "4" + use, "r")) << "four nodes have four ranks at least";
+}
+
 TEST(Rules, EveryErrorNamesItsLine) {
   const auto expect_error = [](const std::string& text, const std::string& where, const std::string& what) {
     try {
@@ -368,7 +452,7 @@ TEST(Rules, EveryErrorNamesItsLine) {
   expect_error(rules("bcast", "{\"use\": \"allgather/ring\"}"), "r:4", "another collective");
   expect_error(rules("bcast", "{\"use\": \"binomial\", \"p\": [4, 4]}"), "r:4", "is empty");
   expect_error(rules("bcast", "{\"use\": \"binomial\", \"p\": [0, 4]}"), "r:4", "begins at 1");
-  expect_error(rules("bcast", "{\"use\": \"binomial\",\n \"bytes\": [\"4Kb\"]}"), "r:5", "'bytes' is [FROM, TO]");
+  expect_error(rules("bcast", "{\"use\": \"binomial\",\n \"bytes\": [\"4Kx\"]}"), "r:5", "'bytes' is [FROM, TO]");
   expect_error(rules("bcast", "{\"use\": \"binomial\", \"bytes\": [-1]}"), "r:4", "'bytes' is [FROM, TO]");
   expect_error(rules("bcast", "{\"use\": \"binomial\", \"op\": \"any\"}"), "r:4", "no operator");
   expect_error(rules("reduce", "{\"use\": \"binomial\", \"op\": \"sum\"}"), "r:4", "none of any, commutative");

@@ -169,7 +169,10 @@ TEST(ModelOnNodes, KeepsTheNeedsOfTheCall) {
   for (const Collective collective : all_collectives) {
     for (const bool commutative : {false, true}) {
       for (const Count bytes : {Count{8}, Count{100000}}) {
-        CallFacts facts{.collective = collective, .p = 22, .bytes = deciding_bytes(collective, bytes), .cores = 4};
+        CallFacts facts{.collective = collective,
+                        .p = 22,
+                        .bytes = Amounts::of_vector(collective, 22, bytes).deciding_bytes(),
+                        .cores = 4};
         if (is_reducing(collective)) facts.op.commutative = commutative;
         facts.exact_op = commutative;
         const Decision decision = policy->decide(facts);
@@ -186,8 +189,9 @@ TEST(ModelOnNodes, KeepsTheNeedsOfTheCall) {
 TEST(Placement, IsPlainWhereNodesAreFilledInOrder) {
   const Placement plain = placement_of(std::vector<Rank>{5, 5, 5, 1, 1, 1, 2});
   EXPECT_EQ(plain.cores, 3);
+  EXPECT_EQ(plain.nodes, 3);
   EXPECT_EQ(plain.labels, nullptr);
-  EXPECT_EQ(*plain.nodes, (std::vector<Rank>{0, 0, 0, 1, 1, 1, 2}));
+  EXPECT_EQ(*plain.node_of, (std::vector<Rank>{0, 0, 0, 1, 1, 1, 2}));
   EXPECT_TRUE(plain.together(3, 5));
   EXPECT_FALSE(plain.together(2, 3));
   EXPECT_FALSE(Placement{}.together(0, 0));
@@ -203,6 +207,7 @@ TEST(Placement, HasLabelsOtherwise) {
   for (Rank r = 0; r < 4; ++r) EXPECT_EQ(dealt.labels->label(r), r);
   const Placement uneven = placement_of(std::vector<Rank>{0, 1, 1, 1});
   EXPECT_EQ(uneven.cores, 3);
+  EXPECT_EQ(uneven.nodes, 2);
   ASSERT_NE(uneven.labels, nullptr);
 }
 

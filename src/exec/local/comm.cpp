@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 
 namespace circoll::local {
 namespace {
-
-bool is_reduce_scatter(Collective collective) {
-  return collective == Collective::reduce_scatter || collective == Collective::reduce_scatter_block;
-}
 
 Count element_bytes(const Call& call) {
   return call.record_bytes > 0 ? call.record_bytes : static_cast<Count>(extent_bytes(call.type));
@@ -65,6 +62,7 @@ prepare::Signature Comm::Impl::signature_of(const Call& call, const prepare::Int
             .size = endpoint_.size(),
             .rank = endpoint_.rank(),
             .cores = placement_.cores,
+            .nodes = placement_.nodes,
             .collective = call.collective,
             .root = is_rooted(call.collective) ? static_cast<int>(call.root) : 0,
             .in_place = call.in_place && !is_reduce_scatter(call.collective) && !is_exchange(call.collective),

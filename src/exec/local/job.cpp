@@ -4,31 +4,13 @@
 #include <cstring>
 #include <numeric>
 
+#include "circoll/collectives.hpp"
 #include "circoll/schedule.hpp"
 
 namespace circoll::local {
 namespace {
 
-bool has_block_per_rank(Collective collective) {
-  switch (collective) {
-    case Collective::allreduce:
-    case Collective::reduce:
-    case Collective::bcast:
-    case Collective::barrier:
-    case Collective::scan:
-    case Collective::exscan:
-      return false;
-    default:
-      return true;
-  }
-}
-
-bool is_in_place(const Job& job, Rank rank) {
-  return job.in_place &&
-         (job.collective == Collective::reduce_scatter || job.collective == Collective::reduce_scatter_block ||
-          is_exchange(job.collective) ||
-          has_in_place_schedule(job.collective, Shape{.size = job.size, .rank = rank, .root = job.root}));
-}
+bool is_in_place(const Job& job, Rank rank) { return job.in_place && can_be_in_place(job.collective, rank, job.root); }
 
 /// A buffer between two cache lines of known bytes.
 class Guarded {
@@ -69,11 +51,11 @@ Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, s
   const Count extent = job.element_bytes();
   const auto bytes = [&](Count elements) { return static_cast<std::size_t>(elements * extent); };
   const bool in_place = is_in_place(job, rank);
-  const bool scatters = job.collective == Collective::scatter || job.collective == Collective::scatterv;
-  const bool broadcasts = job.collective == Collective::bcast;
-  const bool gathers = job.collective == Collective::allgather || job.collective == Collective::allgatherv ||
-                       job.collective == Collective::gather || job.collective == Collective::gatherv;
-  const bool own_block_only = has_block_per_rank(job.collective);
+  const CollectiveTraits& traits = traits_of(job.collective);
+  const bool scatters = replaces_recvbuf(job.collective);
+  const bool broadcasts = traits.send.at == Significant::none;
+  const bool gathers = traits.send.holds == Holds::own_block;
+  const bool own_block_only = traits.blocks != Blocks::one;
   const bool input_in_recv = (in_place && !scatters) || broadcasts;
   const Count recv_elements = in_place && scatters ? 0
                                                    : std::max(job.output_elements(rank),
@@ -98,7 +80,7 @@ Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, s
                                            : job.total();
   const bool counts_known = is_irregular(job.collective) && (!is_rooted(job.collective) || rank == job.root);
   if (counts_known) call.counts = counts;
-  if (job.collective == Collective::alltoallv && !in_place) call.send_counts = send_counts;
+  if (is_irregular(job.collective) && is_exchange(job.collective) && !in_place) call.send_counts = send_counts;
   call.type = job.type;
   call.record_bytes = job.record_bytes;
   call.op = job.op;
@@ -122,63 +104,31 @@ Count Job::count_of(Rank source, Rank destination) const {
 
 Count Job::total() const {
   if (is_exchange(collective) && counts.size() == 1) return counts[0] * size * size;
-  if (!has_block_per_rank(collective)) return counts.at(0);
+  if (has_one_vector(collective)) return counts.at(0);
   return counts.size() == 1 ? counts[0] * size : std::accumulate(counts.begin(), counts.end(), Count{0});
 }
 
 Count Job::input_elements(Rank rank) const {
-  switch (collective) {
-    case Collective::allreduce:
-    case Collective::reduce:
-    case Collective::reduce_scatter_block:
-    case Collective::reduce_scatter:
-      return total();
-    case Collective::scatter:
-    case Collective::scatterv:
-    case Collective::bcast:
-      return rank == root ? total() : 0;
-    case Collective::barrier:
-      return 0;
-    case Collective::scan:
-    case Collective::exscan:
-      return total();
-    case Collective::alltoall:
-    case Collective::alltoallv: {
-      Count sum = 0;
-      for (Rank other = 0; other < size; ++other) sum += count_of(rank, other);
-      return sum;
-    }
-    default:
-      return count_of(rank);
-  }
+  const CollectiveTraits& traits = traits_of(collective);
+  if (!traits.moves_data) return 0;
+  // A broadcast has its input where the result will be.
+  if (traits.send.at == Significant::none) return rank == root ? total() : 0;
+  if (!is_significant(traits.send, rank, root)) return 0;
+  if (traits.send.holds == Holds::own_block) return count_of(rank);
+  if (!is_exchange(collective)) return total();
+  Count sum = 0;
+  for (Rank other = 0; other < size; ++other) sum += count_of(rank, other);
+  return sum;
 }
 
 Count Job::output_elements(Rank rank) const {
-  switch (collective) {
-    case Collective::allreduce:
-    case Collective::allgather:
-    case Collective::allgatherv:
-    case Collective::bcast:
-      return total();
-    case Collective::reduce:
-    case Collective::gather:
-    case Collective::gatherv:
-      return rank == root ? total() : 0;
-    case Collective::barrier:
-      return 0;
-    case Collective::scan:
-      return total();
-    case Collective::exscan:
-      return rank > 0 ? total() : 0;
-    case Collective::alltoall:
-    case Collective::alltoallv: {
-      Count sum = 0;
-      for (Rank other = 0; other < size; ++other) sum += count_of(other, rank);
-      return sum;
-    }
-    default:
-      return count_of(rank);
-  }
+  const CollectiveTraits& traits = traits_of(collective);
+  if (!traits.moves_data || !is_significant(traits.recv, rank, root)) return 0;
+  if (traits.recv.holds == Holds::own_block) return count_of(rank);
+  if (!is_exchange(collective)) return total();
+  Count sum = 0;
+  for (Rank other = 0; other < size; ++other) sum += count_of(other, rank);
+  return sum;
 }
 
 Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Options& options) {
@@ -187,7 +137,7 @@ Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Optio
   require(job.counts.size() == 1 || (static_cast<Rank>(job.counts.size()) == blocks && is_irregular(job.collective)),
           "one count, or one per block for a collective with blocks of different sizes, is needed");
   // Row `rank` of either: what comes from each rank, and what goes to each.
-  const bool exchanges = job.collective == Collective::alltoallv;
+  const bool exchanges = is_irregular(job.collective) && is_exchange(job.collective);
   const auto p = static_cast<std::size_t>(job.size);
   std::vector<Count> counts;
   std::vector<Count> send_counts;

@@ -2,15 +2,13 @@
  * writes into LOG.<rank> a line for each: "ok NAME", "wrong NAME" or "absent NAME". The calls are written by
  * make_calls.py. */
 #define _GNU_SOURCE
-#include <mpi.h>
-#if defined(OPEN_MPI) && MPI_VERSION < 4
-#include <mpi-ext.h>
-#define PERSISTENT_IS_MPIX
-#endif
 #include <dlfcn.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../programs/persistent.h"
 
 #define HAVE_LARGE (MPI_VERSION >= 4)
 #define HAVE_PERSISTENT 1

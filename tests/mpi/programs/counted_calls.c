@@ -1,14 +1,10 @@
 /* counted_calls LOG: calls collectives, and writes a line for each into LOG.<rank>: ranks of the communicator, mode,
  * collective, and the packed bytes that docs/reporting.md says count. */
 #include <mpi.h>
-#if defined(OPEN_MPI) && MPI_VERSION < 4
-#include <mpi-ext.h>
-#define PERSISTENT(name) MPIX_##name
-#else
-#define PERSISTENT(name) MPI_##name
-#endif
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "persistent.h"
 
 static FILE* file;
 
@@ -54,7 +50,7 @@ static void calls_on(MPI_Comm comm, int n) {
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
   log_call(comm, "nonblocking", "allreduce", 8L * n);
   log_call(comm, "nonblocking", "bcast", 8L * n);
-  PERSISTENT(Scan_init)(a, b, n, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &requests[0]);
+  PERSISTENT(Scan)(a, b, n, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &requests[0]);
   for (i = 0; i < 2; ++i) {
     MPI_Start(&requests[0]);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);

@@ -7,12 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#if defined(OPEN_MPI) && !defined(MPI_ALLREDUCE_INIT) && MPI_VERSION < 4
-#include <mpi-ext.h>
-#define INIT(name) MPIX_##name##_init
-#else
-#define INIT(name) MPI_##name##_init
-#endif
+#include "persistent.h"
 
 enum { most = 64, block = 40, page = 4096 };
 static int rank, size;
@@ -109,11 +104,11 @@ static void symmetric(struct Arrays a) {
 static int start(int form, struct Arrays a, MPI_Request* request) { ALL(form, COMMA request) }
 #undef CALL
 #define CALL(name, ...) INIT_##name(__VA_ARGS__)
-#define INIT_reduce_scatter INIT(Reduce_scatter)
-#define INIT_allgatherv INIT(Allgatherv)
-#define INIT_gatherv INIT(Gatherv)
-#define INIT_scatterv INIT(Scatterv)
-#define INIT_alltoallv INIT(Alltoallv)
+#define INIT_reduce_scatter PERSISTENT(Reduce_scatter)
+#define INIT_allgatherv PERSISTENT(Allgatherv)
+#define INIT_gatherv PERSISTENT(Gatherv)
+#define INIT_scatterv PERSISTENT(Scatterv)
+#define INIT_alltoallv PERSISTENT(Alltoallv)
 static int init(int form, struct Arrays a, MPI_Request* request) { ALL(form, COMMA MPI_INFO_NULL COMMA request) }
 
 int main(int argc, char** argv) {

@@ -9,12 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#if defined(OPEN_MPI) && MPI_VERSION < 4
-#include <mpi-ext.h>
-#define BCAST_INIT MPIX_Bcast_init
-#else
-#define BCAST_INIT MPI_Bcast_init
-#endif
+#include "persistent.h"
 
 static int rank, size;
 static const char* which;
@@ -75,7 +70,7 @@ __attribute__((noinline)) int ordinary(void) {
   if (is("own_block")) rc = MPI_Allgather(a, 2, MPI_INT, b, 2, MPI_INT, comm);
   if (is("finalize") || is("alone")) rc = MPI_Barrier(comm);
   if (is("nonblocking")) rc = MPI_Ibcast(a, 1, MPI_INT, 0, comm, &request);
-  if (is("persistent")) rc = BCAST_INIT(a, 1, MPI_INT, 0, comm, MPI_INFO_NULL, &request);
+  if (is("persistent")) rc = PERSISTENT(Bcast)(a, 1, MPI_INT, 0, comm, MPI_INFO_NULL, &request);
   if (is("order")) {
     rc = MPI_Barrier(comm);
     if (rc == MPI_SUCCESS) rc = MPI_Bcast(a, 1, MPI_INT, 3, comm);
@@ -102,7 +97,7 @@ __attribute__((noinline)) int odd(void) {
   if (is("alltoallv")) rc = exchange(1);
   if (is("own_block")) rc = MPI_Allgather(a, 1, MPI_INT, b, 2, MPI_INT, comm);
   if (is("nonblocking")) rc = MPI_Ibarrier(comm, &request);
-  if (is("persistent")) rc = BCAST_INIT(a, 1, MPI_INT, 2, comm, MPI_INFO_NULL, &request);
+  if (is("persistent")) rc = PERSISTENT(Bcast)(a, 1, MPI_INT, 2, comm, MPI_INFO_NULL, &request);
   if (is("order")) {
     rc = MPI_Bcast(a, 1, MPI_INT, 3, comm);
     if (rc == MPI_SUCCESS) rc = MPI_Barrier(comm);

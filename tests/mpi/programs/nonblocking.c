@@ -9,13 +9,7 @@
 #include <string.h>
 
 #include "digest.h"
-
-#if defined(OPEN_MPI) && MPI_VERSION < 4
-#include <mpi-ext.h>
-#define INIT(name) MPIX_##name##_init
-#else
-#define INIT(name) MPI_##name##_init
-#endif
+#include "persistent.h"
 
 enum { forms = 17, most = 64 };
 static int blocking;
@@ -216,55 +210,56 @@ static void pinit(struct Round* r, int k, MPI_Comm comm, MPI_Request* request) {
   int *in = r->in, *out = r->out[k];
   switch (k) {
     case 0:
-      INIT(Allreduce)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
+      PERSISTENT(Allreduce)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
       break;
     case 1:
-      INIT(Reduce)(in, out, n, MPI_INT, MPI_SUM, size - 1, comm, info, request);
+      PERSISTENT(Reduce)(in, out, n, MPI_INT, MPI_SUM, size - 1, comm, info, request);
       break;
     case 2:
-      INIT(Reduce_scatter_block)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
+      PERSISTENT(Reduce_scatter_block)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
       break;
     case 3:
-      INIT(Reduce_scatter)(in, out, r->counts, MPI_INT, MPI_MIN, comm, info, request);
+      PERSISTENT(Reduce_scatter)(in, out, r->counts, MPI_INT, MPI_MIN, comm, info, request);
       break;
     case 4:
-      INIT(Allgather)(in, n, MPI_INT, out, n, MPI_INT, comm, info, request);
+      PERSISTENT(Allgather)(in, n, MPI_INT, out, n, MPI_INT, comm, info, request);
       break;
     case 5:
-      INIT(Allgatherv)(in, r->counts[rank], MPI_INT, out, r->counts, r->displs, MPI_INT, comm, info, request);
+      PERSISTENT(Allgatherv)(in, r->counts[rank], MPI_INT, out, r->counts, r->displs, MPI_INT, comm, info, request);
       break;
     case 6:
-      INIT(Gather)(in, n, MPI_INT, out, n, MPI_INT, size / 2, comm, info, request);
+      PERSISTENT(Gather)(in, n, MPI_INT, out, n, MPI_INT, size / 2, comm, info, request);
       break;
     case 7:
-      INIT(Gatherv)(in, r->counts[rank], MPI_INT, out, r->counts, r->displs, MPI_INT, 0, comm, info, request);
+      PERSISTENT(Gatherv)(in, r->counts[rank], MPI_INT, out, r->counts, r->displs, MPI_INT, 0, comm, info, request);
       break;
     case 8:
-      INIT(Scatter)(in, n, MPI_INT, out, n, MPI_INT, 0, comm, info, request);
+      PERSISTENT(Scatter)(in, n, MPI_INT, out, n, MPI_INT, 0, comm, info, request);
       break;
     case 9:
-      INIT(Scatterv)(in, r->counts, r->displs, MPI_INT, out, r->counts[rank], MPI_INT, size - 1, comm, info, request);
+      PERSISTENT(Scatterv)
+      (in, r->counts, r->displs, MPI_INT, out, r->counts[rank], MPI_INT, size - 1, comm, info, request);
       break;
     case 10:
-      INIT(Alltoall)(in, n, MPI_INT, out, n, MPI_INT, comm, info, request);
+      PERSISTENT(Alltoall)(in, n, MPI_INT, out, n, MPI_INT, comm, info, request);
       break;
     case 11:
-      INIT(Alltoallv)(in, r->counts, r->displs, MPI_INT, out, r->got, r->spaced, MPI_INT, comm, info, request);
+      PERSISTENT(Alltoallv)(in, r->counts, r->displs, MPI_INT, out, r->got, r->spaced, MPI_INT, comm, info, request);
       break;
     case 12:
-      INIT(Scan)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
+      PERSISTENT(Scan)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
       break;
     case 13:
-      INIT(Exscan)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
+      PERSISTENT(Exscan)(in, out, n, MPI_INT, MPI_SUM, comm, info, request);
       break;
     case 14:
-      INIT(Bcast)(out, n, MPI_INT, size / 2, comm, info, request);
+      PERSISTENT(Bcast)(out, n, MPI_INT, size / 2, comm, info, request);
       break;
     case 15:
-      INIT(Reduce_scatter)(in, out, r->one, MPI_INT, MPI_SUM, comm, info, request);
+      PERSISTENT(Reduce_scatter)(in, out, r->one, MPI_INT, MPI_SUM, comm, info, request);
       break;
     default:
-      INIT(Barrier)(comm, info, request);
+      PERSISTENT(Barrier)(comm, info, request);
       break;
   }
 }
@@ -399,7 +394,7 @@ static void crowd(void) {
     if (blocking) {
       MPI_Allreduce(&rank, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     } else if (i < persistent) {
-      INIT(Allreduce)(&rank, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[i]);
+      PERSISTENT(Allreduce)(&rank, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[i]);
     }
   }
   if (!blocking) MPI_Startall(persistent, requests);

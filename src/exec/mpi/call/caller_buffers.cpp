@@ -1,15 +1,11 @@
 #include "exec/mpi/call/caller_buffers.hpp"
 
+#include "circoll/collectives.hpp"
 #include "circoll/schedule.hpp"
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
 namespace {
-
-bool is_scatter(Collective c) { return c == Collective::scatter || c == Collective::scatterv; }
-bool is_gather(Collective c) { return c == Collective::gather || c == Collective::gatherv; }
-bool is_reduce_scatter(Collective c) {
-  return c == Collective::reduce_scatter || c == Collective::reduce_scatter_block;
-}
 
 /// MPI's buffers of no elements may be any pointer; MPI_BOTTOM is an address to add to.
 char* as_base(const void* buffer) { return static_cast<char*>(const_cast<void*>(buffer)); }
@@ -19,23 +15,7 @@ bool missing(const void* buffer, Count bytes, const TypeInfo& info) {
   return buffer == nullptr && bytes > 0 && info.true_lb_bytes == 0;
 }
 
-// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the ranks
-// where that refuses it, and must not where it does not, for there it would wait for the others.
-#ifdef OPEN_MPI
-constexpr bool native_refuses_equal_blocks = false;
-#else
-constexpr bool native_refuses_equal_blocks = true;
-#endif
-
 }  // namespace
-
-#ifdef OPEN_MPI
-bool native_refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
-  return collective == Collective::reduce || (collective == Collective::allreduce && buffer != MPI_BOTTOM && count > 1);
-}
-#else
-bool native_refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) { return count > 0; }
-#endif
 
 CallerBuffers::CallerBuffers(const Call& call, Rank rank, Rank size) : call_(call), rank_(rank), size_(size) {
   if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
@@ -67,13 +47,12 @@ void CallerBuffers::read_reduction() {
   const Count count = c == Collective::reduce_scatter_block ? call_.recvcount : call_.sendcount;
   in_place_ = call_.sendbuf == MPI_IN_PLACE;
   // Where it is not significant, the receive buffer may be anything.
-  bool receives = true;
-  if (c == Collective::reduce) receives = at_root();
-  if (c == Collective::exscan) receives = rank_ > 0 || in_place_;
+  const bool receives =
+      is_significant(traits_of(c).recv, rank_, call_.root) || (in_place_ && !is_rooted(c));  // exscan's at rank 0
   const bool bad_recvbuf = receives && call_.recvbuf == MPI_IN_PLACE;
   erroneous_ = !info.valid || call_.op == MPI_OP_NULL || count < 0 || bad_recvbuf;
-  if (c == Collective::reduce) erroneous_ = erroneous_ || (in_place_ && !at_root());
-  if (c == Collective::reduce_scatter) check_counts(call_.recvcounts, true);
+  erroneous_ = erroneous_ || (in_place_ && !can_be_in_place(c, rank_, call_.root));
+  if (has_recvcounts(c)) check_counts(call_.recvcounts, true);
   if (erroneous_) return;
   Count own = count;
   Count received = count;
@@ -87,7 +66,7 @@ void CallerBuffers::read_reduction() {
   erroneous_ = (!in_place_ && missing(call_.sendbuf, own_bytes_, info)) ||
                (receives && missing(call_.recvbuf, in_place_ ? own_bytes_ : received * info.size_bytes, info));
   if (!in_place_ && receives && call_.sendbuf == call_.recvbuf) {
-    erroneous_ = erroneous_ || native_refuses_equal_buffers(c, call_.recvbuf, own);
+    erroneous_ = erroneous_ || library::refuses_equal_buffers(c, call_.recvbuf, own);
     in_place_ = true;  // what it amounts to otherwise
   }
   if (erroneous_) return;
@@ -194,7 +173,7 @@ void CallerBuffers::read_exchange() {
   erroneous_ = call_.recvbuf == MPI_IN_PLACE;
   const auto set_blocks = [&](Side& side, const CountArray& counts, const CountArray& displs) {
     side.blocks = size_;
-    if (call_.collective != Collective::alltoallv) return;
+    if (!is_irregular(call_.collective)) return;
     side.counts = counts;
     side.displs = displs;
     check_counts(counts, true);
@@ -230,14 +209,14 @@ bool CallerBuffers::readdress() {
 bool CallerBuffers::refuses_own_block() const {
   const Side& all = all_blocks();
   const Side& one = &all == &send_ ? recv_ : send_;
-  if (!native_refuses_equal_blocks || !all.significant || !one.significant) return false;
+  if (!library::refuses_equal_blocks || !all.significant || !one.significant) return false;
   if (all.type != one.type || one.total_bytes() == 0 || all.elements_of(rank_) != one.count) return false;
   const Count elements = all.displs ? all.displs[rank_] : all.count * rank_;
   return one.buffer == all.buffer + elements * all.info.size_bytes;  // packed bytes: that is what MPICH looks at
 }
 
 bool CallerBuffers::refuses_equal_buffers() const {
-  if (!native_refuses_equal_blocks || in_place_) return false;
+  if (!library::refuses_equal_blocks || in_place_) return false;
   if (send_.buffer != recv_.buffer || send_.type != recv_.type) return false;
   if (own_bytes_ == 0) return false;
   if (call_.collective == Collective::alltoallv) return call_.sendcounts.data() == call_.recvcounts.data();

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "circoll/collectives.hpp"
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/call/elements.hpp"
 #include "prepare/signature.hpp"
@@ -15,9 +16,6 @@ namespace circoll::mpi {
 using prepare::InternedChoice;
 using prepare::Numbers;
 using prepare::Signature;
-
-/// Whether the MPI library refuses a call of this reduction whose send and receive buffer are the same, of `count` elements.
-[[nodiscard]] bool native_refuses_equal_buffers(Collective collective, const void* buffer, Count count);
 
 /// One call at one rank. Two kinds:
 ///
@@ -52,9 +50,7 @@ class CallerBuffers {
   [[nodiscard]] MPI_Datatype wire_type() const { return elements_.typed ? elements_.type : MPI_BYTE; }
 
   /// gatherv and scatterv, whose counts are known at the root only; alltoallv, unless its algorithm is direct.
-  [[nodiscard]] bool needs_prologue() const {
-    return is_irregular(call_.collective) && (is_rooted(call_.collective) || is_exchange(call_.collective));
-  }
+  [[nodiscard]] bool needs_prologue() const { return has_unknown_size(call_.collective); }
   [[nodiscard]] Signature prologue_signature(const InternedChoice& choice) const;
   /// Packed bytes of this rank's contribution or block; alltoall(v): of all that it sends.
   [[nodiscard]] Count own_bytes() const { return own_bytes_; }

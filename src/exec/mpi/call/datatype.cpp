@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "exec/mpi/library/library.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
 #include "exec/mpi/library/quiet.hpp"
 
@@ -87,7 +88,7 @@ std::vector<Row> predefined_rows() {
 #ifdef MPI_CXX_BOOL
         {MPI_CXX_BOOL, Type::boolean},
 #endif
-#if defined MPI_CXX_BOOL && !defined CIRCOLL_SIMULATED  // SMPI's header names them, but declares no such variables
+#if defined(MPI_CXX_BOOL) && CIRCOLL_HAS_CXX_COMPLEX
         {MPI_CXX_FLOAT_COMPLEX, Type::complex64}, {MPI_CXX_DOUBLE_COMPLEX, Type::complex128},
         {MPI_CXX_LONG_DOUBLE_COMPLEX, Type::complex_long},
 #endif
@@ -111,7 +112,7 @@ struct Measures {
 
 std::optional<Measures> measures_of(MPI_Datatype type) {
   Measures m;
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
   const bool known = PMPI_Type_size_c(type, &m.size) == MPI_SUCCESS &&
                      PMPI_Type_get_extent_c(type, &m.lb, &m.extent) == MPI_SUCCESS &&
                      PMPI_Type_get_true_extent_c(type, &m.true_lb, &m.true_extent) == MPI_SUCCESS;
@@ -148,7 +149,7 @@ struct Envelope {
 /// With the query of large counts where there is one: the other is refused for types that were made with such.
 std::optional<Envelope> envelope_of(MPI_Datatype type) {
   Envelope e;
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
   MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
   const int rc = PMPI_Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &e.combiner);
 #else
@@ -169,7 +170,7 @@ std::optional<MPI_Datatype> inner_type(MPI_Datatype type, const Envelope& e) {
   int count = 0;
   MPI_Aint no_address = 0;
   MPI_Datatype inner = MPI_DATATYPE_NULL;
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
   // The count is where the constructor's width puts it: there is room for it on both sides.
   MPI_Count large_count = 0;
   const int rc = PMPI_Type_get_contents_c(type, 1, 0, 1, 1, &count, &no_address, &large_count, &inner);
@@ -267,16 +268,6 @@ int forget_type(MPI_Datatype /*type*/, int /*keyval*/, void* value, void* /*extr
   return MPI_SUCCESS;
 }
 
-#ifdef MPICH_VERSION
-/// Where elements are in one piece, MPICH 4.0.2's MPI_Pack reads the size of their parts out of the handle, where only
-/// predefined types have it: from the 513th derived datatype on it packs too little.
-bool packs_wrong(MPI_Datatype type, const TypeInfo& info) {
-  return info.size_bytes == info.true_extent_bytes && (static_cast<unsigned>(type) & 0xff00U) != 0;
-}
-#else
-bool packs_wrong(MPI_Datatype /*type*/, const TypeInfo& /*info*/) { return false; }
-#endif
-
 /// Elements that MPI_Pack may handle at once; 0 if not even one fits.
 Count chunk_elements(const TypeInfo& info) {
   if (info.size_bytes > pack_chunk_bytes) return 0;
@@ -337,7 +328,7 @@ int pack(const void* from, Count count, MPI_Datatype type, const TypeInfo& info,
     return MPI_SUCCESS;
   }
   const Count step = chunk_elements(info);
-  if (step == 0 || from == MPI_BOTTOM || packs_wrong(type, info)) {
+  if (step == 0 || from == MPI_BOTTOM || library::packs_wrong(type, info.size_bytes, info.true_extent_bytes)) {
     return exchange_with_self(from, count, type, info.extent_bytes, to, info.size_bytes * count, MPI_BYTE, 1);
   }
   for (Count done = 0; done < count; done += step) {

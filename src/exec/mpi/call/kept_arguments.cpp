@@ -81,7 +81,7 @@ void KeptArguments::hold_arrays(Rank rank, Rank size) {
   // Where it is not significant, an array may be anything.
   const bool at_root = !is_rooted(c) || static_cast<Rank>(call_.root) == rank;
   const bool in_place = call_.sendbuf == MPI_IN_PLACE;
-  const bool sends = at_root && !(c == Collective::alltoallv && in_place);
+  const bool sends = at_root && !(is_exchange(c) && in_place);
   const Call theirs = call_;
   numbers_.reserve(4 * static_cast<std::size_t>(size));
   const auto copy = [&](CountArray Call::*array, bool significant) {

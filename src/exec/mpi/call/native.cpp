@@ -2,12 +2,9 @@
 #include <limits>
 #include <vector>
 
+#include "core/mpi_functions.hpp"
 #include "exec/mpi/call/call.hpp"
-
-// The persistent collectives of Open MPI 4, before MPI had them.
-#if defined(OPEN_MPI) && MPI_VERSION < 4 && __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -29,7 +26,7 @@ struct Classic {
   const int *sendcounts, *recvcounts, *senddispls, *recvdispls;
 };
 
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_LARGE_COUNTS
 struct Large {
   explicit Large(const Call& c)
       : sendcount(static_cast<MPI_Count>(c.sendcount)),
@@ -44,122 +41,121 @@ struct Large {
 };
 #endif
 
-/// Calls the one of `f`, functions of all collectives, that the call is about; `tail` are its last arguments.
-template <typename Width, typename Functions, typename... Tail>
-int apply(const Functions& f, const Call& c, Tail... tail) {
-  const Width n(c);
-  switch (c.collective) {
-    case Collective::allreduce:
-      return f.allreduce(c.sendbuf, c.recvbuf, n.sendcount, c.sendtype, c.op, c.comm, tail...);
-    case Collective::reduce:
-      return f.reduce(c.sendbuf, c.recvbuf, n.sendcount, c.sendtype, c.op, c.root, c.comm, tail...);
-    case Collective::reduce_scatter_block:
-      return f.reduce_scatter_block(c.sendbuf, c.recvbuf, n.recvcount, c.sendtype, c.op, c.comm, tail...);
-    case Collective::reduce_scatter:
-      return f.reduce_scatter(c.sendbuf, c.recvbuf, n.recvcounts, c.sendtype, c.op, c.comm, tail...);
-    case Collective::allgather:
-      return f.allgather(c.sendbuf, n.sendcount, c.sendtype, c.recvbuf, n.recvcount, c.recvtype, c.comm, tail...);
-    case Collective::allgatherv:
-      return f.allgatherv(c.sendbuf, n.sendcount, c.sendtype, c.recvbuf, n.recvcounts, n.recvdispls, c.recvtype, c.comm,
-                          tail...);
-    case Collective::gather:
-      return f.gather(c.sendbuf, n.sendcount, c.sendtype, c.recvbuf, n.recvcount, c.recvtype, c.root, c.comm, tail...);
-    case Collective::gatherv:
-      return f.gatherv(c.sendbuf, n.sendcount, c.sendtype, c.recvbuf, n.recvcounts, n.recvdispls, c.recvtype, c.root,
-                       c.comm, tail...);
-    case Collective::scatter:
-      return f.scatter(c.sendbuf, n.sendcount, c.sendtype, c.recvbuf, n.recvcount, c.recvtype, c.root, c.comm, tail...);
-    case Collective::scatterv:
-      return f.scatterv(c.sendbuf, n.sendcounts, n.senddispls, c.sendtype, c.recvbuf, n.recvcount, c.recvtype, c.root,
-                        c.comm, tail...);
-    case Collective::bcast:
-      return f.bcast(c.recvbuf, n.recvcount, c.recvtype, c.root, c.comm, tail...);
-    case Collective::alltoall:
-      return f.alltoall(c.sendbuf, n.sendcount, c.sendtype, c.recvbuf, n.recvcount, c.recvtype, c.comm, tail...);
-    case Collective::alltoallv:
-      return f.alltoallv(c.sendbuf, n.sendcounts, n.senddispls, c.sendtype, c.recvbuf, n.recvcounts, n.recvdispls,
-                         c.recvtype, c.comm, tail...);
-    case Collective::scan:
-      return f.scan(c.sendbuf, c.recvbuf, n.sendcount, c.sendtype, c.op, c.comm, tail...);
-    case Collective::exscan:
-      return f.exscan(c.sendbuf, c.recvbuf, n.sendcount, c.sendtype, c.op, c.comm, tail...);
-    case Collective::barrier:
-      return f.barrier(c.comm, tail...);
-  }
-  return MPI_ERR_INTERN;
-}
+/// A call's arguments in the order of MPI's functions, one member for each form in core/mpi_functions.hpp. `f` is the
+/// function, `tail` are its arguments after the communicator.
+template <typename Width>
+class Forms {
+ public:
+  explicit Forms(const Call& call) : c(call), n(call) {}
 
-/// Of one form: blocking, nonblocking or persistent, with counts of one width.
-template <typename F0, typename F1, typename F2, typename F3, typename F4, typename F5, typename F6, typename F7,
-          typename F8, typename F9, typename F10, typename F11, typename F12, typename F13, typename F14, typename F15>
-struct Functions {
-  F0 allreduce;
-  F1 reduce;
-  F2 reduce_scatter_block;
-  F3 reduce_scatter;
-  F4 allgather;
-  F5 allgatherv;
-  F6 gather;
-  F7 gatherv;
-  F8 scatter;
-  F9 scatterv;
-  F10 bcast;
-  F11 alltoall;
-  F12 alltoallv;
-  F13 scan;
-  F14 exscan;
-  F15 barrier;
+  template <typename F, typename... Tail>
+  int reduction(F f, Tail... tail) const {
+    return f(c.sendbuf, c.recvbuf, n.sendcount, c.sendtype, c.op, c.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int reduction_to_root(F f, Tail... tail) const {
+    return f(c.sendbuf, c.recvbuf, n.sendcount, c.sendtype, c.op, c.root, c.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int reduction_to_a_block(F f, Tail... tail) const {
+    return f(c.sendbuf, c.recvbuf, n.recvcount, c.sendtype, c.op, c.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int reduction_to_blocks(F f, Tail... tail) const {
+    return f(c.sendbuf, c.recvbuf, n.recvcounts, c.sendtype, c.op, c.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int counts_of_both(F f, Tail... tail) const {
+    return f(c.sendbuf, n.sendcount, c.sendtype, c.recvbuf, n.recvcount, c.recvtype, c.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int counts_of_both_and_root(F f, Tail... tail) const {
+    return f(c.sendbuf, n.sendcount, c.sendtype, c.recvbuf, n.recvcount, c.recvtype, c.root, c.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int array_of_received(F f, Tail... tail) const {
+    return f(c.sendbuf, n.sendcount, c.sendtype, c.recvbuf, n.recvcounts, n.recvdispls, c.recvtype, c.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int array_of_received_and_root(F f, Tail... tail) const {
+    return f(c.sendbuf, n.sendcount, c.sendtype, c.recvbuf, n.recvcounts, n.recvdispls, c.recvtype, c.root, c.comm,
+             tail...);
+  }
+  template <typename F, typename... Tail>
+  int array_of_sent_and_root(F f, Tail... tail) const {
+    return f(c.sendbuf, n.sendcounts, n.senddispls, c.sendtype, c.recvbuf, n.recvcount, c.recvtype, c.root, c.comm,
+             tail...);
+  }
+  template <typename F, typename... Tail>
+  int arrays_of_both(F f, Tail... tail) const {
+    return f(c.sendbuf, n.sendcounts, n.senddispls, c.sendtype, c.recvbuf, n.recvcounts, n.recvdispls, c.recvtype,
+             c.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int buffer_and_root(F f, Tail... tail) const {
+    return f(c.recvbuf, n.recvcount, c.recvtype, c.root, c.comm, tail...);
+  }
+  template <typename F, typename... Tail>
+  int nothing(F f, Tail... tail) const {
+    return f(c.comm, tail...);
+  }
+
+ private:
+  const Call& c;
+  Width n;
 };
 
-template <typename... F>
-Functions(F...) -> Functions<F...>;  // clang 14 does not find it by itself
+/// Defines `name`, which calls the collective's function; FUNCTION makes its name from the two in the list. A barrier
+/// has no counts, and so no function with large ones.
+#define CIRCOLL_CLASSIC_CALLS(name, FUNCTION)                    \
+  template <typename... Tail>                                    \
+  int name(const Call& call, Tail... tail) {                     \
+    const Forms<Classic> arguments(call);                        \
+    switch (call.collective) { CIRCOLL_MPI_FUNCTIONS(FUNCTION) } \
+    return MPI_ERR_INTERN;                                       \
+  }
+#define CIRCOLL_LARGE_CALLS(name, FUNCTION)       \
+  template <typename... Tail>                     \
+  int name(const Call& call, Tail... tail) {      \
+    const Forms<Large> arguments(call);           \
+    switch (call.collective) {                    \
+      CIRCOLL_MPI_FUNCTIONS_WITH_COUNTS(FUNCTION) \
+      case Collective::barrier:                   \
+        break;                                    \
+    }                                             \
+    return MPI_ERR_INTERN;                        \
+  }
+#define CIRCOLL_CASE(collective, form, function) \
+  case Collective::collective:                   \
+    return arguments.form(function, tail...);
 
-constexpr Functions blocking{PMPI_Allreduce,      PMPI_Reduce,    PMPI_Reduce_scatter_block,
-                             PMPI_Reduce_scatter, PMPI_Allgather, PMPI_Allgatherv,
-                             PMPI_Gather,         PMPI_Gatherv,   PMPI_Scatter,
-                             PMPI_Scatterv,       PMPI_Bcast,     PMPI_Alltoall,
-                             PMPI_Alltoallv,      PMPI_Scan,      PMPI_Exscan,
-                             PMPI_Barrier};
-constexpr Functions nonblocking{PMPI_Iallreduce,      PMPI_Ireduce,    PMPI_Ireduce_scatter_block,
-                                PMPI_Ireduce_scatter, PMPI_Iallgather, PMPI_Iallgatherv,
-                                PMPI_Igather,         PMPI_Igatherv,   PMPI_Iscatter,
-                                PMPI_Iscatterv,       PMPI_Ibcast,     PMPI_Ialltoall,
-                                PMPI_Ialltoallv,      PMPI_Iscan,      PMPI_Iexscan,
-                                PMPI_Ibarrier};
-#if MPI_VERSION >= 4
-constexpr Functions persistent{PMPI_Allreduce_init,      PMPI_Reduce_init,    PMPI_Reduce_scatter_block_init,
-                               PMPI_Reduce_scatter_init, PMPI_Allgather_init, PMPI_Allgatherv_init,
-                               PMPI_Gather_init,         PMPI_Gatherv_init,   PMPI_Scatter_init,
-                               PMPI_Scatterv_init,       PMPI_Bcast_init,     PMPI_Alltoall_init,
-                               PMPI_Alltoallv_init,      PMPI_Scan_init,      PMPI_Exscan_init,
-                               PMPI_Barrier_init};
-constexpr Functions blocking_large{PMPI_Allreduce_c,      PMPI_Reduce_c,    PMPI_Reduce_scatter_block_c,
-                                   PMPI_Reduce_scatter_c, PMPI_Allgather_c, PMPI_Allgatherv_c,
-                                   PMPI_Gather_c,         PMPI_Gatherv_c,   PMPI_Scatter_c,
-                                   PMPI_Scatterv_c,       PMPI_Bcast_c,     PMPI_Alltoall_c,
-                                   PMPI_Alltoallv_c,      PMPI_Scan_c,      PMPI_Exscan_c,
-                                   PMPI_Barrier};
-constexpr Functions nonblocking_large{PMPI_Iallreduce_c,      PMPI_Ireduce_c,    PMPI_Ireduce_scatter_block_c,
-                                      PMPI_Ireduce_scatter_c, PMPI_Iallgather_c, PMPI_Iallgatherv_c,
-                                      PMPI_Igather_c,         PMPI_Igatherv_c,   PMPI_Iscatter_c,
-                                      PMPI_Iscatterv_c,       PMPI_Ibcast_c,     PMPI_Ialltoall_c,
-                                      PMPI_Ialltoallv_c,      PMPI_Iscan_c,      PMPI_Iexscan_c,
-                                      PMPI_Ibarrier};
-constexpr Functions persistent_large{
-    PMPI_Allreduce_init_c,      PMPI_Reduce_init_c,    PMPI_Reduce_scatter_block_init_c,
-    PMPI_Reduce_scatter_init_c, PMPI_Allgather_init_c, PMPI_Allgatherv_init_c,
-    PMPI_Gather_init_c,         PMPI_Gatherv_init_c,   PMPI_Scatter_init_c,
-    PMPI_Scatterv_init_c,       PMPI_Bcast_init_c,     PMPI_Alltoall_init_c,
-    PMPI_Alltoallv_init_c,      PMPI_Scan_init_c,      PMPI_Exscan_init_c,
-    PMPI_Barrier_init};
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-constexpr Functions persistent{PMPIX_Allreduce_init,      PMPIX_Reduce_init,    PMPIX_Reduce_scatter_block_init,
-                               PMPIX_Reduce_scatter_init, PMPIX_Allgather_init, PMPIX_Allgatherv_init,
-                               PMPIX_Gather_init,         PMPIX_Gatherv_init,   PMPIX_Scatter_init,
-                               PMPIX_Scatterv_init,       PMPIX_Bcast_init,     PMPIX_Alltoall_init,
-                               PMPIX_Alltoallv_init,      PMPIX_Scan_init,      PMPIX_Exscan_init,
-                               PMPIX_Barrier_init};
+#define CIRCOLL_BLOCKING(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_##Name)
+#define CIRCOLL_NONBLOCKING(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_I##lower)
+CIRCOLL_CLASSIC_CALLS(call_classic, CIRCOLL_BLOCKING)
+CIRCOLL_CLASSIC_CALLS(start_classic, CIRCOLL_NONBLOCKING)
+#if CIRCOLL_HAS_PERSISTENT
+#define CIRCOLL_PERSISTENT(lower, Name, form) CIRCOLL_CASE(lower, form, CIRCOLL_INIT(P, Name))
+CIRCOLL_CLASSIC_CALLS(init_classic, CIRCOLL_PERSISTENT)
 #endif
+#if CIRCOLL_HAS_LARGE_COUNTS
+#define CIRCOLL_BLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_##Name##_c)
+#define CIRCOLL_NONBLOCKING_C(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_I##lower##_c)
+#define CIRCOLL_PERSISTENT_C(lower, Name, form) CIRCOLL_CASE(lower, form, PMPI_##Name##_init_c)
+CIRCOLL_LARGE_CALLS(call_large, CIRCOLL_BLOCKING_C)
+CIRCOLL_LARGE_CALLS(start_large, CIRCOLL_NONBLOCKING_C)
+CIRCOLL_LARGE_CALLS(init_large, CIRCOLL_PERSISTENT_C)
+#endif
+
+// Sources are compiled together.
+#undef CIRCOLL_CLASSIC_CALLS
+#undef CIRCOLL_LARGE_CALLS
+#undef CIRCOLL_CASE
+#undef CIRCOLL_BLOCKING
+#undef CIRCOLL_NONBLOCKING
+#undef CIRCOLL_PERSISTENT
+#undef CIRCOLL_BLOCKING_C
+#undef CIRCOLL_NONBLOCKING_C
+#undef CIRCOLL_PERSISTENT_C
 
 /// 64-bit counts as int, for an MPI without large-count bindings; false if one does not fit.
 bool narrow(const CountArray& wide, std::vector<int>& values, Rank size) {
@@ -187,7 +183,7 @@ int call_narrowed(const Call& call) {
     if (!narrow(call.*arrays[i], narrowed[i], size)) return MPI_ERR_COUNT;
     if (call.*arrays[i]) classic.*arrays[i] = narrowed[i].data();
   }
-  return apply<Classic>(blocking, classic);
+  return call_classic(classic);
 }
 
 /// Which functions can take a call as it is.
@@ -207,9 +203,9 @@ Width width_of(const Call& c) {
 
 int call_as_it_is(const Call& c) {
   const Width width = width_of(c);
-  if (width == Width::classic) return apply<Classic>(blocking, c);
-#if MPI_VERSION >= 4
-  if (width == Width::large) return apply<Large>(blocking_large, c);
+  if (width == Width::classic) return call_classic(c);
+#if CIRCOLL_HAS_LARGE_COUNTS
+  if (width == Width::large) return call_large(c);
 #endif
   return call_narrowed(c);
 }
@@ -227,21 +223,22 @@ int call_native(const Call& call) {
 
 int start_native(const Call& call, MPI_Request* request) {
   const Width width = width_of(call);
-  if (width == Width::classic) return apply<Classic>(nonblocking, call, request);
-#if MPI_VERSION >= 4
-  if (width == Width::large) return apply<Large>(nonblocking_large, call, request);
+  if (width == Width::classic) return start_classic(call, request);
+#if CIRCOLL_HAS_LARGE_COUNTS
+  if (width == Width::large) return start_large(call, request);
 #endif
   return MPI_ERR_COUNT;
 }
 
 int init_native([[maybe_unused]] const Call& call, [[maybe_unused]] MPI_Info info,
                 [[maybe_unused]] MPI_Request* request) {
-#if MPI_VERSION >= 4
+#if CIRCOLL_HAS_PERSISTENT
   const Width width = width_of(call);
-  if (width == Width::classic) return apply<Classic>(persistent, call, info, request);
-  return width == Width::large ? apply<Large>(persistent_large, call, info, request) : MPI_ERR_COUNT;
-#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-  return width_of(call) == Width::classic ? apply<Classic>(persistent, call, info, request) : MPI_ERR_COUNT;
+  if (width == Width::classic) return init_classic(call, info, request);
+#if CIRCOLL_HAS_LARGE_COUNTS
+  if (width == Width::large) return init_large(call, info, request);
+#endif
+  return MPI_ERR_COUNT;
 #else
   return MPI_ERR_UNSUPPORTED_OPERATION;
 #endif

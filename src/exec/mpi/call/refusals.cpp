@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/schedule.hpp"
 #include "exec/mpi/call/caller_buffers.hpp"
@@ -9,9 +10,6 @@
 
 namespace circoll::mpi {
 namespace {
-
-bool scatters(Collective c) { return c == Collective::scatter || c == Collective::scatterv; }
-bool gathers(Collective c) { return c == Collective::gather || c == Collective::gatherv; }
 
 /// The arguments about one buffer.
 struct Arguments {
@@ -47,35 +45,34 @@ std::string complaint_about_reduction(const Call& call, Rank size) {
   return complaint({.name = "",
                     .type = call.sendtype,
                     .count = block ? call.recvcount : call.sendcount,
-                    .irregular = call.collective == Collective::reduce_scatter,
+                    .irregular = has_recvcounts(call.collective),
                     .counts = call.recvcounts,
                     .needs_displs = false,
                     .displs = {}},
                    size);
 }
 
-std::string complaint_about_movement(const Call& call, bool at_root, Rank size) {
+std::string complaint_about_movement(const Call& call, Rank rank, Rank size) {
   const Collective c = call.collective;
-  const bool exchange = is_exchange(c);
-  const bool sends = c != Collective::bcast && (!scatters(c) || at_root);
-  const bool receives = !gathers(c) || at_root;
+  const bool sends = is_significant(traits_of(c).send, rank, call.root);
+  const bool receives = is_significant(traits_of(c).recv, rank, call.root);
   // The side with one block has one count in the irregular collectives, too.
   std::string text;
   if (sends && call.sendbuf != MPI_IN_PLACE) {
     text = complaint({.name = "send",
                       .type = call.sendtype,
                       .count = call.sendcount,
-                      .irregular = is_irregular(c) && (exchange || scatters(c)),
+                      .irregular = has_sendcounts(c),
                       .counts = call.sendcounts,
                       .needs_displs = true,
                       .displs = call.senddispls},
                      size);
   }
   if (text.empty() && receives && call.recvbuf != MPI_IN_PLACE) {
-    text = complaint({.name = c == Collective::bcast ? "" : "receive",
+    text = complaint({.name = traits_of(c).send.at == Significant::none ? "" : "receive",
                       .type = call.recvtype,
                       .count = call.recvcount,
-                      .irregular = is_irregular(c) && !scatters(c),
+                      .irregular = has_recvcounts(c),
                       .counts = call.recvcounts,
                       .needs_displs = true,
                       .displs = call.recvdispls},
@@ -92,8 +89,8 @@ std::string complaint(const Call& call) {
   if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
     return "the root is " + std::to_string(call.root) + ", but ranks are 0 to " + std::to_string(size - 1);
   }
-  std::string text = is_reducing(call.collective) ? complaint_about_reduction(call, size)
-                                                  : complaint_about_movement(call, rank == call.root, size);
+  std::string text =
+      is_reducing(call.collective) ? complaint_about_reduction(call, size) : complaint_about_movement(call, rank, size);
   if (!text.empty()) return text;
   if (call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE) {
     return "MPI_IN_PLACE stands where this rank may not say it, or with a NULL buffer";

@@ -2,21 +2,10 @@
 
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/comm/placement.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
 
 namespace circoll::mpi {
-namespace {
-
-/// Whether threads may make communicators of different groups at the same time. Open MPI's hang then, so that ours are
-/// made before there are threads.
-#ifdef OPEN_MPI
-constexpr bool makes_communicators_in_threads = false;
-#else
-constexpr bool makes_communicators_in_threads = true;
-#endif
-
-}  // namespace
-
 const TagLayout& tag_layout() {
   static const TagLayout layout = TagLayout::of(largest_tag());
   return layout;
@@ -49,7 +38,7 @@ int share_world() {
   }
   global.world = std::make_shared<Carrier>(comm);
   global.world->placement_ = shared_placement(placement_of(nodes));
-  if (!makes_communicators_in_threads) (void)self_communicator();
+  if (!library::makes_communicators_in_threads) (void)self_communicator();
   return MPI_SUCCESS;
 }
 

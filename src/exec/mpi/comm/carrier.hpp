@@ -40,14 +40,6 @@ class Carrier {
   Placement placement_;
 };
 
-/// Whether the MPI library's own nonblocking collectives may be under way when their communicator is freed. MPICH
-/// deletes attributes after them.
-#ifdef OPEN_MPI
-inline constexpr bool nonblocking_outlives_communicator = false;
-#else
-inline constexpr bool nonblocking_outlives_communicator = true;
-#endif
-
 /// How this MPI library's tags are divided.
 [[nodiscard]] const TagLayout& tag_layout();
 

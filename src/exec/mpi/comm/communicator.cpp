@@ -11,19 +11,11 @@
 
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/comm/placement.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
-#include "exec/mpi/library/thread_local.hpp"
 
 namespace circoll::mpi {
 namespace {
-
-/// Private communicators that a process may have where MPI_COMM_WORLD shares none, an eighth of all that the MPI
-/// library can have: the program must not run out of them because of us.
-#ifdef OPEN_MPI
-constexpr int max_private = 4096;
-#else
-constexpr int max_private = 256;
-#endif
 
 /// Units that are left for nonblocking operations: their agreement must not fail, when it is too late for the native
 /// call.
@@ -100,7 +92,7 @@ void CommState::refuse(std::string_view reason) {
 
 int CommState::make_carrier() {
   // Ranks may have different communicators otherwise, so that they must agree on both questions.
-  int mine = globals().private_comms < max_private ? 1 : 0;
+  int mine = globals().private_comms < library::most_private_communicators ? 1 : 0;
   int all = 0;
   int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, user_comm_);
   if (rc != MPI_SUCCESS) return rc;
@@ -249,20 +241,18 @@ void CommState::release() {
   // Not deleted here: we may be inside the MPI library's progress engine.
   Globals& global = globals();
   const std::lock_guard lock(global.released_mutex);
-  global.released.push_back(this);
-  global.any_released = true;
+  next_released_ = global.released.exchange(this);
 }
 
 void CommState::bury_released() {
   Globals& global = globals();
-  if (!global.any_released) return;
-  std::vector<CommState*> states;
+  if (global.released == nullptr) return;
+  CommState* first = nullptr;
   {
     const std::lock_guard lock(global.released_mutex);
-    states.swap(global.released);
-    global.any_released = false;
+    first = global.released.exchange(nullptr);
   }
-  for (const CommState* state : states) delete state;
+  while (first != nullptr) delete std::exchange(first, first->next_released_);
 }
 
 void CommState::close() {
@@ -284,7 +274,8 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
   last_forgotten = comm;
   auto* const state = static_cast<CommState*>(value);
   // The other ranks make the same first call, and end it.
-  while (!nonblocking_outlives_communicator && state->tags_ == Tags::agreeing && !state->opened()) sched_yield();
+  while (!library::nonblocking_outlives_communicator && state->tags_ == Tags::agreeing && !state->opened())
+    sched_yield();
   {
     const std::lock_guard lock(global.comm_mutex);
     ++global.generation;

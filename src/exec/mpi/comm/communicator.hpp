@@ -175,6 +175,7 @@ class CommState {
   std::atomic<std::size_t> unfinished_count_{0};
   std::atomic<int> users_{1};  // the attribute, and operations
   std::array<std::unique_ptr<Attachment>, Attachment::slots> attachments_;
+  CommState* next_released_ = nullptr;  ///< a list that needs no memory, as releasing must not fail
   std::list<CommState*>::iterator position_{};
 };
 

@@ -37,8 +37,7 @@ struct Globals {
 
   /// Communicator states that nobody uses any more, to be deleted at the next opportunity.
   std::mutex released_mutex;
-  std::vector<CommState*> released;
-  std::atomic<bool> any_released{false};
+  std::atomic<CommState*> released{nullptr};  ///< the first; the others follow (CommState::next_released_)
 
   /// Functions of other rooms that give back what belongs to MPI (at_finalize).
   std::vector<void (*)() noexcept> closers;

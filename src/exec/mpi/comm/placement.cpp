@@ -11,6 +11,7 @@
 
 #include "core/environment.hpp"
 #include "core/hash.hpp"
+#include "core/text.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -25,7 +26,7 @@ std::uint64_t name_of_node() {
 
 /// A placement that communicators have. All that it consists of follows from the nodes.
 struct KnownPlacement {
-  std::weak_ptr<const std::vector<Rank>> nodes;
+  std::weak_ptr<const std::vector<Rank>> node_of;
   std::weak_ptr<const Relabelling> labels;
 };
 
@@ -45,23 +46,25 @@ KnownPlacements& placements_in_use() {
 Placement shared_placement(Placement placement) {
   KnownPlacements& known = placements_in_use();
   const std::lock_guard lock(known.mutex);
-  std::erase_if(known.all, [](const KnownPlacement& one) { return one.nodes.expired(); });
+  std::erase_if(known.all, [](const KnownPlacement& one) { return one.node_of.expired(); });
   for (const KnownPlacement& one : known.all) {
-    auto nodes = one.nodes.lock();
-    if (nodes == nullptr || *nodes != *placement.nodes) continue;
+    auto node_of = one.node_of.lock();
+    if (node_of == nullptr || *node_of != *placement.node_of) continue;
     auto labels = one.labels.lock();
     if (placement.labels != nullptr && labels == nullptr) continue;  // its last owner is just going
-    return {.cores = placement.cores, .labels = std::move(labels), .nodes = std::move(nodes)};
+    placement.labels = std::move(labels);
+    placement.node_of = std::move(node_of);
+    return placement;
   }
-  known.all.push_back({placement.nodes, placement.labels});
+  known.all.push_back({placement.node_of, placement.labels});
   return placement;
 }
 
 int find_nodes(MPI_Comm comm, int rank, int size, std::vector<Rank>* node_of) {
   std::uint64_t own = name_of_node();
   if (const auto cores = environment("CIRCOLL_CORES")) {
-    if (const auto number = parse_bytes(*cores); number && *number >= 1)
-      own = static_cast<std::uint64_t>(rank) / *number;
+    if (const auto number = parse_number(*cores); number && *number >= 1)
+      own = static_cast<std::uint64_t>(rank / *number);
   }
   std::vector<std::uint64_t> names(static_cast<std::size_t>(size));
   const int rc = PMPI_Allgather(&own, 1, MPI_UINT64_T, names.data(), 1, MPI_UINT64_T, comm);
@@ -76,7 +79,7 @@ int find_nodes(MPI_Comm comm, int rank, int size, std::vector<Rank>* node_of) {
 }
 
 Placement placement_in_world(const Carrier& world, const RankMap& ranks, Rank size) {
-  const std::vector<Rank>& nodes = *world.placement().nodes;
+  const std::vector<Rank>& nodes = *world.placement().node_of;
   if (ranks.is_identity() && size == static_cast<Rank>(nodes.size())) return world.placement();
   std::vector<Rank> node_of(static_cast<std::size_t>(size));
   for (Rank r = 0; r < size; ++r) {

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include "exec/mpi/library/library.hpp"
+
 namespace circoll::mpi {
 
 Execution::Execution(const Plan& plan, const MessageTable& messages)
@@ -48,7 +50,7 @@ bool Execution::advance(bool inside_mpi) {
 
 int Execution::wait() {
   int idle = 0;
-  while (!advance(waits_inside_mpi)) {
+  while (!advance(library::waits_inside_mpi)) {
     if (news_) {
       idle = 0;
     } else if (++idle >= polls_before_yield) {

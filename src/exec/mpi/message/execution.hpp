@@ -22,12 +22,6 @@ class Execution {
   /// the cores wait for one another; with a core each, a yield costs some twenty polls, and comes too early if the other
   /// rank is only a little late.
   static constexpr int polls_before_yield = 64;
-  /// Where time is simulated it passes in MPI's own waiting only.
-#ifdef CIRCOLL_SIMULATED
-  static constexpr bool waits_inside_mpi = true;
-#else
-  static constexpr bool waits_inside_mpi = false;
-#endif
 
   Execution(const Plan& plan, const MessageTable& messages);
 

@@ -27,6 +27,11 @@ int CompletionMessage::init_receive(MPI_Request* request) const {
   return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag_, self_communicator(), request);
 }
 
+void CompletionMessage::withdraw(MPI_Request* request) noexcept {
+  PMPI_Cancel(request);
+  PMPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
 void CompletionMessage::send(int error) const noexcept {
   const char too_long = 0;
   MPI_Request sent = MPI_REQUEST_NULL;

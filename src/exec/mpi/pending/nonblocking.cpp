@@ -101,7 +101,14 @@ Outcome start_on(CommState& state, const Call& call, const InternedChoice& choic
   if (const int rc = pending->make_request(request); rc != MPI_SUCCESS) return Outcome{.error = rc};
   operation.take_numbers();
   Outcome outcome{.plan = operation.plan(), .bytes = operation.bytes()};
-  progress().add(*pending.release());  // deletes itself when it is over
+  Nonblocking* const added = pending.release();  // deletes itself when it is over
+  try {
+    progress().add(*added);
+  } catch (...) {
+    pending.reset(added);
+    CompletionMessage::withdraw(request);
+    throw;
+  }
   return outcome;
 }
 
@@ -119,11 +126,13 @@ Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* reque
   }
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
-  const Meaning meaning(call, choice, *found.state);
-  if (const NativeCalls::Known* known = meaning.native()) {
-    return native(meaning.call(), request, known->reason, known->bytes);
-  }
-  return start_on(*found.state, meaning.call(), meaning.choice(), request, observer, call.collective);
+  return with_memory(*found.state, [&] {
+    const Meaning meaning(call, choice, *found.state);
+    if (const NativeCalls::Known* known = meaning.native()) {
+      return native(meaning.call(), request, known->reason, known->bytes);
+    }
+    return start_on(*found.state, meaning.call(), meaning.choice(), request, observer, call.collective);
+  });
 }
 
 bool cancel_nonblocking(MPI_Request request, int* error) {

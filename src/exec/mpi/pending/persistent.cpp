@@ -1,6 +1,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 
 #include "circoll/error.hpp"
@@ -27,7 +28,14 @@ class Persistent final : public PendingCall {
     MPI_Request handle = handle_;
     if (const int rc = PMPI_Start(&handle); rc != MPI_SUCCESS) return rc;
     state_ = State::active;
-    progress().add(*this);
+    try {
+      progress().add(*this);
+    } catch (const std::bad_alloc&) {
+      CompletionMessage::withdraw(&handle);
+      state_ = State::inactive;
+      comm_state().call_errhandler(MPI_ERR_NO_MEM);
+      return MPI_ERR_NO_MEM;
+    }
     return MPI_SUCCESS;
   }
 
@@ -86,11 +94,17 @@ Outcome init_on(CommState& state, const Call& call, const InternedChoice& choice
   if (!operation.served()) return native(call, info, request, operation.reason(), operation.bytes());
   if (!operation.reserve_tags()) return native(call, info, request, "too many persistent requests", operation.bytes());
   if (const int rc = made->make_request(); rc != MPI_SUCCESS) return Outcome{.error = rc};
-  *request = made->request();
+  MPI_Request handle = made->request();
   Registry& known = registry();
   const std::lock_guard lock(known.mutex);
-  known.all.insert_or_assign(made->request(), made.get());
+  try {
+    known.all.insert_or_assign(handle, made.get());
+  } catch (...) {
+    PMPI_Request_free(&handle);
+    throw;
+  }
   known.size = known.all.size();
+  *request = handle;
   (void)made.release();  // free_persistent() deletes it
   return Outcome{.plan = operation.plan(), .bytes = operation.bytes()};
 }
@@ -104,11 +118,13 @@ Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_
   if (!found.native_reason.empty()) return native(call, info, request, found.native_reason);
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
-  const Meaning meaning(call, choice, *found.state);
-  if (const NativeCalls::Known* known = meaning.native()) {
-    return native(meaning.call(), info, request, known->reason, known->bytes);
-  }
-  return init_on(*found.state, meaning.call(), meaning.choice(), info, request, observer, call.collective);
+  return with_memory(*found.state, [&] {
+    const Meaning meaning(call, choice, *found.state);
+    if (const NativeCalls::Known* known = meaning.native()) {
+      return native(meaning.call(), info, request, known->reason, known->bytes);
+    }
+    return init_on(*found.state, meaning.call(), meaning.choice(), info, request, observer, call.collective);
+  });
 }
 
 bool start_persistent(MPI_Request request, int* error) {

@@ -96,13 +96,21 @@ bool Progress::advance(Pending& pending) noexcept {
   return true;
 }
 
+void Progress::take_arrived() noexcept {
+  try {
+    active_.insert(active_.end(), arrived_.begin(), arrived_.end());
+    arrived_.clear();
+  } catch (const std::bad_alloc&) {
+    return;  // they are taken at a later poll
+  }
+}
+
 int Progress::poll() noexcept {
   if (pending() == 0) return 0;
   if (polling_.exchange(true, std::memory_order_acquire)) return 0;
   {
     const std::lock_guard lock(mutex_);
-    active_.insert(active_.end(), arrived_.begin(), arrived_.end());
-    arrived_.clear();
+    take_arrived();
   }
   int ended = 0;
   const std::size_t asked = std::min(batch, active_.size());

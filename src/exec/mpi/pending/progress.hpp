@@ -40,7 +40,8 @@ class Pending {
 
 class Progress {
  public:
-  /// Begins a prepared operation with its numbers taken, at once if there are tags for it, else when there are.
+  /// Begins a prepared operation with its numbers taken, at once if there are tags for it, else when there are. Throws
+  /// std::bad_alloc, and has done nothing then.
   void add(Pending& pending);
   /// Operations that are not over.
   [[nodiscard]] std::size_t pending() const { return pending_.load(std::memory_order_relaxed); }
@@ -65,6 +66,8 @@ class Progress {
   /// Whether an operation that is not over meets a condition. Not from within poll().
   template <typename Condition>
   [[nodiscard]] bool any(Condition condition);
+  /// Under mutex_, by who polls.
+  void take_arrived() noexcept;
 
   std::atomic<std::size_t> pending_{0};
   std::atomic<bool> polling_{false};

@@ -1,6 +1,6 @@
 #include "exec/mpi/serve/choices.hpp"
 
-#include "exec/mpi/library/thread_local.hpp"
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
 namespace {

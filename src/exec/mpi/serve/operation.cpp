@@ -1,6 +1,7 @@
 #include "exec/mpi/serve/operation.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "circoll/error.hpp"
 #include "exec/mpi/message/abandoned.hpp"
@@ -52,6 +53,7 @@ bool Operation::again(const Call& call, const InternedChoice& choice) {
 
 Signature Operation::placed(Signature signature) const {
   signature.head.cores = state_.placement().cores;
+  signature.head.nodes = state_.placement().nodes;
   signature.head.labels = state_.placement().labels.get();
   return signature;
 }
@@ -116,28 +118,32 @@ void Operation::give_back_execution() noexcept {
   executing_ = nullptr;
 }
 
-void Operation::end(int error, bool matched) {
+void Operation::end(int error, bool matched) noexcept {
   if (error_ == MPI_SUCCESS) error_ = error;
   if (error_ != MPI_SUCCESS && !matched) spoil();
   memory_.shrink();
   phase_ = Phase::idle;
 }
 
-void Operation::fail(int error) {
+void Operation::fail(int error) noexcept {
   if (execution_ != nullptr) execution_->abandon();
   end(error);
 }
 
 /// What was given up may leave messages behind, and MPI may still read what they are in.
-void Operation::spoil() {
+void Operation::spoil() noexcept {
   if (order_ == Order::reserved) {
     reserved_.spoil();
   } else {
     state_.spoil_tags();
   }
   if (execution_ == nullptr) return;
-  std::vector<MPI_Request> left = execution_->take_abandoned();
-  if (!left.empty()) abandoned().add(std::move(left), memory_.detach());
+  try {
+    std::vector<MPI_Request> left = execution_->take_abandoned();
+    if (!left.empty()) abandoned().add(std::move(left), memory_.detach());
+  } catch (const std::bad_alloc&) {
+    (void)memory_.detach();  // lost, rather than given to another operation while MPI reads it
+  }
 }
 
 /// The counts, in packed bytes, of all blocks that will pass through this rank: p of gatherv and scatterv, of alltoallv

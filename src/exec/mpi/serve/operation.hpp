@@ -76,7 +76,7 @@ class Operation {
   int wait();
   [[nodiscard]] int error() const { return error_; }
   /// Ends it with an error, after an exception.
-  void fail(int error);
+  void fail(int error) noexcept;
 
  private:
   enum class Phase : std::uint8_t { idle, prologue, between, data };
@@ -86,7 +86,7 @@ class Operation {
   [[nodiscard]] bool has_prologue() const { return prologue_ != nullptr && !counts_known_; }
   [[nodiscard]] Signature data_signature() const;
   [[nodiscard]] Signature placed(Signature signature) const;
-  void spoil();
+  void spoil() noexcept;
   bool find_data_plan(bool wait);
   void start_prologue();
   void start_data();
@@ -97,7 +97,7 @@ class Operation {
   void end_data();
   void give_back_execution() noexcept;
   /// `matched`: all messages of the call have been sent and received, in spite of the error.
-  void end(int error, bool matched = false);
+  void end(int error, bool matched = false) noexcept;
 
   Call call_;
   CommState& state_;

@@ -55,9 +55,16 @@ Outcome erroneous_call(const Call& call, Unserved unserved, std::string_view rea
 
 /// A call that has been prepared and can be served.
 Outcome execute(Operation& operation, bool timed) {
-  operation.start();
-  const double begin_s = timed ? PMPI_Wtime() : 0;
-  const int error = operation.wait();
+  double begin_s = 0;
+  int error = MPI_SUCCESS;
+  try {
+    operation.start();
+    begin_s = timed ? PMPI_Wtime() : 0;
+    error = operation.wait();
+  } catch (...) {
+    operation.fail(MPI_ERR_INTERN);  // messages may be under way
+    throw;
+  }
   return Outcome{.error = error,
                  .plan = operation.plan(),
                  .reason = operation.plan()->why(),
@@ -125,11 +132,13 @@ Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserve
     return found.erroneous ? erroneous_call(call, unserved, found.native_reason)
                            : not_served(call, choice, unserved, found.native_reason, 0);
   }
-  const Meaning meaning(call, choice, *found.state);
-  if (const NativeCalls::Known* known = meaning.native()) {
-    return again_not_served(meaning.call(), meaning.choice(), unserved, known->reason, known->bytes);
-  }
-  return perform_on(*found.state, meaning.call(), meaning.choice(), unserved, timed);
+  return with_memory(*found.state, [&] {
+    const Meaning meaning(call, choice, *found.state);
+    if (const NativeCalls::Known* known = meaning.native()) {
+      return again_not_served(meaning.call(), meaning.choice(), unserved, known->reason, known->bytes);
+    }
+    return perform_on(*found.state, meaning.call(), meaning.choice(), unserved, timed);
+  });
 }
 
 }  // namespace circoll::mpi

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <string_view>
 
 #include "exec/mpi/call/call.hpp"
@@ -25,7 +26,8 @@ struct Outcome {
   [[nodiscard]] const Selection* served() const { return plan ? &plan->selection() : nullptr; }
 };
 
-/// Of a native call that returned `error`: then its error handler may have freed the communicator, and the plan with the reason.
+/// Of a native call that returned `error`: then its error handler may have freed the communicator, and the plan with
+/// the reason.
 [[nodiscard]] inline Outcome native_outcome(int error, std::string_view reason, Count bytes = 0) {
   if (error != MPI_SUCCESS) reason = "the native collective returned an error";
   return {.error = error, .reason = reason, .bytes = bytes, .handled = true};
@@ -46,17 +48,29 @@ struct FoundCommunicator {
 };
 [[nodiscard]] FoundCommunicator find_communicator(const Call& call, const InternedChoice& choice);
 
-/// Prepares an operation on a communicator, for which a carrier is made if it has none (collective). Returns an MPI error code, for
-/// which MPI has called the error handler.
+/// Prepares an operation on a communicator, for which a carrier is made if it has none (collective). Returns an MPI
+/// error code, for which MPI has called the error handler.
 [[nodiscard]] int find_service(Operation& operation, CommState& state, const InternedChoice& choice);
 
-/// What is known about a call that will be native again, found without reading its arguments or asking MPI for the state of its
-/// communicator; nullptr if nothing is known.
+/// What is known about a call that will be native again, found without reading its arguments or asking MPI for the
+/// state of its communicator; nullptr if nothing is known.
 [[nodiscard]] inline const NativeCalls::Known* known_native(const Call& call, const InternedChoice& choice) {
   CommState* const state = CommState::last_used(call.comm);
   if (state == nullptr) return nullptr;
   const KnownCalls* const known = state->find_attached<KnownCalls>();
   return known == nullptr ? nullptr : known->native.find(call, choice);
+}
+
+/// Runs `serve`, which serves a call on a communicator, and passes on std::bad_alloc: the other ranks may have made the
+/// call, and sent, so that the tags are of no use to communicators that come later.
+template <typename Serve>
+auto with_memory(CommState& state, const Serve& serve) {
+  try {
+    return serve();
+  } catch (const std::bad_alloc&) {
+    state.spoil_tags();
+    throw;
+  }
 }
 
 /// Executes a call. Whether it is native depends only on values that are equal on all ranks, or on the

@@ -3,17 +3,18 @@
 #include <mutex>
 
 #include "core/environment.hpp"
+#include "core/text.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "prepare/plan_cache.hpp"
 
 namespace circoll::mpi {
 namespace {
 
-constexpr std::size_t default_cache_bytes = std::size_t{64} << 20;
+constexpr Count default_cache_bytes = Count{64} << 20;
 
 std::size_t cache_limit() {
   const auto text = environment("CIRCOLL_CACHE_BYTES");
-  return text ? parse_bytes(*text).value_or(default_cache_bytes) : default_cache_bytes;
+  return static_cast<std::size_t>(text ? parse_bytes(*text).value_or(default_cache_bytes) : default_cache_bytes);
 }
 
 /// Part of the executor's global state (HACKING.md).

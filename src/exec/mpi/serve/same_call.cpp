@@ -1,6 +1,9 @@
 #include "exec/mpi/serve/same_call.hpp"
 
+#include <new>
+
 #include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
 
@@ -15,7 +18,8 @@ std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size) {
   }
   if (root < 0) return std::nullopt;
   const bool equal = call.sendbuf == call.recvbuf && call.sendbuf != MPI_IN_PLACE;
-  if (equal && native_refuses_equal_buffers(call.collective, call.recvbuf, call.recvcounts[root])) return std::nullopt;
+  if (equal && library::refuses_equal_buffers(call.collective, call.recvbuf, call.recvcounts[root]))
+    return std::nullopt;
   Call reduce = call;
   reduce.collective = Collective::reduce;
   reduce.sendcount = call.recvcounts[root];
@@ -41,7 +45,13 @@ std::optional<Call> with_one_count(const Call& call, Rank size) {
 }
 
 void remember_native(KnownCalls& known, const Call& call, const InternedChoice& choice, const Operation& operation) {
-  const auto remember = [&](const Call& key) { known.native.add(key, choice, operation.plan(), operation.bytes()); };
+  const auto remember = [&](const Call& key) {
+    try {
+      known.native.add(key, choice, operation.plan(), operation.bytes());
+    } catch (const std::bad_alloc&) {
+      return;  // it is found out again; the other ranks are in the native call already
+    }
+  };
   if (operation.repeatable()) return remember(call);
   if (choice.kind != InternedChoice::Kind::automatic || !operation.repeatable_with_counts()) return;
   if (const auto key = with_one_count(call, operation.size())) remember(*key);

@@ -1,0 +1,89 @@
+// Facts about Open MPI, from version 4.1 on.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "circoll/types.hpp"
+#include "core/mpi_libraries.hpp"
+
+#if OMPI_MAJOR_VERSION < 5 && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+// Found without a call of the run-time linker, in the drop-in too. Libraries that are loaded late have few bytes of
+// this kind.
+#define CIRCOLL_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] thread_local
+
+// Version 4 has them as an extension, version 5 under their own names, though it says that it is MPI 3.1.
+#if OMPI_MAJOR_VERSION >= 5
+#define CIRCOLL_HAS_PERSISTENT 1
+#define CIRCOLL_PERSISTENT_IS_EXTENSION 0
+#define CIRCOLL_INIT(prefix, name) prefix##MPI_##name##_init
+#elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define CIRCOLL_HAS_PERSISTENT 1
+#define CIRCOLL_PERSISTENT_IS_EXTENSION 1
+#define CIRCOLL_INIT(prefix, name) prefix##MPIX_##name##_init
+#else
+#define CIRCOLL_HAS_PERSISTENT 0
+#define CIRCOLL_PERSISTENT_IS_EXTENSION 0
+#endif
+
+// From version 6 on.
+#if MPI_VERSION >= 4
+#define CIRCOLL_HAS_LARGE_COUNTS 1
+#else
+#define CIRCOLL_HAS_LARGE_COUNTS 0
+#endif
+
+#define CIRCOLL_HAS_CXX_COMPLEX 1
+
+namespace circoll::mpi::library {
+
+/// The name of the library, and of its drop-in.
+inline constexpr const MpiLibrary* identity = &openmpi_library;
+
+/// Whether MPI_<Name>_init is MPIX_<Name>_init.
+inline constexpr bool persistent_is_extension = CIRCOLL_PERSISTENT_IS_EXTENSION != 0;
+
+/// Private communicators that a process may have where MPI_COMM_WORLD shares none, an eighth of all that the MPI
+/// library can have: the program must not run out of them because of us.
+inline constexpr int most_private_communicators = 4096;
+
+/// Whether threads may make communicators of different groups at the same time. Open MPI's hang then, so that ours are
+/// made before there are threads.
+inline constexpr bool makes_communicators_in_threads = false;
+
+/// Whether the library's own nonblocking collectives may be under way when their communicator is freed.
+inline constexpr bool nonblocking_outlives_communicator = false;
+
+// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the
+// ranks where that refuses it, and must not where it does not, for there it would wait for the others.
+
+/// Whether a rank's own block, given as both buffers, is refused.
+inline constexpr bool refuses_equal_blocks = false;
+
+/// Whether a reduction of `count` elements in all is refused if both buffers are `buffer`.
+[[nodiscard]] inline bool refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
+  return collective == Collective::reduce || (collective == Collective::allreduce && buffer != MPI_BOTTOM && count > 1);
+}
+
+/// Whether MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes.
+[[nodiscard]] inline bool packs_wrong(MPI_Datatype /*type*/, Count /*size*/, Count /*true_extent*/) { return false; }
+
+/// Whether time passes in MPI's own waiting only.
+inline constexpr bool waits_inside_mpi = false;
+
+/// Whether ranks share memory for data in which nothing is kept, and such memory (nullptr: there is none).
+inline constexpr bool shares_data_memory = false;
+[[nodiscard]] inline void* allocate_shared_data(std::size_t /*bytes*/) { return nullptr; }
+inline void free_shared_data(void* /*data*/) {}
+
+// How the launcher hands an environment variable on to all ranks.
+inline constexpr std::string_view hands_on_first = "mpirun -x ";  ///< before the first name
+inline constexpr std::string_view hands_on_next = " -x ";         ///< before each one more
+inline constexpr std::string_view preloads = "mpirun -x LD_PRELOAD";
+
+}  // namespace circoll::mpi::library

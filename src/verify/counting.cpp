@@ -1,0 +1,73 @@
+#include "verify/counting.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "verify/count_path.hpp"
+#include "verify/refuted.hpp"
+
+namespace circoll::verify {
+namespace {
+
+void compare(const char* name, std::int64_t said, std::int64_t found) {
+  if (found == said) return;
+  throw Refuted{Claim::cost, -1, -1, -1,
+                std::string(name) + ": declared " + std::to_string(said) + ", counted " + std::to_string(found)};
+}
+void compare(const Cost& declared, const Cost& counted) {
+  compare("rounds", declared.rounds, counted.rounds);
+  compare("blocks sent", declared.sent, counted.sent);
+  compare("blocks received", declared.received, counted.received);
+  compare("blocks reduced", declared.reduced, counted.reduced);
+  compare("blocks copied", declared.copied, counted.copied);
+}
+void compare(const CriticalPath& declared, const CriticalPath& counted) {
+  compare("blocks of the vector", declared.blocks, counted.blocks);
+  compare("one-way rounds", declared.one_way, counted.one_way);
+  compare("volume of the critical path", declared.volume, counted.volume);
+  compare("one-way volume of the critical path", declared.one_way_volume, counted.one_way_volume);
+  compare("blocks combined on the critical path", declared.combined, counted.combined);
+}
+
+}  // namespace
+
+void count(const Subject& subject, Verdict& verdict) {
+  std::vector<bool> used(subject.of(0).rounds, false);
+  for (Rank r = 0; r < subject.size(); ++r) {
+    const Schedule& s = subject.of(r);
+    Cost own;
+    for (const Step& step : s.steps) {
+      switch (step.kind) {
+        case StepKind::send:
+          own.sent += s.count(step.left);
+          used[step.round] = true;
+          ++verdict.messages;
+          break;
+        case StepKind::recv:
+          own.received += s.count(step.dst);
+          break;
+        case StepKind::reduce:
+          own.reduced += s.count(step.dst);
+          break;
+        case StepKind::copy:
+          own.copied += s.count(step.dst);
+          break;
+      }
+    }
+    verdict.reductions += own.reduced;
+    Cost& most = verdict.counted;
+    most.sent = std::max(most.sent, own.sent);
+    most.received = std::max(most.received, own.received);
+    most.reduced = std::max(most.reduced, own.reduced);
+    most.copied = std::max(most.copied, own.copied);
+  }
+  verdict.counted.rounds = std::count(used.begin(), used.end(), true);
+  if (verdict.counted.rounds != subject.of(0).rounds)
+    throw Refuted{Claim::rounds, -1, -1, -1, "there are rounds without any message"};
+  verdict.path = count_path(subject.ranks);
+  if (subject.claims.cost) compare(*subject.claims.cost, verdict.counted);
+  if (subject.claims.path) compare(*subject.claims.path, verdict.path);
+}
+
+}  // namespace circoll::verify

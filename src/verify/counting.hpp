@@ -1,0 +1,12 @@
+// Counted cost, and the proof that it is the declared one.
+#pragma once
+
+#include "verify/subject.hpp"
+
+namespace circoll::verify {
+
+/// Counts rounds, blocks, messages and the critical path into a verdict, and compares them with what is claimed. Throws
+/// Refuted.
+void count(const Subject& subject, Verdict& verdict);
+
+}  // namespace circoll::verify

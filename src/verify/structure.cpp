@@ -1,0 +1,91 @@
+#include "verify/structure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "circoll/error.hpp"
+#include "schedule/walker.hpp"
+#include "verify/refuted.hpp"
+
+namespace circoll::verify {
+namespace {
+
+/// Every buffer holds blocks of this rank's row and column only.
+void check_direct(const Schedule& s) {
+  const Rank p = s.shape.size;
+  for (std::size_t buffer = first_scratch_buffer; buffer < s.buffers.size(); ++buffer) {
+    for (Slot slot = 0; slot < s.buffers[buffer].slots; ++slot) {
+      const Block block = s.block_of(static_cast<std::int32_t>(buffer), slot);
+      const Block user_block = block / s.segments;
+      if (user_block / p != s.shape.rank && user_block % p != s.shape.rank) {
+        throw Refuted{Claim::direct, s.shape.rank, -1, block, "a block between two other ranks passes through"};
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void check_structures(const Subject& subject) {
+  for (Rank r = 0; r < subject.size(); ++r) {
+    const Schedule& s = subject.of(r);
+    try {
+      check_structure(s);
+    } catch (const Error& error) {
+      throw Refuted{Claim::structure, r, -1, -1, error.what()};
+    }
+    if (s.shape.rank != r || s.shape.size != subject.size() || s.shape.root != subject.of(0).shape.root ||
+        s.collective != subject.of(0).collective || s.blocks() != subject.of(0).blocks() ||
+        s.segments != subject.of(0).segments) {
+      throw Refuted{Claim::structure, r, -1, -1, "the ranks' schedules are not parts of one collective"};
+    }
+    if (s.rounds != subject.of(0).rounds)
+      throw Refuted{Claim::rounds, r, -1, -1, "the ranks disagree on the number of rounds"};
+    const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
+    if (s.user_blocks != contract.user_blocks || s.buffers[send_buffer] != contract.send ||
+        s.buffers[recv_buffer] != contract.recv) {
+      throw Refuted{Claim::structure, r, -1, -1, "the caller's buffers are not those that the collective defines"};
+    }
+    for (StepIndex i = 0; i < s.steps.size(); ++i) {
+      for (const Range& range : s.operand(s.steps[i].dst)) {
+        if (range.buffer == send_buffer) {
+          throw Refuted{Claim::send_untouched, r, i, s.block_of(range.buffer, range.first),
+                        "the send buffer is written"};
+        }
+        // exscan leaves rank 0 without a result, and its buffer as it was.
+        if (s.collective == Collective::exscan && r == 0 && range.buffer == recv_buffer) {
+          throw Refuted{Claim::send_untouched, r, i, s.block_of(range.buffer, range.first),
+                        "the receive buffer of rank 0 is written"};
+        }
+      }
+    }
+    if (subject.claims.guarantees.direct) check_direct(s);
+  }
+}
+
+void check_rounds(const Schedule& s, const Dependencies& d) {
+  const Rank r = s.shape.rank;
+  std::array<std::int64_t, 2> last{-1, -1};
+  std::vector<std::int64_t> latest(s.steps.size(),
+                                   -1);  // round of the latest message that the step waits for
+  for (StepIndex i = 0; i < s.steps.size(); ++i) {
+    const Step& step = s.steps[i];
+    std::int64_t passed_on = latest[i];
+    if (is_message(step)) {
+      std::int64_t& busy = last[step.kind == StepKind::send ? 0 : 1];
+      if (busy == step.round)
+        throw Refuted{Claim::rounds, r, i, first_block(s, i),
+                      "a second message in the same direction in round " + std::to_string(step.round)};
+      busy = step.round;
+      if (latest[i] >= step.round)
+        throw Refuted{Claim::rounds, r, i, first_block(s, i),
+                      "the message waits for another of its own round " + std::to_string(step.round)};
+      passed_on = std::max(passed_on, std::int64_t{step.round});
+    }
+    for (const StepIndex next : d.successors(i)) latest[next] = std::max(latest[next], passed_on);
+  }
+}
+
+}  // namespace circoll::verify

@@ -1,0 +1,17 @@
+// Proofs about the form of schedules, before anything is executed.
+#pragma once
+
+#include "circoll/dependencies.hpp"
+#include "verify/subject.hpp"
+
+namespace circoll::verify {
+
+/// Proves that the schedules are parts of one collective, with the caller's buffers as MPI defines them, that none of
+/// them writes what it must not, and that a direct one passes no block on. Throws Refuted.
+void check_structures(const Subject& subject);
+
+/// Proves for one rank: one message each way per round, and none that waits for another of its own round or a later one.
+/// Throws Refuted.
+void check_rounds(const Schedule& s, const Dependencies& d);
+
+}  // namespace circoll::verify

@@ -1,0 +1,24 @@
+// The schedules under proof, and what is claimed of them.
+#pragma once
+
+#include <span>
+
+#include "circoll/schedule.hpp"
+#include "circoll/verify.hpp"
+
+namespace circoll::verify {
+
+/// The schedules of all ranks of one call. What it refers to must outlive it.
+struct Subject {
+  std::span<const Schedule> ranks;
+  const Claims& claims;
+
+  [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks.size()); }
+  [[nodiscard]] const Schedule& of(Rank rank) const { return ranks[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] Collective collective() const { return ranks[0].collective; }
+  /// Each rank contributes to every block: reductions, and the barrier, which is one of no bytes.
+  [[nodiscard]] bool by_rank() const { return is_reducing(collective()) || collective() == Collective::barrier; }
+  [[nodiscard]] bool at_least_once() const { return claims.needs.idempotent || collective() == Collective::barrier; }
+};
+
+}  // namespace circoll::verify

@@ -1,0 +1,21 @@
+#!/bin/bash
+# failing_allocations_test.sh MPI NP DROPIN YIELD PROGRAM KIND: what the drop-in does when memory runs out inside a
+# call.
+set -u
+mpi=$1 np=$2 dropin=$3 yield=$4 program=$5 kind=$6
+# shellcheck source=launch.sh
+. "$(dirname "$0")/launch.sh"
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+launch timeout -k 5 50 env LD_PRELOAD="$dropin $preload" "$program" "$kind" >"$output" 2>&1
+ended=$?
+cat "$output"
+if [ "$kind" = fatal ]; then
+  # One rank has failed and the others wait for it: MPI's error handler ends them all.
+  grep -q "the call has returned" "$output" && { echo "FAILED: a rank went on"; exit 1; }
+  if [ $ended = 0 ] || [ $ended = 124 ]; then echo "FAILED: it ended with $ended"; exit 1; fi
+  grep -qiE "MPI_ERR_NO_MEM|allocate memory" "$output" || { echo "FAILED: memory is not what it names"; exit 1; }
+  exit 0
+fi
+# A run that leaves messages behind ends without MPI_Finalize, which mpirun takes for a failure.
+grep -qx "all right" "$output"

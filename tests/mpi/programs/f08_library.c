@@ -1,0 +1,18 @@
+/* The mpi_f08 of Open MPI 6, as far as the drop-in looks at it: functions behind its procedures, which answer 77, and,
+ * with DESCRIBED, the name that says that their buffers are descriptors. */
+#ifdef DESCRIBED
+void mpi_allreduce_f08ts_(void);
+void mpi_allreduce_f08ts_(void) {}
+#endif
+
+#define LIBRARY(name, parameters)            \
+  void ompi_##name##_wrapper_f08 parameters; \
+  void ompi_##name##_wrapper_f08 parameters { *ierror = 77; }
+
+LIBRARY(allreduce, (void* s, void* r, int* count, int* type, int* op, int* comm, int* ierror))
+LIBRARY(iallreduce, (void* s, void* r, int* count, int* type, int* op, int* comm, int* request, int* ierror))
+LIBRARY(bcast, (void* b, int* count, int* type, int* root, int* comm, int* ierror))
+LIBRARY(allreduce_init,
+        (void* s, void* r, int* count, int* type, int* op, int* comm, int* info, int* request, int* ierror))
+LIBRARY(alltoallv, (void* s, int* scounts, int* sdispls, int* stype, void* r, int* rcounts, int* rdispls, int* rtype,
+                    int* comm, int* ierror))
