@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "circoll/collectives.hpp"
-#include "circoll/local.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
+#include "exec/local/job.hpp"
 #include "local_table.hpp"
 #include "support/oracle.hpp"
 

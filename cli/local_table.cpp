@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "circoll/collectives.hpp"
-#include "circoll/local.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
+#include "exec/local/job.hpp"
 #include "support/oracle.hpp"
 
 namespace circoll::cli {

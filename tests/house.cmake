@@ -4,6 +4,33 @@ add_test(NAME rooms_refuse
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/rooms_test.py ${PROJECT_SOURCE_DIR}/tools/check-rooms)
 set_tests_properties(rooms rooms_refuse PROPERTIES LABELS house TIMEOUT 60)
 
+# Every public header compiles alone, with nothing before it.
+if(NOT CIRCOLL_SANITIZE)
+  file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/circoll/*.hpp)
+  set(alone -I${PROJECT_SOURCE_DIR}/include -Wall -Wextra -Wconversion -Werror -fsyntax-only)
+  function(circoll_header_test name)
+    add_test(NAME header_${name} COMMAND ${ARGN} /dev/null COMMAND_EXPAND_LISTS)
+    set_tests_properties(header_${name} PROPERTIES LABELS house TIMEOUT 120)
+  endfunction()
+  foreach(header IN LISTS public_headers)
+    string(REGEX REPLACE "^circoll/(.*)$" "\\1" name ${header})
+    if(name STREQUAL "mpi.hpp")
+      continue()
+    endif()
+    circoll_header_test(${name} ${CMAKE_CXX_COMPILER} -std=c++20 ${alone} -include ${header} -x c++)
+  endforeach()
+  circoll_header_test(circoll.h ${CMAKE_C_COMPILER} -std=c99 -pedantic ${alone} -include circoll/circoll.h -x c)
+  foreach(mpi openmpi mpich)
+    if(TARGET circoll_${mpi})
+      set(directories $<TARGET_PROPERTY:PkgConfig::mpi_${mpi},INTERFACE_INCLUDE_DIRECTORIES>)
+      set(mpi_flags -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -isystem$<JOIN:${directories},$<SEMICOLON>-isystem>)
+      circoll_header_test(mpi.hpp_${mpi} ${CMAKE_CXX_COMPILER} -std=c++20 ${alone} ${mpi_flags} -include circoll/mpi.hpp -x c++)
+      circoll_header_test(circoll.h_${mpi} ${CMAKE_C_COMPILER} -std=c99 ${alone} ${mpi_flags} -include mpi.h
+                          -include circoll/circoll.h -x c)
+    endif()
+  endforeach()
+endif()
+
 # The two below build a tree of their own, for which a sanitizer has nothing to add.
 if(NOT CIRCOLL_SANITIZE AND CIRCOLL_INSTALL)
   add_test(NAME consumer COMMAND ${CMAKE_CURRENT_LIST_DIR}/consumer/run.sh ${PROJECT_BINARY_DIR}

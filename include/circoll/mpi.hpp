@@ -1,9 +1,10 @@
 // Collectives over MPI. The only header that includes <mpi.h>; link circoll::openmpi or circoll::mpich.
 //
 //   std::vector<double> mine(1000, 1.0), sum(1000);
-//   circoll::allreduce(mine, sum, circoll::Op::sum, MPI_COMM_WORLD);                     // typed: circoll::
-//   circoll::mpi::allreduce(a, b, 1000, MPI_DOUBLE, MPI_SUM, comm, "circulant_optimal");  // as MPI:
-//   circoll::mpi::
+//   circoll::allreduce(mine, sum, circoll::Op::sum, MPI_COMM_WORLD);                      // typed
+//   circoll::mpi::allreduce(a, b, 1000, MPI_DOUBLE, MPI_SUM, comm, "circulant_optimal");  // with MPI's arguments
+//
+// The typed calls are those of circoll/comm.hpp and circoll/values.hpp; operators are MPI_Op or Op.
 //
 // Calls are collective: all ranks of the communicator make the same ones in the same order, with matching
 // arguments and the same choice. Messages go through a private communicator that the first call on a
@@ -24,15 +25,15 @@
 
 #include <mpi.h>
 
-#include <cstdint>
-#include <cstring>
-#include <ranges>
-#include <span>
 #include <type_traits>
 
 #include "circoll/buffers.hpp"
+#include "circoll/call.hpp"
+#include "circoll/comm.hpp"
 #include "circoll/error.hpp"
+#include "circoll/request.hpp"
 #include "circoll/types.hpp"
+#include "circoll/values.hpp"
 
 namespace circoll {
 
@@ -104,270 +105,51 @@ class AnyOp {
   MPI_Op op_;
 };
 
-namespace detail {
-
-template <typename Buffer>
-concept Elements = std::ranges::contiguous_range<Buffer> && std::ranges::sized_range<Buffer> &&
-    std::is_trivially_copyable_v<std::ranges::range_value_t<Buffer>>;
-
-/// A range of elements as (address, count, datatype); other trivially copyable types travel as bytes.
-struct Typed {
-  void* data = nullptr;
-  Count count = 0;
-  MPI_Datatype type = MPI_BYTE;
-  Count bytes_each = 1;  ///< elements of `type` per element of the range
-};
-
-template <typename Buffer>
-Typed typed(const Buffer& buffer) {
-  using T = std::ranges::range_value_t<Buffer>;
-  Typed t;
-  t.data = const_cast<void*>(static_cast<const void*>(std::ranges::data(buffer)));
-  t.count = static_cast<Count>(std::ranges::size(buffer));
-  if constexpr (type_of<T>().has_value()) {
-    t.type = datatype_of(*type_of<T>());
-  } else {
-    t.bytes_each = static_cast<Count>(sizeof(T));
-    t.count *= t.bytes_each;
-  }
-  return t;
-}
-
-template <typename Send, typename Recv>
-inline constexpr bool same_element = std::is_same_v<std::remove_cv_t<std::ranges::range_value_t<Send>>,
-                                                    std::remove_cv_t<std::ranges::range_value_t<Recv>>>;
-
-/// Address of a send range, or MPI_IN_PLACE; checks its size (in elements of the receive side's datatype).
-template <typename Recv, typename Send>
-const void* send_address(const Send& sendbuf, Count count) {
-  if constexpr (std::is_same_v<Send, InPlace>) {
-    return MPI_IN_PLACE;
-  } else {
-    static_assert(same_element<Send, Recv>, "send and receive buffers have different element types");
-    const Typed send = typed(sendbuf);
-    require(send.count >= count, "the send buffer is too small");
-    return send.data;
-  }
-}
-
-template <typename T>
-void require_reducible() {
-  static_assert(type_of<T>().has_value(), "reductions need an element type that MPI predefines");
-}
-
-[[nodiscard]] Rank size_of(MPI_Comm comm);
+/// The rank of this process, and the number of processes. Throw Error(invalid_argument) about MPI_COMM_NULL.
 [[nodiscard]] Rank rank_of(MPI_Comm comm);
-/// Elements up to the end of the last block; throws Error(invalid_argument) unless there are p counts.
-[[nodiscard]] Count end_of(std::span<const Count> counts, std::span<const Count> displs, Rank size);
+[[nodiscard]] Rank size_of(MPI_Comm comm);
 
-}  // namespace detail
+/// What a typed call does. `op` is ignored where the collective has none; CollectiveCall::op always is.
+void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice = {});
+/// The same without waiting. Nonblocking calls advance in wait() and test() of any request. A blocking call through
+/// this API waits for those of its communicator first. Wrong arguments and choices throw here, other errors come from
+/// the request. A named algorithm cannot serve the first call on a communicator whose ranks must agree first
+/// (Error(unsupported)). Where the native collective fails after it has begun, the error handler has its way.
+[[nodiscard]] Request begin(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice = {});
+/// An inactive request for a persistent call. The communicator must not be freed before it.
+[[nodiscard]] Request init(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice = {});
+
 }  // namespace circoll::mpi
 
-// The typed API: contiguous ranges (vector, span, array) of trivially copyable elements; sendbuf may be
-// in_place where MPI allows MPI_IN_PLACE. Sizes are checked; MPI's counts follow from them. Rooted
-// collectives ignore the buffers that are not significant at a rank.
 namespace circoll {
 
-/// recvbuf = contributions of all ranks, combined; count = size of recvbuf.
-template <typename Send, mpi::detail::Elements Recv>
-void allreduce(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm, const Choice& choice = {}) {
-  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  mpi::allreduce(mpi::detail::send_address<Recv>(sendbuf, recv.count), recv.data, recv.count, recv.type, op.get(), comm,
-                 choice);
-}
-
-/// recvbuf at the root = contributions of all ranks, combined; count = size of sendbuf, in place: of recvbuf.
-template <typename Send, mpi::detail::Elements Recv>
-void reduce(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, int root, MPI_Comm comm,
-            const Choice& choice = {}) {
-  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  Count count = recv.count;
-  if constexpr (!std::is_same_v<Send, InPlace>) {
-    count = mpi::detail::typed(sendbuf).count;
-    require(mpi::detail::rank_of(comm) != root || recv.count >= count, "the receive buffer is too small");
+/// The calls of circoll/comm.hpp over MPI. Elements of other types than MPI predefines travel as bytes.
+template <>
+struct CommunicatorTraits<MPI_Comm> {
+  using Reference = MPI_Comm;
+  using Operator = mpi::AnyOp;
+  using Result = void;
+  static constexpr bool combines_records = false;
+  static Rank rank(MPI_Comm comm) { return mpi::rank_of(comm); }
+  static Rank size(MPI_Comm comm) { return mpi::size_of(comm); }
+  static void execute(MPI_Comm comm, const CollectiveCall& call, const Operator* op, const Choice& choice) {
+    mpi::execute(call, handle(op), comm, choice);
   }
-  mpi::reduce(mpi::detail::send_address<Recv>(sendbuf, count), recv.data, count, recv.type, op.get(), root, comm,
-              choice);
-}
-
-/// recvbuf = block `rank` of the combined vectors of p blocks. In place: recvbuf holds the vector of p blocks
-/// before, and the block at its begin afterwards.
-template <typename Send, mpi::detail::Elements Recv>
-void reduce_scatter_block(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm,
-                          const Choice& choice = {}) {
-  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  const Rank size = mpi::detail::size_of(comm);
-  Count count = recv.count;
-  if constexpr (std::is_same_v<Send, InPlace>) {
-    require(count % size == 0, "the vector is not p blocks of equal size");
-    count /= size;
+  static Request begin(MPI_Comm comm, const CollectiveCall& call, const Operator* op, const Choice& choice) {
+    return mpi::begin(call, handle(op), comm, choice);
   }
-  mpi::reduce_scatter_block(mpi::detail::send_address<Recv>(sendbuf, count * size), recv.data, count, recv.type,
-                            op.get(), comm, choice);
-}
-
-/// The same with counts[i] elements in block i.
-template <typename Send, mpi::detail::Elements Recv>
-void reduce_scatter(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, const mpi::AnyOp& op,
-                    MPI_Comm comm, const Choice& choice = {}) {
-  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  const Count total = mpi::detail::end_of(counts, {}, mpi::detail::size_of(comm));
-  const auto rank = static_cast<std::size_t>(mpi::detail::rank_of(comm));
-  require(recv.count >= (std::is_same_v<Send, InPlace> ? total : counts[rank]), "the receive buffer is too small");
-  mpi::reduce_scatter(mpi::detail::send_address<Recv>(sendbuf, total), recv.data, counts, recv.type, op.get(), comm,
-                      choice);
-}
-
-/// recvbuf = the p contributions in the order of ranks; block = size of recvbuf / p.
-template <typename Send, mpi::detail::Elements Recv>
-void allgather(const Send& sendbuf, Recv&& recvbuf, MPI_Comm comm, const Choice& choice = {}) {
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  const Rank size = mpi::detail::size_of(comm);
-  require(recv.count % size == 0, "the vector is not p blocks of equal size");
-  const Count block = recv.count / size;
-  mpi::allgather(mpi::detail::send_address<Recv>(sendbuf, block), block, recv.type, recv.data, block, recv.type, comm,
-                 choice);
-}
-
-/// The same with counts[i] elements from rank i, at displs[i]. Element types that MPI predefines.
-template <typename Send, mpi::detail::Elements Recv>
-void allgatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
-                MPI_Comm comm, const Choice& choice = {}) {
-  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  require(recv.count >= mpi::detail::end_of(counts, displs, mpi::detail::size_of(comm)),
-          "the receive buffer is too small");
-  const Count own = counts[static_cast<std::size_t>(mpi::detail::rank_of(comm))];
-  mpi::allgatherv(mpi::detail::send_address<Recv>(sendbuf, own), own, recv.type, recv.data, counts, displs, recv.type,
-                  comm, choice);
-}
-
-/// recvbuf at the root = the p contributions in the order of ranks; block = size of sendbuf, in place: of
-/// recvbuf / p.
-template <typename Send, mpi::detail::Elements Recv>
-void gather(const Send& sendbuf, Recv&& recvbuf, int root, MPI_Comm comm, const Choice& choice = {}) {
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  const Rank size = mpi::detail::size_of(comm);
-  Count block = recv.count / size;
-  if constexpr (!std::is_same_v<Send, InPlace>) block = mpi::detail::typed(sendbuf).count;
-  require(mpi::detail::rank_of(comm) != root || recv.count >= block * size, "the receive buffer is too small");
-  mpi::gather(mpi::detail::send_address<Recv>(sendbuf, block), block, recv.type, recv.data, block, recv.type, root,
-              comm, choice);
-}
-
-/// The same with counts[i] elements from rank i, at displs[i]; both are needed at the root only.
-template <typename Send, mpi::detail::Elements Recv>
-void gatherv(const Send& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
-             int root, MPI_Comm comm, const Choice& choice = {}) {
-  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  Count own = 0;
-  if constexpr (!std::is_same_v<Send, InPlace>) own = mpi::detail::typed(sendbuf).count;
-  if (mpi::detail::rank_of(comm) == root) {
-    require(recv.count >= mpi::detail::end_of(counts, displs, mpi::detail::size_of(comm)),
-            "the receive buffer is too small");
+  static Request init(MPI_Comm comm, const CollectiveCall& call, const Operator* op, const Choice& choice) {
+    return mpi::init(call, handle(op), comm, choice);
   }
-  mpi::gatherv(mpi::detail::send_address<Recv>(sendbuf, own), own, recv.type, recv.data, counts, displs, recv.type,
-               root, comm, choice);
-}
 
-/// recvbuf = block `rank` of the root's sendbuf of p blocks; block = size of recvbuf, in place: of sendbuf /
-/// p.
-template <mpi::detail::Elements Send, typename Recv>
-void scatter(const Send& sendbuf, Recv&& recvbuf, int root, MPI_Comm comm, const Choice& choice = {}) {
-  const mpi::detail::Typed send = mpi::detail::typed(sendbuf);
-  const Rank size = mpi::detail::size_of(comm);
-  void* recv = MPI_IN_PLACE;
-  Count block = send.count / size;
-  if constexpr (!std::is_same_v<std::remove_cvref_t<Recv>, InPlace>) {
-    static_assert(mpi::detail::same_element<Send, Recv>, "send and receive buffers have different element types");
-    block = mpi::detail::typed(recvbuf).count;
-    recv = mpi::detail::typed(recvbuf).data;
-  }
-  require(mpi::detail::rank_of(comm) != root || send.count >= block * size, "the send buffer is too small");
-  mpi::scatter(send.data, block, send.type, recv, block, send.type, root, comm, choice);
-}
+ private:
+  static MPI_Op handle(const Operator* op) { return op != nullptr ? op->get() : MPI_OP_NULL; }
+};
 
-/// The same with counts[i] elements for rank i, at displs[i]; both are needed at the root only.
-template <mpi::detail::Elements Send, typename Recv>
-void scatterv(const Send& sendbuf, std::span<const Count> counts, std::span<const Count> displs, Recv&& recvbuf,
-              int root, MPI_Comm comm, const Choice& choice = {}) {
-  mpi::detail::require_reducible<std::ranges::range_value_t<Send>>();
-  const mpi::detail::Typed send = mpi::detail::typed(sendbuf);
-  if (mpi::detail::rank_of(comm) == root) {
-    require(send.count >= mpi::detail::end_of(counts, displs, mpi::detail::size_of(comm)),
-            "the send buffer is too small");
-  }
-  void* recv = MPI_IN_PLACE;
-  Count own = 0;
-  if constexpr (!std::is_same_v<std::remove_cvref_t<Recv>, InPlace>) {
-    static_assert(mpi::detail::same_element<Send, Recv>, "send and receive buffers have different element types");
-    own = mpi::detail::typed(recvbuf).count;
-    recv = mpi::detail::typed(recvbuf).data;
-  }
-  mpi::scatterv(send.data, counts, displs, send.type, recv, own, send.type, root, comm, choice);
-}
-
-/// recvbuf = block `rank` of every rank's p blocks, in the order of ranks; block = size of recvbuf / p. In place: recvbuf
-/// holds the blocks to send before.
-template <typename Send, mpi::detail::Elements Recv>
-void alltoall(const Send& sendbuf, Recv&& recvbuf, MPI_Comm comm, const Choice& choice = {}) {
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  const Rank size = mpi::detail::size_of(comm);
-  require(recv.count % (size * recv.bytes_each) == 0, "the vector is not p blocks of equal size");
-  const Count block = recv.count / size;
-  mpi::alltoall(mpi::detail::send_address<Recv>(sendbuf, recv.count), block, recv.type, recv.data, block, recv.type,
-                comm, choice);
-}
-
-/// The same with send_counts[i] elements to rank i, from send_displs[i], and counts[i] from rank i, at displs[i]. In
-/// place: the blocks to send lie where the received ones will; send_counts and send_displs are ignored. Element types
-/// that MPI predefines.
-template <typename Send, mpi::detail::Elements Recv>
-void alltoallv(const Send& sendbuf, std::span<const Count> send_counts, std::span<const Count> send_displs,
-               Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs, MPI_Comm comm,
-               const Choice& choice = {}) {
-  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  const Rank size = mpi::detail::size_of(comm);
-  require(recv.count >= mpi::detail::end_of(counts, displs, size), "the receive buffer is too small");
-  Count sent = 0;
-  if constexpr (!std::is_same_v<Send, InPlace>) sent = mpi::detail::end_of(send_counts, send_displs, size);
-  mpi::alltoallv(mpi::detail::send_address<Recv>(sendbuf, sent), send_counts, send_displs, recv.type, recv.data, counts,
-                 displs, recv.type, comm, choice);
-}
-
-/// recvbuf = contributions of ranks 0 .. rank, combined; count = size of recvbuf.
-template <typename Send, mpi::detail::Elements Recv>
-void scan(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm, const Choice& choice = {}) {
-  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  mpi::scan(mpi::detail::send_address<Recv>(sendbuf, recv.count), recv.data, recv.count, recv.type, op.get(), comm,
-            choice);
-}
-
-/// recvbuf = contributions of ranks 0 .. rank - 1, combined; at rank 0 it is left as it is. count = size of recvbuf, at
-/// rank 0 too.
-template <typename Send, mpi::detail::Elements Recv>
-void exscan(const Send& sendbuf, Recv&& recvbuf, const mpi::AnyOp& op, MPI_Comm comm, const Choice& choice = {}) {
-  mpi::detail::require_reducible<std::ranges::range_value_t<Recv>>();
-  const mpi::detail::Typed recv = mpi::detail::typed(recvbuf);
-  mpi::exscan(mpi::detail::send_address<Recv>(sendbuf, recv.count), recv.data, recv.count, recv.type, op.get(), comm,
-              choice);
-}
-
-/// buffer = the root's buffer.
-template <mpi::detail::Elements Buffer>
-void bcast(Buffer&& buffer, int root, MPI_Comm comm, const Choice& choice = {}) {
-  const mpi::detail::Typed t = mpi::detail::typed(buffer);
-  mpi::bcast(t.data, t.count, t.type, root, comm, choice);
-}
-
-/// Returns after every rank has called it.
-inline void barrier(MPI_Comm comm, const Choice& choice = {}) { mpi::barrier(comm, choice); }
+/// Classes that are communicators, as those of Boost.MPI and of the programs' own.
+template <typename C>
+requires(std::is_class_v<C>&& std::is_convertible_v<const C&, MPI_Comm>) struct CommunicatorTraits<C>
+    : CommunicatorTraits<MPI_Comm> {
+};
 
 }  // namespace circoll

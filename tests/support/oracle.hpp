@@ -6,8 +6,7 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include "circoll/local.hpp"
+#include "exec/local/job.hpp"
 
 namespace circoll::oracle {
 

@@ -3,7 +3,7 @@
 // wrong.
 #include <gtest/gtest.h>
 
-#include "circoll/local.hpp"
+#include "exec/local/job.hpp"
 #include "support/oracle.hpp"
 
 namespace circoll {

@@ -8,10 +8,10 @@
 #include <set>
 
 #include "circoll/algorithm.hpp"
-#include "circoll/local.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/relabelling.hpp"
 #include "circoll/select.hpp"
+#include "exec/local/job.hpp"
 #include "support/oracle.hpp"
 
 namespace circoll {

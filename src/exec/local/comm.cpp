@@ -53,9 +53,9 @@ void Comm::Impl::check_arguments(const Call& call) const {
   }
 }
 
-prepare::Signature Comm::Impl::signature_of(const Call& call, const Choice& choice) {
+prepare::Signature Comm::Impl::signature_of(const Call& call, const prepare::InternedChoice& choice) const {
   prepare::Signature s;
-  s.head = {.choice = choices_.intern(call.collective, choice, last_choices_),
+  s.head = {.choice = &choice,
             .extent_bytes = element_bytes(call),
             .message_bytes = element_bytes(call),
             .labels = placement_.labels.get(),
@@ -105,7 +105,7 @@ Comm::Impl::Buffers Comm::Impl::place_buffers(const Call& call) {
   } else if (is_exchange(call.collective)) {
     // The blocks to send lie where those received will: they leave from a copy.
     const Count elements = call.collective == Collective::alltoall ? call.count * endpoint_.size()
-                                                                   : detail::end_of(call.counts, call.displs);
+                                                                   : end_of_blocks(call.counts, call.displs);
     const auto bytes = static_cast<std::size_t>(elements * element_bytes(call));
     b.send = staging_.reserve(bytes);
     if (bytes > 0) std::memcpy(b.send, call.recvbuf, bytes);
@@ -123,7 +123,7 @@ void Comm::Impl::start(std::shared_ptr<BoundCall> bound, const Memory& memory) {
   }
 }
 
-void Comm::Impl::begin(const Call& call, const Choice& choice) {
+void Comm::Impl::begin(const Call& call, const prepare::InternedChoice& choice) {
   endpoint_.check_world();  // after a failure a peer may still look at the plan of the call before: keep it
   check_arguments(call);
   call_ = call;
@@ -228,8 +228,19 @@ Rank Comm::rank() const { return impl_->endpoint().rank(); }
 Rank Comm::size() const { return impl_->endpoint().size(); }
 
 void Comm::execute(const Call& call, const Choice& choice) {
+  impl_->pending().finish();
   impl_->begin(call, choice);
   while (!impl_->poll()) impl_->wait();
+}
+
+Request Comm::begin(const Call& call, const Choice& choice) {
+  auto work = std::make_unique<PendingCall>(*impl_, call, choice, PendingCall::Kind::nonblocking);
+  work->start();
+  return Request(std::move(work));
+}
+
+Request Comm::init(const Call& call, const Choice& choice) {
+  return Request(std::make_unique<PendingCall>(*impl_, call, choice, PendingCall::Kind::persistent));
 }
 
 }  // namespace circoll::local

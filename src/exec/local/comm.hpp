@@ -10,6 +10,7 @@
 #include "circoll/local.hpp"
 #include "exec/local/bound_call.hpp"
 #include "exec/local/endpoint.hpp"
+#include "exec/local/pending.hpp"
 #include "prepare/choices.hpp"
 
 namespace circoll::local {
@@ -38,10 +39,19 @@ class Comm::Impl {
 
   [[nodiscard]] Endpoint& endpoint() { return endpoint_; }
 
-  void begin(const Call& call, const Choice& choice);
+  void begin(const Call& call, const prepare::InternedChoice& choice);
+  void begin(const Call& call, const Choice& choice) { begin(call, intern(call.collective, choice)); }
   /// True if the call has ended.
   bool poll();
   void wait() { endpoint_.wait(); }
+
+  /// The choice, which lives as long as this object.
+  [[nodiscard]] const prepare::InternedChoice& intern(Collective collective, const Choice& choice) {
+    return *choices_.intern(collective, choice, last_choices_);
+  }
+  /// Throws Error(invalid_argument) if this rank can see that the call is wrong.
+  void check_arguments(const Call& call) const;
+  [[nodiscard]] PendingCalls& pending() { return pending_; }
 
  private:
   /// The buffers of the call as the schedule sees them.
@@ -50,8 +60,7 @@ class Comm::Impl {
     std::byte* recv = nullptr;
   };
 
-  void check_arguments(const Call& call) const;
-  [[nodiscard]] prepare::Signature signature_of(const Call& call, const Choice& choice);
+  [[nodiscard]] prepare::Signature signature_of(const Call& call, const prepare::InternedChoice& choice) const;
   [[nodiscard]] Buffers place_buffers(const Call& call);
   [[nodiscard]] std::shared_ptr<BoundCall> bound(const prepare::Signature& signature);
   /// Where the blocks of an alltoallv lie in the caller's buffers.
@@ -68,6 +77,7 @@ class Comm::Impl {
   prepare::PlanCache<BoundCall> cache_;
   AlignedBytes scratch_;
   AlignedBytes staging_;
+  PendingCalls pending_{*this};
 
   // The call that is under way.
   Call call_;

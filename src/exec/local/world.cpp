@@ -82,6 +82,7 @@ void World::Impl::run(const std::function<void(Comm&)>& body) {
 
 void World::Impl::run_single_threaded(std::span<const Call> calls, const Choice& choice) {
   require(calls.size() == comms_.size(), "one call per rank is needed");
+  for (const auto& comm : comms_) require(comm->impl().pending().empty(), "a request of a rank is active");
   hub_.single_threaded = true;
   hub_.runnable.clear();
   std::vector<bool> ended(comms_.size());

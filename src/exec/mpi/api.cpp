@@ -4,7 +4,9 @@
 
 #include "circoll/mpi.hpp"
 #include "exec/mpi/call/calls.hpp"
+#include "exec/mpi/pending/owned_call.hpp"
 #include "exec/mpi/serve/perform.hpp"
+#include "exec/mpi/typed_arguments.hpp"
 
 namespace circoll {
 namespace {
@@ -26,11 +28,17 @@ namespace circoll::mpi {
 namespace {
 
 void serve(const Call& call, const Choice& choice) {
+  finish_owned_calls(call.comm);
   const Outcome outcome = perform(call, *intern(call.collective, choice), Unserved::refuse);
   if (outcome.error != MPI_SUCCESS) throw MpiError(outcome.error);
 }
 
 }  // namespace
+
+void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice) {
+  const TypedArguments arguments(call, op, comm, TypedArguments::Arrays::callers);
+  serve(arguments.call(), choice);
+}
 
 void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                const Choice& choice) {
@@ -206,8 +214,6 @@ MPI_Datatype datatype_of(Type type) {
   throw Error(ErrorCode::unsupported, "this MPI has no datatype for " + std::string(to_string(type)));
 }
 
-namespace detail {
-
 Rank size_of(MPI_Comm comm) {
   require(comm != MPI_COMM_NULL, "the communicator is MPI_COMM_NULL");
   int size = 0;
@@ -222,15 +228,4 @@ Rank rank_of(MPI_Comm comm) {
   return rank;
 }
 
-Count end_of(std::span<const Count> counts, std::span<const Count> displs, Rank size) {
-  require(static_cast<Rank>(counts.size()) == size && (displs.empty() || displs.size() == counts.size()),
-          "p counts and p displacements are needed");
-  Count end = 0;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    end = displs.empty() ? end + counts[i] : std::max(end, displs[i] + counts[i]);
-  }
-  return end;
-}
-
-}  // namespace detail
 }  // namespace circoll::mpi

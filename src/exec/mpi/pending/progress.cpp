@@ -43,17 +43,25 @@ void Progress::add(Pending& pending) {
   signals_.notify_one();
 }
 
-bool Progress::owns(MPI_Request request) {
+template <typename Condition>
+bool Progress::any(Condition condition) {
   if (pending() == 0) return false;
   while (polling_.exchange(true, std::memory_order_acquire)) sched_yield();
-  const auto is_it = [&](const Pending* pending) { return pending->request() == request; };
-  bool found = std::any_of(active_.begin(), active_.end(), is_it);
+  bool found = std::any_of(active_.begin(), active_.end(), condition);
   {
     const std::lock_guard lock(mutex_);
-    found = found || std::any_of(arrived_.begin(), arrived_.end(), is_it);
+    found = found || std::any_of(arrived_.begin(), arrived_.end(), condition);
   }
   polling_.store(false, std::memory_order_release);
   return found;
+}
+
+bool Progress::owns(MPI_Request request) {
+  return any([request](const Pending* pending) { return pending->request() == request; });
+}
+
+bool Progress::has(const CommState& state) {
+  return any([&state](Pending* pending) { return &pending->comm_state() == &state; });
 }
 
 bool Progress::await_pending() {

@@ -50,6 +50,8 @@ class Progress {
   int poll() noexcept;
   /// Whether the request is that of an operation which is not over. Not from within poll().
   [[nodiscard]] bool owns(MPI_Request request);
+  /// Whether an operation of this communicator is not over. Not from within poll().
+  [[nodiscard]] bool has(const CommState& state);
 
   /// For a thread that polls: waits until there is something to do. False: it shall end.
   [[nodiscard]] bool await_pending();
@@ -61,6 +63,9 @@ class Progress {
   static constexpr std::size_t batch = 16;
 
   [[nodiscard]] static bool advance(Pending& pending) noexcept;
+  /// Whether an operation that is not over meets a condition. Not from within poll().
+  template <typename Condition>
+  [[nodiscard]] bool any(Condition condition);
   /// Under mutex_, by who polls.
   void take_arrived() noexcept;
 

@@ -1,9 +1,10 @@
+#include "exec/local/job.hpp"
+
 #include <chrono>
 #include <cstring>
 #include <numeric>
 
 #include "circoll/collectives.hpp"
-#include "circoll/local.hpp"
 #include "circoll/schedule.hpp"
 
 namespace circoll::local {

@@ -1,0 +1,53 @@
+// The arguments of a collective without MPI: the typed API makes them, and every communicator executes them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "circoll/buffers.hpp"
+#include "circoll/types.hpp"
+
+namespace circoll {
+
+/// One rank's call of a collective, as MPI's arguments. Counts and displacements are in elements.
+struct CollectiveCall {
+  Collective collective = Collective::barrier;
+  const void* sendbuf = nullptr;
+  /// bcast: the buffer of all ranks, the root's is the source.
+  void* recvbuf = nullptr;
+  /// Elements: of the vector (allreduce, reduce, bcast, scan, exscan); of each rank's block (reduce_scatter_block,
+  /// allgather, gather, scatter, alltoall); of this rank's own block (gatherv: what it sends, scatterv: what it
+  /// receives).
+  Count count = 0;
+  /// Elements of each rank's block, p entries: reduce_scatter and allgatherv on all ranks, gatherv and
+  /// scatterv at the root. alltoallv: of the block that comes from each rank.
+  std::span<const Count> counts{};
+  /// Where the blocks lie in the buffer that holds all of them: allgatherv on all ranks, gatherv and scatterv
+  /// at the root, alltoallv in recvbuf. Empty: one after another.
+  std::span<const Count> displs{};
+  /// alltoallv: elements of the block for each rank, p entries, and where they lie in sendbuf. Not used in place.
+  std::span<const Count> send_counts{};
+  std::span<const Count> send_displs{};
+  Type type = Type::byte;
+  /// If positive: elements are records of this many bytes and `type` is ignored. For user operators, or none.
+  Count record_bytes = 0;
+  /// The operator, but over MPI, where it is an MPI_Op and stands beside the call.
+  Operator op{};
+  Rank root = 0;
+  /// MPI_IN_PLACE: sendbuf is ignored (scatter, scatterv at the root: recvbuf). Where MPI knows it at the
+  /// root only, the others' must be false. Said explicitly, because the data() of an empty vector is null as
+  /// well.
+  bool in_place = false;
+};
+
+/// Elements up to the end of the last block. Without displacements the blocks lie one after another.
+[[nodiscard]] inline Count end_of_blocks(std::span<const Count> counts, std::span<const Count> displs) {
+  Count end = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    end = displs.empty() ? end + counts[i] : std::max(end, displs[i] + counts[i]);
+  }
+  return end;
+}
+
+}  // namespace circoll

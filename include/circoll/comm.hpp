@@ -1,0 +1,367 @@
+// The typed API, for every communicator: local::Comm (circoll/local.hpp) and MPI_Comm (circoll/mpi.hpp).
+//
+//   circoll::allreduce(mine, sum, circoll::Op::sum, comm);                            // waits
+//   const std::vector<double> all = circoll::allgather(mine, comm);                   // circoll/values.hpp
+//   circoll::Request r = circoll::allreduce(mine, sum, circoll::Op::sum, circoll::nonblocking(comm));
+//   circoll::Request s = circoll::allreduce(mine, sum, circoll::Op::sum, circoll::persistent(comm));
+//   s.start();                                                                        // circoll/request.hpp
+//
+// Buffers are contiguous ranges (vector, span, array) of trivially copyable elements; `sendbuf` may be in_place where
+// MPI allows MPI_IN_PLACE. Sizes are checked, and MPI's counts follow from them. Rooted collectives ignore the buffers
+// that are not significant at a rank. Too small a buffer throws Error(invalid_argument); other errors are those of the
+// communicator. Nonblocking and persistent calls take no temporary buffers.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "circoll/buffers.hpp"
+#include "circoll/call.hpp"
+#include "circoll/communicator.hpp"
+#include "circoll/error.hpp"
+#include "circoll/types.hpp"
+
+namespace circoll {
+
+/// A buffer of elements.
+template <typename Buffer>
+concept Elements = std::ranges::contiguous_range<Buffer> && std::ranges::sized_range<Buffer> &&
+    std::is_trivially_copyable_v<std::ranges::range_value_t<Buffer>>;
+
+/// A buffer of elements, or in_place.
+template <typename Buffer>
+concept ElementsOrInPlace = Elements<Buffer> || std::same_as<std::remove_cvref_t<Buffer>, InPlace>;
+
+namespace detail {
+
+template <typename Buffer>
+using Element = std::ranges::range_value_t<Buffer>;
+
+template <typename Buffer>
+inline constexpr bool is_in_place = std::is_same_v<std::remove_cvref_t<Buffer>, InPlace>;
+
+template <typename Buffer>
+Count size_of(const Buffer& buffer) {
+  return static_cast<Count>(std::ranges::size(buffer));
+}
+
+/// The making of one call on a communicator: its arguments, step by step, and their checks. T is the element type.
+template <typename T, typename C>
+class Making {
+ public:
+  using Traits = CommunicatorTraits<std::remove_cvref_t<C>>;
+  using Operator = typename Traits::Operator;
+
+  Making(Collective collective, typename Traits::Reference comm) : comm_(comm) {
+    call.collective = collective;
+    if constexpr (type_of<T>().has_value()) {
+      call.type = *type_of<T>();
+    } else {
+      call.record_bytes = sizeof(T);
+    }
+  }
+
+  [[nodiscard]] Rank size() {
+    if (size_ == 0) size_ = Traits::size(comm_);
+    return size_;
+  }
+  [[nodiscard]] Rank rank() { return Traits::rank(comm_); }
+  [[nodiscard]] bool at_root() { return rank() == call.root; }
+
+  /// Sets the send buffer, which must have at least this many elements.
+  template <typename Send>
+  void send(const Send& sendbuf, Count elements) {
+    if constexpr (is_in_place<Send>) {
+      call.in_place = true;
+    } else {
+      static_assert(std::is_same_v<Element<Send>, T>, "send and receive buffers have different element types");
+      require(size_of(sendbuf) >= elements, "the send buffer is too small");
+      call.sendbuf = std::ranges::data(sendbuf);
+    }
+  }
+  template <typename Recv>
+  void recv(Recv&& recvbuf) {
+    static_assert(std::is_same_v<Element<Recv>, T>, "send and receive buffers have different element types");
+    static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Recv>>>,
+                  "the receive buffer is constant");
+    call.recvbuf = std::ranges::data(recvbuf);
+  }
+  /// The elements of each of the p equal blocks of a vector.
+  [[nodiscard]] Count block_of(Count elements) {
+    require(elements % size() == 0, "the vector is not p blocks of equal size");
+    return elements / size();
+  }
+  void require_blocks(std::span<const Count> counts, std::span<const Count> displs) {
+    require(static_cast<Rank>(counts.size()) == size() && (displs.empty() || displs.size() == counts.size()),
+            "p counts, and p displacements or none, are needed");
+  }
+  static void require_room(Count elements, Count needed) {
+    require(elements >= needed, "the receive buffer is too small");
+  }
+
+  /// Executes the call, whose buffers are given for their types.
+  template <typename... Buffers>
+  auto execute(const Operator* op, const Choice& choice) {
+    static_assert(std::is_void_v<typename Traits::Result> || (borrowed<Buffers> && ...),
+                  "a call that returns before its end takes no temporary buffer");
+    return Traits::execute(comm_, call, op, choice);
+  }
+  template <typename... Buffers>
+  auto execute(const Operator& op, const Choice& choice) {
+    static_assert(Traits::combines_records || type_of<T>().has_value(),
+                  "reductions need an element type that MPI predefines");
+    return execute<Buffers...>(&op, choice);
+  }
+  template <typename... Buffers>
+  auto execute(const Choice& choice) {
+    return execute<Buffers...>(nullptr, choice);
+  }
+
+  CollectiveCall call;
+
+ private:
+  template <typename Buffer>
+  static constexpr bool borrowed = is_in_place<Buffer> || std::ranges::borrowed_range<Buffer>;
+
+  typename Traits::Reference comm_;
+  Rank size_ = 0;
+};
+
+/// allreduce, scan, exscan: count = size of recvbuf.
+template <typename Send, typename Recv, typename C>
+ResultOn<C> combine(Collective collective, Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm,
+                    const Choice& choice) {
+  Making<Element<Recv>, C> making(collective, comm);
+  making.call.count = size_of(recvbuf);
+  making.send(sendbuf, making.call.count);
+  making.recv(recvbuf);
+  return making.template execute<Send, Recv>(op, choice);
+}
+
+}  // namespace detail
+
+/// recvbuf = contributions of all ranks, combined; count = size of recvbuf.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> allreduce(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+  return detail::combine<Send, Recv, C>(Collective::allreduce, std::forward<Send>(sendbuf), std::forward<Recv>(recvbuf),
+                                        op, std::forward<C>(comm), choice);
+}
+
+/// recvbuf = contributions of ranks 0 .. rank, combined; count = size of recvbuf.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> scan(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+  return detail::combine<Send, Recv, C>(Collective::scan, std::forward<Send>(sendbuf), std::forward<Recv>(recvbuf), op,
+                                        std::forward<C>(comm), choice);
+}
+
+/// recvbuf = contributions of ranks 0 .. rank - 1, combined; at rank 0 it is left as it is. count = size of recvbuf, at
+/// rank 0 too.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> exscan(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+  return detail::combine<Send, Recv, C>(Collective::exscan, std::forward<Send>(sendbuf), std::forward<Recv>(recvbuf),
+                                        op, std::forward<C>(comm), choice);
+}
+
+/// recvbuf at the root = contributions of all ranks, combined; count = size of sendbuf. In place at the root: the
+/// contribution is in recvbuf, and count = size of recvbuf.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> reduce(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, Rank root, C&& comm,
+                   const Choice& choice = {}) {
+  detail::Making<detail::Element<Recv>, C> making(Collective::reduce, comm);
+  making.call.root = root;
+  if constexpr (detail::is_in_place<Send>) {
+    making.call.count = detail::size_of(recvbuf);
+  } else {
+    making.call.count = detail::size_of(sendbuf);
+    if (making.at_root()) making.require_room(detail::size_of(recvbuf), making.call.count);
+  }
+  making.send(sendbuf, making.call.count);
+  making.recv(recvbuf);
+  return making.template execute<Send, Recv>(op, choice);
+}
+
+/// recvbuf = block `rank` of the combined vectors of p blocks; block = size of recvbuf. In place: recvbuf holds the
+/// vector before, and the block at its beginning afterwards.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> reduce_scatter_block(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm,
+                                 const Choice& choice = {}) {
+  detail::Making<detail::Element<Recv>, C> making(Collective::reduce_scatter_block, comm);
+  making.call.count = detail::size_of(recvbuf);
+  if constexpr (detail::is_in_place<Send>) making.call.count = making.block_of(making.call.count);
+  making.send(sendbuf, making.call.count * making.size());
+  making.recv(recvbuf);
+  return making.template execute<Send, Recv>(op, choice);
+}
+
+/// The same with counts[i] elements in block i.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> reduce_scatter(Send&& sendbuf, Recv&& recvbuf, std::span<const Count> counts, const OperatorOn<C>& op,
+                           C&& comm, const Choice& choice = {}) {
+  detail::Making<detail::Element<Recv>, C> making(Collective::reduce_scatter, comm);
+  making.require_blocks(counts, {});
+  const Count total = end_of_blocks(counts, {});
+  making.send(sendbuf, total);
+  const Count received = detail::is_in_place<Send> ? total : counts[static_cast<std::size_t>(making.rank())];
+  making.require_room(detail::size_of(recvbuf), received);
+  making.recv(recvbuf);
+  making.call.counts = counts;
+  return making.template execute<Send, Recv>(op, choice);
+}
+
+/// recvbuf = the p contributions in the order of ranks; block = size of recvbuf / p.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> allgather(Send&& sendbuf, Recv&& recvbuf, C&& comm, const Choice& choice = {}) {
+  detail::Making<detail::Element<Recv>, C> making(Collective::allgather, comm);
+  making.call.count = making.block_of(detail::size_of(recvbuf));
+  making.send(sendbuf, making.call.count);
+  making.recv(recvbuf);
+  return making.template execute<Send, Recv>(choice);
+}
+
+/// The same with counts[i] elements from rank i, at displs[i] (packed if empty).
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> allgatherv(Send&& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
+                       C&& comm, const Choice& choice = {}) {
+  detail::Making<detail::Element<Recv>, C> making(Collective::allgatherv, comm);
+  making.require_blocks(counts, displs);
+  making.call.count = counts[static_cast<std::size_t>(making.rank())];
+  making.send(sendbuf, making.call.count);
+  making.require_room(detail::size_of(recvbuf), end_of_blocks(counts, displs));
+  making.recv(recvbuf);
+  making.call.counts = counts;
+  making.call.displs = displs;
+  return making.template execute<Send, Recv>(choice);
+}
+
+/// recvbuf at the root = the p contributions in the order of ranks; block = size of sendbuf. In place at the root: its
+/// own is already there, and block = size of recvbuf / p.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> gather(Send&& sendbuf, Recv&& recvbuf, Rank root, C&& comm, const Choice& choice = {}) {
+  detail::Making<detail::Element<Recv>, C> making(Collective::gather, comm);
+  making.call.root = root;
+  if constexpr (detail::is_in_place<Send>) {
+    making.call.count = detail::size_of(recvbuf) / making.size();
+  } else {
+    making.call.count = detail::size_of(sendbuf);
+  }
+  making.send(sendbuf, making.call.count);
+  if (making.at_root()) making.require_room(detail::size_of(recvbuf), making.call.count * making.size());
+  making.recv(recvbuf);
+  return making.template execute<Send, Recv>(choice);
+}
+
+/// The same with counts[i] elements from rank i, at displs[i] (packed if empty); both matter at the root only.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> gatherv(Send&& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
+                    Rank root, C&& comm, const Choice& choice = {}) {
+  detail::Making<detail::Element<Recv>, C> making(Collective::gatherv, comm);
+  making.call.root = root;
+  if (making.at_root()) {
+    making.require_blocks(counts, displs);
+    making.require_room(detail::size_of(recvbuf), end_of_blocks(counts, displs));
+    making.call.counts = counts;
+    making.call.displs = displs;
+  }
+  if constexpr (!detail::is_in_place<Send>) making.call.count = detail::size_of(sendbuf);
+  making.send(sendbuf, making.call.count);
+  making.recv(recvbuf);
+  return making.template execute<Send, Recv>(choice);
+}
+
+/// recvbuf = block `rank` of the root's sendbuf of p blocks; block = size of recvbuf. recvbuf may be in_place at the
+/// root: its own block stays in sendbuf, and block = size of sendbuf / p.
+template <Elements Send, ElementsOrInPlace Recv, Communicator C>
+ResultOn<C> scatter(Send&& sendbuf, Recv&& recvbuf, Rank root, C&& comm, const Choice& choice = {}) {
+  detail::Making<detail::Element<Send>, C> making(Collective::scatter, comm);
+  making.call.root = root;
+  if constexpr (detail::is_in_place<Recv>) {
+    making.call.in_place = true;
+    making.call.count = detail::size_of(sendbuf) / making.size();
+  } else {
+    making.call.count = detail::size_of(recvbuf);
+    making.recv(recvbuf);
+  }
+  making.send(sendbuf, making.at_root() ? making.call.count * making.size() : 0);
+  return making.template execute<Send, Recv>(choice);
+}
+
+/// The same with counts[i] elements to rank i, from displs[i] (packed if empty); both matter at the root only.
+template <Elements Send, ElementsOrInPlace Recv, Communicator C>
+ResultOn<C> scatterv(Send&& sendbuf, std::span<const Count> counts, std::span<const Count> displs, Recv&& recvbuf,
+                     Rank root, C&& comm, const Choice& choice = {}) {
+  detail::Making<detail::Element<Send>, C> making(Collective::scatterv, comm);
+  making.call.root = root;
+  const bool at_root = making.at_root();
+  if (at_root) {
+    making.require_blocks(counts, displs);
+    making.call.counts = counts;
+    making.call.displs = displs;
+  }
+  if constexpr (detail::is_in_place<Recv>) {
+    making.call.in_place = true;
+    if (at_root) making.call.count = counts[static_cast<std::size_t>(root)];
+  } else {
+    making.call.count = detail::size_of(recvbuf);
+    making.recv(recvbuf);
+  }
+  making.send(sendbuf, at_root ? end_of_blocks(counts, displs) : 0);
+  return making.template execute<Send, Recv>(choice);
+}
+
+/// buffer = the root's buffer.
+template <Elements Buffer, Communicator C>
+ResultOn<C> bcast(Buffer&& buffer, Rank root, C&& comm, const Choice& choice = {}) {
+  detail::Making<detail::Element<Buffer>, C> making(Collective::bcast, comm);
+  making.call.root = root;
+  making.call.count = detail::size_of(buffer);
+  making.call.recvbuf =
+      const_cast<void*>(static_cast<const void*>(std::ranges::data(buffer)));  // the root's may be const
+  return making.template execute<Buffer>(choice);
+}
+
+/// recvbuf = block `rank` of every rank's p blocks, in the order of ranks; block = size of recvbuf / p. In place:
+/// recvbuf holds the blocks to send before.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> alltoall(Send&& sendbuf, Recv&& recvbuf, C&& comm, const Choice& choice = {}) {
+  detail::Making<detail::Element<Recv>, C> making(Collective::alltoall, comm);
+  making.call.count = making.block_of(detail::size_of(recvbuf));
+  making.send(sendbuf, detail::size_of(recvbuf));
+  making.recv(recvbuf);
+  return making.template execute<Send, Recv>(choice);
+}
+
+/// The same with send_counts[i] elements to rank i, from send_displs[i], and counts[i] from rank i, at displs[i]
+/// (packed if empty). In place: the blocks to send lie where the received ones will; send_counts and send_displs are
+/// ignored.
+template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+ResultOn<C> alltoallv(Send&& sendbuf, std::span<const Count> send_counts, std::span<const Count> send_displs,
+                      Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs, C&& comm,
+                      const Choice& choice = {}) {
+  detail::Making<detail::Element<Recv>, C> making(Collective::alltoallv, comm);
+  making.require_blocks(counts, displs);
+  Count sent = 0;
+  if constexpr (!detail::is_in_place<Send>) {
+    making.require_blocks(send_counts, send_displs);
+    sent = end_of_blocks(send_counts, send_displs);
+    making.call.send_counts = send_counts;
+    making.call.send_displs = send_displs;
+  }
+  making.send(sendbuf, sent);
+  making.require_room(detail::size_of(recvbuf), end_of_blocks(counts, displs));
+  making.recv(recvbuf);
+  making.call.counts = counts;
+  making.call.displs = displs;
+  return making.template execute<Send, Recv>(choice);
+}
+
+/// Ends after every rank has called it.
+template <Communicator C>
+ResultOn<C> barrier(C&& comm, const Choice& choice = {}) {
+  return detail::Making<std::byte, C>(Collective::barrier, comm).execute(choice);
+}
+
+}  // namespace circoll

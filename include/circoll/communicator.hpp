@@ -1,0 +1,92 @@
+// Communicators as the typed API sees them: how calls are executed, and the ways to begin them without waiting.
+#pragma once
+
+#include <type_traits>
+
+#include "circoll/buffers.hpp"
+#include "circoll/call.hpp"
+#include "circoll/request.hpp"
+#include "circoll/types.hpp"
+
+namespace circoll {
+
+/// How calls are executed on a communicator of type C. A specialization has
+///   Reference                      the type by which the communicator is passed on
+///   Operator                       the type of operators
+///   Result                         void, or Request
+///   combines_records               whether operators may be on records
+///   rank(Reference), size(Reference)
+///   execute(Reference, CollectiveCall&, const Operator*, const Choice&); the operator is null where there is none
+/// and, for nonblocking() and persistent(), begin() and init() as execute(), which return a Request.
+template <typename C>
+struct CommunicatorTraits;
+
+template <typename C>
+concept Communicator = requires {
+  typename CommunicatorTraits<std::remove_cvref_t<C>>::Reference;
+};
+
+/// A communicator on which calls wait for their end.
+template <typename C>
+concept BlockingCommunicator =
+    Communicator<C> && std::is_void_v<typename CommunicatorTraits<std::remove_cvref_t<C>>::Result>;
+
+template <typename C>
+using ReferenceTo = typename CommunicatorTraits<std::remove_cvref_t<C>>::Reference;
+template <typename C>
+using OperatorOn = typename CommunicatorTraits<std::remove_cvref_t<C>>::Operator;
+template <typename C>
+using ResultOn = typename CommunicatorTraits<std::remove_cvref_t<C>>::Result;
+
+/// A communicator on which calls begin and return a Request; made by nonblocking().
+template <typename C>
+struct Nonblocking {
+  ReferenceTo<C> comm;
+};
+
+/// A communicator on which calls are prepared and return an inactive Request; made by persistent().
+template <typename C>
+struct Persistent {
+  ReferenceTo<C> comm;
+};
+
+/// The communicator as an argument of calls that are to return at once. Collective, as the blocking calls.
+template <BlockingCommunicator C>
+[[nodiscard]] Nonblocking<std::remove_cvref_t<C>> nonblocking(C&& comm) {
+  return {comm};
+}
+
+/// The communicator as an argument of calls that are to be started again and again by Request::start(). Making a
+/// persistent call is collective and may wait for the other ranks; ranks start persistent calls in the same order.
+template <BlockingCommunicator C>
+[[nodiscard]] Persistent<std::remove_cvref_t<C>> persistent(C&& comm) {
+  return {comm};
+}
+
+template <typename C>
+struct CommunicatorTraits<Nonblocking<C>> {
+  using Reference = Nonblocking<C>;
+  using Operator = OperatorOn<C>;
+  using Result = Request;
+  static constexpr bool combines_records = CommunicatorTraits<C>::combines_records;
+  static Rank rank(Reference c) { return CommunicatorTraits<C>::rank(c.comm); }
+  static Rank size(Reference c) { return CommunicatorTraits<C>::size(c.comm); }
+  static Request execute(Reference c, CollectiveCall& call, const Operator* op, const Choice& choice) {
+    return CommunicatorTraits<C>::begin(c.comm, call, op, choice);
+  }
+};
+
+template <typename C>
+struct CommunicatorTraits<Persistent<C>> {
+  using Reference = Persistent<C>;
+  using Operator = OperatorOn<C>;
+  using Result = Request;
+  static constexpr bool combines_records = CommunicatorTraits<C>::combines_records;
+  static Rank rank(Reference c) { return CommunicatorTraits<C>::rank(c.comm); }
+  static Rank size(Reference c) { return CommunicatorTraits<C>::size(c.comm); }
+  static Request execute(Reference c, CollectiveCall& call, const Operator* op, const Choice& choice) {
+    return CommunicatorTraits<C>::init(c.comm, call, op, choice);
+  }
+};
+
+}  // namespace circoll

@@ -1,0 +1,255 @@
+// The typed calls whose results are values: vectors of the right size, or scalars. Counts are inferred.
+//
+//   std::vector<double> sum = circoll::allreduce(mine, circoll::Op::sum, comm);
+//   double total = circoll::allreduce(3.5, circoll::Op::sum, comm);
+//   std::vector<int> all = circoll::allgatherv(mine, comm);
+//   auto [elements, counts] = circoll::allgatherv(mine, comm, circoll::with_counts);
+//
+// Where sizes are not known to a rank, one more collective tells them before: of one Count per rank, by the default
+// choice. They wait for their end: a nonblocking communicator is for the calls of circoll/comm.hpp.
+#pragma once
+
+#include <optional>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "circoll/comm.hpp"
+
+namespace circoll {
+
+/// Asks for the counts beside the elements.
+struct WithCounts {};
+inline constexpr WithCounts with_counts{};
+
+/// Elements of all ranks in the order of ranks, and how many are of each, p entries. Both are empty at ranks that get
+/// nothing.
+template <typename T>
+struct Gathered {
+  std::vector<T> elements;
+  std::vector<Count> counts;
+};
+
+/// A single element.
+template <typename T>
+concept Scalar = std::is_trivially_copyable_v<std::remove_cvref_t<T>> && !std::ranges::range<T> &&
+                 !std::is_pointer_v<std::decay_t<T>> && !std::same_as<std::remove_cvref_t<T>, InPlace>;
+
+namespace detail {
+
+template <typename T>
+std::vector<T> elements(Count count) {
+  static_assert(!std::is_same_v<T, bool>, "std::vector<bool> holds no elements: use unsigned char");
+  return std::vector<T>(static_cast<std::size_t>(count));
+}
+
+template <typename T>
+std::span<const T, 1> one(const T& value) {
+  return std::span<const T, 1>(&value, 1);
+}
+
+template <typename C>
+Rank size_of_comm(C&& comm) {
+  return CommunicatorTraits<std::remove_cvref_t<C>>::size(comm);
+}
+template <typename C>
+bool is_root(Rank root, C&& comm) {
+  return CommunicatorTraits<std::remove_cvref_t<C>>::rank(comm) == root;
+}
+
+}  // namespace detail
+
+/// The contributions of all ranks, combined.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto allreduce(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+  auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf));
+  allreduce(sendbuf, result, op, comm, choice);
+  return result;
+}
+template <Scalar T, BlockingCommunicator C>
+[[nodiscard]] T allreduce(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+  T result{};
+  allreduce(detail::one(value), std::span<T, 1>(&result, 1), op, comm, choice);
+  return result;
+}
+
+/// The contributions of ranks 0 .. rank, combined.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto scan(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+  auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf));
+  scan(sendbuf, result, op, comm, choice);
+  return result;
+}
+template <Scalar T, BlockingCommunicator C>
+[[nodiscard]] T scan(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+  T result{};
+  scan(detail::one(value), std::span<T, 1>(&result, 1), op, comm, choice);
+  return result;
+}
+
+/// The contributions of ranks 0 .. rank - 1, combined; at rank 0 zeros.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto exscan(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+  auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf));
+  exscan(sendbuf, result, op, comm, choice);
+  return result;
+}
+template <Scalar T, BlockingCommunicator C>
+[[nodiscard]] T exscan(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+  T result{};
+  exscan(detail::one(value), std::span<T, 1>(&result, 1), op, comm, choice);
+  return result;
+}
+
+/// At the root the contributions of all ranks, combined; elsewhere an empty vector, or nothing.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto reduce(const Send& sendbuf, const OperatorOn<C>& op, Rank root, C&& comm,
+                          const Choice& choice = {}) {
+  auto result = detail::elements<detail::Element<Send>>(detail::is_root(root, comm) ? detail::size_of(sendbuf) : 0);
+  reduce(sendbuf, result, op, root, comm, choice);
+  return result;
+}
+template <Scalar T, BlockingCommunicator C>
+[[nodiscard]] std::optional<T> reduce(const T& value, const OperatorOn<C>& op, Rank root, C&& comm,
+                                      const Choice& choice = {}) {
+  T result{};
+  reduce(detail::one(value), std::span<T>(&result, 1), op, root, comm, choice);
+  return detail::is_root(root, comm) ? std::optional<T>(result) : std::nullopt;
+}
+
+/// Block `rank` of the combined vectors, which are of p equal blocks.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto reduce_scatter_block(const Send& sendbuf, const OperatorOn<C>& op, C&& comm,
+                                        const Choice& choice = {}) {
+  const Rank p = detail::size_of_comm(comm);
+  require(detail::size_of(sendbuf) % p == 0, "the vector is not p blocks of equal size");
+  auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf) / p);
+  reduce_scatter_block(sendbuf, result, op, comm, choice);
+  return result;
+}
+
+/// The same with counts[i] elements in block i.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto reduce_scatter(const Send& sendbuf, std::span<const Count> counts, const OperatorOn<C>& op, C&& comm,
+                                  const Choice& choice = {}) {
+  require(static_cast<Rank>(counts.size()) == detail::size_of_comm(comm), "p counts are needed");
+  const Rank rank = CommunicatorTraits<std::remove_cvref_t<C>>::rank(comm);
+  auto result = detail::elements<detail::Element<Send>>(counts[static_cast<std::size_t>(rank)]);
+  reduce_scatter(sendbuf, result, counts, op, comm, choice);
+  return result;
+}
+
+/// The contributions of all ranks, in the order of ranks. They are of one size.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto allgather(const Send& sendbuf, C&& comm, const Choice& choice = {}) {
+  auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf) * detail::size_of_comm(comm));
+  allgather(sendbuf, result, comm, choice);
+  return result;
+}
+template <Scalar T, BlockingCommunicator C>
+[[nodiscard]] std::vector<T> allgather(const T& value, C&& comm, const Choice& choice = {}) {
+  return allgather(detail::one(value), comm, choice);
+}
+
+/// The contributions of all ranks, of any sizes, in the order of ranks.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto allgatherv(const Send& sendbuf, C&& comm, WithCounts /*tag*/, const Choice& choice = {}) {
+  Gathered<detail::Element<Send>> result;
+  result.counts = allgather(detail::size_of(sendbuf), comm);
+  result.elements = detail::elements<detail::Element<Send>>(end_of_blocks(result.counts, {}));
+  allgatherv(sendbuf, result.elements, result.counts, {}, comm, choice);
+  return result;
+}
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto allgatherv(const Send& sendbuf, C&& comm, const Choice& choice = {}) {
+  return allgatherv(sendbuf, comm, with_counts, choice).elements;
+}
+
+/// At the root the contributions of all ranks, in the order of ranks; elsewhere nothing. They are of one size.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto gather(const Send& sendbuf, Rank root, C&& comm, const Choice& choice = {}) {
+  const Count blocks = detail::is_root(root, comm) ? detail::size_of_comm(comm) : 0;
+  auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf) * blocks);
+  gather(sendbuf, result, root, comm, choice);
+  return result;
+}
+template <Scalar T, BlockingCommunicator C>
+[[nodiscard]] std::vector<T> gather(const T& value, Rank root, C&& comm, const Choice& choice = {}) {
+  return gather(detail::one(value), root, comm, choice);
+}
+
+/// The same of contributions of any sizes.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto gatherv(const Send& sendbuf, Rank root, C&& comm, WithCounts /*tag*/, const Choice& choice = {}) {
+  Gathered<detail::Element<Send>> result;
+  result.counts = gather(detail::size_of(sendbuf), root, comm);
+  result.elements = detail::elements<detail::Element<Send>>(end_of_blocks(result.counts, {}));
+  gatherv(sendbuf, result.elements, result.counts, {}, root, comm, choice);
+  return result;
+}
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto gatherv(const Send& sendbuf, Rank root, C&& comm, const Choice& choice = {}) {
+  return gatherv(sendbuf, root, comm, with_counts, choice).elements;
+}
+
+/// Block `rank` of the root's p equal blocks. The others' sendbuf is ignored, and says the element type.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto scatter(const Send& sendbuf, Rank root, C&& comm, const Choice& choice = {}) {
+  Count block = -1;
+  if (detail::is_root(root, comm) && detail::size_of(sendbuf) % detail::size_of_comm(comm) == 0) {
+    block = detail::size_of(sendbuf) / detail::size_of_comm(comm);
+  }
+  bcast(std::span<Count>(&block, 1), root, comm);
+  require(block >= 0, "the root's vector is not p blocks of equal size");  // on all ranks alike
+  auto result = detail::elements<detail::Element<Send>>(block);
+  scatter(sendbuf, result, root, comm, choice);
+  return result;
+}
+
+/// The same with counts[i] elements for rank i, one after another. The counts matter at the root only.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto scatterv(const Send& sendbuf, std::span<const Count> counts, Rank root, C&& comm,
+                            const Choice& choice = {}) {
+  Count own = 0;
+  scatter(counts, std::span<Count>(&own, 1), root, comm);
+  auto result = detail::elements<detail::Element<Send>>(own);
+  scatterv(sendbuf, counts, {}, result, root, comm, choice);
+  return result;
+}
+
+/// Block `rank` of every rank's p equal blocks, in the order of ranks.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto alltoall(const Send& sendbuf, C&& comm, const Choice& choice = {}) {
+  auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf));
+  alltoall(sendbuf, result, comm, choice);
+  return result;
+}
+
+/// The same with send_counts[i] elements for rank i, one after another.
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto alltoallv(const Send& sendbuf, std::span<const Count> send_counts, C&& comm, WithCounts /*tag*/,
+                             const Choice& choice = {}) {
+  require(static_cast<Rank>(send_counts.size()) == detail::size_of_comm(comm), "p counts to send are needed");
+  Gathered<detail::Element<Send>> result;
+  result.counts = alltoall(send_counts, comm);
+  result.elements = detail::elements<detail::Element<Send>>(end_of_blocks(result.counts, {}));
+  alltoallv(sendbuf, send_counts, {}, result.elements, result.counts, {}, comm, choice);
+  return result;
+}
+template <Elements Send, BlockingCommunicator C>
+[[nodiscard]] auto alltoallv(const Send& sendbuf, std::span<const Count> send_counts, C&& comm,
+                             const Choice& choice = {}) {
+  return alltoallv(sendbuf, send_counts, comm, with_counts, choice).elements;
+}
+
+/// The root's value.
+template <Scalar T, BlockingCommunicator C>
+[[nodiscard]] T bcast(const T& value, Rank root, C&& comm, const Choice& choice = {}) {
+  T result = value;
+  bcast(std::span<T, 1>(&result, 1), root, comm, choice);
+  return result;
+}
+
+}  // namespace circoll

@@ -1,0 +1,53 @@
+// One collective on all ranks at once, with its data and a watch on its buffers: for tests, tables and `circoll local`.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "circoll/local.hpp"
+
+namespace circoll::local {
+
+/// How execute_all drives the ranks.
+enum class Mode { threads, single_thread };
+
+/// One collective on all ranks, from inputs to outputs.
+struct Job {
+  Collective collective = Collective::barrier;
+  Rank size = 1;
+  Rank root = 0;
+  /// Elements of each user block, p entries, or one entry for all: the vector (allreduce, reduce, bcast, scan, exscan),
+  /// or the block of each rank. alltoall, alltoallv: one entry, or (alltoallv) p * p: [s * p + d] goes from s to d.
+  std::vector<Count> counts{0};
+  Type type = Type::byte;
+  Count record_bytes = 0;
+  Operator op{};
+  bool in_place = false;  ///< where the collective has it; elsewhere ignored
+  /// Writes a rank's contribution; called in the order of ranks for those that have one.
+  std::function<void(Rank rank, std::span<std::byte> input)> fill;
+
+  [[nodiscard]] Count element_bytes() const;
+  [[nodiscard]] Count count_of(Rank rank) const;
+  [[nodiscard]] Count count_of(Rank source, Rank destination) const;  ///< alltoall(v)
+  /// Elements of all user blocks: of the vector for allreduce, reduce, bcast, scan, exscan.
+  [[nodiscard]] Count total() const;
+  [[nodiscard]] Count input_elements(Rank rank) const;   ///< of the rank's contribution
+  [[nodiscard]] Count output_elements(Rank rank) const;  ///< of the rank's result
+};
+
+/// What came of a job. All elements packed, in the order of user blocks.
+struct Outcome {
+  std::vector<std::vector<std::byte>> inputs;
+  std::vector<std::vector<std::byte>> outputs;
+  double seconds = 0;  ///< of the execution alone, threads started and plans built included
+  /// Empty, or how the execution left its bounds: a byte around a buffer, or of a send buffer, was written.
+  std::string violation;
+};
+
+/// Executes a job. Throws as Comm::execute does.
+[[nodiscard]] Outcome execute_all(const Job& job, const Choice& choice = {}, Mode mode = Mode::single_thread,
+                                  const Options& options = {});
+
+}  // namespace circoll::local

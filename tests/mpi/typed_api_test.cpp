@@ -1,0 +1,135 @@
+// The typed API over MPI: its calls, as in one process, and MPI's errors, operators and handles.
+#include <string>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/mpi.hpp"
+#include "harness.hpp"
+#include "support/typed_api.hpp"
+#include "support/typed_calls.hpp"
+
+namespace circoll::test {
+namespace {
+
+/// A communicator of its own, as a program's class that converts to MPI's handle.
+class OwnComm {
+ public:
+  OwnComm() { PMPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
+  ~OwnComm() { MPI_Comm_free(&comm_); }
+  OwnComm(const OwnComm&) = delete;
+  OwnComm& operator=(const OwnComm&) = delete;
+  operator MPI_Comm() const { return comm_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+const auto told = [](bool holds, const std::string& what) { expect(holds, what); };
+
+}  // namespace
+
+TEST_MPI(typed_all_collectives_by_default) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  check_typed_calls(comm, told, "auto", false);
+}
+
+TEST_MPI(typed_all_collectives_natively) {
+  const OwnComm own;
+  MPI_Comm comm = own;
+  check_typed_calls(comm, told, "native", false);
+}
+
+TEST_MPI(typed_all_collectives_by_named_algorithms) {
+  const OwnComm own;
+  MPI_Comm comm = own;
+  barrier(comm, "dissemination");  // a nonblocking call cannot be the first that is served
+  check_typed_calls(comm, told, "by name", true);
+}
+
+TEST_MPI(typed_results_by_value) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  check_values(comm, told);
+  const OwnComm own;
+  check_values(own, told);
+}
+
+TEST_MPI(typed_wrong_calls_are_refused) {
+  const OwnComm own;
+  MPI_Comm comm = own;
+  check_refusals(comm, told);
+  const MPI_Comm null = MPI_COMM_NULL;
+  std::vector<int> x(2), y(2);
+  for (const char* const choice : {"auto", "native", "circulant"}) {
+    const auto is_wrong = [&](const std::string& what, auto call) {
+      expect(code_thrown_by(call) == ErrorCode::invalid_argument, what + " by " + choice);
+    };
+    is_wrong("communicator", [&] { (void)allreduce(x, y, Op::sum, nonblocking(null), choice); });
+    is_wrong("communicator of a persistent call", [&] { (void)allreduce(x, y, Op::sum, persistent(null), choice); });
+    is_wrong("operator", [&] { (void)allreduce(x, y, MPI_OP_NULL, nonblocking(comm), choice); });
+    is_wrong("large root", [&] { bcast(x, Rank{1} << 32, comm, choice); });
+  }
+}
+
+TEST_MPI(typed_algorithms_that_cannot_serve_are_refused) {
+  const std::vector<int> x(1);
+  std::vector<int> out(static_cast<std::size_t>(world_size()));
+  const Algorithm* picky = nullptr;
+  for (const Algorithm* algorithm : algorithms_of(Collective::allgather)) {
+    if (!unmet_need(*algorithm, world_size(), {.commutative = true, .idempotent = true}).empty()) picky = algorithm;
+  }
+  if (picky == nullptr) return;  // where p is a power of two
+  const Selection selection{picky, Collective::allgather, {}};
+  const auto code = [&](auto&& comm) { return code_thrown_by([&] { (void)allgather(x, out, comm, selection); }); };
+  expect(code(nonblocking(MPI_COMM_WORLD)) == ErrorCode::unsupported, "nonblocking");
+  expect(code(persistent(MPI_COMM_WORLD)) == ErrorCode::unsupported, "persistent");
+}
+
+TEST_MPI(typed_requests_are_handles) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  check_requests(comm, told);
+  const OwnComm own;  // whose first call is nonblocking
+  MPI_Comm fresh = own;
+  check_requests(fresh, told);
+}
+
+TEST_MPI(typed_many_calls_under_way) {
+  MPI_Comm comm = MPI_COMM_WORLD;
+  check_many_requests(comm, told);
+}
+
+/// An error of the library ends no job, and comes from the request or the call that begins it.
+TEST_MPI(typed_errors_of_the_library) {
+  const OwnComm own;
+  MPI_Comm comm = own;
+  const std::vector<double> x{1};
+  std::vector<double> y{0};
+  int error_class = MPI_SUCCESS;
+  try {
+    Request request = allreduce(x, y, MPI_BAND, nonblocking(comm));
+    request.wait();
+  } catch (const MpiError& e) {
+    PMPI_Error_class(e.mpi_code(), &error_class);
+  }
+  expect(error_class == MPI_ERR_OP, "MPI's error");
+}
+
+/// User's operators live until the requests that need them are over, although the program frees them.
+void sum_of_ints(void* in, void* inout, int* length, MPI_Datatype* /*type*/) {
+  for (int i = 0; i < *length; ++i) static_cast<int*>(inout)[i] += static_cast<const int*>(in)[i];
+}
+
+TEST_MPI(typed_users_operators) {
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(sum_of_ints, 1, &op);
+  const std::vector<int> one(100, 1);
+  std::vector<int> sum(100);
+  for (const char* const choice : {"auto", "circulant"}) {
+    Request request = allreduce(one, sum, op, nonblocking(MPI_COMM_WORLD), choice);
+    request.wait();
+    expect(sum == std::vector<int>(100, world_size()), choice);
+  }
+  expect(allreduce(one, op, MPI_COMM_WORLD) == sum, "by value");
+  MPI_Op_free(&op);
+}
+
+}  // namespace circoll::test

@@ -1,0 +1,156 @@
+// The typed API in one process: its calls, and the end of its requests when ranks fail.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "circoll/local.hpp"
+#include "support/typed_api.hpp"
+#include "support/typed_calls.hpp"
+
+namespace circoll {
+namespace {
+
+using local::Comm;
+using local::World;
+
+const auto expect = [](bool holds, const std::string& what) { EXPECT_TRUE(holds) << what; };
+
+/// Runs a check on worlds of some sizes.
+template <typename Body>
+void in_worlds(Body body) {
+  for (const Rank p : {1, 2, 3, 5, 8}) {
+    SCOPED_TRACE("p = " + std::to_string(p));
+    World world(p);
+    world.run(body);
+  }
+}
+
+TEST(TypedApi, AllCollectivesInAllWays) {
+  in_worlds([](Comm& comm) { test::check_typed_calls(comm, expect, "auto", false); });
+}
+
+TEST(TypedApi, AllCollectivesByNamedAlgorithms) {
+  in_worlds([](Comm& comm) { test::check_typed_calls(comm, expect, "by name", true); });
+}
+
+TEST(TypedApi, ResultsByValue) {
+  in_worlds([](Comm& comm) { test::check_values(comm, expect); });
+}
+
+TEST(TypedApi, WrongCallsAreRefused) {
+  in_worlds([](Comm& comm) { test::check_refusals(comm, expect); });
+}
+
+TEST(TypedApi, RequestsAreHandles) {
+  in_worlds([](Comm& comm) { test::check_requests(comm, expect); });
+}
+
+TEST(TypedApi, ManyCallsUnderWay) {
+  in_worlds([](Comm& comm) { test::check_many_requests(comm, expect); });
+}
+
+TEST(TypedApi, RequestsAdvanceInOneThread) {
+  World world(2);
+  std::vector<int> a{1}, b{2}, sum_a{0}, sum_b{0};
+  Request at_a = allreduce(a, sum_a, Op::sum, nonblocking(world.comm(0)));
+  EXPECT_FALSE(at_a.test());
+  EXPECT_THROW(world.run_single_threaded(std::vector<local::Call>(2)), Error);
+  Request at_b = allreduce(b, sum_b, Op::sum, nonblocking(world.comm(1)));
+  for (int i = 0; i < 100 && (at_a.active() || at_b.active()); ++i) {
+    (void)at_a.test();
+    (void)at_b.test();
+  }
+  EXPECT_FALSE(at_a.active() || at_b.active());
+  EXPECT_EQ(sum_a[0], 3);
+  EXPECT_EQ(sum_b[0], 3);
+}
+
+TEST(TypedApi, ErrorsComeFromWait) {
+  // The operator fails on one rank; the others learn it from their requests, and no rank hangs.
+  const UserOperator failing{[](const void*, void*, Count) { throw std::runtime_error("the operator"); }, true};
+  World world(4);
+  EXPECT_THROW(world.run([&](Comm& comm) {
+    std::vector<int> x(10), y(10), z(10);
+    Request bad = allreduce(x, y, failing, nonblocking(comm), "circulant_optimal");
+    Request behind = allreduce(x, z, Op::sum, nonblocking(comm));
+    EXPECT_THROW(
+        {
+          try {
+            bad.wait();
+          } catch (...) {
+            EXPECT_FALSE(bad.active());
+            EXPECT_TRUE(bad.test());
+            EXPECT_THROW(behind.wait(), Error);
+            throw;
+          }
+        },
+        std::runtime_error);
+    throw std::runtime_error("as expected");
+  }),
+               std::runtime_error);
+}
+
+TEST(TypedApi, UnsupportedCallsFailAloneAndTheNextOneIsMade) {
+  const UserOperator last{[](const void*, void*, Count) {}, false};
+  World world(3);
+  world.run([&](Comm& comm) {
+    std::vector<int> x{1}, y(1), z(1);
+    // It needs a commutative operator, which is found when the call is prepared.
+    Request refused = allreduce(x, y, last, nonblocking(comm), "circulant_optimal");
+    Request served = allreduce(x, z, Op::sum, nonblocking(comm));
+    EXPECT_EQ(test::code_thrown_by([&] { refused.wait(); }), ErrorCode::unsupported);
+    served.wait();
+    EXPECT_EQ(z[0], 3);
+  });
+}
+
+TEST(TypedApi, AnExceptionThatDestroysARequestEndsTheOthers) {
+  World world(3);
+  try {
+    world.run([](Comm& comm) {
+      std::vector<int> x{1}, y(1);
+      if (comm.rank() == 1) {
+        // No other rank makes this call: waiting for it would be for ever.
+        const Request request = allreduce(x, y, Op::sum, nonblocking(comm));
+        throw std::runtime_error("the reason");
+      }
+      barrier(comm);
+      barrier(comm);
+    });
+    FAIL() << "no exception";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "the reason");
+  }
+}
+
+TEST(TypedApi, RecordsAreCombinedByCallersOperators) {
+  struct Pair {
+    int a, b;
+  };
+  const UserOperator sum{[](const void* left, void* inout, Count elements) {
+                           for (Count i = 0; i < elements; ++i) {
+                             static_cast<Pair*>(inout)[i].a += static_cast<const Pair*>(left)[i].a;
+                             static_cast<Pair*>(inout)[i].b += static_cast<const Pair*>(left)[i].b;
+                           }
+                         },
+                         true};
+  World world(4);
+  world.run([&](Comm& comm) {
+    const Pair result = allreduce(Pair{1, static_cast<int>(comm.rank())}, sum, comm);
+    EXPECT_EQ(result.a, 4);
+    EXPECT_EQ(result.b, 6);
+  });
+}
+
+// A call that returns before its end takes no temporary buffers; results by value need one that waits.
+template <typename C>
+concept GivesValues = requires(C comm, std::vector<int> x) {
+  allreduce(x, Op::sum, comm);
+};
+static_assert(GivesValues<Comm&>);
+static_assert(!GivesValues<Nonblocking<Comm>>);
+static_assert(!std::is_copy_constructible_v<Request> && std::is_nothrow_move_constructible_v<Request>);
+static_assert(!Communicator<int> && !Communicator<double>);
+
+}  // namespace
+}  // namespace circoll
