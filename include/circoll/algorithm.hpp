@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "circoll/builder.hpp"
@@ -95,6 +96,15 @@ struct Peer {
   std::string_view name{};                ///< the library's own, as its options spell it
   std::vector<Collective> collectives{};  ///< for which the library has it; empty: all that the algorithm serves
 };
+[[nodiscard]] inline Peer openmpi(std::string_view name, std::vector<Collective> collectives = {}) {
+  return {Library::openmpi, name, std::move(collectives)};
+}
+[[nodiscard]] inline Peer mpich(std::string_view name, std::vector<Collective> collectives = {}) {
+  return {Library::mpich, name, std::move(collectives)};
+}
+[[nodiscard]] inline Peer ucc(std::string_view name, std::vector<Collective> collectives = {}) {
+  return {Library::ucc, name, std::move(collectives)};
+}
 
 /// An integer parameter that may follow an id: "bcast/circulant_pipelined:segments=8".
 struct ParamDeclaration {
@@ -108,10 +118,10 @@ struct ParamDeclaration {
 /// An algorithm: a name, what it needs and promises, what it costs, and the function that writes its
 /// schedule.
 struct Algorithm {
-  /// The collectives it serves. The directory of its file is the first; a schedule that does not look at
-  /// sizes serves the regular and the irregular collective alike.
+  /// The collectives it serves. The directory of its file is the first, and the only one if none is given; a schedule
+  /// that does not look at sizes serves the regular and the irregular collective alike.
   std::vector<Collective> collectives{};
-  std::string_view name{};     ///< "circulant"
+  std::string_view name{};     ///< "circulant", the name of its file
   std::string_view summary{};  ///< one line
   std::string_view source{};   ///< paper and section
   Family family = Family::undeclared;
@@ -139,6 +149,9 @@ struct Algorithm {
   /// "allreduce/circulant" for a collective that it serves.
   [[nodiscard]] std::string id(Collective collective) const;
 };
+
+/// The algorithm described, with the name of its file and, if it gives no collectives, the one of its directory.
+[[nodiscard]] Algorithm of_file(Collective directory, std::string_view name, Algorithm described);
 
 /// The critical path of an algorithm that serves a collective. O(log p) where the algorithm's closed form is.
 [[nodiscard]] CriticalPath critical_path(const Algorithm& algorithm, Collective collective, const Shape& shape);
@@ -200,9 +213,16 @@ struct OperatorTraits {
 
 }  // namespace circoll
 
-/// Defines the algorithm of the file src/algorithms/<collective>/<name>.cpp; see HACKING.md.
-#define CIRCOLL_ALGORITHM(collective_name, algorithm_name) \
-  namespace circoll::algorithms::collective_name {         \
-  const Algorithm& algorithm_name();                       \
-  }                                                        \
-  const circoll::Algorithm& circoll::algorithms::collective_name::algorithm_name()
+/// Defines the algorithm of the file src/algorithms/<collective>/<name>.cpp by a function that returns its description,
+/// whose name and first collective are those of the file; see HACKING.md.
+#define CIRCOLL_ALGORITHM(collective_name, algorithm_name)                                  \
+  namespace circoll::algorithms::collective_name {                                          \
+  const Algorithm& algorithm_name();                                                        \
+  static Algorithm describe_##algorithm_name();                                             \
+  }                                                                                         \
+  const circoll::Algorithm& circoll::algorithms::collective_name::algorithm_name() {        \
+    static const Algorithm algorithm =                                                      \
+        of_file(Collective::collective_name, #algorithm_name, describe_##algorithm_name()); \
+    return algorithm;                                                                       \
+  }                                                                                         \
+  circoll::Algorithm circoll::algorithms::collective_name::describe_##algorithm_name()

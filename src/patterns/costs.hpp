@@ -7,12 +7,12 @@
 
 namespace circoll::patterns {
 
-/// The parameter of the algorithms that cut a whole vector into blocks.
-inline constexpr ParamDeclaration segments{.name = "segments",
-                                           .minimum = 1,
-                                           .maximum = 1 << 20,
-                                           .fallback = 1,
-                                           .summary = "blocks that the vector is cut into"};
+/// The parameter of the algorithms that cut something into segments.
+[[nodiscard]] constexpr ParamDeclaration segments_of(std::string_view summary, std::int64_t fallback = 1) {
+  return {.name = "segments", .minimum = 1, .maximum = 1 << 20, .fallback = fallback, .summary = summary};
+}
+/// The parameter of those that cut a whole vector into blocks.
+inline constexpr ParamDeclaration segments = segments_of("blocks that the vector is cut into");
 
 /// The value of a declared parameter.
 [[nodiscard]] inline std::int64_t value_of(const Shape& shape, const ParamDeclaration& declared) {
@@ -27,6 +27,15 @@ inline constexpr ParamDeclaration segments{.name = "segments",
           .received = std::max(a.received, b.received),
           .reduced = std::max(a.reduced, b.reduced),
           .copied = std::max(a.copied, b.copied)};
+}
+
+/// The formula of an algorithm in all of whose rounds messages go one way only; `volume` is that of its path.
+[[nodiscard]] constexpr CostFormula one_way(CostFormula formula, std::string_view volume) {
+  formula.two_way = "0";
+  if (formula.one_way.empty()) formula.one_way = "rounds";
+  formula.volume = "0";
+  formula.one_way_volume = volume;
+  return formula;
 }
 
 /// A path of rounds in which messages go one way only.

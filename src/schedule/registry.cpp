@@ -9,6 +9,12 @@
 
 namespace circoll {
 
+Algorithm of_file(Collective directory, std::string_view name, Algorithm described) {
+  described.name = name;
+  if (described.collectives.empty()) described.collectives = {directory};
+  return described;
+}
+
 bool Algorithm::serves(Collective collective) const {
   return std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
 }

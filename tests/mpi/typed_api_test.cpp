@@ -24,6 +24,13 @@ class OwnComm {
   MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
+/// MPICH 4.0's own persistent collectives send what the buffers held when the call was made.
+constexpr bool native_persistent_is_right = false;
+#else
+constexpr bool native_persistent_is_right = true;
+#endif
+
 const auto told = [](bool holds, const std::string& what) { expect(holds, what); };
 
 }  // namespace
@@ -36,7 +43,7 @@ TEST_MPI(typed_all_collectives_by_default) {
 TEST_MPI(typed_all_collectives_natively) {
   const OwnComm own;
   MPI_Comm comm = own;
-  check_typed_calls(comm, told, "native", false);
+  check_typed_calls(comm, told, "native", false, native_persistent_is_right);
 }
 
 TEST_MPI(typed_all_collectives_by_named_algorithms) {

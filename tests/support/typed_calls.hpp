@@ -395,13 +395,14 @@ class TypedCalls {
   Rank r_;
 };
 
+/// `persistent`: persistent calls as well.
 template <typename C, typename Expect>
-void check_typed_calls(C& comm, Expect expect, const std::string& choice, bool named) {
+void check_typed_calls(C& comm, Expect expect, const std::string& choice, bool named, bool persistent = true) {
   const auto in = [&](auto way) { TypedCalls<C, decltype(way), Expect>(comm, way, expect, choice, named).run(); };
   in(Blocking{});
   in(Waited{});
   in(Tested{});
-  in(Repeated{});
+  if (persistent) in(Repeated{});
 }
 
 }  // namespace circoll::test

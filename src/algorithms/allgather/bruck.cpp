@@ -40,19 +40,15 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, bruck) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::allgather, Collective::allgatherv},
-      .name = "bruck",
       .summary = "doubling cyclic ranges, without the rotation; short blocks",
       .source = "Bruck et al. 1997",
       .family = Family::dissemination,
       .when = "short blocks at every p: as fast as circulant_optimal, which wins the tie",
-      .peers = {{.library = Library::openmpi, .name = "bruck"},
-                {.library = Library::mpich, .name = "brucks"},
-                {.library = Library::ucc, .name = "bruck", .collectives = {Collective::allgather}}},
+      .peers = {openmpi("bruck"), mpich("brucks"), ucc("bruck", {Collective::allgather})},
       .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"},
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

@@ -54,9 +54,8 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, circulant) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::allgather, Collective::allgatherv},
-      .name = "circulant",
       .summary = "the paper's allgather: round and volume optimal, half of the blocks copied",
       .source = "Traff et al., Uniform Algorithms, III-E, Listing 7",
       .family = Family::circulant,
@@ -67,5 +66,4 @@ CIRCOLL_ALGORITHM(allgather, circulant) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

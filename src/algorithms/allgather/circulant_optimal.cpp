@@ -41,9 +41,8 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, circulant_optimal) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::allgather, Collective::allgatherv},
-      .name = "circulant_optimal",
       .summary = "cyclic ranges straight in the receive buffer; round and volume optimal for every p",
       .source = "Traff, arXiv 2410.14234",
       .family = Family::circulant,
@@ -52,5 +51,4 @@ CIRCOLL_ALGORITHM(allgather, circulant_optimal) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

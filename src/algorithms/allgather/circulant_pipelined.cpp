@@ -13,16 +13,13 @@
 
 #include "circoll/algorithm.hpp"
 #include "patterns/broadcast_rounds.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "blocks that every rank's contribution is cut into"};
+constexpr ParamDeclaration segments = patterns::segments_of("blocks that every rank's contribution is cut into");
 
 void build(Builder& b) {
   const std::int64_t n = b.param("segments", segments.fallback);
@@ -68,9 +65,8 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, circulant_pipelined) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::allgather, Collective::allgatherv},
-      .name = "circulant_pipelined",
       .summary = "p concurrent n-block broadcasts; for blocks of very uneven sizes",
       .source = "Traff, arXiv 2407.18004",
       .family = Family::circulant,
@@ -80,5 +76,4 @@ CIRCOLL_ALGORITHM(allgather, circulant_pipelined) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

@@ -42,25 +42,16 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, gather_bcast) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::allgather, Collective::allgatherv},
-      .name = "gather_bcast",
       .summary = "binomial gather to rank 0, then binomial bcast",
       .source = "Open MPI, coll/base",
       .family = Family::tree,
       .when = "never by cost: twice the rounds of bruck, and all of the vector through rank 0; for comparison",
-      .peers = {{.library = Library::openmpi, .name = "linear", .collectives = {Collective::allgather}},
-                {.library = Library::openmpi, .name = "default", .collectives = {Collective::allgatherv}}},
-      .formula = {.rounds = "2 ceil(log2 p)",
-                  .sent = "q p",
-                  .reduced = "0",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "p-1 + q p"},
+      .peers = {openmpi("linear", {Collective::allgather}), openmpi("default", {Collective::allgatherv})},
+      .formula = patterns::one_way({.rounds = "2 ceil(log2 p)", .sent = "q p", .reduced = "0"}, "p-1 + q p"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -35,17 +35,15 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, linear) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::allgather, Collective::allgatherv},
-      .name = "linear",
       .summary = "every rank sends its block to every other one",
       .source = "folklore",
       .family = Family::pairwise,
       .when = "never by cost: p - 1 rounds; for long blocks if all messages of a rank may be on their way at once",
-      .peers = {{.library = Library::ucc, .name = "linear", .collectives = {Collective::allgather}}},
+      .peers = {ucc("linear", {Collective::allgather})},
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

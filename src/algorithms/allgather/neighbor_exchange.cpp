@@ -50,19 +50,16 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, neighbor_exchange) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::allgather, Collective::allgatherv},
-      .name = "neighbor_exchange",
       .summary = "pairs of blocks between neighbours, to both sides in turn; half the rounds of a ring",
       .source = "Chen et al. 2005",
       .family = Family::ring,
       .when = "never by cost: p/2 rounds; for long blocks and even p where only neighbours are near",
-      .peers = {{.library = Library::openmpi, .name = "neighbor"},
-                {.library = Library::ucc, .name = "neighbor", .collectives = {Collective::allgather}}},
+      .peers = {openmpi("neighbor"), ucc("neighbor", {Collective::allgather})},
       .needs = {.even_size = true},
       .formula = {.rounds = "p/2", .sent = "p-1", .reduced = "0"},
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

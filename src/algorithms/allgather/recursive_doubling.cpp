@@ -109,16 +109,14 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, recursive_doubling) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::allgather, Collective::allgatherv},
-      .name = "recursive_doubling",
       .summary = "exchanges at doubling distances; missing blocks are passed on where p is not a power of two",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::recursive_doubling,
       .when = "never by cost: no better than circulant_optimal for powers of two, more rounds and volume else",
-      .peers = {{.library = Library::openmpi, .name = "recursive_doubling", .collectives = {Collective::allgather}},
-                {.library = Library::mpich, .name = "recursive_doubling"},
-                {.library = Library::ucc, .name = "knomial (radix 2)", .collectives = {Collective::allgather}}},
+      .peers = {openmpi("recursive_doubling", {Collective::allgather}), mpich("recursive_doubling"),
+                ucc("knomial (radix 2)", {Collective::allgather})},
       .formula = {.rounds = "q + one_way",
                   .sent = "counted; p-1 for p = P",
                   .reduced = "0",
@@ -131,5 +129,4 @@ CIRCOLL_ALGORITHM(allgather, recursive_doubling) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -16,11 +16,7 @@ namespace {
 using namespace circoll;
 using patterns::mod;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "parts that every block is cut into"};
+constexpr ParamDeclaration segments = patterns::segments_of("parts that every block is cut into");
 
 void build(Builder& b) {
   const std::int64_t n = b.param(segments.name, segments.fallback);
@@ -47,22 +43,18 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allgather, ring) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::allgather, Collective::allgatherv},
-      .name = "ring",
       .summary = "blocks go once around a ring; neighbours only",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::ring,
       .when =
           "long blocks, several ranks on a node: one message at a time crosses a port. Measured at 100 Mbit/s: from 12 "
           "KiB on",
-      .peers = {{.library = Library::openmpi, .name = "ring"},
-                {.library = Library::mpich, .name = "ring"},
-                {.library = Library::ucc, .name = "ring"}},
+      .peers = {openmpi("ring"), mpich("ring"), ucc("ring")},
       .formula = {.rounds = "n(p-1)", .sent = "n(p-1)", .reduced = "0"},
       .params = {segments},
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

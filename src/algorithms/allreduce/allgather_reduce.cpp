@@ -36,9 +36,7 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, allgather_reduce) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "allgather_reduce",
+  return {
       .summary = "tiny vectors, any operator: allgather, then a local reduction in rank order",
       .source = "folklore",
       .family = Family::circulant,
@@ -50,5 +48,4 @@ CIRCOLL_ALGORITHM(allreduce, allgather_reduce) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

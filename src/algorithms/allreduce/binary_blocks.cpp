@@ -62,9 +62,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, binary_blocks) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "binary_blocks",
+  return {
       .summary = "recursive halving and doubling in blocks of powers of two; long vectors, any p",
       .source = "Rabenseifner, Traff 2004",
       .family = Family::recursive_doubling,
@@ -83,5 +81,4 @@ CIRCOLL_ALGORITHM(allreduce, binary_blocks) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

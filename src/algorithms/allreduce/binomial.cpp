@@ -28,25 +28,16 @@ CriticalPath path(const Shape& shape) { return patterns::path_by_root(shape, "re
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, binomial) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "binomial",
+  return {
       .summary = "binomial reduce to rank 0, then binomial bcast",
       .source = "Rabenseifner 2004",
       .family = Family::tree,
       .when = "never by cost: 2q one-way rounds, where recursive_doubling has fewer and allgather_reduce q",
-      .peers = {{.library = Library::mpich, .name = "tsp_tree"}},
+      .peers = {mpich("tsp_tree")},
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2 ceil(log2 p)",
-                  .sent = "q",
-                  .reduced = "q",
-                  .two_way = "0",
-                  .one_way = "2q",
-                  .volume = "0",
-                  .one_way_volume = "2q"},
+      .formula = patterns::one_way({.rounds = "2 ceil(log2 p)", .sent = "q", .reduced = "q", .one_way = "2q"}, "2q"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -77,9 +77,7 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, circulant) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "circulant",
+  return {
       .summary = "direct, ceil(log2 p) rounds of the whole vector; for short vectors and exact operators",
       .source = "Traff et al., Uniform Algorithms, III-B, Listing 2",
       .family = Family::circulant,
@@ -89,5 +87,4 @@ CIRCOLL_ALGORITHM(allreduce, circulant) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

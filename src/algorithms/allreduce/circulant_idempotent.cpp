@@ -40,9 +40,7 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, circulant_idempotent) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "circulant_idempotent",
+  return {
       .summary = "min, max, and, or: ceil(log2 p) rounds, one combination each",
       .source = "folklore: dissemination, on the circulant graph",
       .family = Family::circulant,
@@ -54,5 +52,4 @@ CIRCOLL_ALGORITHM(allreduce, circulant_idempotent) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

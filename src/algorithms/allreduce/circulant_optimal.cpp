@@ -30,9 +30,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, circulant_optimal) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "circulant_optimal",
+  return {
       .summary = "reduce_scatter/circulant_optimal then allgather/circulant_optimal; optimal volume for every p",
       .source = "Traff, arXiv 2410.14234",
       .family = Family::circulant,
@@ -44,5 +42,4 @@ CIRCOLL_ALGORITHM(allreduce, circulant_optimal) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

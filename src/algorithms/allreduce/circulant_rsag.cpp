@@ -26,9 +26,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, circulant_rsag) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "circulant_rsag",
+  return {
       .summary = "the paper's reduce_scatter then allgatherv",
       .source = "Traff et al., Uniform Algorithms, III-G",
       .family = Family::circulant,
@@ -42,5 +40,4 @@ CIRCOLL_ALGORITHM(allreduce, circulant_rsag) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -38,29 +38,23 @@ CriticalPath path(const Shape& shape) { return patterns::path_by_root(shape, "re
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, knomial) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "knomial",
+  return {
       .summary = "k-nomial reduce to rank 0, then k-nomial bcast; short vectors",
       .source = "MPICH, coll/allreduce",
       .family = Family::tree,
       .when =
           "never by cost: for a few bytes where a rank can have several messages on their way. Measured, 4 hosts of 4 "
           "ranks: up to 1.4 KiB",
-      .peers = {{.library = Library::mpich, .name = "tsp_tree"}},
+      .peers = {mpich("tsp_tree")},
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2 sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)",
-                  .sent = "rounds/2",
-                  .reduced = "rounds/2",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "rounds",
-                  .combined = "rounds/2"},
+      .formula = patterns::one_way({.rounds = "2 sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)",
+                                    .sent = "rounds/2",
+                                    .reduced = "rounds/2",
+                                    .combined = "rounds/2"},
+                                   "rounds"),
       .params = {radix},
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -29,15 +29,13 @@ CriticalPath path(const Shape& shape) { return patterns::path_by_leaders(between
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, leaders) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "leaders",
+  return {
       .summary = "to the leader of every node, recursive doubling among leaders, and back; short vectors",
       .source = "Karonis et al. 2000",
       .family = Family::hierarchical,
       .when =
           "about 1 KiB on nodes of many ranks (p = 80 on 5 nodes): one vector per node and round crosses the network",
-      .peers = {{.library = Library::mpich, .name = "smp"}, {.library = Library::ucc, .name = "rab (CL/HIER)"}},
+      .peers = {mpich("smp"), ucc("rab (CL/HIER)")},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "2 d + F + 2[S>2^F], d = sum(i, 0, q-1, min(radix, ceil(c/radix^i)) - 1), F = floor(log2 "
                             "S), S = ceil(p/cores), c = min(cores, p)",
@@ -56,5 +54,4 @@ CIRCOLL_ALGORITHM(allreduce, leaders) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

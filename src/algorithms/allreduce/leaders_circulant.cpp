@@ -26,9 +26,7 @@ CriticalPath path(const Shape& shape) { return patterns::path_by_leaders(between
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, leaders_circulant) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "leaders_circulant",
+  return {
       .summary = "to the leader of every node, the direct circulant allreduce among leaders, and back; short vectors",
       .source = "Traff et al., Uniform Algorithms, III-B; Karonis et al. 2000",
       .family = Family::circulant,
@@ -52,5 +50,4 @@ CIRCOLL_ALGORITHM(allreduce, leaders_circulant) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -30,25 +30,17 @@ CriticalPath path(const Shape& shape) { return patterns::path_by_root(shape, "re
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, linear) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "linear",
+  return {
       .summary = "reduce to rank 0, then bcast, both linear",
       .source = "Open MPI, coll/base",
       .family = Family::linear,
       .when = "never by cost: 2(p-1) rounds; the definition, for comparison",
-      .peers = {{.library = Library::openmpi, .name = "basic_linear"}},
+      .peers = {openmpi("basic_linear")},
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2(p-1)",
-                  .sent = "p-1",
-                  .reduced = "p-1",
-                  .two_way = "0",
-                  .one_way = "2(p-1)",
-                  .volume = "0",
-                  .one_way_volume = "2(p-1)"},
+      .formula =
+          patterns::one_way({.rounds = "2(p-1)", .sent = "p-1", .reduced = "p-1", .one_way = "2(p-1)"}, "2(p-1)"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

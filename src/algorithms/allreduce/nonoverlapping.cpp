@@ -34,15 +34,12 @@ CriticalPath path(const Shape& shape) { return patterns::path_by_root(shape, "re
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, nonoverlapping) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "nonoverlapping",
+  return {
       .summary = "pipelined reduce to rank 0, then pipelined bcast",
       .source = "Open MPI, coll/base",
       .family = Family::chain,
       .when = "operators that do not commute, megabytes, p small or not a power of two: 2(n + p - 2) rounds of m/n",
-      .peers = {{.library = Library::openmpi, .name = "nonoverlapping"},
-                {.library = Library::mpich, .name = "sched_naive"}},
+      .peers = {openmpi("nonoverlapping"), mpich("sched_naive")},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "2(n+p-2)",
                   .sent = "n(1+[p>2])",
@@ -57,5 +54,4 @@ CIRCOLL_ALGORITHM(allreduce, nonoverlapping) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

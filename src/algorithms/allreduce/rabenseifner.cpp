@@ -101,16 +101,12 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, rabenseifner) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "rabenseifner",
+  return {
       .summary = "recursive halving, then recursive doubling; long vectors",
       .source = "Rabenseifner 2004",
       .family = Family::recursive_doubling,
       .when = "operators that do not commute, 16 KiB or so, p not a power of two",
-      .peers = {{.library = Library::openmpi, .name = "rabenseifner"},
-                {.library = Library::mpich, .name = "reduce_scatter_allgather"},
-                {.library = Library::ucc, .name = "sra_knomial (radix 2)"}},
+      .peers = {openmpi("rabenseifner"), mpich("reduce_scatter_allgather"), ucc("sra_knomial (radix 2)")},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "2L + 3[r>0]",
                   .sent = "2(P-1) + 3/2 P[r>0]",
@@ -124,5 +120,4 @@ CIRCOLL_ALGORITHM(allreduce, rabenseifner) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

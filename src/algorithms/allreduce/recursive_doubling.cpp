@@ -76,16 +76,12 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, recursive_doubling) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "recursive_doubling",
+  return {
       .summary = "whole vectors between ranks at doubling distances; short vectors, any operator",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::recursive_doubling,
       .when = "up to about 4 KiB, beyond the sizes of allgather_reduce: the same bits, operators that do not commute",
-      .peers = {{.library = Library::openmpi, .name = "recursive_doubling"},
-                {.library = Library::mpich, .name = "recursive_doubling"},
-                {.library = Library::ucc, .name = "knomial (radix 2)"}},
+      .peers = {openmpi("recursive_doubling"), mpich("recursive_doubling"), ucc("knomial (radix 2)")},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "L + 2[r>0]",
                   .sent = "L + [r>0]",
@@ -98,5 +94,4 @@ CIRCOLL_ALGORITHM(allreduce, recursive_doubling) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -38,18 +38,14 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, ring) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "ring",
+  return {
       .summary = "ring reduce_scatter, then ring allgather; long vectors, neighbours only",
       .source = "Patarasuk, Yuan 2009",
       .family = Family::ring,
       .when =
           "long vectors, several ranks on a node: one message at a time crosses a port. Measured at 100 Mbit/s: from "
           "12 to 90 KiB on",
-      .peers = {{.library = Library::openmpi, .name = "ring"},
-                {.library = Library::mpich, .name = "tsp_ring"},
-                {.library = Library::ucc, .name = "ring"}},
+      .peers = {openmpi("ring"), mpich("tsp_ring"), ucc("ring")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "2(p-1)", .sent = "2(p-1)", .reduced = "p-1", .blocks = "p"},
@@ -57,5 +53,4 @@ CIRCOLL_ALGORITHM(allreduce, ring) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -17,8 +17,7 @@ namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration segments{
-    .name = "segments", .minimum = 1, .maximum = 1 << 20, .fallback = 2, .summary = "segments of each of the p parts"};
+constexpr ParamDeclaration segments = patterns::segments_of("segments of each of the p parts", 2);
 
 void build(Builder& b) { patterns::allreduce_by_ring(b, b.param(segments.name, segments.fallback)); }
 
@@ -40,16 +39,14 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(allreduce, segmented_ring) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::allreduce},
-      .name = "segmented_ring",
+  return {
       .summary = "ring whose parts are cut into segments, so that transfers and combinations overlap",
       .source = "Open MPI, coll/base",
       .family = Family::ring,
       .when =
           "never by cost: ring has n times fewer rounds. Measured at 100 Mbit/s, 11 and 16 hosts: from 90 KiB on, "
           "where a segment is combined while another travels",
-      .peers = {{.library = Library::openmpi, .name = "segmented_ring"}},
+      .peers = {openmpi("segmented_ring")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "2n(p-1)", .sent = "2n(p-1)", .reduced = "n(p-1)", .blocks = "n p"},
@@ -58,5 +55,4 @@ CIRCOLL_ALGORITHM(allreduce, segmented_ring) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -42,21 +42,18 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(alltoall, bruck) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::alltoall, Collective::alltoallv},
-      .name = "bruck",
       .summary = "blocks travel the binary digits of their distance; short blocks",
       .source = "Bruck et al. 1997",
       .family = Family::dissemination,
       .when = "the sizes of circulant, which sends no more blocks and wins the tie",
-      .peers = {{.library = Library::openmpi, .name = "modified_bruck", .collectives = {Collective::alltoall}},
-                {.library = Library::mpich, .name = "brucks", .collectives = {Collective::alltoall}},
-                {.library = Library::ucc, .name = "bruck", .collectives = {Collective::alltoall}}},
+      .peers = {openmpi("modified_bruck", {Collective::alltoall}), mpich("brucks", {Collective::alltoall}),
+                ucc("bruck", {Collective::alltoall})},
       .formula = {.rounds = "q",
                   .sent = "sum(i, 0, q-1, 2^i floor(p/2^(i+1)) + max(0, p mod 2^(i+1) - 2^i))",
                   .reduced = "0"},
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

@@ -52,9 +52,8 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(alltoall, circulant) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::alltoall, Collective::alltoallv},
-      .name = "circulant",
       .summary = "blocks travel over the skips of the circulant graph; short blocks, less volume than bruck",
       .source = "Traff, arXiv 2410.14234",
       .family = Family::circulant,
@@ -63,5 +62,4 @@ CIRCOLL_ALGORITHM(alltoall, circulant) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

@@ -35,21 +35,17 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(alltoall, linear) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::alltoall, Collective::alltoallv},
-      .name = "linear",
       .summary = "every rank sends to every other one, all at once",
       .source = "folklore",
       .family = Family::pairwise,
       .when = "long blocks: every block travels once; alltoallv of every size",
-      .peers = {{.library = Library::openmpi, .name = "linear", .collectives = {Collective::alltoall}},
-                {.library = Library::openmpi, .name = "basic_linear", .collectives = {Collective::alltoallv}},
-                {.library = Library::mpich, .name = "scattered"},
-                {.library = Library::ucc, .name = "linear"}},
+      .peers = {openmpi("linear", {Collective::alltoall}), openmpi("basic_linear", {Collective::alltoallv}),
+                mpich("scattered"), ucc("linear")},
       .guarantees = {.direct = true},
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

@@ -42,25 +42,19 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(alltoall, pairwise) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::alltoall, Collective::alltoallv},
-      .name = "pairwise",
       .summary = "one exchange after the other; long blocks",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::pairwise,
       .when =
           "never by cost: as linear, and messages wait for those before. Measured at 100 Mbit/s: from 12 KiB on, where "
           "many at once disturb one another",
-      .peers = {{.library = Library::openmpi, .name = "pairwise"},
-                {.library = Library::mpich, .name = "pairwise", .collectives = {Collective::alltoall}},
-                {.library = Library::mpich,
-                 .name = "pairwise_sendrecv_replace",
-                 .collectives = {Collective::alltoallv}},
-                {.library = Library::ucc, .name = "pairwise"}},
+      .peers = {openmpi("pairwise"), mpich("pairwise", {Collective::alltoall}),
+                mpich("pairwise_sendrecv_replace", {Collective::alltoallv}), ucc("pairwise")},
       .guarantees = {.direct = true},
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

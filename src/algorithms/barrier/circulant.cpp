@@ -27,9 +27,7 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(barrier, circulant) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::barrier},
-      .name = "circulant",
+  return {
       .summary = "dissemination over the circulant graph",
       .source = "Hensgen, Finkel, Manber 1988, with roughly halving skips",
       .family = Family::circulant,
@@ -38,5 +36,4 @@ CIRCOLL_ALGORITHM(barrier, circulant) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

@@ -40,17 +40,14 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(barrier, dissemination) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::barrier},
-      .name = "dissemination",
+  return {
       .summary = "doubling distances around the ranks",
       .source = "Hensgen, Finkel, Manber 1988",
       .family = Family::dissemination,
       .when = "never by cost: as fast as circulant, which wins the tie",
-      .peers = {{.library = Library::openmpi, .name = "bruck"}, {.library = Library::mpich, .name = "dissemination"}},
+      .peers = {openmpi("bruck"), mpich("dissemination")},
       .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q"},
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

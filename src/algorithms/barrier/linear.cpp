@@ -7,6 +7,7 @@
 // Order     none.
 // Source    folklore; Open MPI, coll/base, basic_linear.
 #include "circoll/algorithm.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -29,24 +30,16 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(barrier, linear) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::barrier},
-      .name = "linear",
+  return {
       .summary = "all ranks tell rank 0, then rank 0 tells all",
       .source = "folklore",
       .family = Family::linear,
       .when = "never by cost: 2(p-1) rounds; the definition, for comparison",
-      .peers = {{.library = Library::openmpi, .name = "linear"}},
-      .formula = {.rounds = "2(p-1)",
-                  .sent = "p-1",
-                  .reduced = "p-1",
-                  .two_way = "0",
-                  .one_way = "2(p-1)",
-                  .volume = "0",
-                  .one_way_volume = "2(p-1)"},
+      .peers = {openmpi("linear")},
+      .formula =
+          patterns::one_way({.rounds = "2(p-1)", .sent = "p-1", .reduced = "p-1", .one_way = "2(p-1)"}, "2(p-1)"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -37,16 +37,12 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(barrier, recursive_doubling) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::barrier},
-      .name = "recursive_doubling",
+  return {
       .summary = "exchanges at doubling distances",
       .source = "Hensgen, Finkel, Manber 1988",
       .family = Family::recursive_doubling,
       .when = "never by cost: as fast as circulant for powers of two, two more one-way rounds than floor(log2 p) else",
-      .peers = {{.library = Library::openmpi, .name = "recursive_doubling"},
-                {.library = Library::mpich, .name = "sched_recursive_doubling"},
-                {.library = Library::ucc, .name = "knomial (radix 2)"}},
+      .peers = {openmpi("recursive_doubling"), mpich("sched_recursive_doubling"), ucc("knomial (radix 2)")},
       .formula = {.rounds = "L + 2[r>0]",
                   .sent = "L + [r>0]",
                   .reduced = "L + [r>0]",
@@ -58,5 +54,4 @@ CIRCOLL_ALGORITHM(barrier, recursive_doubling) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

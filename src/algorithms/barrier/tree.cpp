@@ -8,6 +8,7 @@
 // Source    folklore; Open MPI, coll/base, barrier_intra_tree.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -30,24 +31,15 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(barrier, tree) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::barrier},
-      .name = "tree",
+  return {
       .summary = "up a binomial tree and down again",
       .source = "folklore",
       .family = Family::tree,
       .when = "never by cost: 2q one-way rounds, faster than q rounds only if alpha_uni is below half of alpha",
-      .peers = {{.library = Library::openmpi, .name = "tree"}},
-      .formula = {.rounds = "2q",
-                  .sent = "q",
-                  .reduced = "q",
-                  .two_way = "0",
-                  .one_way = "2q",
-                  .volume = "0",
-                  .one_way_volume = "2q"},
+      .peers = {openmpi("tree")},
+      .formula = patterns::one_way({.rounds = "2q", .sent = "q", .reduced = "q", .one_way = "2q"}, "2q"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

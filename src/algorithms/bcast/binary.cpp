@@ -68,14 +68,12 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, binary) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::bcast},
-      .name = "binary",
+  return {
       .summary = "segments down a binary tree; medium vectors",
       .source = "Open MPI, coll/base",
       .family = Family::tree,
       .when = "never by cost: circulant_pipelined has no more rounds at any number of segments; for comparison",
-      .peers = {{.library = Library::openmpi, .name = "binary_tree"}},
+      .peers = {openmpi("binary_tree")},
       .formula = {.rounds = "(1+[p>2])(n-1) + h, h = floor(log2(p+1)) + floor(log2(2(p+1)/3)) - 1",
                   .sent = "n(1+[p>2])",
                   .reduced = "0",
@@ -88,5 +86,4 @@ CIRCOLL_ALGORITHM(bcast, binary) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

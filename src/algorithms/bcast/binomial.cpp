@@ -31,26 +31,17 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, binomial) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::bcast},
-      .name = "binomial",
+  return {
       .summary = "binomial tree; short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::tree,
       .when =
           "short vectors: as fast as circulant_pipelined with one segment, which wins the tie; first for p = 1000 on "
           "nodes of 10",
-      .peers = {{.library = Library::openmpi, .name = "binomial"}, {.library = Library::mpich, .name = "binomial"}},
-      .formula = {.rounds = "ceil(log2 p)",
-                  .sent = "q",
-                  .reduced = "0",
-                  .two_way = "0",
-                  .one_way = "q",
-                  .volume = "0",
-                  .one_way_volume = "q"},
+      .peers = {openmpi("binomial"), mpich("binomial")},
+      .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "q", .reduced = "0", .one_way = "q"}, "q"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -89,14 +89,12 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, chain) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::bcast},
-      .name = "chain",
+  return {
       .summary = "segments down several chains",
       .source = "Open MPI, coll/base",
       .family = Family::chain,
       .when = "never by cost: several pipelines are slower than circulant_pipelined, and than one for long vectors",
-      .peers = {{.library = Library::openmpi, .name = "chain"}},
+      .peers = {openmpi("chain")},
       .formula = {.rounds = "f n + floor((p-1)/f) - 1, f = min(fanout, p-1)",
                   .sent = "n min(fanout, p-1)",
                   .reduced = "0",
@@ -109,5 +107,4 @@ CIRCOLL_ALGORITHM(bcast, chain) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -55,9 +55,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, circulant_pipelined) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::bcast},
-      .name = "circulant_pipelined",
+  return {
       .summary = "n blocks in n-1+ceil(log2 p) rounds, the optimum for every p",
       .source = "Traff, CLUSTER 2022; arXiv 2407.18004",
       .family = Family::circulant,
@@ -74,5 +72,4 @@ CIRCOLL_ALGORITHM(bcast, circulant_pipelined) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -13,6 +13,7 @@
 #include "patterns/knomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -45,29 +46,19 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, knomial) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::bcast},
-      .name = "knomial",
+  return {
       .summary = "a tree with radix - 1 children per level; short vectors",
       .source = "Open MPI, coll/base",
       .family = Family::tree,
       .when =
           "never by cost: for a few bytes where a rank can have several messages on their way. Measured at 100 Mbit/s, "
           "8 hosts: up to 23 bytes",
-      .peers = {{.library = Library::openmpi, .name = "knomial"},
-                {.library = Library::mpich, .name = "tsp_tree"},
-                {.library = Library::ucc, .name = "knomial"}},
-      .formula = {.rounds = "sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)",
-                  .sent = "rounds",
-                  .reduced = "0",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "rounds"},
+      .peers = {openmpi("knomial"), mpich("tsp_tree"), ucc("knomial")},
+      .formula = patterns::one_way(
+          {.rounds = "sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)", .sent = "rounds", .reduced = "0"}, "rounds"),
       .params = {radix},
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

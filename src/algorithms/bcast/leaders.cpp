@@ -92,9 +92,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, leaders) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::bcast},
-      .name = "leaders",
+  return {
       .summary = "n blocks among the leaders of the nodes, and on every node; the vector enters a node once",
       .source = "Karonis et al. 2000; Traff, arXiv 2407.18004",
       .family = Family::circulant,
@@ -111,5 +109,4 @@ CIRCOLL_ALGORITHM(bcast, leaders) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

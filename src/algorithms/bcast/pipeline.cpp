@@ -47,16 +47,14 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, pipeline) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::bcast},
-      .name = "pipeline",
+  return {
       .summary = "segments down a chain; long vectors, few ranks",
       .source = "folklore",
       .family = Family::chain,
       .when =
           "megabytes and few nodes of several ranks: neighbours only. Measured at 100 Mbit/s, 8 and 11 hosts: from 12 "
           "to 90 KiB on",
-      .peers = {{.library = Library::openmpi, .name = "pipeline"}, {.library = Library::mpich, .name = "tsp_ring"}},
+      .peers = {openmpi("pipeline"), mpich("tsp_ring")},
       .formula = {.rounds = "n+p-2",
                   .sent = "n",
                   .reduced = "0",
@@ -69,5 +67,4 @@ CIRCOLL_ALGORITHM(bcast, pipeline) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

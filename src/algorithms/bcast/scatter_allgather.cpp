@@ -40,15 +40,12 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, scatter_allgather) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::bcast},
-      .name = "scatter_allgather",
+  return {
       .summary = "binomial scatter, then ring allgather; long vectors",
       .source = "Barnett et al. 1994",
       .family = Family::ring,
       .when = "64 KiB to 1 MiB on few nodes of several ranks: in the ring one message at a time crosses a port",
-      .peers = {{.library = Library::openmpi, .name = "scatter_allgather_ring"},
-                {.library = Library::mpich, .name = "scatter_ring_allgather"}},
+      .peers = {openmpi("scatter_allgather_ring"), mpich("scatter_ring_allgather")},
       .formula = {.rounds = "ceil(log2 p)+p-1",
                   .sent = "2(p-1)",
                   .reduced = "0",
@@ -61,5 +58,4 @@ CIRCOLL_ALGORITHM(bcast, scatter_allgather) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

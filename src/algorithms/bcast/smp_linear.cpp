@@ -15,6 +15,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/nodes.hpp"
 
 namespace {
@@ -100,24 +101,16 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, smp_linear) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::bcast},
-      .name = "smp_linear",
+  return {
       .summary = "a line of node leaders, then a line within every node",
       .source = "Open MPI",
       .family = Family::hierarchical,
       .when = "never by cost: leaders has fewer rounds; a line of leaders, for few nodes of few ranks",
-      .formula = {.rounds = "ceil(p/cores) + min(cores, p) - 2",
-                  .sent = "<= 2",
-                  .reduced = "0",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "rounds"},
+      .formula =
+          patterns::one_way({.rounds = "ceil(p/cores) + min(cores, p) - 2", .sent = "<= 2", .reduced = "0"}, "rounds"),
       .params = {cores},
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -24,11 +24,7 @@ namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "blocks that each half of the vector is cut into"};
+constexpr ParamDeclaration segments = patterns::segments_of("blocks that each half of the vector is cut into");
 
 std::int64_t period_of(Rank p) { return p > 2 ? 2 : 1; }
 
@@ -112,14 +108,12 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(bcast, split_binary) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::bcast},
-      .name = "split_binary",
+  return {
       .summary = "halves down two binary trees, then a pairwise exchange; long vectors",
       .source = "Pjesivac-Grbovic 2007",
       .family = Family::tree,
       .when = "never by cost: half the volume of binary, but more rounds than circulant_pipelined; for comparison",
-      .peers = {{.library = Library::openmpi, .name = "split_binary_tree"}},
+      .peers = {openmpi("split_binary_tree")},
       .formula = {.rounds = "(1+[p>2])(n-1) + h + 1, h = floor(log2(p+1)) + floor(log2(2(p+1)/3)) - 1",
                   .sent = "n(3 - [p<4] - [p=5])",
                   .reduced = "0",
@@ -133,5 +127,4 @@ CIRCOLL_ALGORITHM(bcast, split_binary) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -91,9 +91,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(exscan, doubling_123) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::exscan},
-      .name = "doubling_123",
+  return {
       .summary = "distances 1, 2, 3, 6, 12, ...: fewest rounds, one combination in each",
       .source = "Traff: 123-doubling",
       .family = Family::dissemination,
@@ -113,5 +111,4 @@ CIRCOLL_ALGORITHM(exscan, doubling_123) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -51,26 +51,17 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(exscan, linear) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::exscan},
-      .name = "linear",
+  return {
       .summary = "a chain of ranks",
       .source = "folklore",
       .family = Family::chain,
       .when = "p = 3, up to 16 KiB; else pipeline or doubling is as fast or faster",
-      .peers = {{.library = Library::openmpi, .name = "linear"}},
+      .peers = {openmpi("linear")},
       .guarantees = {.rank_order = true},
-      .formula = {.rounds = "p-1",
-                  .sent = "1",
-                  .reduced = "[p>2]",
-                  .two_way = "0",
-                  .one_way = "p-1",
-                  .volume = "0",
-                  .one_way_volume = "p-1",
-                  .combined = "p-2"},
+      .formula = patterns::one_way(
+          {.rounds = "p-1", .sent = "1", .reduced = "[p>2]", .one_way = "p-1", .combined = "p-2"}, "p-1"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

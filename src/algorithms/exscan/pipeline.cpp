@@ -59,9 +59,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(exscan, pipeline) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::exscan},
-      .name = "pipeline",
+  return {
       .summary = "segments up a chain; long vectors, few ranks",
       .source = "Sanders, Traff 2006",
       .family = Family::chain,
@@ -80,5 +78,4 @@ CIRCOLL_ALGORITHM(exscan, pipeline) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -27,17 +27,14 @@ CriticalPath path(const Shape& shape) { return patterns::path_of_prefix_by_doubl
 }  // namespace
 
 CIRCOLL_ALGORITHM(exscan, recursive_doubling) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::exscan},
-      .name = "recursive_doubling",
+  return {
       .summary = "doubling groups of ranks; short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::recursive_doubling,
       .when =
           "below the sizes of pipeline, p - 1 above 3/4 of the next power of two, and p = 5: some of its q rounds are "
           "one-way",
-      .peers = {{.library = Library::openmpi, .name = "recursive_doubling"},
-                {.library = Library::mpich, .name = "recursive_doubling"}},
+      .peers = {openmpi("recursive_doubling"), mpich("recursive_doubling")},
       .guarantees = {.rank_order = true},
       .formula = {.rounds = "q",
                   .sent = "q",
@@ -51,5 +48,4 @@ CIRCOLL_ALGORITHM(exscan, recursive_doubling) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -62,26 +62,18 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(gather, binomial) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::gather, Collective::gatherv},
-      .name = "binomial",
       .summary = "binomial tree of cyclic ranges",
       .source = "folklore",
       .family = Family::tree,
       .when = "never by cost: as many rounds as circulant, which copies less or wins the tie",
-      .peers = {{.library = Library::openmpi, .name = "binomial", .collectives = {Collective::gather}},
-                {.library = Library::mpich, .name = "binomial", .collectives = {Collective::gather}},
-                {.library = Library::ucc, .name = "knomial (radix 2)", .collectives = {Collective::gather}}},
-      .formula = {.rounds = "ceil(log2 p)",
-                  .sent = "max(p-2^(q-1), floor(2^(q-2)))",
-                  .reduced = "0",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "p-1"},
+      .peers = {openmpi("binomial", {Collective::gather}), mpich("binomial", {Collective::gather}),
+                ucc("knomial (radix 2)", {Collective::gather})},
+      .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "max(p-2^(q-1), floor(2^(q-2)))", .reduced = "0"},
+                                   "p-1"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -79,23 +79,15 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(gather, circulant) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::gather, Collective::gatherv},
-      .name = "circulant",
       .summary = "a tree of contiguous ranges in the circulant graph",
       .source = "Traff et al., Uniform Algorithms, III-F; arXiv 2410.14234",
       .family = Family::circulant,
       .when = "every p and size: q rounds, every block of other ranks enters the root once",
-      .formula = {.rounds = "ceil(log2 p)",
-                  .sent = "floor(p/2)",
-                  .reduced = "0",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "p-1"},
+      .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "floor(p/2)", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -15,6 +15,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/binomial.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/knomial.hpp"
 #include "patterns/nodes.hpp"
 
@@ -114,25 +115,21 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(gather, leaders) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::gather, Collective::gatherv},
-      .name = "leaders",
       .summary = "to the leader of every node, and from there in one message for all blocks of a node",
       .source = "Karonis et al. 2000",
       .family = Family::hierarchical,
       .when = "never by cost: circulant has no more rounds; for nodes whose ranks share a port",
-      .formula = {.rounds = "ceil(log2 c) + sum(i, 0, q-1, min(radix, ceil(S/radix^i)) - 1), S = ceil(p/cores), "
-                            "c = min(cores, p)",
-                  .sent = "counted",
-                  .reduced = "0",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "<= c-1 + (S-1) c, S = ceil(p/cores), c = min(cores, p)"},
+      .formula = patterns::one_way(
+          {.rounds = "ceil(log2 c) + sum(i, 0, q-1, min(radix, ceil(S/radix^i)) - 1), S = ceil(p/cores), "
+                     "c = min(cores, p)",
+           .sent = "counted",
+           .reduced = "0"},
+          "<= c-1 + (S-1) c, S = ceil(p/cores), c = min(cores, p)"),
       .params = {patterns::cores, radix},
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

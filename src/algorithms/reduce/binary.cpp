@@ -38,14 +38,12 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, binary) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "binary",
+  return {
       .summary = "segments up a binary tree; medium vectors",
       .source = "Open MPI, coll/base",
       .family = Family::tree,
       .when = "never by cost: circulant_pipelined has no more rounds at any number of segments; for comparison",
-      .peers = {{.library = Library::openmpi, .name = "binary"}},
+      .peers = {openmpi("binary")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "(1+[p>2])(n-1) + h, h = floor(log2(p+1)) + floor(log2(2(p+1)/3)) - 1",
@@ -61,5 +59,4 @@ CIRCOLL_ALGORITHM(reduce, binary) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

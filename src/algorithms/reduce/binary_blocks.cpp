@@ -91,9 +91,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, binary_blocks) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "binary_blocks",
+  return {
       .summary = "recursive halving in blocks of powers of two, then binomial gather; long vectors, any p",
       .source = "Rabenseifner, Traff 2004",
       .family = Family::recursive_doubling,
@@ -112,5 +110,4 @@ CIRCOLL_ALGORITHM(reduce, binary_blocks) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

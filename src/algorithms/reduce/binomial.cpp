@@ -72,26 +72,17 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, binomial) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "binomial",
+  return {
       .summary = "binomial tree in rank order, for every root",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::tree,
       .when = "short vectors, operators that do not commute: q rounds at every p and root",
-      .peers = {{.library = Library::openmpi, .name = "binomial"}, {.library = Library::mpich, .name = "binomial"}},
+      .peers = {openmpi("binomial"), mpich("binomial")},
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "ceil(log2 p)",
-                  .sent = "1",
-                  .reduced = "<= q",
-                  .two_way = "0",
-                  .one_way = "q",
-                  .volume = "0",
-                  .one_way_volume = "q",
-                  .combined = "q"},
+      .formula = patterns::one_way(
+          {.rounds = "ceil(log2 p)", .sent = "1", .reduced = "<= q", .one_way = "q", .combined = "q"}, "q"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -40,14 +40,12 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, chain) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "chain",
+  return {
       .summary = "segments up several chains",
       .source = "Open MPI, coll/base",
       .family = Family::chain,
       .when = "never by cost: several pipelines are slower than circulant_pipelined, and than one for long vectors",
-      .peers = {{.library = Library::openmpi, .name = "chain"}},
+      .peers = {openmpi("chain")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "f n + floor((p-1)/f) - 1, f = min(fanout, p-1)",
@@ -63,5 +61,4 @@ CIRCOLL_ALGORITHM(reduce, chain) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -81,9 +81,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, circulant) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "circulant",
+  return {
       .summary = "the paper's reduction to a root in ceil(log2 p) rounds",
       .source = "Traff et al., Uniform Algorithms, III-C, Listings 3 and 4",
       .family = Family::circulant,
@@ -101,5 +99,4 @@ CIRCOLL_ALGORITHM(reduce, circulant) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -41,9 +41,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, circulant_pipelined) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "circulant_pipelined",
+  return {
       .summary = "the reversed n-block broadcast: n-1+ceil(log2 p) rounds, p-1 messages per block",
       .source = "reversal of Traff, arXiv 2407.18004",
       .family = Family::circulant,
@@ -62,5 +60,4 @@ CIRCOLL_ALGORITHM(reduce, circulant_pipelined) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

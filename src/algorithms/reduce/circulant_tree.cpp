@@ -54,25 +54,16 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, circulant_tree) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "circulant_tree",
+  return {
       .summary = "a tree in the circulant graph: p-1 messages in all, ceil(log2 p) rounds",
       .source = "reversed one-block broadcast of Traff, arXiv 2407.18004",
       .family = Family::circulant,
       .when = "never by cost: circulant_pipelined with one segment, with its rounds and messages",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "ceil(log2 p)",
-                  .sent = "1",
-                  .reduced = "q",
-                  .two_way = "0",
-                  .one_way = "q",
-                  .volume = "0",
-                  .one_way_volume = "q"},
+      .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "1", .reduced = "q", .one_way = "q"}, "q"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -9,6 +9,7 @@
 #include "patterns/knomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
@@ -32,28 +33,22 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, knomial) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "knomial",
+  return {
       .summary = "a tree with radix - 1 children per level; short vectors",
       .source = "Open MPI, coll/base",
       .family = Family::tree,
       .when = "never by cost: for a few bytes where the root can receive several messages at once",
-      .peers = {{.library = Library::mpich, .name = "tsp_tree"}, {.library = Library::ucc, .name = "knomial"}},
+      .peers = {mpich("tsp_tree"), ucc("knomial")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
-      .formula = {.rounds = "sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)",
-                  .sent = "1",
-                  .reduced = "rounds",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "rounds",
-                  .combined = "rounds"},
+      .formula = patterns::one_way({.rounds = "sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)",
+                                    .sent = "1",
+                                    .reduced = "rounds",
+                                    .combined = "rounds"},
+                                   "rounds"),
       .params = {radix},
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -42,9 +42,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, leaders) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "leaders",
+  return {
       .summary = "the reversed bcast/leaders: one partial result leaves every node",
       .source = "reversal of bcast/leaders",
       .family = Family::circulant,
@@ -65,5 +63,4 @@ CIRCOLL_ALGORITHM(reduce, leaders) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -33,27 +33,18 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, linear) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "linear",
+  return {
       .summary = "the root receives from every rank, in order",
       .source = "folklore",
       .family = Family::linear,
       .when =
           "never by cost: p - 1 rounds. Measured at 100 Mbit/s, 4 to 16 hosts: up to 1.4 KiB, as messages wait at the "
           "root",
-      .peers = {{.library = Library::openmpi, .name = "linear"}},
+      .peers = {openmpi("linear")},
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "p-1",
-                  .sent = "1",
-                  .reduced = "p-1",
-                  .two_way = "0",
-                  .one_way = "p-1",
-                  .volume = "0",
-                  .one_way_volume = "p-1"},
+      .formula = patterns::one_way({.rounds = "p-1", .sent = "1", .reduced = "p-1", .one_way = "p-1"}, "p-1"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

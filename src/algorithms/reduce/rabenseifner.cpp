@@ -105,18 +105,14 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, rabenseifner) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "rabenseifner",
+  return {
       .summary = "recursive halving, then binomial gather; long vectors",
       .source = "Rabenseifner 2004",
       .family = Family::recursive_doubling,
       .when =
           "operators that do not commute, 16 to 256 KiB, p not a power of two. Measured at 100 Mbit/s, 8 hosts: 1.4 to "
           "11 KiB",
-      .peers = {{.library = Library::openmpi, .name = "rabenseifner"},
-                {.library = Library::mpich, .name = "reduce_scatter_gather"},
-                {.library = Library::ucc, .name = "srg_knomial (radix 2)"}},
+      .peers = {openmpi("rabenseifner"), mpich("reduce_scatter_gather"), ucc("srg_knomial (radix 2)")},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "2L + 2[r>0]",
                   .sent = "<= 3/2 P - 1 + P/2 [r>0]",
@@ -130,5 +126,4 @@ CIRCOLL_ALGORITHM(reduce, rabenseifner) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

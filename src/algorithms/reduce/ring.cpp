@@ -45,9 +45,7 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, ring) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "ring",
+  return {
       .summary = "ring reduce_scatter, then linear gather; long vectors, p not a power of two",
       .source = "Rabenseifner 2004",
       .family = Family::ring,
@@ -66,5 +64,4 @@ CIRCOLL_ALGORITHM(reduce, ring) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -178,14 +178,12 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, split_binary) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::reduce},
-      .name = "split_binary",
+  return {
       .summary = "segments up a binary tree in rank order; any operator, any root, long vectors",
       .source = "Open MPI, coll/base",
       .family = Family::tree,
       .when = "operators that do not commute: hundreds of KiB and more, p = 3 .. 11 not a power of two",
-      .peers = {{.library = Library::openmpi, .name = "in-order_binary"}},
+      .peers = {openmpi("in-order_binary")},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "<= 2(n-1) + 2 log2(p+1)",
                   .sent = "n",
@@ -200,5 +198,4 @@ CIRCOLL_ALGORITHM(reduce, split_binary) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -93,9 +93,8 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, binary_blocks) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
-      .name = "binary_blocks",
       .summary = "recursive halving in blocks of powers of two; any operator, any p",
       .source = "Rabenseifner, Traff 2004",
       .family = Family::recursive_doubling,
@@ -113,5 +112,4 @@ CIRCOLL_ALGORITHM(reduce_scatter, binary_blocks) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -100,9 +100,8 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, circulant) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
-      .name = "circulant",
       .summary = "the paper's reduce_scatter: ceil(log2 p) rounds, 2^q-1 blocks",
       .source = "Traff et al., Uniform Algorithms, III-D, Listings 5 and 6",
       .family = Family::circulant,
@@ -113,5 +112,4 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

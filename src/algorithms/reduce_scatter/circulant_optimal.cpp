@@ -33,9 +33,8 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, circulant_optimal) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
-      .name = "circulant_optimal",
       .summary = "halving cyclic ranges of partial results; round and volume optimal for every p",
       .source = "Traff, arXiv 2410.14234",
       .family = Family::circulant,
@@ -46,5 +45,4 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_optimal) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

@@ -206,9 +206,8 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, circulant_ordered) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
-      .name = "circulant_ordered",
       .summary = "any operator: the paper's reduce_scatter with sums kept apart at the wrap",
       .source = "Traff et al., Uniform Algorithms, III-D, with wrap-aware pairs",
       .family = Family::circulant,
@@ -223,5 +222,4 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_ordered) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -10,16 +10,13 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 
 using namespace circoll;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "blocks that every user block is cut into"};
+constexpr ParamDeclaration segments = patterns::segments_of("blocks that every user block is cut into");
 
 void build(Builder& b) {
   b.cut(b.param("segments", segments.fallback));
@@ -39,9 +36,8 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, circulant_pipelined) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
-      .name = "circulant_pipelined",
       .summary = "p concurrent pipelined reductions; for blocks of very uneven sizes",
       .source = "reversal of Traff, arXiv 2407.18004",
       .family = Family::circulant,
@@ -53,5 +49,4 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_pipelined) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

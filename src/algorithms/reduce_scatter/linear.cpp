@@ -33,28 +33,18 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, linear) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
-      .name = "linear",
       .summary = "reduce to rank 0, then scatter, both linear",
       .source = "folklore",
       .family = Family::linear,
       .when = "never by cost: p vectors through rank 0. Measured, 4 hosts of 4 ranks: up to 362 bytes",
-      .peers = {{.library = Library::openmpi, .name = "non-overlapping", .collectives = {Collective::reduce_scatter}},
-                {.library = Library::openmpi,
-                 .name = "basic_linear",
-                 .collectives = {Collective::reduce_scatter_block}}},
+      .peers = {openmpi("non-overlapping", {Collective::reduce_scatter}),
+                openmpi("basic_linear", {Collective::reduce_scatter_block})},
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "2(p-1)",
-                  .sent = "p",
-                  .reduced = "p(p-1)",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "p^2-1"},
+      .formula = patterns::one_way({.rounds = "2(p-1)", .sent = "p", .reduced = "p(p-1)"}, "p^2-1"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

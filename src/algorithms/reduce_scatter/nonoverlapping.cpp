@@ -41,26 +41,21 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, nonoverlapping) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
-      .name = "nonoverlapping",
       .summary = "k-nomial reduce to rank 0, then linear scatter; short vectors",
       .source = "Open MPI, coll/base",
       .family = Family::tree,
       .when = "never by cost: p - 1 rounds of the scatter alone; for comparison",
-      .peers = {{.library = Library::openmpi, .name = "non-overlapping", .collectives = {Collective::reduce_scatter}}},
+      .peers = {openmpi("non-overlapping", {Collective::reduce_scatter})},
       .guarantees = {.same_bits = true, .rank_order = true},
-      .formula = {.rounds = "p - 1 + sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)",
-                  .sent = "p",
-                  .reduced = "p(rounds-p+1)",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "p(rounds-p+2)-1"},
+      .formula = patterns::one_way({.rounds = "p - 1 + sum(i, 0, q-1, min(radix, ceil(p/radix^i)) - 1)",
+                                    .sent = "p",
+                                    .reduced = "p(rounds-p+1)"},
+                                   "p(rounds-p+2)-1"),
       .params = {radix},
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -39,19 +39,17 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, pairwise) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
-      .name = "pairwise",
       .summary = "own contributions straight to the rank that needs them",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::pairwise,
       .when = "never by cost: p - 1 rounds; for long blocks if all messages of a rank may be on their way at once",
-      .peers = {{.library = Library::mpich, .name = "pairwise"}},
+      .peers = {mpich("pairwise")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "p-1"},
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

@@ -88,18 +88,14 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, recursive_halving) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
-      .name = "recursive_halving",
       .summary = "halving ranges at halving distances; short and medium vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::recursive_doubling,
       .when = "never by cost: no better than circulant_optimal for powers of two, two more rounds and more volume else",
-      .peers = {{.library = Library::openmpi, .name = "recursive_halving"},
-                {.library = Library::mpich, .name = "recursive_halving"},
-                {.library = Library::ucc,
-                 .name = "knomial (radix 2)",
-                 .collectives = {Collective::reduce_scatter_block}}},
+      .peers = {openmpi("recursive_halving"), mpich("recursive_halving"),
+                ucc("knomial (radix 2)", {Collective::reduce_scatter_block})},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "L + 2[r>0]",
@@ -113,5 +109,4 @@ CIRCOLL_ALGORITHM(reduce_scatter, recursive_halving) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

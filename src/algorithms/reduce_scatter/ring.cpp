@@ -21,11 +21,7 @@ namespace {
 using namespace circoll;
 using patterns::mod;
 
-constexpr ParamDeclaration segments{.name = "segments",
-                                    .minimum = 1,
-                                    .maximum = 1 << 20,
-                                    .fallback = 1,
-                                    .summary = "parts that every block is cut into"};
+constexpr ParamDeclaration segments = patterns::segments_of("parts that every block is cut into");
 
 void build(Builder& b) {
   const std::int64_t n = b.param(segments.name, segments.fallback);
@@ -58,17 +54,15 @@ Cost cost(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce_scatter, ring) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::reduce_scatter, Collective::reduce_scatter_block},
-      .name = "ring",
       .summary = "partial results go once around a ring; neighbours only",
       .source = "Patarasuk, Yuan 2009",
       .family = Family::ring,
       .when =
           "long blocks, several ranks on a node: one message at a time crosses a port. Measured at 100 Mbit/s: from 16 "
           "KiB on",
-      .peers = {{.library = Library::openmpi, .name = "ring", .collectives = {Collective::reduce_scatter}},
-                {.library = Library::ucc, .name = "ring"}},
+      .peers = {openmpi("ring", {Collective::reduce_scatter}), ucc("ring")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "n(p-1)", .sent = "n(p-1)", .reduced = "n(p-1)"},
@@ -76,5 +70,4 @@ CIRCOLL_ALGORITHM(reduce_scatter, ring) {
       .cost = cost,
       .build = build,
   };
-  return algorithm;
 }

@@ -44,26 +44,17 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(scan, linear) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::scan},
-      .name = "linear",
+  return {
       .summary = "a chain of ranks",
       .source = "folklore",
       .family = Family::chain,
       .when = "p = 2, and p = 3 up to 8 KiB; else doubling or pipeline is as fast or faster",
-      .peers = {{.library = Library::openmpi, .name = "linear"}},
+      .peers = {openmpi("linear")},
       .guarantees = {.rank_order = true},
-      .formula = {.rounds = "p-1",
-                  .sent = "1",
-                  .reduced = "1",
-                  .two_way = "0",
-                  .one_way = "p-1",
-                  .volume = "0",
-                  .one_way_volume = "p-1",
-                  .combined = "p-1"},
+      .formula =
+          patterns::one_way({.rounds = "p-1", .sent = "1", .reduced = "1", .one_way = "p-1", .combined = "p-1"}, "p-1"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

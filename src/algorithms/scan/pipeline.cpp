@@ -48,9 +48,7 @@ CriticalPath path(const Shape& shape) { return parse_selection("reduce/pipeline"
 }  // namespace
 
 CIRCOLL_ALGORITHM(scan, pipeline) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::scan},
-      .name = "pipeline",
+  return {
       .summary = "segments up a chain; long vectors, few ranks",
       .source = "Sanders, Traff 2006",
       .family = Family::chain,
@@ -69,5 +67,4 @@ CIRCOLL_ALGORITHM(scan, pipeline) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -27,15 +27,12 @@ CriticalPath path(const Shape& shape) { return patterns::path_of_prefix_by_doubl
 }  // namespace
 
 CIRCOLL_ALGORITHM(scan, recursive_doubling) {
-  static const Algorithm algorithm{
-      .collectives = {Collective::scan},
-      .name = "recursive_doubling",
+  return {
       .summary = "doubling groups of ranks; short vectors",
       .source = "Thakur, Rabenseifner, Gropp 2005",
       .family = Family::recursive_doubling,
       .when = "below the sizes of pipeline, p >= 4: q rounds",
-      .peers = {{.library = Library::openmpi, .name = "recursive_doubling"},
-                {.library = Library::mpich, .name = "recursive_doubling"}},
+      .peers = {openmpi("recursive_doubling"), mpich("recursive_doubling")},
       .guarantees = {.rank_order = true},
       .formula = {.rounds = "q",
                   .sent = "q",
@@ -49,5 +46,4 @@ CIRCOLL_ALGORITHM(scan, recursive_doubling) {
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -37,25 +37,16 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(scatter, binomial) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::scatter, Collective::scatterv},
-      .name = "binomial",
       .summary = "binomial tree of cyclic ranges",
       .source = "folklore",
       .family = Family::tree,
       .when = "never by cost: as many rounds as circulant, which copies less or wins the tie",
-      .peers = {{.library = Library::openmpi, .name = "binomial", .collectives = {Collective::scatter}},
-                {.library = Library::mpich, .name = "binomial", .collectives = {Collective::scatter}}},
-      .formula = {.rounds = "ceil(log2 p)",
-                  .sent = "p-1",
-                  .reduced = "0",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "p-1"},
+      .peers = {openmpi("binomial", {Collective::scatter}), mpich("binomial", {Collective::scatter})},
+      .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

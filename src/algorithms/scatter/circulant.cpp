@@ -36,23 +36,15 @@ CriticalPath path(const Shape& shape) {
 }  // namespace
 
 CIRCOLL_ALGORITHM(scatter, circulant) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::scatter, Collective::scatterv},
-      .name = "circulant",
       .summary = "a tree of contiguous ranges in the circulant graph",
       .source = "Traff et al., Uniform Algorithms, III-F",
       .family = Family::circulant,
       .when = "every p and size: q rounds, every block of other ranks leaves the root once",
-      .formula = {.rounds = "ceil(log2 p)",
-                  .sent = "p-1",
-                  .reduced = "0",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "p-1"},
+      .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }

@@ -12,6 +12,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/knomial.hpp"
 #include "patterns/nodes.hpp"
 
@@ -34,27 +35,23 @@ CriticalPath path(const Shape& shape) { return forward().path(shape); }
 }  // namespace
 
 CIRCOLL_ALGORITHM(scatter, leaders) {
-  static const Algorithm algorithm{
+  return {
       .collectives = {Collective::scatter, Collective::scatterv},
-      .name = "leaders",
       .summary = "to every node in one message for all its blocks, and from its leader to the ranks",
       .source = "reversal of gather/leaders",
       .family = Family::hierarchical,
       .when =
           "never by cost: circulant has no more rounds. Measured, 4 hosts of 4 ranks: up to 23 KiB, as ranks share a "
           "port",
-      .formula = {.rounds = "ceil(log2 c) + sum(i, 0, q-1, min(radix, ceil(S/radix^i)) - 1), S = ceil(p/cores), "
-                            "c = min(cores, p)",
-                  .sent = "p-1",
-                  .reduced = "0",
-                  .two_way = "0",
-                  .one_way = "rounds",
-                  .volume = "0",
-                  .one_way_volume = "<= c-1 + (S-1) c, S = ceil(p/cores), c = min(cores, p)"},
+      .formula = patterns::one_way(
+          {.rounds = "ceil(log2 c) + sum(i, 0, q-1, min(radix, ceil(S/radix^i)) - 1), S = ceil(p/cores), "
+                     "c = min(cores, p)",
+           .sent = "p-1",
+           .reduced = "0"},
+          "<= c-1 + (S-1) c, S = ceil(p/cores), c = min(cores, p)"),
       .params = {patterns::cores, patterns::radix},
       .cost = cost,
       .path = path,
       .build = build,
   };
-  return algorithm;
 }
