@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <sstream>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
@@ -11,20 +10,11 @@
 namespace circoll::bench {
 namespace {
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> words;
-  std::istringstream in(text);
-  for (std::string word; std::getline(in, word, ',');) {
-    if (!word.empty()) words.push_back(word);
-  }
-  return words;
-}
-
 /// Names of algorithms. "a,b:x=1,y=2" are two: what has a value and no name belongs to the one before. Throws
 /// CLI::ValidationError for what no collective has.
 std::vector<std::string> split_algorithms(const std::string& text) {
   std::vector<std::string> names;
-  for (const std::string& word : split(text)) {
+  for (const std::string& word : split_list(text)) {
     if (!names.empty() && word.find('=') != std::string::npos && word.find(':') == std::string::npos) {
       names.back() += "," + word;
     } else {
@@ -57,12 +47,12 @@ void read_lists(const std::string& collectives, const std::string& algorithms, c
   if (collectives == "all") {
     options.collectives.assign(all_collectives.begin(), all_collectives.end());
   } else {
-    for (const std::string& name : split(collectives)) {
+    for (const std::string& name : split_list(collectives)) {
       options.collectives.push_back(named("--collective", name, parse_collective));
     }
   }
   options.algorithms = split_algorithms(algorithms);
-  for (const std::string& word : split(bytes)) {
+  for (const std::string& word : split_list(bytes)) {
     std::string digits = word;
     if (const std::string wrong = rewrite_bytes(digits); !wrong.empty()) throw CLI::ValidationError("--bytes", wrong);
     options.bytes.push_back(*parse_bytes(digits));

@@ -57,20 +57,26 @@ std::string label(const Series& series) {
   return series.algorithm == "auto" ? "auto (" + series.served_by + ")" : series.algorithm;
 }
 
+/// The columns that rows of all kinds have, behind the one that says what was measured.
+nlohmann::ordered_json row_of(const char* kind, std::string_view what, const Series& series, int size, Count bytes,
+                              const Figures& figures) {
+  return {{kind, what},
+          {"algorithm", series.algorithm},
+          {"served_by", series.served_by},
+          {"p", size},
+          {"bytes", bytes},
+          {"reps", series.seconds.size()},
+          {"invalid", series.invalid},
+          {"median_us", figures.median * 1e6}};
+}
+
 nlohmann::ordered_json sides_of(const std::vector<GuidelineCell>& guidelines, int size) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const GuidelineCell& cell : guidelines) {
     for (std::size_t i = 0; i < cell.series.size(); ++i) {
       const Series& series = cell.series[i];
       if (series.seconds.empty()) continue;
-      rows.push_back({{"side", cell.sides[i]},
-                      {"algorithm", series.algorithm},
-                      {"served_by", series.served_by},
-                      {"p", size},
-                      {"bytes", cell.bytes},
-                      {"reps", series.seconds.size()},
-                      {"invalid", series.invalid},
-                      {"median_us", figures_of(series.seconds).median * 1e6}});
+      rows.push_back(row_of("side", cell.sides[i], series, size, cell.bytes, figures_of(series.seconds)));
     }
   }
   return rows;
@@ -140,22 +146,15 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
     for (const Series& series : cell.series) {
       if (series.seconds.empty()) continue;
       const Figures f = figures_of(series.seconds);
-      rows.push_back({{"collective", to_string(cell.collective)},
-                      {"algorithm", series.algorithm},
-                      {"served_by", series.served_by},
-                      {"p", size},
-                      {"bytes", cell.bytes},
-                      {"reps", series.seconds.size()},
-                      {"invalid", series.invalid},
-                      {"median_us", f.median * 1e6},
-                      {"median_low_us", f.interval.low * 1e6},
-                      {"median_high_us", f.interval.high * 1e6},
-                      {"min_us", f.min * 1e6},
-                      {"p95_us", f.p95 * 1e6},
-                      {"algbw_GBps", algorithm_bandwidth(cell, f)},
-                      {"busbw_GBps", algorithm_bandwidth(cell, f) * bus_factor(cell.collective, size)},
-                      {"speedup", ratio_to_native(cell, f)},
-                      {"correct", series.correct}});
+      rows.push_back(row_of("collective", to_string(cell.collective), series, size, cell.bytes, f));
+      rows.back().update({{"median_low_us", f.interval.low * 1e6},
+                          {"median_high_us", f.interval.high * 1e6},
+                          {"min_us", f.min * 1e6},
+                          {"p95_us", f.p95 * 1e6},
+                          {"algbw_GBps", algorithm_bandwidth(cell, f)},
+                          {"busbw_GBps", algorithm_bandwidth(cell, f) * bus_factor(cell.collective, size)},
+                          {"speedup", ratio_to_native(cell, f)},
+                          {"correct", series.correct}});
     }
   }
   nlohmann::ordered_json document = {{"type", to_string(options.type)},

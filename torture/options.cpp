@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-
-#include <sstream>
+#include <algorithm>
 
 #include "core/text.hpp"
 #include "edits.hpp"
@@ -11,26 +10,17 @@
 namespace circoll::torture {
 namespace {
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> words;
-  std::istringstream in(text);
-  for (std::string word; std::getline(in, word, ',');) {
-    if (!word.empty()) words.push_back(word);
-  }
-  return words;
-}
-
 void read_lists(const std::string& collectives, const std::string& modes, Options& options) {
   if (collectives == "all") options.collectives.assign(all_collectives.begin(), all_collectives.end());
   if (modes == "all") options.modes.assign(all_modes.begin(), all_modes.end());
-  for (const std::string& name : split(collectives == "all" ? "" : collectives)) {
+  for (const std::string& name : split_list(collectives == "all" ? "" : collectives)) {
     std::string known = name;
     if (const std::string wrong = rewrite_collective(known); !wrong.empty()) {
       throw CLI::ValidationError("--collectives", wrong);
     }
     options.collectives.push_back(*collective_from_string(known));
   }
-  for (const std::string& name : split(modes == "all" ? "" : modes)) {
+  for (const std::string& name : split_list(modes == "all" ? "" : modes)) {
     const auto found = std::find_if(all_modes.begin(), all_modes.end(), [&](Mode m) { return name == to_string(m); });
     if (found == all_modes.end()) throw CLI::ValidationError("--modes", "no mode is named '" + name + "'");
     options.modes.push_back(*found);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "circoll/error.hpp"
@@ -134,17 +135,20 @@ std::string plain_name(std::string_view name) {
   return plain.starts_with("mpi_") ? plain.substr(4) : plain;
 }
 
-/// Levenshtein distance.
+/// The least number of letters to insert, delete or replace, or of neighbours to swap, that makes `b` of `a` (the
+/// optimal string alignment).
 std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  std::array<std::vector<std::size_t>, 3> rows;  // of three prefixes of a, the longest last
+  auto& [before, above, row] = rows;
+  for (auto& each : rows) each.resize(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    std::rotate(rows.begin(), rows.begin() + 1, rows.end());
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j - 1] + 1, above + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
+      row[j] = std::min({row[j - 1] + 1, above[j] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -186,6 +190,16 @@ std::optional<Count> parse_bytes(std::string_view text) {
   return parse_number(text);
 }
 
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    if (end > 0) words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return words;
+}
+
 Collective parse_collective(std::string_view name) {
   const auto known = collective_from_string(plain_name(name));
   if (known) return *known;
@@ -198,7 +212,10 @@ Type parse_type(std::string_view name) {
   if (const auto known = type_from_string(plain)) return *known;
   const auto alias = std::find_if(aliases.begin(), aliases.end(), [&](const Alias& a) { return a.name == plain; });
   if (alias != aliases.end()) return alias->type;
-  throw Error(ErrorCode::unknown_name, unknown_name(name, "element type", names_of<Type, type_count>()) +
+  std::vector<std::string> also;
+  also.reserve(aliases.size());
+  for (const Alias& each : aliases) also.emplace_back(each.name);
+  throw Error(ErrorCode::unknown_name, unknown_name(name, "element type", names_of<Type, type_count>(), also) +
                                            ", and MPI's names such as float, double, int and MPI_FLOAT");
 }
 
@@ -219,12 +236,15 @@ std::string suggestion(std::string_view name, std::span<const std::string> candi
   return text.empty() ? text : text + "?)";
 }
 
-std::string unknown_name(std::string_view name, std::string_view kind, std::span<const std::string> known) {
+std::string unknown_name(std::string_view name, std::string_view kind, std::span<const std::string> known,
+                         std::span<const std::string> also) {
   const std::string plain = plain_name(name);
   const std::size_t most = plain.size() / 3;
   std::vector<std::string> close;
-  std::copy_if(known.begin(), known.end(), std::back_inserter(close),
-               [&](const std::string& candidate) { return distance(plain, candidate) <= most; });
+  for (const auto& names : {known, also}) {
+    std::copy_if(names.begin(), names.end(), std::back_inserter(close),
+                 [&](const std::string& candidate) { return distance(plain, candidate) <= most; });
+  }
   return fmt::format("'{}' is no {}{}; known are {}", name, kind, suggestion(plain, close), fmt::join(known, ", "));
 }
 

@@ -23,6 +23,9 @@ namespace circoll {
 /// The forms that parse_number reads, for messages.
 inline constexpr std::string_view number_forms = "such as 65536, 64Ki, 64K or 1e6; K is 1024";
 
+/// The words between commas; those that are empty are left out.
+[[nodiscard]] std::vector<std::string> split_list(std::string_view text);
+
 /// Names of collectives, element types and operators: those of to_string, and MPI's, in C and Fortran, with MPI_ before
 /// them or without (MPI_FLOAT, float, double_precision, MPI_SUM). Case does not matter. Those of types whose size the
 /// platform sets, such as long, are the types of that size here. Throw Error(unknown_name) with all that are known.
@@ -32,10 +35,10 @@ inline constexpr std::string_view number_forms = "such as 65536, 64Ki, 64K or 1e
 
 /// " (did you mean a, b?)", of the up to three candidates that differ least.
 [[nodiscard]] std::string suggestion(std::string_view name, std::span<const std::string> candidates);
-/// "'flaot' is no element type (did you mean float32?); known are byte, int8, ...". Only candidates that are close are
-/// suggested.
-[[nodiscard]] std::string unknown_name(std::string_view name, std::string_view kind,
-                                       std::span<const std::string> known);
+/// "'flaot' is no element type (did you mean float?); known are byte, int8, ...". Only names that are close are
+/// suggested: of those known, and of those that are known `also` but are not listed.
+[[nodiscard]] std::string unknown_name(std::string_view name, std::string_view kind, std::span<const std::string> known,
+                                       std::span<const std::string> also = {});
 
 /// For command lines, as CLI11's transformations are: they replace what has been written by digits, or by the name of
 /// to_string, and return what is wrong with it, or nothing.

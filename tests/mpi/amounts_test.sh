@@ -5,10 +5,6 @@ set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 program=$5
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
 
 check() { # check COLLECTIVE VARIABLE=VALUE
   launch timeout 30 env LD_PRELOAD="$dropin $preload" "$2" "$program" "$1" >"$work/out" 2>"$work/err" ||

@@ -7,15 +7,11 @@ import subprocess
 import sys
 import tempfile
 
+from launching import end, expect
+
 BENCH, LAUNCH = sys.argv[1], sys.argv[2:]
 FACTORS = {"allreduce": lambda p: 2 * (p - 1) / p, "allgather": lambda p: p - 1, "bcast": lambda p: min(p - 1, 1),
            "alltoall": lambda p: (p - 1) / p}
-failures = []
-
-
-def expect(condition, what):
-    if not condition:
-        failures.append(what)
 
 
 def run(ranks, *options):
@@ -24,7 +20,7 @@ def run(ranks, *options):
         done = subprocess.run([*LAUNCH, str(ranks), BENCH, *options, "--json", table, "--csv", rows], check=False,
                               capture_output=True, text=True)
         if done.returncode != 0:
-            failures.append(f"{options}: exit code {done.returncode}: {done.stderr}")
+            expect(False, f"{options}: exit code {done.returncode}: {done.stderr}")
             return None, [], done.stdout
         with open(table, encoding="utf-8") as file, open(rows, encoding="utf-8") as lines:
             return json.load(file), list(csv.DictReader(lines)), done.stdout
@@ -125,5 +121,4 @@ for np in (1, 2, 3):
 names()
 bad = subprocess.run([*LAUNCH, "1", BENCH, "--sync", "stopwatch"], check=False, capture_output=True, text=True)
 expect(bad.returncode == 2 and "stopwatch" in bad.stderr, f"--sync stopwatch: {bad.returncode} {bad.stderr}")
-print("\n".join("FAILED: " + failure for failure in failures) or "PASS")
-sys.exit(1 if failures else 0)
+end()

@@ -14,31 +14,23 @@ import sys
 import tempfile
 import time
 
+import launching
+from launching import end, expect
+
 mpi, dropin, shim, tool, sums, quiet, all_collectives = sys.argv[1:8]
 other_launcher = shutil.which(sys.argv[8]) if len(sys.argv) > 8 else None
 openmpi = mpi == "openmpi"
-yielding = "" if openmpi else shim
-preload = f"{dropin} {yielding}".strip()
+yielding = shim if launching.SPINS[mpi] else ""
+preload = launching.preloaded(mpi, dropin, shim)
 rank_here = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
-root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-failures = []
-
-
-def expect(holds, what):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", what, flush=True)
 
 
 def launcher(*options):
-    if openmpi:
-        return ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-                "--mca", "btl", "self,vader", "--mca", "op", "^avx", *options]
-    return ["mpiexec.mpich", *options]
+    return launching.launcher(mpi, *options)
 
 
 def processes(np, command):
-    return ["-np" if openmpi else "-n", str(np), *command]
+    return launching.processes(mpi, np, command)
 
 
 def without(ranks, command):
@@ -55,7 +47,7 @@ def environment(variables, libraries=preload):
 def run(command, seconds=40):
     """Status, output in any order of lines, and the lines on stderr."""
     try:
-        done = subprocess.run(command, env=os.environ | root, timeout=seconds, capture_output=True, text=True,
+        done = subprocess.run(command, env=launching.environment(), timeout=seconds, capture_output=True, text=True,
                               check=False)
     except subprocess.TimeoutExpired:
         expect(False, f"a run ends: {' '.join(command)}")
@@ -184,7 +176,7 @@ def unknown_store():
     with tempfile.TemporaryFile("w+") as errors:
         begin = time.monotonic()
         command = hidden + environment({}) + without([0], [quiet, "60"])
-        job = subprocess.Popen(launcher(*options, *processes(3, command)), env=os.environ | root,
+        job = subprocess.Popen(launcher(*options, *processes(3, command)), env=launching.environment(),
                                stdout=subprocess.DEVNULL, stderr=errors)
         text = ""
         while "circoll" not in text and time.monotonic() - begin < 40:
@@ -209,5 +201,4 @@ with tempfile.TemporaryDirectory() as name:
     differences(pathlib.Path(name))
     no_report(pathlib.Path(name))
     unknown_store()
-print("FAILED" if failures else "PASS")
-sys.exit(1 if failures else 0)
+end()

@@ -2,10 +2,12 @@
 """check_test.py MPI DROPIN YIELD MISMATCHES [FORTRAN...]: with CIRCOLL_CHECK=1, for each kind of calls which differ
 exactly one message names the ranks, the calls and the functions that make them, all ranks get an error, and under
 MPI_ERRORS_ARE_FATAL the job ends. FORTRAN: programs with a mismatch of their own, one per binding."""
-import os
 import re
 import subprocess
 import sys
+
+import launching
+from launching import end, expect
 
 MPI, DROPIN, YIELD, PROGRAM = sys.argv[1:5]
 FORTRAN = sys.argv[5:]
@@ -51,29 +53,17 @@ CASES = {  # name: (head, lines)
 }
 FATAL = ["collective", "alltoallv", "nonblocking", "sub_bytes"]
 KILLED = ["mode", "nonblocking", "sub_nonblocking", "persistent"]  # they end without MPI_Finalize
-failures = []
 
 
 def launch(np, *command, **variables):
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    launcher = ["mpiexec.mpich", "-n", str(np)]
-    preload = DROPIN + " " + YIELD
-    if MPI == "openmpi":
-        launcher = ("mpirun.openmpi --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca btl self,vader "
-                    "--mca op ^avx -np").split() + [str(np)]
-        preload = DROPIN
     settings = [f"{name}={value}" for name, value in variables.items()]
-    done = subprocess.run([*launcher, "env", f"LD_PRELOAD={preload}", *settings, *command], env=environment,
-                          capture_output=True, text=True, timeout=60)
+    preload = launching.preloaded(MPI, DROPIN, YIELD)
+    processes = launching.processes(MPI, np, ["env", f"LD_PRELOAD={preload}", *settings, *command])
+    done = subprocess.run(launching.launcher(MPI, *processes), env=launching.environment(), capture_output=True, text=True,
+                          timeout=60, check=False)
     # Of the program: mpiexec of MPICH says there, too, how it ended.
     out = "".join(line for line in done.stdout.splitlines(True) if line.startswith("rank "))
     return done.returncode, out, done.stderr
-
-
-def expect(condition, what, *outputs):
-    if not condition:
-        failures.append(what)
-        print(f"FAILED: {what}", *outputs, sep="\n")
 
 
 def expect_message(what, head, body, err):
@@ -114,5 +104,4 @@ status, out, err = launch(4, PROGRAM, "none", CIRCOLL_CHECK="yes")
 expect(status == 0 and err.count("CIRCOLL_CHECK: 'yes' is neither 0 nor 1") == 1,
        "a wrong value is not one warning", err)
 
-print("FAILED" if failures else "PASS")
-sys.exit(1 if failures else 0)
+end()

@@ -5,10 +5,6 @@ set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 program=$5
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
 
 run() { # run VARIABLE=VALUE...: the program, its report in $work/report
   launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report" CIRCOLL_ALLREDUCE=circulant "$@" "$program" \

@@ -5,11 +5,6 @@ set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 circoll=$5
 shift 5
 program=("$@")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
-
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
 

@@ -6,10 +6,6 @@ np=$1 dropin=$2 program=$3 described=$4 plain=$5
 mpi=openmpi
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
 
 # Without the drop-in, and where nothing says what a buffer is, all calls are the library's.
 launch env LD_LIBRARY_PATH="$described" "$program" >"$work/native" 2>&1 ||

@@ -11,16 +11,12 @@ import sys
 import tempfile
 import time
 
+from launching import end, expect
+
 SOURCE, BENCH = pathlib.Path(sys.argv[1]), sys.argv[2]
 NETBED = str(SOURCE / "tools/netbed")
 MEASURE = [BENCH, "--collective", "allreduce,allgather,bcast", "--algorithm", "native,auto", "--bytes", "8,4Ki", "--reps", "3",
            "--seconds", "0.1", "--sync", "barrier", "--check"]
-failures = []
-
-
-def expect(condition, what):
-    if not condition:
-        failures.append(what)
 
 
 def probe():
@@ -148,8 +144,7 @@ def main():
     run_warnings = subprocess.run(["mpicc.openmpi", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Wconversion", "-Werror",
                                    "-O2", "-fsyntax-only", str(SOURCE / "bench/netbed_probe.c")], capture_output=True, text=True, check=False)
     expect(run_warnings.returncode == 0, run_warnings.stderr)
-    print("\n".join("FAILED: " + failure for failure in failures) or "PASS")
-    return 1 if failures else 0
+    end()
 
 
 sys.exit(main())

@@ -5,10 +5,6 @@ set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 circoll=$5 program=$6
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
 collectives=$("$circoll" list --collectives) || fail "circoll does not name the collectives"
 
 launch env LD_PRELOAD="$preload" "$program" blocking >"$work/native" 2>"$work/err" ||

@@ -12,14 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+import launching
+from launching import end, expect
+
 mpi, np, dropin, shim, program = sys.argv[1:6]
-failures = []
-
-
-def expect(holds, what):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", what)
 
 
 def run(work, variables, wrapper=()):
@@ -27,17 +23,10 @@ def run(work, variables, wrapper=()):
     log = work / "log"
     for old in glob.glob(f"{log}.*"):
         os.unlink(old)
-    env = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    if mpi == "openmpi":
-        launch = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "--mca",
-                  "btl", "self,vader", "--mca", "op", "^avx", "-np", np]
-        preload = dropin
-    else:
-        launch = ["mpiexec.mpich", "-n", np]
-        preload = f"{dropin} {shim}"
     settings = [f"{name}={value}" for name, value in variables.items()]
-    done = subprocess.run(launch + ["env", f"LD_PRELOAD={preload}", *settings, *wrapper, program, str(log)], env=env,
-                          timeout=100, capture_output=True, text=True, check=False)
+    command = ["env", f"LD_PRELOAD={launching.preloaded(mpi, dropin, shim)}", *settings, *wrapper, program, str(log)]
+    done = subprocess.run(launching.launcher(mpi, *launching.processes(mpi, np, command)), env=launching.environment(), timeout=100,
+                          capture_output=True, text=True, check=False)
     expect(done.returncode == 0, f"the program succeeds with {variables}: {done.stderr}")
     calls = []
     for rank in range(int(np)):
@@ -197,5 +186,4 @@ with tempfile.TemporaryDirectory() as name:
         expect(stderr.count("differ among the ranks") == 1 and not (work / "none").exists(),
                f"ranks that differ are one warning and no trace: {stderr}")
 
-print("FAILED" if failures else "PASS")
-sys.exit(1 if failures else 0)
+end()

@@ -11,10 +11,6 @@ program=("$@")
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
 preload+=${below:+ $below}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
 
 # What comes with every abort, names processes and communicators, and warns of messages that an erroneous call left.
 essence() { grep -v -E 'UCX +WARN|PID|^\[vm|mpirun|^=|^-|^ *$' "$1" | sed -E 's/\[[0-9.]+\]|0x[0-9a-f]+|comm [0-9]+|\([0-9]+\)//g'; }

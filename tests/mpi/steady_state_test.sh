@@ -5,10 +5,6 @@ set -u
 mpi=$1 np=2 dropin=$2 yield=$3 program=$4
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
 
 launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report" "$program" || fail "with a report"
 cat "$work/report"

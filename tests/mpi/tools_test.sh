@@ -5,10 +5,6 @@ set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 tool=$5 chained=$6 program=$7
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
 
 launch env LD_PRELOAD="$preload" "$program" >"$work/native" 2>"$work/err" || fail "the program fails: $(cat "$work/err")"
 [ -s "$work/native" ] || fail "the program printed nothing"

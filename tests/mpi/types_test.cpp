@@ -1,15 +1,11 @@
-// Datatypes and buffers: gaps, negative bounds, absolute addresses, extents beyond 2^31 bytes, blocks that overlap.
-#include <sys/mman.h>
-
+// Datatypes and buffers: gaps, negative bounds, absolute addresses, blocks that overlap.
 #include <array>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include "against_native.hpp"
 #include "circoll/mpi.hpp"
-#include "circoll/select.hpp"
-#include "exec/mpi/serve/perform.hpp"
+#include "derived_types.hpp"
 #include "harness.hpp"
 
 namespace circoll::test {
@@ -18,19 +14,6 @@ namespace {
 constexpr Collective movements[] = {Collective::allgather, Collective::allgatherv, Collective::gather,
                                     Collective::gatherv,   Collective::scatter,    Collective::scatterv,
                                     Collective::alltoall,  Collective::alltoallv,  Collective::bcast};
-
-MPI_Datatype committed(MPI_Datatype type) {
-  PMPI_Type_commit(&type);
-  return type;
-}
-
-/// Resized; frees the original.
-MPI_Datatype resized(MPI_Datatype type, MPI_Aint lb, MPI_Aint extent) {
-  MPI_Datatype made = MPI_DATATYPE_NULL;
-  PMPI_Type_create_resized(type, lb, extent, &made);
-  PMPI_Type_free(&type);
-  return committed(made);
-}
 
 std::vector<TypeSpec> unusual_types() {
   MPI_Datatype subarray = MPI_DATATYPE_NULL, descending = MPI_DATATYPE_NULL, blocks = MPI_DATATYPE_NULL,
@@ -49,20 +32,6 @@ std::vector<TypeSpec> unusual_types() {
           {"descending", committed(descending), MPI_INT, Type::int32, 3},
           {"nested", committed(nested), MPI_INT, Type::int32, 8},
           {"duplicate", copy, MPI_INT, Type::int32, 3}};
-}
-
-/// Runs an algorithm; fails the test if it is not what serves the call.
-void serve(const mpi::Call& call, const Algorithm& algorithm, const std::string& params = {}) {
-  const mpi::Outcome outcome =
-      mpi::perform(call, *mpi::intern(call.collective, std::string(algorithm.name) + params), mpi::Unserved::refuse);
-  expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, algorithm.id(call.collective) + ": not served");
-}
-
-template <typename Function>
-void for_each_algorithm(Collective collective, OperatorTraits traits, Function&& function) {
-  for (const Algorithm* algorithm : algorithms_of(collective)) {
-    if (unmet_need(*algorithm, world_size(), traits).empty()) function(*algorithm);
-  }
 }
 
 }  // namespace
@@ -189,37 +158,6 @@ TEST_MPI(absolute_addresses) {
 }
 
 namespace {
-
-/// Affine maps x -> a x + b, at the first two words of an element, wherever it begins: not commutative.
-void compose_anywhere(void* in, void* inout, int* count, MPI_Datatype* type) {
-  MPI_Aint lb = 0, extent = 0, true_lb = 0, true_extent = 0;
-  PMPI_Type_get_extent(*type, &lb, &extent);
-  PMPI_Type_get_true_extent(*type, &true_lb, &true_extent);
-  for (int i = 0; i < *count; ++i) {
-    std::array<std::uint32_t, 2> left{}, right{};
-    char* const to = static_cast<char*>(inout) + true_lb + i * extent;
-    std::memcpy(left.data(), static_cast<char*>(in) + true_lb + i * extent, sizeof left);
-    std::memcpy(right.data(), to, sizeof right);
-    right = {left[0] * right[0], left[0] * right[1] + left[1]};
-    std::memcpy(to, right.data(), sizeof right);
-  }
-}
-
-using Map = std::array<std::uint32_t, 2>;
-
-Map map_of(int rank, Count i) {
-  return {static_cast<std::uint32_t>(2 * rank + 3), static_cast<std::uint32_t>(rank + 7 * i)};
-}
-
-/// Of ranks first .. last - 1.
-Map composed(int first, int last, Count i) {
-  Map all{1, 0};
-  for (int rank = first; rank < last; ++rank) {
-    const Map next = map_of(rank, i);
-    all = {all[0] * next[0], all[0] * next[1] + all[1]};
-  }
-  return all;
-}
 
 /// Checks in-place reductions of `count` maps, of which element i lies `extent` bytes after element i - 1, with a
 /// datatype for the address `buffer`.
@@ -388,115 +326,6 @@ TEST_MPI(many_datatypes) {
     expect(std::memcmp(data.data() + 1, "abcde", 5) == 0, algorithm.id(Collective::bcast) + ": wrong data");
   });
   for (MPI_Datatype& made : types) PMPI_Type_free(&made);
-}
-
-namespace {
-
-/// Memory of which only the pages that are touched exist.
-class Sparse {
- public:
-  explicit Sparse(Count bytes) : bytes_(static_cast<std::size_t>(bytes)) {
-    data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  }
-  ~Sparse() {
-    if (*this) munmap(data_, bytes_);
-  }
-  Sparse(const Sparse&) = delete;
-  Sparse& operator=(const Sparse&) = delete;
-  explicit operator bool() const { return data_ != MAP_FAILED; }
-  [[nodiscard]] char* data() const { return static_cast<char*>(data_); }
-
- private:
-  std::size_t bytes_;
-  void* data_ = nullptr;
-};
-
-}  // namespace
-
-// Elements a MiB apart: offsets beyond 2^31 bytes, displacements that are int only in units of elements.
-TEST_MPI(extents_beyond_int) {
-  constexpr Count extent = Count{1} << 20, count = 2100;
-  static_assert(extent * count > std::numeric_limits<int>::max());
-  const int p = world_size(), r = world_rank();
-  MPI_Datatype pair = MPI_DATATYPE_NULL;
-  PMPI_Type_contiguous(2, MPI_UINT32_T, &pair);
-  MPI_Datatype type = resized(pair, 0, extent);
-  const Sparse memory(extent * (count + 1));
-  if (!memory) return fail("no address space");
-  const auto at = [&](Count i) { return memory.data() + i * extent; };
-  for_each_algorithm(Collective::bcast, {}, [&](const Algorithm& algorithm) {
-    for (Count i = 0; i < count; ++i) {
-      const Map value = r == 0 ? map_of(5, i) : Map{};
-      std::memcpy(at(i), value.data(), sizeof value);
-    }
-    mpi::bcast(memory.data(), count, type, 0, MPI_COMM_WORLD, std::string(algorithm.name));
-    expect(std::memcmp(at(count - 1), map_of(5, count - 1).data(), 8) == 0, algorithm.id(Collective::bcast));
-  });
-  // The block of rank i lies i elements before the end: an int in units of elements, not in bytes.
-  const auto n = static_cast<std::size_t>(p);
-  std::vector<int> ones(n, 1), displs(n);
-  for (int i = 0; i < p; ++i) displs[static_cast<std::size_t>(i)] = static_cast<int>(count) - 1 - i;
-  for (const Collective collective : {Collective::allgatherv, Collective::gatherv, Collective::alltoallv}) {
-    for_each_algorithm(collective, {}, [&](const Algorithm& algorithm) {
-      for (int i = 0; i < p; ++i) std::memset(at(count - 1 - i), 0, 8);
-      const Map mine = map_of(r, 1);
-      const std::vector<int> same(n, 0);
-      mpi::Call call{.collective = collective,
-                     .sendbuf = mine.data(),
-                     .recvbuf = memory.data(),
-                     .sendcount = 2,
-                     .sendcounts = ones.data(),
-                     .recvcounts = ones.data(),
-                     .senddispls = same.data(),
-                     .recvdispls = displs.data(),
-                     .sendtype = MPI_UINT32_T,
-                     .recvtype = type,
-                     .root = p - 1,
-                     .comm = MPI_COMM_WORLD};
-      if (collective == Collective::alltoallv) call.sendtype = type;
-      serve(call, algorithm);
-      for (int i = 0; i < p && (collective != Collective::gatherv || r == p - 1); ++i) {
-        expect(std::memcmp(at(count - 1 - i), map_of(i, 1).data(), 8) == 0, algorithm.id(collective));
-      }
-    });
-  }
-  PMPI_Type_free(&type);
-}
-
-// A user operator on such elements; some algorithms need as much memory again, of which little is touched.
-TEST_MPI(user_operators_beyond_int) {
-  if (world_size() > 3) return;  // address space
-  constexpr Count extent = Count{1} << 20, count = 2100;
-  MPI_Op op = MPI_OP_NULL;
-  PMPI_Op_create(compose_anywhere, 0, &op);
-  MPI_Datatype pair = MPI_DATATYPE_NULL;
-  PMPI_Type_contiguous(2, MPI_UINT32_T, &pair);
-  MPI_Datatype type = resized(pair, 0, extent);
-  const Sparse memory(extent * count);
-  if (!memory) return fail("no address space");
-  for (Count i = 0; i < count; ++i) std::memcpy(memory.data() + i * extent, map_of(world_rank(), i).data(), 8);
-  const mpi::Call call{.collective = Collective::allreduce,
-                       .sendbuf = MPI_IN_PLACE,
-                       .recvbuf = memory.data(),
-                       .sendcount = count,
-                       .sendtype = type,
-                       .op = op,
-                       .comm = MPI_COMM_WORLD};
-  const mpi::Outcome outcome = mpi::perform(call, *mpi::intern(call.collective, {}));
-  // What decides is what is sent, without the gaps.
-  const Selection small = resolve({}, {.collective = call.collective,
-                                       .p = world_size(),
-                                       .bytes = 8 * count,
-                                       .op = {.commutative = false, .idempotent = false},
-                                       .exact_op = false,
-                                       .predefined_op = false});
-  expect(outcome.error == MPI_SUCCESS && outcome.served() != nullptr, "not served");
-  expect(outcome.served() == nullptr || outcome.served()->id() == small.id(), "not chosen by the bytes of messages");
-  for (Count i = 0; i < count; ++i) {
-    expect(std::memcmp(memory.data() + i * extent, composed(0, world_size(), i).data(), 8) == 0, "allreduce");
-  }
-  PMPI_Type_free(&type);
-  PMPI_Op_free(&op);
 }
 
 }  // namespace circoll::test

@@ -8,10 +8,6 @@ shift 6
 program=("$@")
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() { echo "FAILED: $*"; failed=1; }
 title="Open MPI" wrong=mpich
 [ "$mpi" = mpich ] && title=MPICH wrong=openmpi
 linked=no

@@ -61,6 +61,15 @@ TEST(Numbers, ExactNumbersAreReadAgain) {
   }
 }
 
+TEST(Lists, AreTheWordsBetweenCommas) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(split_list("a,bc,d=1"), (Words{"a", "bc", "d=1"}));
+  EXPECT_EQ(split_list(",a,,b,"), (Words{"a", "b"})) << "without empty ones";
+  EXPECT_EQ(split_list("a"), Words{"a"});
+  EXPECT_EQ(split_list(""), Words{});
+  EXPECT_EQ(split_list(","), Words{});
+}
+
 TEST(Names, OfToStringAreKnownWithMpiAndInCapitalsToo) {
   const auto in_capitals = [](std::string_view name) {
     std::string text = "MPI_";
@@ -128,6 +137,24 @@ TEST(Names, UnknownOnesAreAnsweredByTheList) {
   EXPECT_EQ(collective.find("'allredce' is no collective (did you mean allreduce?); known are allreduce, reduce, "), 0U)
       << collective;
   EXPECT_NE(collective.find(", exscan"), std::string::npos) << collective;
+}
+
+TEST(Names, UnknownTypesAreAnsweredByMpisNamesToo) {
+  const auto answer = [](std::string_view name) {
+    const std::string text = refusal(parse_type, name);
+    EXPECT_NE(text.find("known are byte, int8, "), std::string::npos) << text;
+    const std::size_t end = text.find("; known are ");
+    const std::string_view kind = "element type";
+    return text.substr(text.find(kind) + kind.size(), end - text.find(kind) - kind.size());
+  };
+  EXPECT_EQ(answer("flaot"), " (did you mean float?)") << "two letters are swapped";
+  EXPECT_EQ(answer("MPI_FLAOT"), " (did you mean float?)");
+  EXPECT_EQ(answer("itn"), " (did you mean int?)");
+  EXPECT_EQ(answer("MPI_DOUBEL"), " (did you mean double, 2double?)");
+  EXPECT_EQ(answer("floats"), " (did you mean float, float16, float32?)") << "what is nearest comes first";
+  EXPECT_EQ(answer("intger"), " (did you mean integer, integer1, integer2?)");
+  EXPECT_EQ(answer("MPI_DOUBLE_PRECISON"), " (did you mean double_precision, 2double_precision?)");
+  EXPECT_EQ(answer("struct"), "") << "nothing is near";
 }
 
 TEST(Names, AreRewrittenForCommandLines) {

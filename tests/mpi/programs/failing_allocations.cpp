@@ -7,12 +7,6 @@
 // Each call must return an error, of which the communicator's error handler has heard once, or the right result; and
 // the next call on the communicator, or on later ones, which get the tags of those before, must be right.
 #include <mpi.h>
-#ifdef OPEN_MPI
-#include <mpi-ext.h>
-#define INIT(name) MPIX_##name##_init
-#else
-#define INIT(name) MPI_##name##_init
-#endif
 
 #include <atomic>
 #include <cstddef>
@@ -24,6 +18,8 @@
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include "persistent.h"
 
 namespace {
 
@@ -96,7 +92,7 @@ struct Collective {
   [](Data& d, MPI_Comm c) { return MPI_##name(__VA_ARGS__, c); }, \
       [](Data& d, MPI_Comm c, MPI_Request* r) { return MPI_I##name(__VA_ARGS__, c, r); }
 #define WITH_INIT(name, ...) \
-  [](Data& d, MPI_Comm c, MPI_Request* r) { return INIT(name)(__VA_ARGS__, c, MPI_INFO_NULL, r); }
+  [](Data& d, MPI_Comm c, MPI_Request* r) { return PERSISTENT(name)(__VA_ARGS__, c, MPI_INFO_NULL, r); }
 
 int MPI_IAllreduce(const void* s, void* r, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request* q) {
   return MPI_Iallreduce(s, r, n, t, o, c, q);

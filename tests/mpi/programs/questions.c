@@ -9,60 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int rank, size;
-static MPI_Comm comm; /* the one under test */
-static int nonblocking;
-static int calls_comm, calls_world, calls_self, calls_other;
-
-static void handler(MPI_Comm* which, int* code, ...) {
-  (void)code;
-  if (*which == comm) {
-    ++calls_comm;
-  } else if (*which == MPI_COMM_WORLD) {
-    ++calls_world;
-  } else if (*which == MPI_COMM_SELF) {
-    ++calls_self;
-  } else {
-    ++calls_other;
-  }
-}
-
-static void add(void* in, void* inout, int* n, MPI_Datatype* type) {
-  int i;
-  (void)type;
-  for (i = 0; i < *n; ++i) ((int*)inout)[i] += ((int*)in)[i];
-}
-
-/* What became of a call at this rank; all ranks' lines in order. */
-static void report(const char* what, int rc) {
-  char line[160];
-  int class = MPI_SUCCESS, length = 0, i;
-  char name[MPI_MAX_ERROR_STRING] = "success";
-  if (rc != MPI_SUCCESS) {
-    MPI_Error_class(rc, &class);
-    MPI_Error_string(class, name, &length);
-  }
-  snprintf(line, sizeof line, "%-44s rank %d: %.50s; handlers: comm %d, world %d, self %d, other %d", what, rank, name,
-           calls_comm, calls_world, calls_self, calls_other);
-  calls_comm = calls_world = calls_self = calls_other = 0;
-  if (rank != 0) {
-    MPI_Send(line, sizeof line, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
-    return;
-  }
-  puts(line);
-  for (i = 1; i < size; ++i) {
-    MPI_Recv(line, sizeof line, MPI_CHAR, i, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    puts(line);
-  }
-}
-
-static int waited(int rc, MPI_Request* request) {
-  return rc == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : rc;
-}
-
-/* MPI_NAME(arguments) or MPI_Iname(arguments, &request). */
-#define CALL(name, iname, ...) \
-  (nonblocking ? waited(MPI_I##iname(__VA_ARGS__, &request), &request) : MPI_##name(__VA_ARGS__))
+#include "verdicts.h"
 
 static void ask(void) {
   MPI_Request request = MPI_REQUEST_NULL;

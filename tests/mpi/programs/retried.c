@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "either.h"
+
 enum { n = 6, most = 16 };
 static int rank, size;
 static int in[n * most], out[n * most], counts[most], displs[most];
@@ -18,12 +20,6 @@ static const char* const names[] = {"allreduce",      "reduce",     "reduce_scat
                                     "gatherv",        "scatter",    "scatterv",
                                     "alltoall",       "alltoallv",  "bcast"};
 enum { forms = sizeof names / sizeof names[0] };
-
-static int waited(int rc, MPI_Request* request) {
-  return rc == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : rc;
-}
-#define CALL(name, iname, ...) \
-  (nonblocking ? waited(MPI_I##iname(__VA_ARGS__, &request), &request) : MPI_##name(__VA_ARGS__))
 
 static int call(int form, int nonblocking, MPI_Datatype type, int root) {
   MPI_Request request = MPI_REQUEST_NULL;

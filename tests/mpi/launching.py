@@ -1,0 +1,43 @@
+"""How each MPI library launches the ranks of a test, and what the test expects of them."""
+import os
+import sys
+
+LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
+                         "--mca", "btl", "self,vader", "--mca", "op", "^avx"],
+             "mpich": ["mpiexec.mpich"]}
+NUMBERS = {"openmpi": "-np", "mpich": "-n"}
+SPINS = {"openmpi": False, "mpich": True}  # while it waits, unless a shim is preloaded that yields
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+failures = []
+
+
+def launcher(mpi, *options):
+    """The command that launches what processes() gives."""
+    return [*LAUNCHERS[mpi], *options]
+
+
+def processes(mpi, np, command):
+    """np ranks of a command."""
+    return [NUMBERS[mpi], str(np), *command]
+
+
+def preloaded(mpi, dropin, shim):
+    """What LD_PRELOAD holds under the drop-in."""
+    return f"{dropin} {shim}" if SPINS[mpi] else dropin
+
+
+def environment():
+    return os.environ | ENVIRONMENT
+
+
+def expect(holds, what, *outputs):
+    """Says what is wrong, with what was printed, unless it holds."""
+    if not holds:
+        failures.append(what)
+        print(f"FAILED: {what}", *outputs, sep="\n", flush=True)
+
+
+def end():
+    """Ends the test with 1 if anything was wrong."""
+    print("FAILED" if failures else "PASS")
+    sys.exit(1 if failures else 0)
