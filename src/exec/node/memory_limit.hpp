@@ -1,0 +1,19 @@
+// The memory that control groups leave to a process.
+//
+// Memory beyond the limit of a control group is not refused: the kernel ends a process of the group. So the limit is
+// read before memory is taken.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace circoll::node {
+
+/// The bytes that the control groups of this process, versions 1 and 2, may still take, file caches being given up;
+/// the smallest of all levels. Nothing if there is no limit, or none can be read. Others take from the same memory, so
+/// it is an estimate. The paths are for tests.
+[[nodiscard]] std::optional<std::uint64_t> memory_room(const std::string& membership = "/proc/self/cgroup",
+                                                       const std::string& mount = "/sys/fs/cgroup");
+
+}  // namespace circoll::node
