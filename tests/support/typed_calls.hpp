@@ -27,20 +27,19 @@ struct Blocking {
 };
 struct Waited {
   static constexpr const char* name = "nonblocking, waited for";
+  virtual ~Waited() = default;
+  virtual void finish(Request& request) const { request.wait(); }
   void operator()(auto& comm, auto prepare, auto call, auto check) const {
     prepare();
     Request request = call(nonblocking(comm));
-    request.wait();
+    finish(request);
     check();
   }
 };
-struct Tested {
+struct Tested : Waited {
   static constexpr const char* name = "nonblocking, tested";
-  void operator()(auto& comm, auto prepare, auto call, auto check) const {
-    prepare();
-    Request request = call(nonblocking(comm));
+  void finish(Request& request) const override {
     while (!request.test()) std::this_thread::yield();
-    check();
   }
 };
 struct Repeated {
