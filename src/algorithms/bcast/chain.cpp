@@ -39,8 +39,7 @@ struct Chains {
 std::int64_t rounds_of(const Chains& chains, std::int64_t n) { return chains.number * n + chains.length - 1; }
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank p = b.size();
   if (p == 1) return;
   const Chains chains(p, b.param(fanout.name, fanout.fallback));

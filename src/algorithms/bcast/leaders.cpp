@@ -13,6 +13,7 @@
 //           2407.18004, in both phases.
 #include "circoll/algorithm.hpp"
 #include "patterns/broadcast_rounds.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/nodes.hpp"
 
 namespace {
@@ -25,8 +26,7 @@ constexpr const char* phase = "bcast/circulant_pipelined";
 std::int64_t rounds_of(Rank p, std::int64_t n) { return p == 1 ? 0 : n - 1 + patterns::ceil_log2(p); }
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const patterns::Nodes nodes(b);
   const Rank node = nodes.node_of(b.rank());
   if (nodes.leader(node) == b.rank()) {

@@ -20,8 +20,7 @@ using namespace circoll;
 using patterns::segments;
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank p = b.size();
   const Rank r = b.rank();
   const bool last = r == p - 1;

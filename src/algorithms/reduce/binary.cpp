@@ -17,7 +17,7 @@ using namespace circoll;
 using patterns::segments;
 
 void build(Builder& b) {
-  b.cut(b.param(segments.name, segments.fallback));
+  patterns::cut(b, segments);
   append_reversed(b, build_part(b, "bcast/binary", part_shape(b)), Reversal::reduce);
 }
 

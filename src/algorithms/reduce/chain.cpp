@@ -19,7 +19,7 @@ constexpr ParamDeclaration fanout{
     .name = "fanout", .minimum = 1, .maximum = 1 << 20, .fallback = 4, .summary = "number of chains"};
 
 void build(Builder& b) {
-  b.cut(b.param(segments.name, segments.fallback));
+  patterns::cut(b, segments);
   append_reversed(b, build_part(b, "bcast/chain", part_shape(b)), Reversal::reduce);
 }
 

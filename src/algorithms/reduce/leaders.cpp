@@ -11,6 +11,7 @@
 // Source    reversal of bcast/leaders.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/nodes.hpp"
 
 namespace {
@@ -21,7 +22,7 @@ using patterns::segments;
 constexpr const char* forward = "bcast/leaders";
 
 void build(Builder& b) {
-  b.cut(b.param(segments.name, segments.fallback));
+  patterns::cut(b, segments);
   append_reversed(b, build_part(b, forward, part_shape(b)), Reversal::reduce, {.depth = 4});
 }
 
