@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "circoll/measurement.hpp"
+#include "circoll/measured/measurement.hpp"
 
 namespace circoll::cli {
 

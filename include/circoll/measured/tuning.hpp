@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "circoll/measurement.hpp"
+#include "circoll/measured/measurement.hpp"
 #include "circoll/types.hpp"
 
 namespace circoll {

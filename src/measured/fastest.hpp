@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "circoll/tuning.hpp"
+#include "circoll/measured/tuning.hpp"
 
-namespace circoll::select {
+namespace circoll::measured {
 
 /// One algorithm in one cell, by the median of its launches.
 struct Timed {
@@ -43,4 +43,4 @@ struct BestAndNative {
 /// The fastest candidate as TuneOptions say. Nothing if there is no candidate.
 [[nodiscard]] std::optional<RuleCell> fastest(TimedCell cell, const TuneOptions& options);
 
-}  // namespace circoll::select
+}  // namespace circoll::measured

@@ -1,7 +1,7 @@
 // Measured medians against predicted times.
-#include "circoll/calibration.hpp"
 #include "circoll/collectives.hpp"
-#include "circoll/measurement.hpp"
+#include "circoll/measured/calibration.hpp"
+#include "circoll/measured/measurement.hpp"
 #include "circoll/select.hpp"
 
 namespace circoll {

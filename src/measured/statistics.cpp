@@ -1,4 +1,4 @@
-#include "core/statistics.hpp"
+#include "measured/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

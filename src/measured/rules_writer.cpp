@@ -1,5 +1,5 @@
 // Writes rules (docs/rules.md). What a rule may say is not repeated here: the reader is asked.
-#include "select/rules_writer.hpp"
+#include "measured/rules_writer.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -50,7 +50,7 @@ std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, con
       if (cells[next]->about.empty()) continue;
       about += (about.empty() ? "" : "; ") + cells[next]->about;
     }
-    const auto op = select::op_of_rule(collective, p, use, measured);
+    const auto op = measured::op_of_rule(collective, p, use, measured);
     if (!op) {
       throw Error(ErrorCode::invalid_argument, "no rule can give " + std::string(to_string(collective)) + " on " +
                                                    std::to_string(p) + " ranks to '" + use + "'");
@@ -86,7 +86,7 @@ void require_distinct(const Cells& cells) {
 
 }  // namespace
 
-namespace select {
+namespace measured {
 
 std::optional<std::string> op_of_rule(Collective collective, Rank p, const std::string& use,
                                       const RuleOperator& measured) {
@@ -106,7 +106,7 @@ std::optional<std::string> op_of_rule(Collective collective, Rank p, const std::
   return std::nullopt;
 }
 
-}  // namespace select
+}  // namespace measured
 
 std::string rules_json(const std::vector<RuleCell>& cells, const RuleOperator& measured, const RulesText& text) {
   Cells sorted;

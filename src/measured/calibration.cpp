@@ -4,8 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/measured/calibration.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {

@@ -1,5 +1,5 @@
 // The guidelines, as data. Sources: docs/guidelines.md.
-#include "circoll/guidelines.hpp"
+#include "circoll/measured/guidelines.hpp"
 
 namespace circoll {
 namespace {

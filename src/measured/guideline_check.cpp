@@ -5,12 +5,12 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "circoll/guidelines.hpp"
+#include "circoll/measured/guidelines.hpp"
 #include "circoll/select.hpp"
-#include "core/mann_whitney.hpp"
-#include "core/statistics.hpp"
-#include "select/comparable.hpp"
-#include "select/fastest.hpp"
+#include "measured/comparable.hpp"
+#include "measured/fastest.hpp"
+#include "measured/mann_whitney.hpp"
+#include "measured/statistics.hpp"
 
 namespace circoll {
 namespace {
@@ -23,7 +23,7 @@ Samples samples_of(const std::vector<GuidelineRun>& runs) {
   std::vector<const Launch*> launches;
   launches.reserve(runs.size());
   for (const GuidelineRun& run : runs) launches.push_back(&run.launch);
-  select::require_comparable(launches);
+  measured::require_comparable(launches);
   Samples samples;
   for (const GuidelineRun& run : runs) {
     std::map<Key, double> of_launch;  // a launch counts once, whatever its file repeats
@@ -77,16 +77,16 @@ Samples::const_iterator right_of(const Guideline& guideline, const Samples& samp
 
 /// A cell of rules in the making.
 struct Fix {
-  select::TimedCell cell{};
+  measured::TimedCell cell{};
   std::string reason{};  ///< empty: native serves it
 
   [[nodiscard]] bool only_native() const {
     return std::all_of(cell.candidates.begin(), cell.candidates.end(),
-                       [](const select::Timed& time) { return time.algorithm == "native"; });
+                       [](const measured::Timed& time) { return time.algorithm == "native"; });
   }
   /// How much sooner a call ends than native.
   [[nodiscard]] double saved_s() const {
-    const auto [best, native] = select::best_and_native(cell);
+    const auto [best, native] = measured::best_and_native(cell);
     return reason.empty() || native == nullptr ? 0 : native->median_s - best->median_s;
   }
   [[nodiscard]] RuleCell rule() const {
@@ -94,7 +94,7 @@ struct Fix {
     if (reason.empty()) return chosen;
     if (only_native()) {
       chosen.use = "auto";
-    } else if (auto best = select::fastest(cell, {.margin = 0})) {
+    } else if (auto best = measured::fastest(cell, {.margin = 0})) {
       chosen = *std::move(best);
     }
     chosen.about = reason + (chosen.about.empty() ? "" : ": ") + chosen.about;
@@ -104,8 +104,8 @@ struct Fix {
 
 class Fixes {
  public:
-  explicit Fixes(std::vector<select::TimedCell> cells) {
-    for (select::TimedCell& cell : cells) all_.push_back({std::move(cell)});
+  explicit Fixes(std::vector<measured::TimedCell> cells) {
+    for (measured::TimedCell& cell : cells) all_.push_back({std::move(cell)});
   }
 
   /// The one for the left-hand side of a finding of native that does not have a reason yet, or nullptr.
@@ -169,7 +169,7 @@ std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, con
   // In rules "auto" is the model's choice.
   const bool by_model =
       std::all_of(runs.begin(), runs.end(), [](const GuidelineRun& run) { return run.launch.default_policy; });
-  std::vector<select::Timed> times;
+  std::vector<measured::Timed> times;
   for (const auto& [key, medians] : samples_of(runs)) {
     const auto& [side, algorithm, p, bytes] = key;
     if (algorithm == "auto" && !by_model) continue;
@@ -177,7 +177,7 @@ std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, con
       times.push_back({*collective, p, bytes, algorithm, median(medians), static_cast<int>(medians.size()), false});
     }
   }
-  Fixes fixes(select::timed_cells(times, measured));
+  Fixes fixes(measured::timed_cells(times, measured));
   for (const Finding& finding : findings) {
     if (finding.verdict != GuidelineVerdict::violated) continue;
     if (Fix* const fix = fixes.wanted(finding)) fix->reason = to_string(*finding.guideline) + " violated";

@@ -1,11 +1,11 @@
-#include "circoll/measurement.hpp"
+#include "circoll/measured/measurement.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
 #include "circoll/error.hpp"
-#include "core/statistics.hpp"
+#include "measured/statistics.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {

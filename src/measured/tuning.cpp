@@ -1,10 +1,10 @@
-#include "circoll/tuning.hpp"
+#include "circoll/measured/tuning.hpp"
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "core/text.hpp"
-#include "select/comparable.hpp"
-#include "select/fastest.hpp"
+#include "measured/comparable.hpp"
+#include "measured/fastest.hpp"
 
 namespace circoll {
 namespace {
@@ -38,9 +38,9 @@ std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOption
   std::vector<const Launch*> all;
   all.reserve(launches.size());
   for (const Launch& launch : launches) all.push_back(&launch);
-  select::require_comparable(all);
+  measured::require_comparable(all);
   const RuleOperator measured = measured_operator(launches.front());
-  std::vector<select::Timed> times;
+  std::vector<measured::Timed> times;
   for (const std::vector<Launch>& group : by_setting(launches)) {
     for (const Combined& cell : combine(group)) {
       const Measurement& row = cell.row;
@@ -57,8 +57,8 @@ std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOption
     }
   }
   std::vector<RuleCell> cells;
-  for (const select::TimedCell& cell : select::timed_cells(times, measured)) {
-    if (auto chosen = select::fastest(cell, options)) cells.push_back(*std::move(chosen));
+  for (const measured::TimedCell& cell : measured::timed_cells(times, measured)) {
+    if (auto chosen = measured::fastest(cell, options)) cells.push_back(*std::move(chosen));
   }
   return cells;
 }

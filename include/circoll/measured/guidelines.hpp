@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "circoll/measurement.hpp"
-#include "circoll/tuning.hpp"
+#include "circoll/measured/measurement.hpp"
+#include "circoll/measured/tuning.hpp"
 #include "circoll/types.hpp"
 
 namespace circoll {

@@ -1,7 +1,7 @@
 // Reads what circoll-bench --guidelines has written.
 #include <algorithm>
 
-#include "circoll/guidelines.hpp"
+#include "circoll/measured/guidelines.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {

@@ -1,4 +1,4 @@
-#include "select/comparable.hpp"
+#include "measured/comparable.hpp"
 
 #include <map>
 #include <set>
@@ -6,7 +6,7 @@
 
 #include "circoll/error.hpp"
 
-namespace circoll::select {
+namespace circoll::measured {
 namespace {
 
 [[noreturn]] void fail(const Launch& one, const Launch& other) {
@@ -31,4 +31,4 @@ void require_comparable(const std::vector<const Launch*>& launches) {
   }
 }
 
-}  // namespace circoll::select
+}  // namespace circoll::measured

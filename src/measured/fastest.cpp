@@ -1,4 +1,4 @@
-#include "select/fastest.hpp"
+#include "measured/fastest.hpp"
 
 #include <fmt/format.h>
 
@@ -9,9 +9,9 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/select.hpp"
-#include "select/rules_writer.hpp"
+#include "measured/rules_writer.hpp"
 
-namespace circoll::select {
+namespace circoll::measured {
 namespace {
 
 bool usable(const Timed& time, const RuleOperator& measured) {
@@ -102,4 +102,4 @@ std::optional<RuleCell> fastest(TimedCell cell, const TuneOptions& options) {
                   .about = std::move(about)};
 }
 
-}  // namespace circoll::select
+}  // namespace circoll::measured
