@@ -10,8 +10,8 @@
 
 #include "circoll/model.hpp"
 #include "circoll/verify.hpp"
+#include "oracle/formula.hpp"
 #include "printed_formulas.hpp"
-#include "support/formula.hpp"
 
 namespace circoll::cli {
 namespace {

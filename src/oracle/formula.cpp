@@ -1,4 +1,4 @@
-#include "support/formula.hpp"
+#include "oracle/formula.hpp"
 
 #include <algorithm>
 #include <bit>
