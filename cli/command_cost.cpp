@@ -11,8 +11,8 @@
 #include "circoll/ops.hpp"
 #include "commands.hpp"
 #include "core/text.hpp"
-#include "cost_page.hpp"
-#include "cost_plot.hpp"
+#include "cost/cost_page.hpp"
+#include "cost/cost_plot.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -1,11 +1,11 @@
-#include "measured_page.hpp"
+#include "chart/measured_page.hpp"
 
 #include <fmt/format.h>
 
 #include <set>
 
+#include "chart/measured_chart.hpp"
 #include "core/text.hpp"
-#include "measured_chart.hpp"
 #include "page/page_parts.hpp"
 
 namespace circoll::cli {

@@ -1,4 +1,4 @@
-#include "measured_chart.hpp"
+#include "chart/measured_chart.hpp"
 
 #include <fmt/format.h>
 

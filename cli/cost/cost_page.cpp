@@ -1,4 +1,4 @@
-#include "cost_page.hpp"
+#include "cost/cost_page.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 
 #include "circoll/model.hpp"
 #include "circoll/verify.hpp"
+#include "cost/printed_formulas.hpp"
 #include "oracle/formula.hpp"
-#include "printed_formulas.hpp"
 
 namespace circoll::cli {
 namespace {

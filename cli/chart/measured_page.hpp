@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "measured_panels.hpp"
+#include "chart/measured_panels.hpp"
 
 namespace circoll::cli {
 

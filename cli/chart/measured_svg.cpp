@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chart/measured_chart.hpp"
 #include "circoll/error.hpp"
-#include "measured_chart.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "chart.hpp"
+#include "chart/chart.hpp"
 
 namespace circoll::cli {
 

@@ -1,4 +1,4 @@
-#include "printed_formulas.hpp"
+#include "cost/printed_formulas.hpp"
 
 #include <array>
 

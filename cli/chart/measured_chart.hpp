@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "chart_series.hpp"
-#include "measured_panels.hpp"
+#include "chart/chart_series.hpp"
+#include "chart/measured_panels.hpp"
 
 namespace circoll::cli {
 

@@ -1,4 +1,4 @@
-#include "measured_panels.hpp"
+#include "chart/measured_panels.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
-#include "cost_plot.hpp"
+#include "cost/cost_plot.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "chart.hpp"
+#include "chart/chart.hpp"
 #include "circoll/error.hpp"
 #include "core/text.hpp"
 

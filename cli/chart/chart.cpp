@@ -1,4 +1,4 @@
-#include "chart.hpp"
+#include "chart/chart.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "chart_series.hpp"
+#include "chart/chart_series.hpp"
 
 #include <fmt/format.h>
 
