@@ -1,8 +1,9 @@
-# Tests of the house itself: what may include what, the installed package, and "an algorithm is one file".
+# Tests of the house itself: what may include what, links, the installed package, and "an algorithm is one file".
 add_test(NAME rooms COMMAND ${PROJECT_SOURCE_DIR}/tools/check-rooms ${PROJECT_SOURCE_DIR})
 add_test(NAME rooms_refuse
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/rooms_test.py ${PROJECT_SOURCE_DIR})
-set_tests_properties(rooms rooms_refuse PROPERTIES LABELS house TIMEOUT 60)
+add_test(NAME links COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/links_test.py ${PROJECT_SOURCE_DIR})
+set_tests_properties(rooms rooms_refuse links PROPERTIES LABELS house TIMEOUT 60)
 
 # Every public header compiles alone, with nothing before it.
 if(NOT CIRCOLL_SANITIZE)
