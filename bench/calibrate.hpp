@@ -1,7 +1,7 @@
 // Times of messages and reductions, from which circoll calibrate makes a machine.
 #pragma once
 
-#include "circoll/calibration.hpp"
+#include "circoll/measured/calibration.hpp"
 
 namespace circoll::bench {
 

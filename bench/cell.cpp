@@ -10,8 +10,8 @@
 #include <random>
 
 #include "circoll/algorithm.hpp"
-#include "circoll/calibration.hpp"
 #include "circoll/collectives.hpp"
+#include "circoll/machine.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"

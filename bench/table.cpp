@@ -8,7 +8,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "core/statistics.hpp"
+#include "measured/statistics.hpp"
 
 namespace circoll::bench {
 namespace {

@@ -6,8 +6,9 @@
 #include <map>
 #include <memory>
 
-#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
+#include "circoll/measured/calibration.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"

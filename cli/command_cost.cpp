@@ -5,14 +5,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
 #include "circoll/model.hpp"
 #include "circoll/ops.hpp"
 #include "commands.hpp"
 #include "core/text.hpp"
-#include "cost_page.hpp"
-#include "cost_plot.hpp"
+#include "cost/cost_page.hpp"
+#include "cost/cost_plot.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
 

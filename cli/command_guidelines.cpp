@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "circoll/error.hpp"
-#include "circoll/guidelines.hpp"
+#include "circoll/measured/guidelines.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
 

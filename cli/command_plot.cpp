@@ -4,10 +4,10 @@
 #include <memory>
 #include <optional>
 
+#include "chart/measured_chart.hpp"
+#include "chart/measured_page.hpp"
 #include "circoll/error.hpp"
 #include "commands.hpp"
-#include "measured_chart.hpp"
-#include "measured_page.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {

@@ -4,8 +4,8 @@
 #include <map>
 #include <memory>
 
-#include "circoll/measurement.hpp"
-#include "circoll/tuning.hpp"
+#include "circoll/measured/measurement.hpp"
+#include "circoll/measured/tuning.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
 

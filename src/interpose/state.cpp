@@ -11,8 +11,8 @@
 #include <optional>
 #include <system_error>
 
-#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
 #include "core/environment.hpp"
 #include "core/text.hpp"
 #include "exec/mpi/comm/globals.hpp"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "exec/local/job.hpp"
-#include "support/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 namespace circoll {
 namespace {

@@ -1,5 +1,5 @@
 // Performance guidelines on made-up launches.
-#include "circoll/guidelines.hpp"
+#include "circoll/measured/guidelines.hpp"
 
 #include <gtest/gtest.h>
 

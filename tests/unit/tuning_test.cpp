@@ -1,5 +1,5 @@
 // Rules made of measurements: what they decide, and that they are read.
-#include "circoll/tuning.hpp"
+#include "circoll/measured/tuning.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,6 +8,7 @@
 
 #include "circoll/collectives.hpp"
 #include "exec/mpi/call/call.hpp"
+#include "exec/mpi/call/caller_side.hpp"
 #include "exec/mpi/call/elements.hpp"
 #include "prepare/signature.hpp"
 
@@ -73,28 +74,6 @@ class CallerBuffers {
   [[nodiscard]] int after(const std::byte* recv_staging, const Elements& elements) const;
 
  private:
-  /// A caller's buffer that takes part at this rank: equal blocks one after another, or blocks at
-  /// displacements.
-  struct Side {
-    bool significant = false;
-    char* buffer = nullptr;
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    TypeInfo info{};
-    Count count = 0;  ///< elements of each block, or of the only one
-    Rank blocks = 1;
-    CountArray counts{};  ///< instead of `count`
-    CountArray displs{};
-    bool copied = false;  ///< goes through staging memory even if it is dense
-
-    [[nodiscard]] bool staged() const { return significant && (copied || !info.dense); }
-    [[nodiscard]] Count bytes_of(Rank block) const { return elements_of(block) * info.size_bytes; }
-    [[nodiscard]] Count elements_of(Rank block) const { return counts ? counts[block] : count; }
-    [[nodiscard]] Count total_bytes() const;
-    /// Null, though there are elements in it.
-    [[nodiscard]] bool missing() const;
-    [[nodiscard]] char* block_begin(Rank block) const { return buffer + displs[block] * info.extent_bytes; }
-  };
-
   void read_reduction();
   void read_operator(const TypeInfo& info);
   void read_movement();
@@ -108,10 +87,8 @@ class CallerBuffers {
   [[nodiscard]] bool refuses_own_block() const;
   [[nodiscard]] bool at_root() const { return rank_ == call_.root; }
   /// The side with a block of every rank.
-  [[nodiscard]] const Side& all_blocks() const;
+  [[nodiscard]] const CallerSide& all_blocks() const;
   void add_arrays(Signature& signature) const;
-  [[nodiscard]] static int pack_side(const Side& side, std::byte* to);
-  [[nodiscard]] static int unpack_side(const Side& side, const std::byte* from);
   [[nodiscard]] int pack_own_block(std::byte* recv_staging) const;
 
   const Call& call_;
@@ -120,8 +97,8 @@ class CallerBuffers {
   bool erroneous_ = false;
   std::string_view unsupported_{};
   bool in_place_ = false;  ///< as the caller says it
-  Side send_{};
-  Side recv_{};
+  CallerSide send_{};
+  CallerSide recv_{};
   Elements elements_{};
   bool idempotent_ = false;
   bool exact_ = true;
