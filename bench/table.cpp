@@ -78,7 +78,7 @@ nlohmann::ordered_json sides_of(const std::vector<GuidelineCell>& guidelines, in
 
 std::ofstream open(const std::string& path) {
   std::ofstream file(path);
-  if (!file) throw Error(ErrorCode::invalid_argument, "the file " + path + " can not be written");
+  if (!file) throw Error(ErrorCode::invalid_argument, "the file " + path + " cannot be written");
   return file;
 }
 

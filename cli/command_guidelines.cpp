@@ -57,7 +57,7 @@ std::string as_text(const GuidelineOptions& options, const std::string& setting,
                       findings.size(), counted.violated, 1 + options.test.least_effect, options.test.significance);
   if (counted.too_few > 0) {
     text += fmt::format(
-        "# {} more are slower by that factor, but so few launches can not show that it is not by chance: 2 against 2 "
+        "# {} more are slower by that factor, but so few launches cannot show that it is not by chance: 2 against 2 "
         "give a p value of at least 0.167, 3 against 3 of 0.05, 4 against 4 of 0.014\n",
         counted.too_few);
   }

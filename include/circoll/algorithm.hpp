@@ -173,7 +173,7 @@ struct Selection {
 /// vector for bcast/pipeline, half of it for bcast/split_binary. Any other selection as it is. O(building a schedule).
 [[nodiscard]] Selection with_segment_count(const Selection& selection, Rank p, Count bytes);
 
-/// Why an algorithm can not serve a call with this p and operator; empty if it can.
+/// Why an algorithm cannot serve a call with this p and operator; empty if it can.
 struct OperatorTraits {
   bool commutative = true;
   bool idempotent = false;

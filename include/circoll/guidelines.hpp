@@ -92,7 +92,7 @@ struct GuidelineTest {
 enum class GuidelineVerdict {
   holds,     ///< no such difference, or one that chance explains
   violated,  ///< significant, and large enough
-  too_few,   ///< large enough, but so few launches can not make it significant
+  too_few,   ///< large enough, but so few launches cannot make it significant
 };
 [[nodiscard]] std::string_view to_string(GuidelineVerdict verdict);
 

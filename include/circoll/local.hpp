@@ -85,7 +85,7 @@ class World {
 
   /// Executes one collective, calls[r] for rank r, with all ranks taking turns in this thread: no threads,
   /// and a fixed order of events. No request of a rank may be active. Throws Error(internal) if the ranks wait for one
-  /// another for ever.
+  /// another forever.
   void run_single_threaded(std::span<const Call> calls, const Choice& choice = {});
 
  private:

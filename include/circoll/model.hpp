@@ -66,10 +66,10 @@ struct Ranked {
   Selection selection{};  ///< with the best parameters
   Terms terms{};
   double time_s = 0;
-  std::string unmet_need{};  ///< why the algorithm can not serve the call; terms and time are 0 then
+  std::string unmet_need{};  ///< why the algorithm cannot serve the call; terms and time are 0 then
 };
 
-/// Puts the least time first, then those that can not serve the call, in their order. Times whose logarithms, rounded
+/// Puts the least time first, then those that cannot serve the call, in their order. Times whose logarithms, rounded
 /// to six digits after the point, are equal are a tie: then the algorithm is first that copies less of what it sends,
 /// then one of the circulant family; what remains keeps its order. `p` is the number of ranks.
 void sort_by_time(std::vector<Ranked>& ranking, Rank p);
@@ -82,7 +82,7 @@ void sort_by_time(std::vector<Ranked>& ranking, Rank p);
 [[nodiscard]] std::string unranked_because(const Algorithm& algorithm, Collective collective, bool on_nodes);
 
 /// All algorithms of a collective with their best parameters, in the order of sort_by_time, on a machine whose ranks
-/// share no nodes; then those that can not serve the call, or that no ranking prices.
+/// share no nodes; then those that cannot serve the call, or that no ranking prices.
 [[nodiscard]] std::vector<Ranked> rank_algorithms(Collective collective, Rank p, Count bytes, const OperatorTraits& op,
                                                   const Machine& machine, Rank root = 0);
 

@@ -38,7 +38,7 @@ struct CallFacts {
 /// The facts of a call whose vector has `bytes`, with a predefined operator, which a collective without one ignores.
 [[nodiscard]] CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type);
 
-/// An algorithm that was considered and can not serve the call.
+/// An algorithm that was considered and cannot serve the call.
 struct RuledOut {
   std::string id;
   std::string why;
@@ -88,7 +88,7 @@ struct PolicyOptions {
 };
 
 /// A policy by name: "auto" (which is "model"), "model", "classic", "openmpi_fixed", "native", or "file:PATH" with rules as
-/// docs/rules.md describes them. Throws Error(unknown_name) for another name, Error(invalid_argument) for a file that can not
+/// docs/rules.md describes them. Throws Error(unknown_name) for another name, Error(invalid_argument) for a file that cannot
 /// be read, and Error(parse) naming the line for rules that are wrong.
 [[nodiscard]] std::unique_ptr<const Policy> make_policy(std::string_view name, const PolicyOptions& options = {});
 /// The policy "file" of rules in memory; `source` names them in messages.

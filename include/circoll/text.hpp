@@ -20,7 +20,7 @@ namespace circoll {
 [[nodiscard]] Schedule normalised(const Schedule& schedule);
 
 /// The text form: one line per step, ended by "end". Texts may follow one another in a file.
-/// Throws Error(invalid_argument) if check_structure() does, or if a name or number can not be written (see
+/// Throws Error(invalid_argument) if check_structure() does, or if a name or number cannot be written (see
 /// above).
 [[nodiscard]] std::string to_text(const Schedule& given);
 /// Reads exactly one schedule. Memory is bounded by the length of the text.

@@ -26,7 +26,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Digits at the begin of `text`, which are taken off it.
+/// Digits at the beginning of `text`, which are taken off it.
 std::optional<std::int64_t> take_digits(std::string_view& text) {
   std::int64_t value = 0;
   if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;  // no sign either

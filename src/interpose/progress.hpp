@@ -4,7 +4,7 @@
 //            opal_progress_register, MPICH by MPIX_Async_start (from 4.3 on), or by ucp_worker_progress (ch4:ucx),
 //            which it calls and we stand in front of
 //   thread   a thread of ours besides; MPI is initialised with MPI_THREAD_MULTIPLE for it. Also where a program asks for
-//            that level and the hook can not be used then (MPICH)
+//            that level and the hook cannot be used then (MPICH)
 #pragma once
 
 #include <string_view>

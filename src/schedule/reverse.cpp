@@ -98,7 +98,7 @@ class Reverser {
   }
 
   void read_events() {
-    // Not std::views::reverse: clang 14 can not compile the views of libstdc++ 12.
+    // Not std::views::reverse: clang 14 cannot compile the views of libstdc++ 12.
     for (auto at = forward_.steps.rbegin(); at != forward_.steps.rend(); ++at) {
       const Step& step = *at;
       check(step.kind != StepKind::reduce, "only schedules that move blocks can be reversed");

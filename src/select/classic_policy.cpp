@@ -102,7 +102,7 @@ class Classic final : public PolicyBase {
     if (wished.algorithm != nullptr) {
       if (auto decision = take(facts, wished, wish.reason, ruled_out)) return *std::move(decision);
     }
-    return fall_back(facts, std::string(wish.name) + " (" + wish.reason + ") can not serve the call",
+    return fall_back(facts, std::string(wish.name) + " (" + wish.reason + ") cannot serve the call",
                      std::move(ruled_out));
   }
 };

@@ -24,12 +24,12 @@ struct Timed {
 struct TimedCell {
   Collective collective = Collective::barrier;
   Rank p = 1;
-  Count bytes = 0;  ///< 0 where sizes can not decide
+  Count bytes = 0;  ///< 0 where sizes cannot decide
   std::vector<Timed> candidates{};
 };
 
 /// By collective, p and bytes. Left out: what was wrong somewhere, or measured by fewer launches than others of its cell, or can
-/// be said in no rule. Where sizes can not decide there is one cell per collective and p, and times are geometric means over
+/// be said in no rule. Where sizes cannot decide there is one cell per collective and p, and times are geometric means over
 /// the sizes; left out there: what was not measured at all of them.
 [[nodiscard]] std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured);
 

@@ -24,7 +24,7 @@ double least_seconds(const Selection& selection, const CallFacts& facts, Machine
 }
 
 /// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes. Those that
-/// can not be better than the best, by their declared costs, keep that bound as their time.
+/// cannot be better than the best, by their declared costs, keep that bound as their time.
 std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& facts, const PolicyOptions& options,
                              TrafficCache& traffic) {
   std::vector<Ranked> all;

@@ -158,7 +158,7 @@ class Reader {
       rule.bytes = read_interval(members, "bytes", 0);
       if (!size_decides(collective) && members.find("bytes") != nullptr) {
         fail_at(source_, entry.line,
-                "\"bytes\" can not decide about " + std::string(to_string(collective)) +
+                "\"bytes\" cannot decide about " + std::string(to_string(collective)) +
                     (has_unknown_size(collective) ? ": the ranks do not all know it" : ", which has none"));
       }
       rule.ops = read_ops(collective, members, entry);
@@ -234,7 +234,7 @@ class Reader {
         const std::string why = why_not(selection, facts, options_.allow_rank_divergence);
         if (why.empty()) continue;
         fail_at(source_, rule.line,
-                selection.id() + " can not serve all calls of this rule: for p = " + std::to_string(p) +
+                selection.id() + " cannot serve all calls of this rule: for p = " + std::to_string(p) +
                     (is_reducing(collective) ? " and an operator that is " + name_of(kind) : "") + " it " + why);
       }
     }
@@ -343,8 +343,8 @@ class Rules final : public PolicyBase {
     if (rule->use.kind == Use::Kind::automatic) return fall_back(facts, "rule " + where, {});
     std::vector<RuledOut> ruled_out;
     if (auto decision = take(facts, rule->use.selection, "rule " + where, ruled_out)) return *std::move(decision);
-    // Only an "otherwise", which can not be checked against all calls when it is read.
-    return fall_back(facts, "rule " + where + " can not serve the call", std::move(ruled_out));
+    // Only an "otherwise", which cannot be checked against all calls when it is read.
+    return fall_back(facts, "rule " + where + " cannot serve the call", std::move(ruled_out));
   }
 
  private:

@@ -231,7 +231,7 @@ class Labels {
  public:
   explicit Labels(const Circle& circle) : circle_(&circle) {}
 
-  /// `t` is the best place: 0 at the begin of the curve, 1 at its end.
+  /// `t` is the best place: 0 at the beginning of the curve, 1 at its end.
   void add(const Curve& along, double t, std::string_view css_class, std::string_view text) {
     const double half_width = 3.2 * static_cast<double>(text.size());
     for (const double shift : {0.0, -0.08, 0.08, -0.16, 0.16, -0.24, 0.24}) {

@@ -294,7 +294,7 @@ static void all_errors(void) {
   }
 #ifdef MPICH_VERSION
   {
-    /* Open MPI can not tell a handle that was freed. */
+    /* Open MPI cannot tell a handle that was freed. */
     MPI_Comm freed, copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &freed);
     copy = freed;

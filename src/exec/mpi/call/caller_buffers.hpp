@@ -37,7 +37,7 @@ class CallerBuffers {
   /// The arguments are wrong: the native collective shall say how.
   [[nodiscard]] bool erroneous() const { return erroneous_; }
   /// Whether a call with the same arguments means the same: there are no arrays, which the program may change, and handles
-  /// are MPI's own, which it can not free.
+  /// are MPI's own, which it cannot free.
   [[nodiscard]] bool lasting() const { return !is_irregular(call_.collective) && has_lasting_handles(); }
   /// The part of it that is about handles.
   [[nodiscard]] bool has_lasting_handles() const;

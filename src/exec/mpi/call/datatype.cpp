@@ -102,7 +102,7 @@ std::vector<Row> predefined_rows() {
   return rows;
 }
 
-// What is asked here can not fail for a handle that has_handle() admits: errors of questions without a communicator would go
+// What is asked here cannot fail for a handle that has_handle() admits: errors of questions without a communicator would go
 // to the program's error handler.
 
 /// The bytes of a datatype, where MPI counts them.
@@ -274,7 +274,7 @@ Count chunk_elements(const TypeInfo& info) {
   return std::max<Count>(1, pack_chunk_bytes / std::max<Count>(1, info.size_bytes));
 }
 
-/// The way for elements beyond 1 GiB, which MPI_Pack can not address, for absolute addresses, which
+/// The way for elements beyond 1 GiB, which MPI_Pack cannot address, for absolute addresses, which
 /// MPICH's MPI_Pack takes for a null pointer, and for what it packs wrong: a message to ourselves.
 int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_type, Count from_extent, void* to,
                        Count to_count, MPI_Datatype to_type, Count to_extent) {

@@ -14,7 +14,7 @@ bool is_truncation(int error) {
 }
 
 /// A cancelled receive ends whatever other processes do, MPI promises; a message that has been matched may still have
-/// to arrive. Nobody waits for ever for a process that has died.
+/// to arrive. Nobody waits forever for a process that has died.
 constexpr double patience_s = 0.5;
 
 /// MPI_Waitsome for one. SMPI's own asks by MPI_Test, which takes simulated time.

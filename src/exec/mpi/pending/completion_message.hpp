@@ -16,7 +16,7 @@ class CompletionMessage {
   [[nodiscard]] int init_receive(MPI_Request* request) const;
   /// Takes it back: nobody will send.
   static void withdraw(MPI_Request* request) noexcept;
-  /// Completes it. A status of a receive can not carry an error code; if there was one, the message is too long, so that
+  /// Completes it. A status of a receive cannot carry an error code; if there was one, the message is too long, so that
   /// the receive fails at least.
   void send(int error) const noexcept;
 

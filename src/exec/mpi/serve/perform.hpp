@@ -33,7 +33,7 @@ struct Outcome {
   return {.error = error, .reason = reason, .bytes = bytes, .handled = true};
 }
 
-/// What to do with a call that the chosen algorithm can not serve.
+/// What to do with a call that the chosen algorithm cannot serve.
 enum class Unserved {
   native,  ///< call the MPI library's own
   refuse,  ///< throw Error(unsupported, invalid_argument); an automatic choice may still be native
