@@ -1,4 +1,4 @@
-// What an algorithm declares, and the registry of all algorithms.
+// Declarations of algorithms, and the registry of all of them.
 #pragma once
 
 #include <string>
@@ -23,8 +23,8 @@ struct Needs {
 struct Guarantees {
   bool same_bits = false;   ///< all ranks compute a result block by the same expression, up to commutativity
   bool rank_order = false;  ///< operands are combined in the order of ranks 0, 1, ..., p-1
-  /// alltoall(v): every block goes straight from its source to its destination, so that nobody needs to know the sizes
-  /// of blocks between others.
+  /// In an alltoall(v), every block goes straight from its source to its destination. Nobody needs to know the sizes of
+  /// blocks between others.
   bool direct = false;
 };
 
@@ -40,9 +40,9 @@ struct Cost {
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 
-/// The cost of the slowest way through a collective whose ranks go from round to round together: in every round the
-/// longest message counts, and the rank that combines the most. Rounds in which messages go one way, so that no rank
-/// both sends and receives, are told apart: a machine may do them faster. Parts that follow one another add up.
+/// The slowest way through a collective whose ranks go from round to round together determines this cost. In every
+/// round the longest message counts, and the rank that combines the most. Rounds in which messages go one way, so that
+/// no rank both sends and receives, are told apart: a machine may do them faster. Parts that follow one another add up.
 struct CriticalPath {
   std::int64_t blocks = 1;          ///< parts of the vector of a rank (docs/notation.md): the unit of volumes
   std::int64_t one_way = 0;         ///< rounds in which no rank both sends and receives
@@ -96,7 +96,7 @@ struct Peer {
   std::vector<Collective> collectives{};  ///< for which the library has it; empty: all that the algorithm serves
 };
 
-/// An integer parameter that may follow an id: "bcast/circulant_pipelined:segments=8".
+/// An integer parameter may follow an id, as in "bcast/circulant_pipelined:segments=8".
 struct ParamDeclaration {
   std::string_view name;
   std::int64_t minimum = 1;
@@ -164,11 +164,11 @@ struct Selection {
 /// (relabelling.hpp). An algorithm that declares "segments" also takes "segment", the size of a segment in bytes, instead; see with_segment_count.
 /// Throws Error: parse, unknown_name (with the nearest names), invalid_argument (parameter out of range).
 [[nodiscard]] Selection parse_selection(std::string_view id);
-/// The same without the collective: "name[:params]".
+/// The same without the collective, from "name[:params]".
 [[nodiscard]] Selection parse_selection(Collective collective, std::string_view name_and_params);
 
-/// A selection whose "segment" (bytes) is replaced by "segments", the number of them in the unit that the algorithm cuts,
-/// rounded up and clamped to the declared range. The unit is the vector of `bytes` divided by the blocks of the schedule
+/// Replaces a selection's "segment" (bytes) by "segments", a number rounded up and clamped to the declared range. It
+/// counts in the unit that the algorithm cuts. The unit is the vector of `bytes` divided by the blocks of the schedule
 /// with one segment: a p-th of the vector for allreduce/segmented_ring, a rank's block for allgather/ring, the whole
 /// vector for bcast/pipeline, half of it for bcast/split_binary. Any other selection as it is. O(building a schedule).
 [[nodiscard]] Selection with_segment_count(const Selection& selection, Rank p, Count bytes);
@@ -181,17 +181,17 @@ struct OperatorTraits {
 [[nodiscard]] std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op);
 /// The same for a selection, whose parameters may have needs of their own.
 [[nodiscard]] std::string unmet_need(const Selection& selection, Rank size, const OperatorTraits& op);
-/// What an algorithm needs and promises with these parameters: relabelled, a reduction must commute and is not in the order of ranks.
+/// The algorithm's needs with these parameters. A relabelled reduction must commute, and is not in the order of ranks.
 [[nodiscard]] Needs needs_of(const Algorithm& algorithm, Collective collective, const Params& params);
 [[nodiscard]] Guarantees guarantees_of(const Algorithm& algorithm, const Params& params);
 
-/// The shape of the schedule that shape's is made of by relabelling: the label of its rank, that of its root, and no parameter
-/// "relabel"; without that parameter the same. What an algorithm declares of the cost holds for it. Throws
-/// Error(invalid_argument) for a shape outside its ranges. O(p) if relabelled.
+/// The shape of the schedule that is relabelled to get the one of `shape`. It has the label of the rank, that of the
+/// root, and no parameter "relabel"; without that parameter it is the same. What an algorithm declares of the cost
+/// holds for it. Throws Error(invalid_argument) for a shape outside its ranges. O(p) if relabelled.
 [[nodiscard]] Shape labelled(Collective collective, const Shape& shape);
 
-/// Builds one rank's schedule; with the parameter "relabel" that of its label, relabelled. Throws Error(unsupported) if a need that depends on p does not hold, and
-/// Error(invalid_argument) for a shape outside its ranges.
+/// Builds one rank's schedule; with the parameter "relabel" that of its label, relabelled. Throws Error(unsupported) if
+/// a need that depends on p does not hold, and Error(invalid_argument) for a shape outside its ranges.
 [[nodiscard]] Schedule build_schedule(const Algorithm& algorithm, Collective collective, const Shape& shape);
 [[nodiscard]] Schedule build_schedule(std::string_view id, const Shape& shape);
 

@@ -100,9 +100,10 @@ class Operator {
   const UserOperator* user_ = nullptr;
 };
 
-/// Which algorithm to run: "allreduce/circulant", "circulant:segments=4", a Selection, what a Policy decides
-/// (circoll/select.hpp), or "auto" or nothing for the default policy. Refers to its argument, which must outlive the call, a
-/// policy also every communicator that it was used on. All ranks must give the same.
+/// The choice of an algorithm for a call. It is an id ("allreduce/circulant"), a name with parameters
+/// ("circulant:segments=4"), a Selection, a Policy (circoll/select.hpp), or "auto" or nothing for the default policy.
+/// Refers to its argument, which must outlive the call, a policy also every communicator that it was used on. All ranks
+/// must give the same.
 class Choice {
  public:
   Choice() = default;

@@ -34,15 +34,14 @@ class Region {
   std::vector<Range> overflow_;
 };
 
-/// How a part (a schedule built on its own) is laid into a larger one.
+/// An embedding lays a part, a schedule built on its own, into a larger one.
 struct Embedding {
-  /// Rank i of the part is rank ranks[i] here; empty: the same ranks.
+  /// Rank i of the part is rank ranks[i] here; if empty, ranks are the same.
   std::vector<Rank> ranks{};
   /// Block b of the part is block first_block + b * block_stride here (modulo the number of blocks).
   Block first_block = 0;
   std::int64_t block_stride = 1;
-  /// Where the part's send and receive buffer lie here; as many slots as the part's. Empty if not
-  /// significant.
+  /// Places of the part's send and receive buffer here, with as many slots as the part's. Empty if not significant.
   Region send{};
   Region recv{};
 };
@@ -113,8 +112,8 @@ class Builder {
   [[nodiscard]] StepIndex step_count() const { return static_cast<StepIndex>(schedule_.steps.size()); }
   [[nodiscard]] std::uint32_t round() const { return schedule_.rounds; }
 
-  /// Appends a schedule that was built on its own, from the current round on; afterwards the current round is
-  /// the first one after the part. On a rank outside the subgroup, call next_round(part rounds) instead.
+  /// Appends a schedule that was built on its own, from the current round on. Afterwards the current round is the first
+  /// one after the part. On a rank outside the subgroup, call next_round(part rounds) instead.
   void embed(const Schedule& part, const Embedding& where);
 
   /// The finished schedule; the builder is empty afterwards.
@@ -129,8 +128,8 @@ class Builder {
   CollectiveContract contract_;
 };
 
-/// The shape of a part of `outer`: same size, rank, root and parameters unless changed afterwards; not in
-/// place.
+/// The shape of a part of `outer`. It has the same size, rank, root and parameters unless changed afterwards, and is
+/// not in place.
 [[nodiscard]] Shape part_shape(const Builder& outer);
 
 }  // namespace circoll

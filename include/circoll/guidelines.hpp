@@ -15,7 +15,7 @@
 
 namespace circoll {
 
-/// Which part of the vector of m bytes a call of a side has.
+/// The part of the vector of m bytes that a call of a side has.
 enum class Part {
   whole,
   half,     ///< rounded up
@@ -27,7 +27,7 @@ struct GuidelineCall {
   Part part = Part::whole;
 };
 
-/// What a rank has to do besides the calls of a side, at least; it is executed with them.
+/// Work that a rank has at least, besides the calls of a side; it is executed with them.
 enum class Local {
   none,
   copy_block,   ///< its own block of the result, out of the whole vector
@@ -50,7 +50,8 @@ enum class Relation {
   monotony,  ///< the same call with the next larger size that was measured
 };
 
-/// left(m) should not take longer than right(m), m being the bytes of the whole vector as in the rules of a file.
+/// By a guideline left(m) should not take longer than right(m). The bytes of the whole vector are m, as in the
+/// rules of a file.
 struct Guideline {
   Relation relation = Relation::mock_up;
   std::string_view source{};  ///< its number in the paper, "(2)" to "(6)"; empty: of the wider list
@@ -117,9 +118,10 @@ struct Finding {
 [[nodiscard]] std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs,
                                                     const GuidelineTest& test = {});
 
-/// Rules that leave to the MPI library what it does well: where a guideline is violated by "native" the fastest algorithm
-/// that was measured, if it is faster than native ("auto" if nothing of Circoll was measured), else "native". The same where
-/// these rules make a right-hand side so much faster that native is slower by more than the test's least effect.
+/// Rules that leave to the MPI library what it does well. Where "native" violates a guideline they take the fastest
+/// algorithm that was measured, if it is faster than native ("auto" if nothing of Circoll was measured), else
+/// "native". The same where these rules make a right-hand side so much faster that native is slower by more than the
+/// test's least effect.
 [[nodiscard]] std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs,
                                                     const std::vector<Finding>& findings,
                                                     const GuidelineTest& test = {});

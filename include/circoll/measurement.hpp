@@ -1,4 +1,4 @@
-// What circoll-bench has measured: reading it, and putting several launches together.
+// Measurements of circoll-bench are read here, and several launches are put together.
 #pragma once
 
 #include <string>

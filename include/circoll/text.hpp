@@ -14,9 +14,9 @@
 
 namespace circoll {
 
-/// The same schedule without what no reader looks at: ranges stand in the order of the steps that use them,
-/// one entry per use; unused operands are {0, 0}, unused peers -1; a buffer with a list has no progression.
-/// Throws Error(invalid_argument) if check_structure() does.
+/// The same schedule without details that no reader looks at. Ranges stand in the order of the steps that use them, one
+/// entry per use; unused operands are {0, 0}, unused peers -1; a buffer with a list has no progression. Throws
+/// Error(invalid_argument) if check_structure() does.
 [[nodiscard]] Schedule normalised(const Schedule& schedule);
 
 /// The text form: one line per step, ended by "end". Texts may follow one another in a file.

@@ -9,7 +9,7 @@
 
 namespace circoll {
 
-/// What shall serve a collective on p ranks at one size, and around it.
+/// The best service of a collective on p ranks at one size, and around it.
 struct RuleCell {
   Collective collective = Collective::barrier;
   Rank p = 1;
@@ -45,10 +45,11 @@ struct TuneOptions {
   bool in_every_launch = false;  ///< and that was faster in every launch; without effect where native was not measured
 };
 
-/// The fastest of what was measured in each cell, by the median of the launches' medians; native if nothing is faster by the
-/// margin, or in every launch if that is asked for. Candidates are right, measured by as many launches as any other in their cell, and able to serve calls by a rule.
-/// Where sizes cannot decide the geometric mean over those that all candidates share does. Throws Error(invalid_argument) if
-/// launches of one number of ranks have different settings, or types, operators or roots differ at all.
+/// The fastest of the measured candidates in each cell, by the median of the launches' medians. It is native if nothing
+/// is faster by the margin, or in every launch if that is asked for. Candidates are right, measured by as many launches
+/// as any other in their cell, and able to serve calls by a rule. Where sizes cannot decide the geometric mean over
+/// those that all candidates share does. Throws Error(invalid_argument) if launches of one number of ranks have
+/// different settings, or types, operators or roots differ at all.
 [[nodiscard]] std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOptions& options = {});
 
 }  // namespace circoll

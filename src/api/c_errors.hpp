@@ -8,7 +8,7 @@
 
 namespace circoll::api {
 
-/// What circoll_last_error and circoll_last_mpi_error give in this thread.
+/// The error of this thread, for circoll_last_error and circoll_last_mpi_error.
 struct LastError {
   std::string text;
   int mpi_code = 0;

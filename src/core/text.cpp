@@ -128,7 +128,7 @@ constexpr std::array aliases{
     Alias{"2double_precision", Type::pair_double_double},
 };
 
-/// What names are compared by: without MPI_, in lower case.
+/// A name as it is compared: without MPI_, in lower case.
 std::string plain_name(std::string_view name) {
   std::string plain = lower(name);
   return plain.starts_with("mpi_") ? plain.substr(4) : plain;

@@ -9,8 +9,8 @@
 namespace circoll {
 namespace {
 
-/// The number of one-way rounds depends on n modulo this: the rounds of a phase of the pipelined broadcast, among all ranks or
-/// inside and between nodes.
+/// The number of one-way rounds depends on n modulo this period. It is that of a phase of the pipelined broadcast,
+/// among all ranks or inside and between nodes.
 std::int64_t period_of(const Selection& selection, Rank p) {
   const auto q = [](Rank ranks) { return static_cast<std::int64_t>(std::ceil(std::log2(std::max<Rank>(ranks, 2)))); };
   const ParamDeclaration* const declared = selection.algorithm->param("cores");
@@ -20,7 +20,7 @@ std::int64_t period_of(const Selection& selection, Rank p) {
   return std::lcm(q(cores), q((p + cores - 1) / cores));
 }
 
-/// Where a + b n + c / n through three points is least; `high` or 1 if it only falls or rises.
+/// The minimum of a + b n + c / n through three points; `high` or 1 if it only falls or rises.
 double least_of(const std::array<double, 3>& n, const std::array<double, 3>& time, double high) {
   const double rise1 = (time[1] - time[0]) / (n[1] - n[0]);  // b - c / (n0 n1)
   const double rise2 = (time[2] - time[1]) / (n[2] - n[1]);  // b - c / (n1 n2)

@@ -23,8 +23,8 @@ using RoundBlocks = std::array<std::int16_t, most_rounds>;  // entries lie in -q
 /// blocks.
 [[nodiscard]] RoundBlocks blocks_sent(Rank rank, const Skips& skips);
 
-/// The rounds of a broadcast of n blocks: n - 1 + q of them, beginning in the middle of a phase such that the
-/// last one ends a phase. Calls f(k, shift) per round: block numbers are entry + shift, at most n - 1; below
+/// The rounds of a broadcast of n blocks. There are n - 1 + q of them, beginning in the middle of a phase such that
+/// the last one ends a phase. Calls f(k, shift) per round: block numbers are entry + shift, at most n - 1; below
 /// zero: none.
 template <typename F>
 void each_broadcast_round(std::int64_t n, int q, F&& f) {

@@ -9,7 +9,8 @@ namespace circoll::patterns {
 
 namespace {
 
-/// Its ranks 0, 1, ... are those of a node from its leader on, which is the first one: an allreduce has no root.
+/// Its ranks 0, 1, ... are those of a node from its leader on. The leader is the first one, since an allreduce has
+/// no root.
 constexpr const char* from_leader = "bcast/knomial";
 
 Shape full_node(const Shape& shape) {

@@ -1,5 +1,5 @@
-// classic: the choice of Thakur, Rabenseifner and Gropp - predefined operator? short or long? - and the algorithms of
-// the same paper for the collectives without an operator.
+// The policy "classic" is the choice of Thakur, Rabenseifner and Gropp by operator (predefined or not) and length.
+// Collectives without an operator have the algorithms of the same paper.
 #include "select/policies.hpp"
 
 namespace circoll::select {

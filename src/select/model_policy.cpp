@@ -11,7 +11,7 @@
 namespace circoll::select {
 namespace {
 
-/// Whether nodes and the network between them make a difference.
+/// True if nodes and the network between them make a difference.
 bool has_levels(const CallFacts& facts) { return facts.cores > 1 && facts.cores < facts.p; }
 
 /// A lower bound of the time on nodes, however ranks are numbered, from the declared cost alone.

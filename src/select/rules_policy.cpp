@@ -1,4 +1,5 @@
-// file: rules in JSON (docs/rules.md), checked when they are read: every error names a line.
+// The policy "file" follows rules in JSON (docs/rules.md). They are checked when they are read, and every error names
+// a line.
 //
 // The calls of a collective form a space of p, nodes, ranks per node, bytes and the kind of the operator. The rules
 // must cut it into parts: no call twice, no call left out, and no algorithm where its needs do not hold.
@@ -58,7 +59,7 @@ std::string name_of(const OpKind& kind) {
          (kind.idempotent ? ", idempotent" : "");
 }
 
-/// What a rule says to use.
+/// The choice that a rule makes.
 struct Use {
   enum class Kind { automatic, native, algorithm };
   Kind kind = Kind::automatic;
@@ -240,7 +241,7 @@ class Reader {
     }
   }
 
-  /// Values of p in a range that break a need if any does: the needs are a least p, parity, and being a power of two.
+  /// Values of p in a range that break a need if any does. The needs are a least p, parity, and being a power of two.
   static std::vector<Rank> telling_sizes(const Interval& p) {
     std::vector<Rank> sizes;
     for (Rank i = 0; i < 4 && p.holds(p.from + i); ++i) sizes.push_back(p.from + i);

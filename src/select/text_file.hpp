@@ -32,7 +32,7 @@ struct Json {
 /// Reads JSON. Throws Error(parse) with `source` and the line: bad syntax, an object with a key twice, more than 16 levels.
 [[nodiscard]] Json read_json(std::string_view text, const std::string& source);
 
-/// "source:line: what", as an Error(parse).
+/// Throws Error(parse) with "source:line: what".
 [[noreturn]] void fail_at(const std::string& source, std::size_t line, const std::string& what);
 
 /// A reader of the members of one object.

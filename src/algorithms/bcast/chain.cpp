@@ -23,7 +23,7 @@ using patterns::segments;
 constexpr ParamDeclaration fanout{
     .name = "fanout", .minimum = 1, .maximum = 1 << 20, .fallback = 4, .summary = "number of chains"};
 
-/// How p - 1 ranks form chains.
+/// The chains that p - 1 ranks form.
 struct Chains {
   Rank number;
   Rank length;  // of the shorter ones

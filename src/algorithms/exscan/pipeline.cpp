@@ -49,7 +49,7 @@ Cost cost(const Shape& shape) {
       .rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = inner, .copied = shape.in_place ? inner : 0};
 }
 
-/// That of the reduction up a chain, but in the last round nothing is combined.
+/// The path is that of the reduction up a chain, but in the last round nothing is combined.
 CriticalPath path(const Shape& shape) {
   CriticalPath path = parse_selection("reduce/pipeline").algorithm->path(shape);
   path.combined = shape.size > 2 ? path.combined - 1 : 0;

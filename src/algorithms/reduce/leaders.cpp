@@ -32,7 +32,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = bcast.rounds, .sent = bcast.received, .received = bcast.sent, .reduced = bcast.sent};
 }
 
-/// That of the broadcast; some rank combines a block in every round.
+/// The path is that of the broadcast; some rank combines a block in every round.
 CriticalPath path(const Shape& shape) {
   CriticalPath path = parse_selection(forward).algorithm->path(shape);
   path.combined = path.volume + path.one_way_volume;

@@ -31,8 +31,8 @@ struct Partials {
 
 bool wraps(Rank begin, Rank ranks, Rank p) { return begin + ranks > p; }
 
-/// Writes x op y, x right before y, to fresh places or, where nothing is combined, leaves the parts where
-/// they are. `place` makes a region for the blocks of one part.
+/// Writes x op y, x right before y, to fresh places. Where nothing is combined it leaves the parts where they are.
+/// `place` makes a region for the blocks of one part.
 template <typename Place>
 Partials extend(Builder& b, const Partials& x, const Partials& y, const Place& place) {
   Partials sum{x.begin, x.ranks + y.ranks, x.tail, x.head};
@@ -160,9 +160,9 @@ Cost cost_of(Rank r, const patterns::Skips& skips) {
   return cost;
 }
 
-/// Ranks at which a count can change: where a range of this rank, or of the one that it receives from, begins to wrap, ends
-/// at rank p - 1, or begins at rank 0. Ranges begin at the rank or after it, and have skips[k] ranks or one less. Between
-/// two neighbours of the list all ranks cost the same.
+/// Ranks at which a count can change. There a range of this rank, or of the one that it receives from, begins to wrap,
+/// ends at rank p - 1, or begins at rank 0. Ranges begin at the rank or after it, and have skips[k] ranks or one less.
+/// Between two neighbours of the list all ranks cost the same.
 std::vector<Rank> turning_points(const patterns::Skips& skips) {
   const Rank p = skips[skips.q()];
   std::vector<Rank> ranks{0};

@@ -42,7 +42,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = n, .copied = copied};
 }
 
-/// That of the reduction up a chain.
+/// The path is that of the reduction up a chain.
 CriticalPath path(const Shape& shape) { return parse_selection("reduce/pipeline").algorithm->path(shape); }
 
 }  // namespace

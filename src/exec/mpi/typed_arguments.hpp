@@ -11,12 +11,12 @@
 
 namespace circoll::mpi {
 
-/// A typed call as MPI's arguments, with the arrays that MPI wants and the caller has not given: displacements of
+/// A typed call as MPI's arguments. It has the arrays that MPI wants and the caller has not given: displacements of
 /// blocks one after another, and counts of bytes where elements travel as bytes.
 class TypedArguments {
  public:
-  /// Arrays may be the caller's own, or copies that live as long as this object: of int if all numbers are, as the
-  /// nonblocking calls of some MPI libraries need them.
+  /// Arrays may be the caller's own, or copies that live as long as this object. Copies are of int if all numbers are,
+  /// as the nonblocking calls of some MPI libraries need them.
   enum class Arrays { callers, copies };
 
   /// Throws Error(invalid_argument, unsupported).

@@ -29,8 +29,10 @@ struct Call {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// What is alike in calls without arrays on one communicator that differ at most in where their buffers are. What is said in
-/// place of an address (MPI_IN_PLACE, MPI_BOTTOM), or that the two buffers are the same, makes a difference.
+/// The properties that two calls on one communicator share if they differ in the addresses of their buffers only.
+/// Special values in place of an address (MPI_IN_PLACE, MPI_BOTTOM), and equal buffers, make a difference; calls with
+/// arrays have no such properties. What is said in place of an address (MPI_IN_PLACE, MPI_BOTTOM), or that the two
+/// buffers are the same, makes a difference.
 struct CallShape {
   Count sendcount = 0;
   Count recvcount = 0;

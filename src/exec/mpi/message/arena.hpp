@@ -8,8 +8,8 @@
 
 namespace circoll::mpi {
 
-/// Blocks of scratch memory, shared by all communicators: what is kept is bounded by the executions that were
-/// under way at the same time, not by the number of communicators. Thread-safe.
+/// Blocks of scratch memory, shared by all communicators. The memory kept is bounded by the executions that were under
+/// way at the same time, not by the number of communicators. Thread-safe.
 class ArenaPool {
  public:
   /// Free blocks of more bytes than this together are given back to the system.

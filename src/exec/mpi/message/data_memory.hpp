@@ -1,4 +1,4 @@
-// Memory for data, as opposed to what is known about it.
+// Memory for data of calls, which simulated ranks share.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace circoll::mpi {
 [[nodiscard]] std::byte* allocate_bulk(std::size_t bytes);
 void free_bulk(std::byte* data, std::size_t bytes) noexcept;
 
-/// Whether so much of it keeps what is written into it.
+/// True if a block of this size keeps what is written into it.
 [[nodiscard]] bool keeps_contents(std::size_t bytes);
 
 /// Such memory that goes with its owner.

@@ -46,7 +46,7 @@ class Execution {
   [[nodiscard]] std::vector<MPI_Request> take_abandoned() { return mpi_.take_abandoned(); }
   [[nodiscard]] std::size_t memory_bytes() const;
 
-  /// For the engine: begins a step; true if it has ended already.
+  /// Begins a step for the engine; true if it has ended already.
   bool begin(StepIndex step);
 
  private:

@@ -13,8 +13,8 @@ bool is_truncation(int error) {
   return PMPI_Error_class(error, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
 }
 
-/// A cancelled receive ends whatever other processes do, MPI promises; a message that has been matched may still have
-/// to arrive. Nobody waits forever for a process that has died.
+/// A cancelled receive ends whatever other processes do, as MPI promises. A message that has been matched may still
+/// have to arrive. Nobody waits forever for a process that has died.
 constexpr double patience_s = 0.5;
 
 /// MPI_Waitsome for one. SMPI's own asks by MPI_Test, which takes simulated time.

@@ -30,7 +30,7 @@ class MpiChannel final : public Channel {
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
-  /// As MPI_Testsome and MPI_Waitsome are.
+  /// The type of MPI_Testsome and MPI_Waitsome.
   using Completion = int (*)(int, MPI_Request*, int*, int*, MPI_Status*);
   [[nodiscard]] std::span<const StepIndex> poll_by(Completion some);
   [[nodiscard]] int first_error(int completed);

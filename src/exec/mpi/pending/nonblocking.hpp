@@ -23,9 +23,9 @@ struct Observer {
   int thread = -1;                                    ///< for Ended::thread
 };
 
-/// Starts a call; the request completes in all of MPI's ways to wait, provided that progress().poll() is called again and
-/// again meanwhile. Native calls give the MPI library's own request. An error is returned, or comes with the request's
-/// completion. Throws as perform(). The observer hears nothing of native calls.
+/// Starts a call, whose request completes in all of MPI's ways to wait. For that, progress().poll() must be called
+/// again and again meanwhile. Native calls give the MPI library's own request. An error is returned, or comes with the
+/// request's completion. Throws as perform(). The observer hears nothing of native calls.
 [[nodiscard]] Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* request,
                             const Observer& observer);
 
@@ -34,7 +34,8 @@ struct Observer {
 [[nodiscard]] Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
                            const Observer& observer);
 
-/// What the four functions of MPI do with requests that init() has made. `false`, quickly: it is not one of those.
+/// These serve four functions of MPI for requests that init() has made. They return `false`, quickly, for other
+/// requests. `false`, quickly: it is not one of those.
 [[nodiscard]] bool start_persistent(MPI_Request request, int* error);
 [[nodiscard]] bool free_persistent(MPI_Request* request, int* error);
 [[nodiscard]] bool cancel_persistent(MPI_Request request, int* error);

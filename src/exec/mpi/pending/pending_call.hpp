@@ -1,4 +1,4 @@
-// What nonblocking and persistent calls have in common.
+// Common parts of nonblocking and persistent calls.
 #pragma once
 
 #include <mpi.h>

@@ -15,8 +15,9 @@
 
 namespace circoll::mpi {
 
-/// Where the MPI library's own collective is best it is best by little, so that finding this out again must cost next to
-/// nothing: a call has one of few places, those of a set. Used by one thread at a time.
+/// Remembers calls that were left native. Where the MPI library's own collective is best it is best by little, so that
+/// finding this out again must cost next to nothing: a call has one of few places, those of a set. Used by one thread
+/// at a time.
 class NativeCalls {
  public:
   struct Known {
@@ -24,7 +25,7 @@ class NativeCalls {
     Count bytes = 0;            ///< Outcome::bytes
   };
 
-  /// What was found out about a call like this one, or nullptr.
+  /// The memory of a call like this one, or nullptr.
   [[nodiscard]] const Known* find(const Call& call, const InternedChoice& choice) const {
     if (sets_.empty()) return nullptr;
     const CallShape shape(call);
