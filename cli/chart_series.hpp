@@ -1,4 +1,4 @@
-// How the series of a chart are told apart: by colour, by marker and by dashes; and the legend that says which is which.
+// The series of a chart are told apart by colour, by marker and by dashes. The legend says which is which.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// circoll calibrate: a machine file from measured times; and measured medians against the model.
+// circoll calibrate makes a machine file from measured times, and compares measured medians with the model.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -92,7 +92,7 @@ std::string as_json(const GuidelineOptions& options, const std::string& setting,
   return document.dump(2) + "\n";
 }
 
-/// What --of and --paper ask for.
+/// The guidelines that --of and --paper ask for.
 bool is_asked(const GuidelineOptions& options, const Finding& finding) {
   return (!options.paper || !finding.guideline->source.empty()) &&
          std::find(options.of.begin(), options.of.end(), finding.algorithm) != options.of.end();

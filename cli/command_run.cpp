@@ -47,7 +47,7 @@ const MpiLibrary* named_mpi(const std::string& id) {
   return nullptr;
 }
 
-/// Which MPI the program uses: the one it is linked to. For interpreters and scripts the user says it, or the launcher.
+/// The MPI that the program is linked to. For interpreters and scripts the user says it, or the launcher.
 const MpiLibrary& detect_mpi(const std::string& program, const MpiLibrary* said) {
   const MpiLibrary* const linked = linked_mpi(find_program(program));
   if (linked == &standard_abi) {
@@ -96,7 +96,7 @@ std::string find_dropin(const MpiLibrary& mpi) {
                                                   mpi.title, bin.string(), dropin_file));
 }
 
-/// What is preloaded already but drop-ins, of which the one for the program's MPI is enough.
+/// Libraries that are preloaded already, without drop-ins: the one for the program's MPI is enough.
 std::string other_preloads() {
   const char* const value = std::getenv("LD_PRELOAD");
   std::string_view rest = value == nullptr ? "" : value;

@@ -9,7 +9,7 @@
 
 namespace circoll::cli {
 
-/// What a panel shows of these series: those that it has, native left out where it is the line of the ones.
+/// The series that a panel shows, out of these. Native is left out where it is the line of the ones.
 [[nodiscard]] std::vector<Series> shown_in(const Panel& panel, PlotKind kind, const std::vector<Series>& series);
 
 /// Draws a panel into a rectangle, with a heading and axes:

@@ -7,8 +7,8 @@
 
 namespace circoll {
 
-/// A lock that costs half of a std::mutex where nobody else wants it. lock() is not for anything that may block, MPI
-/// calls least of all.
+/// A lock that costs half of a std::mutex where nobody else wants it. Use lock() for nothing that may block, MPI calls
+/// least of all.
 class SpinLock {
  public:
   void lock() noexcept {

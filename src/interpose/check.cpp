@@ -46,8 +46,8 @@ class Patience {
 
 }  // namespace
 
-/// Who has one uses the communicators and messages alone. The thread that has one gets another: MPICH frees a communicator,
-/// and what is attached to it, when the last message on it ends.
+/// A turn lets one thread use the communicators and messages alone. The thread that has one gets another: MPICH frees a
+/// communicator, and what is attached to it, when the last message on it ends.
 class Check::Turn {
  public:
   explicit Turn(Check& check) : check_(check), first_(check.busy_ != std::this_thread::get_id()) {
@@ -59,7 +59,7 @@ class Check::Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  /// Whether nobody has had one; then this thread has it now, without a Turn.
+  /// True if no thread has had a turn; then this thread has it now, without a Turn.
   [[nodiscard]] static bool take(Check& check) {
     std::thread::id nobody{};
     return check.busy_.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_acquire);
@@ -149,8 +149,8 @@ bool Check::is_opening(const CommPointer& comm) {
   return std::any_of(openings_.begin(), openings_.end(), [&](const Opening& o) { return o.comm == comm; });
 }
 
-/// Not waiting, so that all ranks begin it in the order of their calls. Another thread may end it at any time, but not in
-/// this turn: a second one would be this rank's alone.
+/// Begins the opening without waiting, so that all ranks begin it in the order of their calls. Another thread may end
+/// it at any time, but not in this turn: a second one would be this rank's alone.
 int Check::begin_open(MPI_Comm handle, const CommPointer& comm) {
   const Turn turn(*this);
   if (comm->id() || is_opening(comm)) return MPI_SUCCESS;

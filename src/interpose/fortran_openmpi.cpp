@@ -110,13 +110,13 @@ CIRCOLL_FORMS(barrier, Barrier, Ibarrier, (Int c), (comm(c)))
 
 namespace {
 
-/// Whether the library's mpi_f08 hands on descriptors: its names end in f08ts then, as the standard has it.
+/// True if the library's mpi_f08 hands on descriptors. Its names end in f08ts then, as the standard has it.
 bool has_descriptors() {
   static const bool has = dlsym(RTLD_DEFAULT, "mpi_allreduce_f08ts_") != nullptr;
   return has;
 }
 
-/// Whether a buffer is in one piece, and described as this compiler does it. Other compilers order the members of a
+/// True if a buffer is in one piece, and described as this compiler does it. Other compilers order the members of a
 /// descriptor differently after its version, and have versions of their own.
 bool is_plain(const void* buffer) {
   const auto* const described = static_cast<const CFI_cdesc_t*>(buffer);

@@ -14,7 +14,7 @@
 
 namespace circoll::interpose {
 
-/// What a report says about the run.
+/// A report's facts about the run.
 struct RunFacts {
   int ranks = 1;    ///< of MPI_COMM_WORLD
   std::string mpi;  ///< the MPI library and its version

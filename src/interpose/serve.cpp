@@ -46,8 +46,9 @@ void record_ended(const mpi::Ended& ended) noexcept {
                           .thread = ended.thread});
 }
 
-/// Runs an entry point: `perform(state, choice)` -> Outcome, `native()` -> error code while there is no state, and
-/// `is_recorded(outcome)`: whether the call is over as far as the report is concerned.
+/// Serves an entry point by `perform(state, choice)`, or by `native()` while there is no state. The first returns
+/// an Outcome, the second an error code; `is_recorded(outcome)` is true if the call is over as far as the report
+/// is concerned.
 template <typename Perform, typename Native, typename IsRecorded>
 int guarded(const mpi::Call& call, Mode mode, const void* caller, Perform&& perform, Native&& native,
             IsRecorded&& is_recorded) noexcept {

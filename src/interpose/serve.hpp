@@ -1,10 +1,10 @@
-// What all entry points of the drop-in do with a call.
+// Common path of a call from all entry points of the drop-in.
 #pragma once
 
 #include "exec/mpi/call/call.hpp"
 
 #define CIRCOLL_EXPORT __attribute__((visibility("default")))
-/// Where an entry point has been called from.
+/// The place that an entry point has been called from.
 #define CIRCOLL_CALLER __builtin_return_address(0)
 
 namespace circoll::interpose {

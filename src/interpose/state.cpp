@@ -34,7 +34,7 @@ std::string variable_of(Collective collective) {
   return name;
 }
 
-/// How long MPI_Init waits in silence for ranks of which nobody knows whether they come.
+/// Seconds that MPI_Init waits in silence for ranks of which nobody knows whether they come.
 constexpr std::chrono::seconds patience{10};
 
 void print(const std::string& text) { std::fprintf(stderr, "circoll: %s\n", text.c_str()); }

@@ -23,7 +23,7 @@ class Trace {
   /// algorithm with parameters, and reason only. Not thread-safe.
   void add(const Event& event);
   [[nodiscard]] std::int64_t dropped() const { return dropped_; }
-  /// When the earliest call began; a large number if there is none.
+  /// The beginning of the earliest call; a large number if there is none.
   [[nodiscard]] double begin_s() const;
 
   /// Writes the objects of the array traceEvents of one process, each after a comma. A call that blocks is a complete
@@ -33,7 +33,7 @@ class Trace {
              const std::function<void(std::string_view)>& sink) const;
 
  private:
-  /// What calls have in common.
+  /// Properties that calls have in common.
   struct Kind {
     Collective collective;
     Mode mode;

@@ -25,8 +25,8 @@ void allreduce_by_root(Builder& builder, std::string_view reduce_id, std::string
 /// Its critical path: the one after the other.
 [[nodiscard]] CriticalPath path_by_root(const Shape& shape, std::string_view reduce_id, std::string_view bcast_id);
 
-/// Writes a reduce_scatter as a reduce to rank 0 and a scatterv/linear from there. The callback reduce_to(all) writes a reduce of
-/// the whole input, rank 0's own block of which lies in its output. `all` is empty at other ranks.
+/// Writes a reduce_scatter as a reduce to rank 0 and a scatterv/linear from there. The callback reduce_to(all) writes a
+/// reduce of the whole input, rank 0's own block of which lies in its output. `all` is empty at other ranks.
 template <class ReduceTo>
 void reduce_scatter_by_root(Builder& builder, ReduceTo reduce_to) {
   const Rank p = builder.size();

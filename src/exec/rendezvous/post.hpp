@@ -45,8 +45,8 @@ class Post {
   /// Sends the letter of a receive back, since the data has been copied.
   void answer(StepIndex step);
 
-  /// Handles the letters that have come in. It calls visitor.sent(step) for each send that has ended.
-  /// visitor.arrived(step) is called for each receive that has begun and whose letter has come. Throws
+  /// Handles the letters that have come in. It calls visitor.sent(step) for each send that has ended, and
+  /// visitor.arrived(step) for each receive that has begun and whose letter has come. Throws
   /// Error(invalid_argument) for a message that the plan does not expect.
   template <typename Visitor>
   void poll(Visitor& visitor) {
