@@ -46,8 +46,8 @@ std::string names_of(const Algorithm& algorithm) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// The collectives whose directory the registry has, in its order; algorithms of one directory serve the same
-/// collectives.
+/// The collectives whose directory the registry has, in its order; algorithms of one directory serve
+/// the same collectives.
 std::vector<Collective> directories() {
   std::vector<Collective> found;
   for (const Algorithm* a : all_algorithms()) {

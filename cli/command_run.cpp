@@ -84,7 +84,7 @@ std::string checked_dropin(const std::string& path, const MpiLibrary& mpi) {
   return path;
 }
 
-/// The drop-in beside this executable (installed: ../lib*/circoll, in the build tree: ../lib/circoll).
+/// The drop-in beside this executable. It is in ../lib*/circoll if installed, in ../lib/circoll of the build tree.
 std::string find_dropin(const MpiLibrary& mpi) {
   if (const auto path = environment("CIRCOLL_DROPIN_PATH")) return checked_dropin(*path, mpi);
   const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();

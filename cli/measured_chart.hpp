@@ -20,8 +20,8 @@ namespace circoll::cli {
 void draw_panel(Out out, const Panel& panel, PlotKind kind, const std::vector<Series>& series, const Frame& outer,
                 std::string_view heading);
 
-/// All panels of one kind as a picture by itself. Throws Error(invalid_argument) if the kind needs times of native that a file
-/// does not have.
+/// All panels of one kind as a picture by itself. Throws Error(invalid_argument) if the kind needs times of native that
+/// a file does not have.
 [[nodiscard]] std::string panels_svg(const Measured& measured, PlotKind kind, const std::string& title);
 
 /// One panel with its legend, for a page that brings the styles.

@@ -32,7 +32,8 @@ struct PanelFilter {
   std::vector<std::string> algorithms{};
 };
 
-/// Throws Error(invalid_argument) if nothing is left, if a name of the filter has not been measured, and as combine() does.
+/// Throws Error(invalid_argument) if nothing is left, if a name of the filter has not been measured, and
+/// as combine() does.
 [[nodiscard]] Measured measured_from(const std::vector<Launch>& launches, const PanelFilter& filter);
 
 enum class PlotKind { time, ratio, normalised };

@@ -159,10 +159,11 @@ struct Selection {
 [[nodiscard]] std::vector<const Algorithm*> algorithms_of(Collective collective);
 /// The algorithm of this name for a collective, or nullptr.
 [[nodiscard]] const Algorithm* find_algorithm(Collective collective, std::string_view name);
-/// Reads "collective/name" or "collective/name:param=value,param=value". Numbers may end in Ki, Mi, Gi. Every algorithm but
-/// those of scan and exscan takes "relabel", the number of ranks on a node: its ranks are relabelled across nodes
-/// (relabelling.hpp). An algorithm that declares "segments" also takes "segment", the size of a segment in bytes, instead; see with_segment_count.
-/// Throws Error: parse, unknown_name (with the nearest names), invalid_argument (parameter out of range).
+/// Reads "collective/name" or "collective/name:param=value,param=value". Numbers may end in Ki, Mi, Gi. Every algorithm
+/// but those of scan and exscan takes "relabel", the number of ranks on a node: its ranks are relabelled across nodes
+/// (relabelling.hpp). An algorithm that declares "segments" also takes "segment", the size of a segment in bytes,
+/// instead; see with_segment_count. Throws Error: parse, unknown_name (with the nearest names), invalid_argument
+/// (parameter out of range).
 [[nodiscard]] Selection parse_selection(std::string_view id);
 /// The same without the collective, from "name[:params]".
 [[nodiscard]] Selection parse_selection(Collective collective, std::string_view name_and_params);

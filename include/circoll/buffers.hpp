@@ -1,5 +1,4 @@
-// The caller's side of a call in C++: element types, operators, in place. Shared by the APIs of all
-// executors.
+// The caller's side of a call in C++: element types, operators, in place. Shared by the APIs of all executors.
 #pragma once
 
 #include <complex>
@@ -102,8 +101,8 @@ class Operator {
 
 /// The choice of an algorithm for a call. It is an id ("allreduce/circulant"), a name with parameters
 /// ("circulant:segments=4"), a Selection, a Policy (circoll/select.hpp), or "auto" or nothing for the default policy.
-/// Refers to its argument, which must outlive the call, a policy also every communicator that it was used on. All ranks
-/// must give the same.
+/// Refers to its argument, which must outlive the call. A policy must live as long as the process over MPI, and as the
+/// communicators that it was used on in process: it is known again by its address. All ranks must give the same.
 class Choice {
  public:
   Choice() = default;

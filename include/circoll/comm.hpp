@@ -334,9 +334,9 @@ ResultOn<C> alltoall(Send&& sendbuf, Recv&& recvbuf, C&& comm, const Choice& cho
   return making.template execute<Send, Recv>(choice);
 }
 
-/// The same with send_counts[i] elements to rank i, from send_displs[i], and counts[i] from rank i, at displs[i]
-/// (packed if empty). In place: the blocks to send lie where the received ones will; send_counts and send_displs are
-/// ignored.
+/// The same with send_counts[i] elements to rank i, from send_displs[i], and counts[i] from rank i, at
+/// displs[i] (packed if empty). In place: the blocks to send lie where the received ones will; send_counts and
+/// send_displs are ignored.
 template <ElementsOrInPlace Send, Elements Recv, Communicator C>
 ResultOn<C> alltoallv(Send&& sendbuf, std::span<const Count> send_counts, std::span<const Count> send_displs,
                       Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs, C&& comm,

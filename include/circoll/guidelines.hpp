@@ -1,8 +1,8 @@
 // Performance guidelines: what a collective should not be slower than (docs/guidelines.md).
 //
-// A guideline compares a collective with other calls that would do for it. circoll-bench --guidelines measures both sides,
-// every composition as one repetition; here are the list of guidelines, what the measurements say, and the rules that serve
-// better what is violated.
+// A guideline compares a collective with other calls that would do for it. circoll-bench --guidelines measures both
+// sides, every composition as one repetition; here are the list of guidelines, what the measurements say, and the rules
+// that serve better what is violated.
 #pragma once
 
 #include <string>
@@ -40,8 +40,8 @@ struct GuidelineSide {
   std::vector<GuidelineCall> calls{};
   Local local = Local::none;
 };
-/// "reduce+bcast", "allreduce/2+allreduce/2", "reduce_scatter@root", "bcast+copy_block": the name of a side in files and
-/// tables.
+/// "reduce+bcast", "allreduce/2+allreduce/2", "reduce_scatter@root", "bcast+copy_block": the name of a side in
+/// files and tables.
 [[nodiscard]] std::string to_string(const GuidelineSide& side);
 
 enum class Relation {
@@ -113,8 +113,8 @@ struct Finding {
   GuidelineVerdict verdict = GuidelineVerdict::holds;
 };
 
-/// All that can be compared. Throws Error(invalid_argument) if runs that measured the same number of ranks have different
-/// settings, or types, operators or roots differ at all.
+/// All that can be compared. Throws Error(invalid_argument) if runs that measured the same number of ranks have
+/// different settings, or types, operators or roots differ at all.
 [[nodiscard]] std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs,
                                                     const GuidelineTest& test = {});
 

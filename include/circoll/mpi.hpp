@@ -19,8 +19,7 @@
 // before with the same arguments is not guarded in this way: if it fails now, for what other ranks or the network do,
 // the error handler has its way.
 //
-// A communicator may be used by one thread at a time; different ones by different threads
-// (MPI_THREAD_MULTIPLE).
+// A communicator may be used by one thread at a time; different ones by different threads (MPI_THREAD_MULTIPLE).
 #pragma once
 
 #include <mpi.h>

@@ -114,9 +114,8 @@ struct Displacements {
   std::span<const Count> recv{};
 };
 
-/// Binds a schedule to sizes. `layout` must have the schedule's user blocks and segments. Adjacent pieces are
-/// merged. Throws Error(invalid_argument) if the layout does not fit the schedule or the total overflows 64
-/// bits.
+/// Binds a schedule to sizes. `layout` must have the schedule's user blocks and segments. Adjacent pieces are merged.
+/// Throws Error(invalid_argument) if the layout does not fit the schedule or the total overflows 64 bits.
 [[nodiscard]] Plan bind(const Schedule& schedule, const Layout& layout, Count extent_bytes,
                         const Displacements& displacements = {});
 

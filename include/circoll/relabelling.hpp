@@ -1,8 +1,8 @@
 // Relabelling: which rank plays which part of a schedule. Written once, for all algorithms.
 //
-// An algorithm numbers its ranks 0 .. p-1 and favours certain distances between them. Which of these stay inside a node is a
-// matter of who gets which number: with label = core * nodes + node every distance that is a multiple of the number
-// of nodes does, and a flat schedule becomes a hierarchical one.
+// An algorithm numbers its ranks 0 .. p-1 and favours certain distances between them. Which of these stay inside a node
+// is a matter of who gets which number: with label = core * nodes + node every distance that is a multiple of the
+// number of nodes does, and a flat schedule becomes a hierarchical one.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,8 @@ class Relabelling {
   /// nodes of `cores`, numbered node by node, the last node taking what remains: label = core * nodes + node if it is
   /// full. 1 <= cores.
   static Relabelling across_nodes(Rank p, Rank cores);
-  /// The same for any placement: node_of[r] is any number that names the node of rank r. Nodes are in the order of their first
-  /// ranks.
+  /// The same for any placement: node_of[r] is any number that names the node of rank r. Nodes are in the order of
+  /// their first ranks.
   static Relabelling across_nodes(std::span<const Rank> node_of);
 
   [[nodiscard]] Rank size() const { return static_cast<Rank>(labels_.size()); }

@@ -70,7 +70,8 @@ class Policy {
   Policy& operator=(const Policy&) = delete;
   virtual ~Policy() = default;
 
-  /// The choice for a call. A call that no algorithm can serve is left to the native collective, and the reason says so.
+  /// The choice for a call. A call that no algorithm can serve is left to the native collective, and the
+  /// reason says so.
   [[nodiscard]] virtual Decision decide(const CallFacts& facts) const = 0;
   /// The machine whose times set the parameters that a choice leaves open.
   [[nodiscard]] virtual const Machine& machine() const = 0;

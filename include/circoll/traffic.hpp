@@ -7,8 +7,8 @@
 
 namespace circoll {
 
-/// The messages of a schedule, round by round, for p ranks on nodes of `cores`, numbered node by node. A node has one port, which
-/// its ranks share.
+/// The messages of a schedule, round by round, for p ranks on nodes of `cores`, numbered node by node. A node has one
+/// port, which its ranks share.
 struct Traffic {
   /// The longest message, in parts of the vector (CriticalPath::blocks of them). -1: no message at all.
   struct Round {

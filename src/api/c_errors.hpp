@@ -20,7 +20,7 @@ struct LastError {
 
 /// Runs a function; gives CIRCOLL_OK or the code of the exception that left it.
 template <typename Function>
-[[nodiscard]] int guarded(Function&& function) noexcept {
+[[nodiscard]] int error_code_of(Function&& function) noexcept {
   try {
     function();
     return 0;

@@ -33,8 +33,8 @@ inline constexpr std::string_view number_forms = "such as 65536, 64Ki, 64K or 1e
 
 /// " (did you mean a, b?)", of the up to three candidates that differ least.
 [[nodiscard]] std::string suggestion(std::string_view name, std::span<const std::string> candidates);
-/// "'flaot' is no element type (did you mean float32?); known are byte, int8, ...". Only candidates that are close are
-/// suggested.
+/// "'flaot' is no element type (did you mean float32?); known are byte, int8, ...". Only candidates that are
+/// close are suggested.
 [[nodiscard]] std::string unknown_name(std::string_view name, std::string_view kind,
                                        std::span<const std::string> known);
 

@@ -14,8 +14,8 @@ struct Agreement {
   std::vector<std::string> lines;
 };
 
-/// Compares the environments of all ranks of MPI_COMM_WORLD by native collectives: one small reduction, and more only if
-/// they differ. Collective.
+/// Compares the environments of all ranks of MPI_COMM_WORLD by native collectives: one small reduction, and more only
+/// if they differ. Collective.
 [[nodiscard]] Agreement compare_environments(int world_rank);
 
 }  // namespace circoll::interpose

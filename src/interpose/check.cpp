@@ -189,7 +189,7 @@ Check::CommPointer Check::find(const mpi::Call& call, int* error) {
 
 // ---- calls
 
-int Check::raise(MPI_Comm comm) const {
+int Check::call_errhandler(MPI_Comm comm) const {
   PMPI_Comm_call_errhandler(comm, error_);
   return error_;
 }
@@ -218,7 +218,7 @@ int Check::compare(const mpi::Call& call, Mode mode, const void* return_address)
     return MPI_SUCCESS;
   }
   wait(*comm, *begun);
-  return begun->differs ? raise(comm->handle()) : MPI_SUCCESS;
+  return begun->differs ? call_errhandler(comm->handle()) : MPI_SUCCESS;
 }
 
 void Check::wait(const CheckedComm& comm, const CheckedCall& call) {
@@ -263,7 +263,7 @@ void Check::poll() noexcept {
     failed.clear();
   }
   busy_.store({}, std::memory_order_release);
-  for (MPI_Comm comm : failed) (void)raise(comm);
+  for (MPI_Comm comm : failed) (void)call_errhandler(comm);
 }
 
 void Check::drain() {
@@ -288,7 +288,7 @@ void Check::finish(const void* return_address) noexcept {
     if (begun != nullptr) {
       wait(*world_, *begun);
       if (begun->differs) {
-        (void)raise(MPI_COMM_WORLD);
+        (void)call_errhandler(MPI_COMM_WORLD);
       } else {
         drain();
       }

@@ -63,7 +63,7 @@ class Check {
   void advance();
   void forget_freed();
   void wait(const CheckedComm& comm, const CheckedCall& call);
-  [[nodiscard]] int raise(MPI_Comm comm) const;
+  [[nodiscard]] int call_errhandler(MPI_Comm comm) const;
   void drain();
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
 

@@ -12,8 +12,8 @@ namespace circoll::interpose {
 /// to be had. Collective.
 [[nodiscard]] MPI_Comm collecting_communicator();
 
-/// Every rank's `produce` writes text into a sink; rank 0 gets it by `consume`, rank after rank, in parts. Messages are of
-/// at most 1 MiB, and rank 0 holds one. Collective.
+/// Every rank's `produce` writes text into a sink; rank 0 gets it by `consume`, rank after rank, in parts. Messages are
+/// of at most 1 MiB, and rank 0 holds one. Collective.
 void collect(MPI_Comm comm, const std::function<void(const std::function<void(std::string_view)>& sink)>& produce,
              const std::function<void(int rank, std::string_view part)>& consume);
 

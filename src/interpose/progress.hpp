@@ -3,8 +3,8 @@
 //   hook     the MPI library's progress engine, in which every waiting MPI call spends its time, calls us: Open MPI by
 //            opal_progress_register, MPICH by MPIX_Async_start (from 4.3 on), or by ucp_worker_progress (ch4:ucx),
 //            which it calls and we stand in front of
-//   thread   a thread of ours besides; MPI is initialised with MPI_THREAD_MULTIPLE for it. Also where a program asks for
-//            that level and the hook cannot be used then (MPICH)
+//   thread   a thread of ours besides; MPI is initialised with MPI_THREAD_MULTIPLE for it. Also where a program asks
+//            for that level and the hook cannot be used then (MPICH)
 #pragma once
 
 #include <string_view>

@@ -9,8 +9,8 @@
 
 namespace circoll::interpose {
 
-/// Serves a call as the environment says. An error goes through the communicator's error handler, unless the
-/// native collective has done that. Returns the MPI error code; throws nothing. `caller` is the entry point's return address.
+/// Serves a call as the environment says. An error goes through the communicator's error handler, unless the native
+/// collective has done that. Returns the MPI error code; throws nothing. `caller` is the entry point's return address.
 int serve(const mpi::Call& call, const void* caller) noexcept;
 /// Likewise for a nonblocking call, and for one that makes a persistent request.
 int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept;

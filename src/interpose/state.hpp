@@ -1,5 +1,5 @@
-// All mutable state of the drop-in: the choices read from the environment, and what was served so far. (What CIRCOLL_CHECK
-// compares is check.hpp's.)
+// All mutable state of the drop-in: the choices read from the environment, and what was served so far. (What
+// CIRCOLL_CHECK compares is check.hpp's.)
 #pragma once
 
 #include <sys/types.h>
@@ -53,8 +53,8 @@ class State {
   [[nodiscard]] bool recording() const { return recording_.load(std::memory_order_relaxed); }
   /// True if this process is to say why there is no report or trace, if it ends now. One was wanted, and not written.
   [[nodiscard]] bool speaks_of_reports() const;
-  /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one. An event for which
-  /// there is no memory is lost.
+  /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one. An event for
+  /// which there is no memory is lost.
   void record(const Event& event) noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// The last word, when the process ends, on a report or trace that was asked for and has not been written.
+// The last word on a report or trace that was asked for and is not written when the process ends.
 #include <mpi.h>
 #include <unistd.h>
 

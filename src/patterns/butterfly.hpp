@@ -28,8 +28,7 @@ struct Butterfly {
                              std::int64_t count) const;
 };
 
-/// Writes `levels` rounds. `held` is the own vector; returned is where the segments of the place lie in the
-/// end.
+/// Writes `levels` rounds. `held` is the own vector; returned is where the segments of the place lie in the end.
 [[nodiscard]] Region halve(Builder& builder, const Butterfly& butterfly, Region held);
 
 /// Writes the same rounds in opposite order, from the segments of the place to the whole vector, in `home`.

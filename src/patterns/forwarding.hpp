@@ -15,8 +15,8 @@ struct ForwardingRound {
   std::vector<Rank> distances{};
 };
 
-/// Writes an alltoall by these rounds, which must bring every distance 1 .. p-1 to 0. A block that has arrived goes into
-/// its place in the result, others wait in scratch. Shape: one block from every rank to every rank.
+/// Writes an alltoall by these rounds, which must bring every distance 1 .. p-1 to 0. A block that has arrived goes
+/// into its place in the result, others wait in scratch. Shape: one block from every rank to every rank.
 void alltoall_by_forwarding(Builder& builder, const std::vector<ForwardingRound>& rounds);
 
 }  // namespace circoll::patterns

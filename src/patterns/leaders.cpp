@@ -47,8 +47,8 @@ void allreduce_by_leaders(Builder& b, const char* between) {
   b.next_round(end - b.round());  // a smaller node waits until the others are through
 }
 
-/// The leader of a full node does the most. (That of the last node does as much among the leaders as any other, or less.) A rank
-/// that is alone on its node copies its contribution.
+/// The leader of a full node does the most. (That of the last node does as much among the leaders as any other, or
+/// less.) A rank that is alone on its node copies its contribution.
 Cost cost_by_leaders(const char* between, const Shape& shape) {
   const Nodes nodes(shape);
   const std::int64_t inside = cost_of(from_leader, full_node(shape)).rounds;

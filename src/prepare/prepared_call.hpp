@@ -1,4 +1,5 @@
-// Everything between a call's signature and its execution: decision, schedule, layout and plan, the same in all executors.
+// Everything between a call's signature and its execution: decision, schedule, layout and plan, the same
+// in all executors.
 #pragma once
 
 #include <cstddef>

@@ -23,8 +23,7 @@ class IntervalTable {
     bounds_.push_back(end);
   }
   void freeze(Slot slots) {
-    // Where nearly every slot is a range of its own, slots serve as intervals: nothing to sort, nothing to
-    // search.
+    // Where nearly every slot is a range of its own, slots serve as intervals: nothing to sort, nothing to search.
     if (static_cast<std::size_t>(slots) <= 2 * bounds_.size()) {
       direct_ = true;
       intervals_.resize(static_cast<std::size_t>(slots));

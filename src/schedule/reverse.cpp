@@ -107,8 +107,7 @@ class Reverser {
       events_.push_back(
           {was_received, forward_.rounds - 1 - step.round, step.peer, blocks_of(was_received ? step.dst : step.left)});
     }
-    // Within a round nothing that arrives can leave: sends first, so that they wait for nothing of their
-    // round.
+    // Within a round nothing that arrives can leave: sends first, so that they wait for nothing of their round.
     std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
       return a.round != b.round ? a.round < b.round : a.sends && !b.sends;
     });

@@ -23,8 +23,8 @@ double least_seconds(const Selection& selection, const CallFacts& facts, Machine
   return seconds(terms_of(selection, facts.p, facts.bytes), machine);
 }
 
-/// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes. Those that
-/// cannot be better than the best, by their declared costs, keep that bound as their time.
+/// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes.
+/// Those that cannot be better than the best, by their declared costs, keep that bound as their time.
 std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& facts, const PolicyOptions& options,
                              TrafficCache& traffic) {
   std::vector<Ranked> all;

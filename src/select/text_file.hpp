@@ -29,7 +29,8 @@ struct Json {
   [[nodiscard]] const Json* member(std::string_view key) const;
 };
 
-/// Reads JSON. Throws Error(parse) with `source` and the line: bad syntax, an object with a key twice, more than 16 levels.
+/// Reads JSON. Throws Error(parse) with `source` and the line: bad syntax, an object with a key twice, more
+/// than 16 levels.
 [[nodiscard]] Json read_json(std::string_view text, const std::string& source);
 
 /// Throws Error(parse) with "source:line: what".
@@ -38,7 +39,8 @@ struct Json {
 /// A reader of the members of one object.
 class Members {
  public:
-  /// Throws as fail_at does if `json` is no object, or has a member that is not `known`. Empty `known`: any may be there.
+  /// Throws as fail_at does if `json` is no object, or has a member that is not `known`. Empty `known`: any
+  /// may be there.
   Members(const Json& json, std::string source, std::vector<std::string_view> known = {});
 
   [[nodiscard]] const Json* find(std::string_view key) const { return json_.member(key); }

@@ -31,8 +31,7 @@ inline constexpr std::int64_t largest_number = 2147483647;
 inline constexpr std::array<std::string_view, 4> step_kind_names{"send", "recv", "reduce", "copy"};
 [[nodiscard]] inline std::string_view name_of(StepKind kind) { return step_kind_names[static_cast<std::size_t>(kind)]; }
 
-/// The normalised schedule, if every name and number in it can be written; else throws
-/// Error(invalid_argument).
+/// The normalised schedule, if every name and number in it can be written; else throws Error(invalid_argument).
 [[nodiscard]] Schedule writable(const Schedule& schedule);
 
 /// An excerpt of foreign text for an error message: short, printable, in quotes.

@@ -1,5 +1,5 @@
-# To be sourced where $mpi, $np and $yield are set. `launch COMMAND...` runs np ranks; $preload is what LD_PRELOAD must hold
-# anyway; $btl: how Open MPI's ranks reach one another, if not by memory alone.
+# To be sourced where $mpi, $np and $yield are set. `launch COMMAND...` runs np ranks; $preload is what
+# LD_PRELOAD must hold anyway; $btl: how Open MPI's ranks reach one another, if not by memory alone.
 # shellcheck shell=bash disable=SC2154
 launch() {
   if [ "$mpi" = openmpi ]; then

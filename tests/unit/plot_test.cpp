@@ -22,7 +22,8 @@ json row(const std::string& collective, const std::string& algorithm, int p, std
           {"median_us", median_us},   {"correct", "yes"}};
 }
 
-/// Two collectives at four ranks, three algorithms, three sizes; native twice as slow as auto, and half as slow as linear.
+/// Two collectives at four ranks, three algorithms, three sizes; native twice as slow as auto, and half as
+/// slow as linear.
 json rows() {
   json rows = json::array();
   for (const std::string collective : {"allreduce", "allgather"}) {

@@ -4,9 +4,9 @@
 //           to rank p - 1 (tail) and from rank 0 on (head), they can be extended in order without combining across the
 //           wrap; at the end head op tail is the result in rank order. Ranks whose range has wrapped send both.
 // Shape     any p; p blocks of any sizes.
-// Cost      q = ceil(log2 p) rounds, as reduce_scatter/circulant; 2^q - 1 blocks sent, plus the heads: 3 % more in the mean
-//           over ranks, 50 % at worst for p < 130; at most p combined. The exact numbers depend on where each rank's
-//           ranges wrap; cost() counts them from the positions of the ranges in O(q^3).
+// Cost      q = ceil(log2 p) rounds, as reduce_scatter/circulant; 2^q - 1 blocks sent, plus the heads: 3 % more in the
+//           mean over ranks, 50 % at worst for p < 130; at most p combined. The exact numbers depend on where each
+//           rank's ranges wrap; cost() counts them from the positions of the ranges in O(q^3).
 // Scratch   four times that of reduce_scatter/circulant at most.
 // Order     rank order: any associative operator.
 // Source    Traff et al., Uniform Algorithms, III-D, Listing 6, with wrap-aware pairs.

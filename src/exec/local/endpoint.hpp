@@ -1,7 +1,7 @@
 // One rank of the executor in one process: its mailbox, and the execution that it is in the middle of.
 //
-// Messages go by rendezvous with one copy (exec/rendezvous). The memory of all ranks is at hand, so that a receiver finds
-// the sender's data by its endpoint.
+// Messages go by rendezvous with one copy (exec/rendezvous). The memory of all ranks is at hand, so that a receiver
+// finds the sender's data by its endpoint.
 #pragma once
 
 #include <array>

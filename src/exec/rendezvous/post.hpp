@@ -24,8 +24,8 @@ class Post {
   Post(const Post&) = delete;
   Post& operator=(const Post&) = delete;
 
-  /// Has room for the letters that an execution with `receives` sends, and for those that may come. A send must not wait
-  /// for a letter: it may be what the others wait for.
+  /// Has room for the letters that an execution with `receives` sends, and for those that may come. A send must not
+  /// wait for a letter: it may be what the others wait for.
   [[nodiscard]] bool has_room_for(const Receives& receives) const { return receives.sends() <= letters_; }
   /// Gives it memory for letters. No execution is under way.
   void use_letters(std::span<Letter> letters);

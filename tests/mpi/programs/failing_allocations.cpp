@@ -231,8 +231,8 @@ void check_next_call(const std::string& what, const Collective& collective, Mode
   if (!next.over || next.error != MPI_SUCCESS || !is_right(collective, data)) problem(what);
 }
 
-/// Fails the n-th allocation on all ranks; each call is the first of its communicator, and of its count. False: none
-/// fails.
+/// Fails the n-th allocation on all ranks; each call is the first of its communicator, and of its count.
+/// False: none fails.
 bool fail_alike(const Collective& collective, Mode mode, long n) {
   const std::string what = std::string(collective.name) + ", " + mode_names[static_cast<int>(mode)] + ", allocation " +
                            std::to_string(n) + " fails";

@@ -67,8 +67,8 @@ struct CallShape {
 /// Calls the MPI library's own collective through PMPI_. Counts beyond int need an MPI with large-count
 /// bindings; without them MPI_ERR_COUNT is returned.
 [[nodiscard]] int call_native(const Call& call);
-/// Likewise its nonblocking call, and the one that makes a persistent request, where the library has that; else
-/// MPI_ERR_UNSUPPORTED_OPERATION.
+/// Likewise its nonblocking call, and the one that makes a persistent request, where the library has
+/// that; else MPI_ERR_UNSUPPORTED_OPERATION.
 [[nodiscard]] int start_native(const Call& call, MPI_Request* request);
 [[nodiscard]] int init_native(const Call& call, MPI_Info info, MPI_Request* request);
 

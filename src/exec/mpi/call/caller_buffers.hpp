@@ -23,9 +23,8 @@ using prepare::Signature;
 /// different (count, type). A buffer of a dense type is its own packed form; one with gaps goes through
 /// staging memory, and so do the blocks that an alltoall(v) in place sends: those received will lie where they were.
 ///
-/// Reductions work on elements in the caller's buffers: with our kernels where operator and type are
-/// predefined, else with the user's function through MPI_Reduce_local, on elements spaced by the datatype's
-/// extent.
+/// Reductions work on elements in the caller's buffers: with our kernels where operator and type are predefined, else
+/// with the user's function through MPI_Reduce_local, on elements spaced by the datatype's extent.
 class CallerBuffers {
  public:
   CallerBuffers(const Call& call, Rank rank, Rank size);
@@ -60,8 +59,8 @@ class CallerBuffers {
   /// True if the blocks that will arrive fit into this rank's buffer. `counts` is about user blocks 0 .. p - 1, for
   /// alltoallv about `blocks`.
   [[nodiscard]] bool admits(std::span<const Block> blocks, std::span<const Count> counts) const;
-  /// Lets blocks that do not fit go into staging memory, and no further. The other ranks send them, since they cannot
-  /// know.
+  /// Lets blocks that do not fit go into staging memory, and no further. The other ranks send them, since
+  /// they cannot know.
   void discard(std::span<const Block> blocks, std::span<const Count> counts);
   [[nodiscard]] bool discards() const { return discarded_bytes_ >= 0; }
 
@@ -74,8 +73,7 @@ class CallerBuffers {
   [[nodiscard]] int after(const std::byte* recv_staging, const Elements& elements) const;
 
  private:
-  /// A caller's buffer that takes part at this rank: equal blocks one after another, or blocks at
-  /// displacements.
+  /// A caller's buffer that takes part at this rank: equal blocks one after another, or blocks at displacements.
   struct Side {
     bool significant = false;
     char* buffer = nullptr;

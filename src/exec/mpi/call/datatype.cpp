@@ -102,8 +102,8 @@ std::vector<Row> predefined_rows() {
   return rows;
 }
 
-// What is asked here cannot fail for a handle that has_handle() admits: errors of questions without a communicator would go
-// to the program's error handler.
+// What is asked here cannot fail for a handle that has_handle() admits: errors of questions without a communicator
+// would go to the program's error handler.
 
 /// The bytes of a datatype, where MPI counts them.
 struct Measures {
@@ -180,8 +180,7 @@ std::optional<MPI_Datatype> inner_type(MPI_Datatype type, const Envelope& e) {
   return rc == MPI_SUCCESS ? std::optional(inner) : std::nullopt;
 }
 
-/// True if an array of the datatype is byte for byte its packed form. Conservative: unusual constructors are
-/// packed.
+/// True if an array of the datatype is byte for byte its packed form. Conservative: unusual constructors are packed.
 bool is_dense(MPI_Datatype type, const Measures& m, int depth = 0) {
   if (m.size != m.extent || m.lb != 0) return false;
   const std::optional<Envelope> envelope = envelope_of(type);

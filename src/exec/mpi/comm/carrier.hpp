@@ -13,8 +13,8 @@
 namespace circoll::mpi {
 
 /// A private communicator that returns errors, and its tags. No tag of ours is visible to the program. One of
-/// MPI_COMM_WORLD serves all communicators within it (share_world); without it each communicator gets one of its own
-/// ranks.
+/// MPI_COMM_WORLD serves all communicators within it (share_world); without it each communicator gets one of
+/// its own ranks.
 class Carrier {
  public:
   /// Takes the communicator over.

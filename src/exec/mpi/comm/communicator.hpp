@@ -77,8 +77,8 @@ class CommState {
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] Rank size() const { return size_; }
 
-  // What a served call needs, in this order. An erroneous call asks for nothing, so that the other ranks' call is the
-  // first.
+  // What a served call needs, in this order. An erroneous call asks for nothing, so that the other ranks' call
+  // is the first.
 
   /// True if carrier and placement are known without asking the other ranks.
   [[nodiscard]] bool has_carrier() const { return size_ == 1 || carrier_ != nullptr; }

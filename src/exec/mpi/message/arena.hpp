@@ -21,8 +21,7 @@ class ArenaPool {
     std::size_t bytes = 0;
   };
 
-  /// A block of at least `bytes` bytes, aligned to `alignment`; no block if bytes is 0. Throws
-  /// std::bad_alloc.
+  /// A block of at least `bytes` bytes, aligned to `alignment`; no block if bytes is 0. Throws std::bad_alloc.
   [[nodiscard]] Block acquire(std::size_t bytes);
   void release(Block block) noexcept;
 

@@ -153,8 +153,8 @@ void MpiChannel::fail(int error) {
 }
 
 void MpiChannel::abandon() noexcept {
-  // The program gets its receive buffer back: nothing may write there any more. Sends only read, and cannot be
-  // cancelled.
+  // The program gets its receive buffer back: nothing may write there any more. Sends only read, and
+  // cannot be cancelled.
   const auto active = static_cast<std::size_t>(active_);
   for (std::size_t i = 0; i < active; ++i) {
     if (requests_[i] != MPI_REQUEST_NULL && is_receive(i)) PMPI_Cancel(&requests_[i]);

@@ -24,8 +24,8 @@ class MpiChannel final : public Channel {
   /// The error of a message that was longer than expected: it has been received, and the execution goes on.
   [[nodiscard]] int truncation() const { return truncation_; }
   void abandon() noexcept override;
-  /// After an error: the messages that were given up and are not complete. MPI may still use the memory of the execution
-  /// for them. Allocates.
+  /// After an error: the messages that were given up and are not complete. MPI may still use the memory of the
+  /// execution for them. Allocates.
   [[nodiscard]] std::vector<MPI_Request> take_abandoned();
   [[nodiscard]] std::size_t memory_bytes() const;
 

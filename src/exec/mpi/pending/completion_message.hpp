@@ -1,6 +1,6 @@
-// MPI requests for operations of ours: receives from ourselves, which a message of no bytes completes. So they are waited
-// for, tested and persistent as MPI says, together with others, in every call of every MPI. (Generalized requests would be
-// meant for this, but MPICH 4.0's MPI_Waitall aborts if it meets one next to MPI_REQUEST_NULL.)
+// MPI requests for operations of ours: receives from ourselves, which a message of no bytes completes. So they are
+// waited for, tested and persistent as MPI says, together with others, in every call of every MPI. (Generalized
+// requests would be meant for this, but MPICH 4.0's MPI_Waitall aborts if it meets one next to MPI_REQUEST_NULL.)
 #pragma once
 
 #include <mpi.h>

@@ -7,8 +7,8 @@
 
 namespace circoll::mpi {
 
-/// An operation that has ended, to whom it may concern. Called where MPI's progress engine runs: must not call MPI, nor
-/// throw.
+/// An operation that has ended, to whom it may concern. Called where MPI's progress engine runs: must not call
+/// MPI, nor throw.
 struct Ended {
   Outcome outcome{};
   Collective collective = Collective::barrier;
@@ -29,8 +29,8 @@ struct Observer {
 [[nodiscard]] Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* request,
                             const Observer& observer);
 
-/// Makes a persistent request: inactive, to be started by start_persistent(). The rest as start(). `info` is for native
-/// calls.
+/// Makes a persistent request: inactive, to be started by start_persistent(). The rest as start(). `info` is
+/// for native calls.
 [[nodiscard]] Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
                            const Observer& observer);
 

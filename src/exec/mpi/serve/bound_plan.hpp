@@ -19,8 +19,8 @@ namespace circoll::mpi {
 using prepare::InternedChoice;
 using prepare::Signature;
 
-/// Everything prepared for one signature. Communicators that are alike share it. Owns MPI datatypes: destroyed before
-/// MPI_Finalize.
+/// Everything prepared for one signature. Communicators that are alike share it. Owns MPI datatypes:
+/// destroyed before MPI_Finalize.
 class BoundPlan : public prepare::PreparedCall {
  public:
   /// Prepares a signature. `type` is the datatype of head.type_id, described by `info`. Throws as PreparedCall.

@@ -34,8 +34,9 @@ class NativeCalls {
     }
     return nullptr;
   }
-  /// In place of the one that was first in its set. `plan` has the reason; the call is one that means the same whenever it is
-  /// made, and is not known. Allocates for the first call, and when the first set is full: most communicators have few calls.
+  /// In place of the one that was first in its set. `plan` has the reason; the call is one that means the same whenever
+  /// it is made, and is not known. Allocates for the first call, and when the first set is full: most communicators
+  /// have few calls.
   void add(const Call& call, const InternedChoice& choice, std::shared_ptr<const BoundPlan> plan, Count bytes) {
     if (sets_.empty()) sets_.resize(1);
     const CallShape shape(call);

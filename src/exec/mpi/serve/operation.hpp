@@ -20,8 +20,8 @@ namespace circoll::mpi {
 ///   Operation()                        reads the arguments
 ///   prepare()                          finds what serves them
 ///   take_numbers(), reserve_tags()     nonblocking ones in the order of the calls on the communicator; persistent ones
-///   start(), progress() ... or wait()  one or two executions: if counts must be learned first (gatherv, scatterv, some of
-///                                      alltoallv), the prologue, then the data
+///   start(), progress() ... or wait()  one or two executions: if counts must be learned first (gatherv, scatterv,
+///                                      some of alltoallv), the prologue, then the data
 /// Can be started again with the same arguments when it is over. Used by one thread at a time.
 class Operation {
  public:
@@ -43,8 +43,8 @@ class Operation {
     reason_ = reason;
     repeatable_ = repeatable_with_counts_ = false;
   }
-  /// Makes a served operation that of another call on the communicator if prepare() is known to find the same plan. The call may
-  /// have other buffers. False: has no use any more. Not while it is under way.
+  /// Makes a served operation that of another call on the communicator if prepare() is known to find the same plan. The
+  /// call may have other buffers. False: has no use any more. Not while it is under way.
   [[nodiscard]] bool again(const Call& call, const InternedChoice& choice);
   [[nodiscard]] Collective collective() const { return call_.collective; }
   /// Of the communicator.
@@ -70,7 +70,8 @@ class Operation {
   [[nodiscard]] bool may_start() const { return !numbered() || state_.may_start(number_, units_); }
   /// Posts everything that waits for nothing. Throws std::bad_alloc.
   void start();
-  /// Asks MPI once for news. True if the operation is over. Does not wait for other threads either. Throws as prepare().
+  /// Asks MPI once for news. True if the operation is over. Does not wait for other threads either.
+  /// Throws as prepare().
   [[nodiscard]] bool progress();
   /// Until it is over. Returns an MPI error code.
   int wait();
