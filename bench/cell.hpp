@@ -12,8 +12,7 @@
 
 namespace circoll::bench {
 
-/// Measurements of one algorithm. Times are in seconds, one per valid repetition, of the last rank. Times in seconds,
-/// one per valid repetition: of the last rank.
+/// Measurements of one algorithm. Times are in seconds, one per valid repetition, of the last rank.
 struct Series {
   std::string algorithm;
   std::string served_by{};  ///< what ran: differs from `algorithm` for auto

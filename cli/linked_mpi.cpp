@@ -15,8 +15,7 @@
 namespace circoll::cli {
 namespace {
 
-/// The output of `ldd path`. Without a shell, and without libraries that are preloaded into us. Without a shell, and
-/// without what is preloaded into us.
+/// The output of `ldd path`. Without a shell, and without libraries that are preloaded into us.
 std::string ldd(const std::string& path) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};

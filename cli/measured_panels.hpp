@@ -47,8 +47,8 @@ struct Value {
   double high = 0;
 };
 
-/// A cell's value in a kind of plot: microseconds, native / this, or this / native. Held within the range that can be
-/// drawn. Held within what can be drawn.
+/// A cell's value in a kind of plot: microseconds, native / this, or this / native. Held within the range that
+/// can be drawn.
 [[nodiscard]] Value value_of(const Combined& cell, PlotKind kind);
 
 /// From this many launches on intervals have 95 % confidence; else they reach from the lowest to the highest launch.

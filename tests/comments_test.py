@@ -20,11 +20,11 @@ cases = {
     "docs/d.md": (f"It runs.\nIt waits for ever.\nIt Can not end.\n", {2: '"forever"', 3: '"cannot"'}),
     "tools/e": (f"#!/bin/sh\n# {wide}y\n", {2: "121 columns"}),
     # What is right: as wide as may be, short sentences before long ones, code, lists, other rooms, what is no comment.
-    "src/f.cpp": (f"// {twenty}. What follows may be as long as it is, or {twenty}.\n//\n// What a paragraph.\n"
+    "src/f.cpp": (f"// {twenty}.\n// What follows may be longer: {twenty}\n// {twenty}.\n//\n// What a paragraph.\n"
                   f"//{wide}\n", {}),
-    "src/g.hpp": (f"/// Kinds of things:\n///   one    {twenty}\nint g;\n/// Runs `{twenty} word`; see `a; b. c`.\n"
-                  f"/// {twenty}\nint h;  ///< what may be asked\nconst char* text = \"{wide}\";\n", {}),
-    "tests/unit/h.cpp": (f"// What may stand here: {twenty} word.\nint h;  // for everyone, for every one\n", {}),
+    "src/g.hpp": (f"/// Kinds of things:\n///   one    {twenty}\nint g;\n/// Runs `{twenty}`.\n"
+                  f"/// Then it ends, {twenty}.\nint h;  ///< what may be asked\nconst char* text = \"{wide}\";\n", {}),
+    "tests/unit/h.cpp": (f"// What may stand here:\n// {twenty} word.\nint h;  // for everyone, for every one\n", {}),
     "docs/i.md": (f"It can not only run, but does so for everybody. {wide}\n", {}),
     "data.bin": (b"\xff\xfe can not\n", {}),
 }

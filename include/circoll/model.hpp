@@ -50,15 +50,15 @@ struct Terms {
 /// No more segments are chosen than these.
 inline constexpr std::int64_t most_segments = 1024;
 
-/// Sets "segments", up to most_segments, to the number of least predicted time. That holds if the algorithm declares
+/// A selection with the "segments" of least predicted time, up to most_segments. They are set if the algorithm declares
 /// that parameter and the selection does not give it; any other selection stays as it is. Where one-way rounds have a
 /// price of their own, their number may vary with n mod q, and the least time is found up to that.
 [[nodiscard]] Selection with_best_segments(const Selection& selection, Rank p, Count bytes, const Machine& machine,
                                            Rank root = 0);
 
-/// Sets parameters to those of least predicted time. They are "segments" as above, and any other one that the selection
-/// does not give (a radix, a number of chains), among its default and 2, 3, 4, 8. "cores" stays: the machine says what
-/// it is.
+/// A selection with the parameters of least predicted time. They are "segments" as above, and any other one that the
+/// selection does not give (a radix, a number of chains), among its default and 2, 3, 4, 8. "cores" stays: the machine
+/// says what it is.
 [[nodiscard]] Selection with_best_parameters(const Selection& selection, Rank p, Count bytes, const Machine& machine,
                                              Rank root = 0);
 

@@ -89,8 +89,8 @@ struct PolicyOptions {
   bool allow_rank_divergence = false;  ///< inexact allreduces may give ranks different bits
 };
 
-/// Makes a policy by its name. Names are "auto" (which is "model"), "model", "classic", "openmpi_fixed", "native", and
-/// "file:PATH" with rules as docs/rules.md describes them. Throws Error(unknown_name) for another name,
+/// Makes a policy from its name. Names are "auto" (which is "model"), "model", "classic", "openmpi_fixed", "native",
+/// and "file:PATH" with rules as docs/rules.md describes them. Throws Error(unknown_name) for another name,
 /// Error(invalid_argument) for a file that cannot be read, and Error(parse) naming the line for rules that are wrong.
 [[nodiscard]] std::unique_ptr<const Policy> make_policy(std::string_view name, const PolicyOptions& options = {});
 /// The policy "file" of rules in memory; `source` names them in messages.

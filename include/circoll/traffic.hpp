@@ -20,8 +20,8 @@ struct Traffic {
   double combined = 0;  ///< parts: the most that a rank combines in each round, summed up
 };
 
-/// Counts from the schedules of all ranks of three nodes. These are the first, one in the middle, and the last,
-/// relabelled if the selection is. O(cores) schedules are built. Throws as build_schedule does.
+/// The traffic of a selection, counted from the schedules of all ranks of three nodes. These are the first, one in the
+/// middle, and the last, relabelled if the selection is. O(cores) schedules are built. Throws as build_schedule does.
 [[nodiscard]] Traffic traffic_of(const Selection& selection, Rank p, Rank cores, Rank root = 0);
 
 /// The time [s] of this traffic for a vector of `bytes` (terms_of). A round takes as long as its slower part: a message

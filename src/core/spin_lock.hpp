@@ -8,7 +8,8 @@
 namespace circoll {
 
 /// A lock that costs half of a std::mutex where nobody else wants it. Use lock() for nothing that may block, MPI calls
-/// least of all.
+/// least of all. Use try_lock() for those: it fails for the thread that has the lock, too, which comes back through
+/// MPI's progress engine.
 class SpinLock {
  public:
   void lock() noexcept {

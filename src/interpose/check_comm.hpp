@@ -36,8 +36,7 @@ struct CheckedCall {
   std::atomic<bool> over{false};
 };
 
-/// State that all communicators share. Used by one thread at a time, but for atomic members. Used by one thread at a
-/// time, but for what is atomic.
+/// State that all communicators share. Used by one thread at a time, but for atomic members.
 struct CheckShared {
   CheckMessages messages;
   std::atomic<std::size_t> outstanding{0};  ///< calls that this rank has made, and that are not over

@@ -25,8 +25,8 @@ struct DescribedCall {
   std::vector<PeerBytes> sends{};
   std::vector<PeerBytes> expects{};
 
-  /// Bytes for another rank of the same kind of machine, and the call from them. Bytes that are cut short give an empty
-  /// call. What is cut short gives an empty call.
+  /// Bytes for another rank of the same kind of machine, and the call from them. Bytes that are cut short give
+  /// an empty call.
   [[nodiscard]] std::string serialised() const;
   [[nodiscard]] static DescribedCall from(std::string_view bytes);
 };

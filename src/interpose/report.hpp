@@ -34,7 +34,7 @@ class Report {
   [[nodiscard]] std::string json() const;
 
  private:
-  /// Own time of the ranks that know it.
+  /// Own time, summed up over the ranks that have measured it.
   struct Own {
     int ranks = 0;
     double sum_s = 0, max_s = 0;            // per rank

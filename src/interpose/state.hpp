@@ -62,7 +62,8 @@ class State {
   void agree();
   /// True if MPI_COMM_WORLD, of one rank, is what the launcher has started; else nothing is reported, with a warning.
   [[nodiscard]] bool right_launcher();
-  /// Does without the drop-in on ranks that have it if others have not. The others are known where one speaks of them.
+  /// Leaves all calls to the MPI library, on ranks that have the drop-in, if others do not have it. The others are
+  /// known where one speaks of them.
   void do_without(const std::vector<int>& absent, int size);
   void go_native();
   void read_choices();

@@ -19,7 +19,7 @@ namespace {
 
 using namespace circoll;
 
-/// The place of a rank in the tree, with its message to its parent.
+/// The place of a rank in the tree: its parent, the round, and the number of blocks that it sends.
 struct Place {
   Rank parent = -1;
   int round = 0;

@@ -31,8 +31,7 @@ struct Call {
 
 /// The properties that two calls on one communicator share if they differ in the addresses of their buffers only.
 /// Special values in place of an address (MPI_IN_PLACE, MPI_BOTTOM), and equal buffers, make a difference; calls with
-/// arrays have no such properties. What is said in place of an address (MPI_IN_PLACE, MPI_BOTTOM), or that the two
-/// buffers are the same, makes a difference.
+/// arrays have no such properties.
 struct CallShape {
   Count sendcount = 0;
   Count recvcount = 0;

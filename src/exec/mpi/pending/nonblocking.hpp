@@ -7,7 +7,7 @@
 
 namespace circoll::mpi {
 
-/// An operation that has ended, to whom it may concern. Called where MPI's progress engine runs: must not call
+/// An operation that has ended, for an observer. Called where MPI's progress engine runs: must not call
 /// MPI, nor throw.
 struct Ended {
   Outcome outcome{};
@@ -34,8 +34,8 @@ struct Observer {
 [[nodiscard]] Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
                            const Observer& observer);
 
-/// These serve four functions of MPI for requests that init() has made. They return `false`, quickly, for other
-/// requests. `false`, quickly: it is not one of those.
+/// These serve four functions of MPI for requests that init() has made. They return `false`, quickly,
+/// for other requests.
 [[nodiscard]] bool start_persistent(MPI_Request request, int* error);
 [[nodiscard]] bool free_persistent(MPI_Request* request, int* error);
 [[nodiscard]] bool cancel_persistent(MPI_Request request, int* error);
