@@ -20,7 +20,7 @@ cases = {
     "docs/d.md": (f"It runs.\nIt waits for ever.\nIt Can not end.\n", {2: '"forever"', 3: '"cannot"'}),
     "tools/e": (f"#!/bin/sh\n# {wide}y\n", {2: "121 columns"}),
     # What is right: as wide as may be, short sentences before long ones, code, lists, other rooms, what is no comment.
-    "src/f.cpp": (f"// {twenty}.\n// What follows may be longer: {twenty}\n// {twenty}.\n//\n// What a paragraph.\n"
+    "src/f.cpp": (f"// {twenty}.\n// Why follows: {twenty}\n// {twenty}.\n//\n// What a paragraph.\n"
                   f"//{wide}\n", {}),
     "src/g.hpp": (f"/// Kinds of things:\n///   one    {twenty}\nint g;\n/// Runs `{twenty}`.\n"
                   f"/// Then it ends, {twenty}.\nint h;  ///< what may be asked\nconst char* text = \"{wide}\";\n", {}),

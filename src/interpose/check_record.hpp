@@ -22,7 +22,7 @@ class CheckRecord {
   /// MPI_Finalize.
   explicit CheckRecord(const void* caller) : caller_(caller) {}
 
-  /// Of everything that is the same on all ranks of a program that is right.
+  /// A hash of everything that is the same on all ranks of a program that is right.
   [[nodiscard]] std::uint64_t hash() const;
   /// The sum of this over all ranks is zero if each sends what the other expects. Else it is most likely not.
   [[nodiscard]] std::uint64_t balance() const;

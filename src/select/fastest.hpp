@@ -28,7 +28,7 @@ struct TimedCell {
   std::vector<Timed> candidates{};
 };
 
-/// By collective, p and bytes. Left out are measurements that were wrong somewhere, come from fewer launches than
+/// Cells by collective, p and bytes. Left out are measurements that were wrong somewhere, come from fewer launches than
 /// others of their cell, or have an operator or algorithm that no rule can state. Where sizes cannot decide there is
 /// one cell per collective and p, and times are geometric means over the sizes; left out there: what was not measured
 /// at all of them.

@@ -30,7 +30,7 @@ class Memo {
     }
     return nullptr;
   }
-  /// In place of the one that was first. The communicator is not in it.
+  /// Puts it in place of the one that was first. The communicator is not in it.
   void add(MPI_Comm comm, CommState* state) {
     entries_[oldest_] = {comm, globals().generation.load(), state};
     oldest_ = (oldest_ + 1) % entries_.size();

@@ -42,7 +42,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// In place of the block before, or the same if that is large enough. Throws std::bad_alloc.
+  /// Gives a block in place of the one before, or the same if that is large enough. Throws std::bad_alloc.
   [[nodiscard]] std::byte* acquire(std::size_t bytes) {
     if (block_.bytes < bytes) {
       reset();

@@ -16,8 +16,9 @@
 namespace circoll::mpi {
 
 /// Remembers calls that were left native. Where the MPI library's own collective is best it is best by little, so that
-/// finding this out again must cost next to nothing: a call has one of few places, those of a set. Used by one thread
-/// at a time.
+/// a look-up must cost next to nothing: it compares the few places of one set. Where the MPI library's own collective
+/// is best it is best by little, so that finding this out again must cost next to nothing: a call has one of few
+/// places, those of a set. Used by one thread at a time.
 class NativeCalls {
  public:
   struct Known {
@@ -34,9 +35,9 @@ class NativeCalls {
     }
     return nullptr;
   }
-  /// In place of the one that was first in its set. `plan` has the reason; the call is one that means the same whenever
-  /// it is made, and is not known. Allocates for the first call, and when the first set is full: most communicators
-  /// have few calls.
+  /// Puts a call in place of the one that was first in its set. `plan` has the reason; the call is one that means the
+  /// same whenever it is made, and is not known. Allocates for the first call, and when the first set is full: most
+  /// communicators have few calls.
   void add(const Call& call, const InternedChoice& choice, std::shared_ptr<const BoundPlan> plan, Count bytes) {
     if (sets_.empty()) sets_.resize(1);
     const CallShape shape(call);

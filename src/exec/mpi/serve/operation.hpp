@@ -47,7 +47,7 @@ class Operation {
   /// call may have other buffers. False: has no use any more. Not while it is under way.
   [[nodiscard]] bool again(const Call& call, const InternedChoice& choice);
   [[nodiscard]] Collective collective() const { return call_.collective; }
-  /// Of the communicator.
+  /// The size of the communicator.
   [[nodiscard]] Rank size() const { return state_.size(); }
   [[nodiscard]] bool erroneous() const { return user_.erroneous(); }
   [[nodiscard]] std::string_view reason() const { return reason_; }
@@ -58,8 +58,8 @@ class Operation {
   /// The plan that serves it; not null after prepare().
   [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const { return plan_ ? plan_ : prologue_; }
 
-  /// Of a nonblocking operation, whose messages may be under way beside those of others. Not for an erroneous call: the
-  /// others' call is the next one here.
+  /// Takes the numbers of a nonblocking operation, whose messages may be under way beside those of others. Not for an
+  /// erroneous call: the others' call is the next one here.
   void take_numbers();
   /// Reserves tags of its own as long as it lives, in place of numbers. Ranks may then start it in any order. Called on
   /// all ranks, for which it waits. False if there are none on some rank. Throws as prepare().

@@ -30,7 +30,7 @@ class ServedCalls {
     seen_[next_seen_++ % seen_.size()] = mark;
     return false;
   }
-  /// In place of the one that was kept first.
+  /// Keeps an operation in place of the one that was kept first.
   void keep(std::unique_ptr<Operation> operation) noexcept {
     operations_[oldest_] = std::move(operation);
     oldest_ = (oldest_ + 1) % operations_.size();
