@@ -56,8 +56,8 @@ void begin_svg(Out out, double width, double height, std::string_view title, std
 /// The rules of the classes that these pictures use.
 extern const std::string_view chart_style;
 
-/// Told apart by most people who see colours differently (Okabe and Ito), then some more. The last is near
-/// to the text's.
+/// Colours told apart by most people who see colours differently (Okabe and Ito), then some more. The last is near to
+/// the text's.
 inline constexpr std::array<std::string_view, 10> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
                                                           "#56b4e9", "#8c564b", "#7f7f7f", "#6a3d9a", "#000000"};
 

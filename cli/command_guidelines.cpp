@@ -1,4 +1,4 @@
-// circoll guidelines: where collectives are slower than what would do for them, and rules against it.
+// circoll guidelines finds where collectives are slower than a substitute, and writes rules against it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -58,7 +58,7 @@ class Drawing {
   }
 
  private:
-  /// Native is the line of the ones in what is compared with it.
+  /// Native is the line of the ones in plots that compare with it.
   [[nodiscard]] Value shown(const Combined& cell) const {
     if (kind_ != PlotKind::time && cell.row.algorithm == "native") return {};
     return value_of(cell, kind_);

@@ -40,9 +40,9 @@ struct Cost {
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 
-/// The slowest way through a collective whose ranks go from round to round together determines this cost. In every
-/// round the longest message counts, and the rank that combines the most. Rounds in which messages go one way, so that
-/// no rank both sends and receives, are told apart: a machine may do them faster. Parts that follow one another add up.
+/// The cost of the slowest way through a collective whose ranks go from round to round together. In every round the
+/// longest message counts, and the rank that combines the most. Rounds in which messages go one way, so that no rank
+/// both sends and receives, are told apart: a machine may do them faster. Parts that follow one another add up.
 struct CriticalPath {
   std::int64_t blocks = 1;          ///< parts of the vector of a rank (docs/notation.md): the unit of volumes
   std::int64_t one_way = 0;         ///< rounds in which no rank both sends and receives
@@ -143,7 +143,7 @@ struct Algorithm {
 /// The critical path of an algorithm that serves a collective. O(log p) where the algorithm's closed form is.
 [[nodiscard]] CriticalPath critical_path(const Algorithm& algorithm, Collective collective, const Shape& shape);
 
-/// An algorithm serving one of its collectives, with parameters: what an id names.
+/// An algorithm serving one of its collectives, with parameters, as an id names it.
 struct Selection {
   const Algorithm* algorithm = nullptr;
   Collective collective = Collective::barrier;
@@ -174,7 +174,7 @@ struct Selection {
 /// vector for bcast/pipeline, half of it for bcast/split_binary. Any other selection as it is. O(building a schedule).
 [[nodiscard]] Selection with_segment_count(const Selection& selection, Rank p, Count bytes);
 
-/// Why an algorithm cannot serve a call with this p and operator; empty if it can.
+/// The reason why an algorithm cannot serve a call with this p and operator; empty if it can.
 struct OperatorTraits {
   bool commutative = true;
   bool idempotent = false;

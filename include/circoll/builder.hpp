@@ -9,7 +9,7 @@
 
 namespace circoll {
 
-/// An ordered list of ranges: what a step reads or writes. Concatenation is `+`.
+/// An ordered list of ranges that a step reads or writes. Concatenation is `+`.
 class Region {
  public:
   Region() = default;

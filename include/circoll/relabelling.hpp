@@ -1,4 +1,4 @@
-// Relabelling: which rank plays which part of a schedule. Written once, for all algorithms.
+// Relabelling assigns the parts of a schedule to other ranks. Written once, for all algorithms.
 //
 // An algorithm numbers its ranks 0 .. p-1 and favours certain distances between them. Which of these stay inside a node
 // is a matter of who gets which number: with label = core * nodes + node every distance that is a multiple of the

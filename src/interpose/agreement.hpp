@@ -10,7 +10,7 @@ struct Agreement {
   bool compared = false;  ///< the ranks could be compared; the rest says nothing otherwise
   bool alike = false;
   bool reports_alike = false;  ///< CIRCOLL_REPORT and CIRCOLL_TRACE
-  /// On rank 0: what differs, a line for each variable, and how it is handed on.
+  /// Differences on rank 0, a line for each variable, and how it is handed on.
   std::vector<std::string> lines;
 };
 

@@ -14,7 +14,7 @@ namespace {
 /// An address of this library.
 void here() {}
 
-/// Of the call itself: what follows it may be another function.
+/// The address of the call itself, since another function may follow it.
 const void* call_before(const void* return_address) { return static_cast<const char*>(return_address) - 1; }
 
 std::ptrdiff_t distance(const void* from, const void* to) {

@@ -19,7 +19,7 @@
 namespace circoll::interpose {
 namespace {
 
-/// After this time a rank says what it waits for.
+/// After this time a rank says which call it waits for.
 constexpr int patience_s = 10;
 
 /// Says something once, after that time.

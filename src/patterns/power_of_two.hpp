@@ -1,4 +1,4 @@
-// Butterflies: index arithmetic of algorithms that want a power of two, and what they do about other p.
+// Butterflies are index arithmetic of algorithms that want a power of two, and their ways with other p.
 #pragma once
 
 #include "circoll/types.hpp"

@@ -1,4 +1,4 @@
-// Reversal of schedules: what came in goes out, and what went out comes back combined.
+// Reversal of schedules: received blocks go out, and sent blocks come back combined.
 #include <algorithm>
 
 #include "circoll/error.hpp"

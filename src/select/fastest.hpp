@@ -1,4 +1,4 @@
-// The fastest of what was measured in a cell.
+// The fastest of the measured algorithms in a cell.
 #pragma once
 
 #include <optional>

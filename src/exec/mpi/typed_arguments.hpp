@@ -27,7 +27,7 @@ class TypedArguments {
   [[nodiscard]] const Call& call() const { return call_; }
 
  private:
-  /// `unit`: what counts and displacements are multiplied by.
+  /// `unit` is the factor of counts and displacements.
   void set_arrays(const CollectiveCall& typed, Count unit, Arrays arrays);
 
   Call call_;

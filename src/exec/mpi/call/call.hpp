@@ -1,4 +1,4 @@
-// One call of an MPI collective: what MPI's own function takes, in one struct for all collectives.
+// One call of an MPI collective, with the arguments of MPI's own function, in one struct for all collectives.
 #pragma once
 
 #include <cstdint>

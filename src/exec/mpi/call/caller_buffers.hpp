@@ -1,4 +1,4 @@
-// Reads a call's arguments: what they mean for a plan, and how the caller's buffers meet it.
+// Reads a call's arguments: their meaning for a plan, and how the caller's buffers meet it.
 #pragma once
 
 #include <mpi.h>

@@ -66,7 +66,7 @@ class Progress {
   /// True if an operation that is not over meets a condition. Not from within poll().
   template <typename Condition>
   [[nodiscard]] bool any(Condition condition);
-  /// Under mutex_, by who polls.
+  /// Called under mutex_, by the thread that polls.
   void take_arrived() noexcept;
 
   std::atomic<std::size_t> pending_{0};

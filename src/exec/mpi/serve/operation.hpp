@@ -34,7 +34,7 @@ class Operation {
   /// Returns false if the call is native, and reason() says why. It is the same on all ranks unless erroneous(). Throws
   /// Error(internal, transport) and std::bad_alloc.
   [[nodiscard]] bool prepare(const InternedChoice& choice);
-  /// After prepare(): whether what it has found holds for every call of the same shape.
+  /// True, after prepare(), if its result holds for every call of the same shape.
   [[nodiscard]] bool repeatable() const { return repeatable_; }
   /// True if it holds for every call of the same shape and counts.
   [[nodiscard]] bool repeatable_with_counts() const { return repeatable_with_counts_; }
