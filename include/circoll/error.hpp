@@ -6,8 +6,7 @@
 
 namespace circoll {
 
-/// The code of an error, which says what kind of misuse or failure it is. The C ABI returns the same
-/// numbers (circoll.h).
+/// The code of an error. The C ABI returns the same numbers (circoll.h).
 enum class ErrorCode : int {
   ok = 0,
   invalid_argument = 1,  ///< a value outside its documented range
