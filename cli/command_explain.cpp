@@ -1,4 +1,4 @@
-// circoll explain: what a policy chooses for a call, and why.
+// circoll explain shows a policy's choice for a call, and why.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,4 +1,4 @@
-// circoll plot: what circoll-bench has measured, as a picture or as a page.
+// circoll plot draws measurements of circoll-bench as a picture or as a page.
 #include <fmt/format.h>
 
 #include <memory>

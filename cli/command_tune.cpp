@@ -1,4 +1,4 @@
-// circoll tune: rules that choose the fastest of what was measured.
+// circoll tune writes rules that choose the fastest of the measured algorithms.
 #include <fmt/format.h>
 
 #include <map>

@@ -1,4 +1,4 @@
-// What charts over sizes are made of: scales, ticks, grid lines and colours, in SVG.
+// Parts of charts over sizes: scales, ticks, grid lines and colours, in SVG.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@ namespace circoll::cli {
 
 using Out = std::back_insert_iterator<std::string>;
 
-/// As text or as the value of an attribute, in HTML and in XML. Characters that XML does not know are replaced.
+/// A text escaped for HTML and XML, as text or as the value of an attribute. Characters that XML does not know
+/// are replaced.
 [[nodiscard]] std::string escaped(std::string_view text);
 
 /// A rectangle in pixels; y grows downwards.
@@ -42,20 +43,21 @@ class Scale {
 
 /// Round numbers in [low, high] for a linear axis, some five of them.
 [[nodiscard]] std::vector<double> linear_ticks(double low, double high);
-/// Round numbers in [low, high] for a logarithmic axis: the powers of ten, or some of them, or more than them.
+/// Round numbers in [low, high] for a logarithmic axis. They are the powers of ten, or some of them, or more than them.
 [[nodiscard]] std::vector<double> log_ticks(double low, double high);
 
 /// A grid line through the frame, with its label beside or below it; an empty label gives the line alone.
 void draw_row(Out out, const Frame& frame, double y, std::string_view label);
 void draw_column(Out out, const Frame& frame, double x, std::string_view label);
 
-/// The beginning of a picture, for which people who do not see it get the title and the description; both are escaped here.
+/// The beginning of a picture, with the title and the description for people who do not see it. Both are escaped here.
 void begin_svg(Out out, double width, double height, std::string_view title, std::string_view description);
 
 /// The rules of the classes that these pictures use.
 extern const std::string_view chart_style;
 
-/// Told apart by most people who see colours differently (Okabe and Ito), then some more. The last is near to the text's.
+/// Colours told apart by most people who see colours differently (Okabe and Ito), then some more. The last is near to
+/// the text's.
 inline constexpr std::array<std::string_view, 10> colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
                                                           "#56b4e9", "#8c564b", "#7f7f7f", "#6a3d9a", "#000000"};
 

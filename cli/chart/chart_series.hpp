@@ -1,4 +1,4 @@
-// How the series of a chart are told apart: by colour, by marker and by dashes; and the legend that says which is which.
+// The series of a chart are told apart by colour, by marker and by dashes. The legend says which is which.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace circoll::cli {
 /// The look of a series.
 class Look {
  public:
-  /// Of what the others are compared with: the colour of the text.
+  /// The look of the series that the others are compared with, in the colour of the text.
   [[nodiscard]] static Look native() { return {true, 0}; }
   [[nodiscard]] static Look other(std::size_t turn) { return {false, turn}; }
 

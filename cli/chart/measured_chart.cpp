@@ -11,9 +11,9 @@
 namespace circoll::cli {
 namespace {
 
-/// What lies around a plot within its rectangle.
+/// The margin around a plot within its rectangle.
 constexpr Frame margin{.left = 58, .right = 46, .top = 50, .bottom = 46};
-/// Between the end of the axis of bars and the edge of the plot, for the numbers of bars that are cut.
+/// The space between the end of the axis of bars and the edge of the plot. It has the numbers of bars that are cut.
 constexpr double headroom = 34;
 
 std::string_view caption_of(PlotKind kind) {
@@ -58,7 +58,7 @@ class Drawing {
   }
 
  private:
-  /// Native is the line of the ones in what is compared with it.
+  /// Native is the line of the ones in plots that compare with it.
   [[nodiscard]] Value shown(const Combined& cell) const {
     if (kind_ != PlotKind::time && cell.row.algorithm == "native") return {};
     return value_of(cell, kind_);

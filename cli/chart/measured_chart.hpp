@@ -9,7 +9,7 @@
 
 namespace circoll::cli {
 
-/// What a panel shows of these series: those that it has, native left out where it is the line of the ones.
+/// The series that a panel shows, out of these. Native is left out where it is the line of the ones.
 [[nodiscard]] std::vector<Series> shown_in(const Panel& panel, PlotKind kind, const std::vector<Series>& series);
 
 /// Draws a panel into a rectangle, with a heading and axes:
@@ -20,8 +20,8 @@ namespace circoll::cli {
 void draw_panel(Out out, const Panel& panel, PlotKind kind, const std::vector<Series>& series, const Frame& outer,
                 std::string_view heading);
 
-/// All panels of one kind as a picture by itself. Throws Error(invalid_argument) if the kind needs times of native that a file
-/// does not have.
+/// All panels of one kind as a picture by itself. Throws Error(invalid_argument) if the kind needs times of native that
+/// a file does not have.
 [[nodiscard]] std::string panels_svg(const Measured& measured, PlotKind kind, const std::string& title);
 
 /// One panel with its legend, for a page that brings the styles.

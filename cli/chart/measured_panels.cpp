@@ -60,7 +60,7 @@ std::size_t place_in(const std::vector<std::string>& names, const std::string& n
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-/// What the intervals are; empty if there are none.
+/// The meaning of the intervals; empty if there are none.
 std::string about_intervals(const Measured& measured) {
   int fewest = launches_for_confidence, most = 0;
   for (const Panel& panel : measured.panels) {

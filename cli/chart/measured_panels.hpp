@@ -1,4 +1,4 @@
-// What is drawn of circoll-bench's measurements: a panel per collective and number of ranks.
+// Panels of circoll-bench's measurements, one per collective and number of ranks.
 #pragma once
 
 #include <string>
@@ -26,13 +26,14 @@ struct Measured {
   std::vector<Panel> panels;            ///< by collective, then by p
 };
 
-/// What is drawn; empty: everything.
+/// Names of what is drawn; an empty list is everything.
 struct PanelFilter {
   std::vector<std::string> collectives{};
   std::vector<std::string> algorithms{};
 };
 
-/// Throws Error(invalid_argument) if nothing is left, if a name of the filter has not been measured, and as combine() does.
+/// Throws Error(invalid_argument) if nothing is left, if a name of the filter has not been measured, and
+/// as combine() does.
 [[nodiscard]] Measured measured_from(const std::vector<Launch>& launches, const PanelFilter& filter);
 
 enum class PlotKind { time, ratio, normalised };
@@ -46,19 +47,20 @@ struct Value {
   double high = 0;
 };
 
-/// What a kind of plot shows of a cell: microseconds, native / this, or this / native. Held within what can be drawn.
+/// A cell's value in a kind of plot: microseconds, native / this, or this / native. Held within the range that
+/// can be drawn.
 [[nodiscard]] Value value_of(const Combined& cell, PlotKind kind);
 
 /// From this many launches on intervals have 95 % confidence; else they reach from the lowest to the highest launch.
 inline constexpr int launches_for_confidence = 6;
 
-/// What has been measured how, and what the intervals are: a line of text.
+/// The setting of the measurements, and the meaning of the intervals, as a line of text.
 [[nodiscard]] std::string setting_text(const Measured& measured);
 
 /// True if a result differed from the native one.
 [[nodiscard]] bool any_wrong(const Measured& measured);
 
-/// What `bytes` are: "bytes of the vector", for example (docs/measuring.md).
+/// The meaning of `bytes`, for example "bytes of the vector" (docs/measuring.md).
 [[nodiscard]] std::string_view meaning_of_bytes(Collective collective);
 
 }  // namespace circoll::cli

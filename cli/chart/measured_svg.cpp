@@ -22,7 +22,7 @@ std::string description_of(PlotKind kind, const std::vector<Series>& series) {
   return text + ".";
 }
 
-/// Those that a panel shows.
+/// The series that some panel shows.
 std::vector<Series> shown_in_any(const Measured& measured, PlotKind kind) {
   std::vector<Series> shown = series_of(measured.algorithms);
   if (kind != PlotKind::time) std::erase_if(shown, [](const Series& one) { return one.look.is_native(); });

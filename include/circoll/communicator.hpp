@@ -10,7 +10,7 @@
 
 namespace circoll {
 
-/// How calls are executed on a communicator of type C. A specialization has
+/// Execution of calls on a communicator of type C. A specialization has
 ///   Reference                      the type by which the communicator is passed on
 ///   Operator                       the type of operators
 ///   Result                         void, or Request

@@ -24,8 +24,8 @@ namespace circoll {
 struct WithCounts {};
 inline constexpr WithCounts with_counts{};
 
-/// Elements of all ranks in the order of ranks, and how many are of each, p entries. Both are empty at ranks that get
-/// nothing.
+/// Elements of all ranks in the order of ranks, and how many are of each, p entries. Both are empty at ranks
+/// that get nothing.
 template <typename T>
 struct Gathered {
   std::vector<T> elements;

@@ -1,4 +1,4 @@
-// The fastest of what was measured in a cell.
+// The fastest of the measured algorithms in a cell.
 #pragma once
 
 #include <optional>
@@ -24,13 +24,14 @@ struct Timed {
 struct TimedCell {
   Collective collective = Collective::barrier;
   Rank p = 1;
-  Count bytes = 0;  ///< 0 where sizes can not decide
+  Count bytes = 0;  ///< 0 where sizes cannot decide
   std::vector<Timed> candidates{};
 };
 
-/// By collective, p and bytes. Left out: what was wrong somewhere, or measured by fewer launches than others of its cell, or can
-/// be said in no rule. Where sizes can not decide there is one cell per collective and p, and times are geometric means over
-/// the sizes; left out there: what was not measured at all of them.
+/// Cells by collective, p and bytes. Left out are measurements that were wrong somewhere, come from fewer launches than
+/// others of their cell, or have an operator or algorithm that no rule can state. Where sizes cannot decide there is
+/// one cell per collective and p, and times are geometric means over the sizes; left out there: what was not measured
+/// at all of them.
 [[nodiscard]] std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured);
 
 /// nullptr where there is none. Lives as long as the cell.

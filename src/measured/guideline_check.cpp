@@ -84,7 +84,7 @@ struct Fix {
     return std::all_of(cell.candidates.begin(), cell.candidates.end(),
                        [](const measured::Timed& time) { return time.algorithm == "native"; });
   }
-  /// How much sooner a call ends than native.
+  /// The time that a call saves over native.
   [[nodiscard]] double saved_s() const {
     const auto [best, native] = measured::best_and_native(cell);
     return reason.empty() || native == nullptr ? 0 : native->median_s - best->median_s;
@@ -115,7 +115,7 @@ class Fixes {
     Fix* const fix = collective ? find(*collective, finding.p, finding.bytes) : nullptr;
     return fix != nullptr && fix->reason.empty() ? fix : nullptr;
   }
-  /// How much sooner the right-hand side ends than native, by the fixes so far.
+  /// The time that the right-hand side saves over native, by the fixes so far.
   [[nodiscard]] double saved_on_the_right(const Finding& finding) {
     double saved_s = 0;
     for (const GuidelineCall& call : finding.guideline->right.calls) {

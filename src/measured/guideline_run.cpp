@@ -1,4 +1,4 @@
-// Reads what circoll-bench --guidelines has written.
+// Reads files of circoll-bench --guidelines.
 #include <algorithm>
 
 #include "circoll/measured/guidelines.hpp"

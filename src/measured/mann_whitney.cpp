@@ -37,7 +37,7 @@ Ranks ranks_of(std::span<const double> larger, std::span<const double> smaller) 
   return ranks;
 }
 
-/// Of all ways to choose n of the ranks, the share of those with this sum or a larger one.
+/// The share of those with this sum or a larger one, of all ways to choose n of the ranks.
 double exact(const Ranks& ranks, std::size_t n) {
   std::size_t all = 0;
   for (const std::size_t rank : ranks.doubled) all += rank;

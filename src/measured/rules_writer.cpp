@@ -80,7 +80,7 @@ void require_distinct(const Cells& cells) {
     if (a.collective != b.collective || a.p != b.p || (sized && a.bytes != b.bytes)) continue;
     throw Error(ErrorCode::invalid_argument,
                 "two choices for " + std::string(to_string(a.collective)) + " on " + std::to_string(a.p) + " ranks" +
-                    (sized ? " and " + std::to_string(a.bytes) + " bytes" : ", where sizes can not decide"));
+                    (sized ? " and " + std::to_string(a.bytes) + " bytes" : ", where sizes cannot decide"));
   }
 }
 

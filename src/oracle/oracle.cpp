@@ -171,7 +171,7 @@ constexpr Real complex_of() {
   return {[](const std::byte* at) { return Wide(get<std::complex<T>>(at)); }, std::numeric_limits<T>::epsilon()};
 }
 
-/// How to read a floating-point type; nothing for the others.
+/// A reader of a floating-point type; nothing for the others.
 std::optional<Real> floating(Type type) {
   switch (type) {
     case Type::float16:

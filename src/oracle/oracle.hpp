@@ -1,5 +1,4 @@
-// What every collective must give, computed by its definition from the inputs of all ranks. Knows no
-// algorithm.
+// The results of every collective, computed by its definition from the inputs of all ranks. Knows no algorithm.
 #pragma once
 
 #include <cstddef>

@@ -36,7 +36,7 @@ inline std::int64_t cut(Builder& b, const ParamDeclaration& declared) {
           .copied = std::max(a.copied, b.copied)};
 }
 
-/// The formula of an algorithm in all of whose rounds messages go one way only; `volume` is that of its path.
+/// The formula of an algorithm whose messages go one way only in every round. `volume` is that of its path.
 [[nodiscard]] constexpr CostFormula one_way(CostFormula formula, std::string_view volume) {
   formula.two_way = "0";
   if (formula.one_way.empty()) formula.one_way = "rounds";

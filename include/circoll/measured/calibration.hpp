@@ -10,7 +10,7 @@
 
 namespace circoll {
 
-/// What a sample is of.
+/// The operation that a sample has timed.
 enum class SampleKind {
   exchange,       ///< a message in each direction between two ranks at the same time
   ping_pong,      ///< a message in one direction: half of a round trip
@@ -32,8 +32,8 @@ struct Calibration {
   std::vector<Sample> samples;
 };
 
-/// Reads and writes {"circoll_calibration": 1, "name": ..., "about": ..., "samples": [{"kind": "exchange", "bytes": 8,
-/// "seconds": 1e-6}, ...]}. Throws Error(parse) naming the line.
+/// Reads and writes samples as {"circoll_calibration": 1, "name": ..., "about": ..., "samples": [{"kind": "exchange",
+/// "bytes": 8, "seconds": 1e-6}, ...]}. Throws Error(parse) naming the line.
 [[nodiscard]] Calibration calibration_from_json(std::string_view json, const std::string& source);
 [[nodiscard]] std::string to_json(const Calibration& calibration);
 
@@ -54,14 +54,14 @@ struct Fit {
   std::optional<Line> node_exchange{};  ///< if there are such samples
 };
 
-/// The line with non-negative coefficients that has the least sum of |predicted - measured| / measured: relative errors, so
-/// that short messages count as much as long ones, and no squares, so that outliers pull little. Throws
+/// The line with non-negative coefficients that has the least sum of |predicted - measured| / measured. Errors are
+/// relative, so that short messages count as much as long ones, and not squared, so that outliers pull little. Throws
 /// Error(invalid_argument) unless there are samples of two sizes, all with positive times.
 [[nodiscard]] Line fit_line(const std::vector<Sample>& samples, SampleKind kind);
 
-/// alpha and beta from exchanges, f_alpha and f_beta from the ratio of ping-pongs to exchanges, gamma from the slope of
-/// reductions, node_alpha and node_beta from node_exchanges if there are any. Several samples of one kind and size count by
-/// their median. Throws as fit_line, and if a coefficient of a machine would be 0.
+/// Fits a machine to samples. Exchanges give alpha and beta, the ratio of ping-pongs to exchanges f_alpha and f_beta,
+/// the slope of reductions gamma, and node_exchanges, if there are any, node_alpha and node_beta. Several samples of
+/// one kind and size count by their median. Throws as fit_line, and if a coefficient of a machine would be 0.
 [[nodiscard]] Fit fit_machine(const Calibration& calibration);
 
 /// One measured median against the model.

@@ -1,8 +1,8 @@
-// Performance guidelines: what a collective should not be slower than (docs/guidelines.md).
+// Performance guidelines: bounds that a collective should not be slower than (docs/guidelines.md).
 //
-// A guideline compares a collective with other calls that would do for it. circoll-bench --guidelines measures both sides,
-// every composition as one repetition; here are the list of guidelines, what the measurements say, and the rules that serve
-// better what is violated.
+// A guideline compares a collective with other calls that would do for it. circoll-bench --guidelines measures both
+// sides, every composition as one repetition; here are the list of guidelines, what the measurements say, and the rules
+// that serve better what is violated.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace circoll {
 
-/// Which part of the vector of m bytes a call of a side has.
+/// The part of the vector of m bytes that a call of a side has.
 enum class Part {
   whole,
   half,     ///< rounded up
@@ -27,7 +27,7 @@ struct GuidelineCall {
   Part part = Part::whole;
 };
 
-/// What a rank has to do besides the calls of a side, at least; it is executed with them.
+/// Work that a rank has at least, besides the calls of a side; it is executed with them.
 enum class Local {
   none,
   copy_block,   ///< its own block of the result, out of the whole vector
@@ -40,8 +40,8 @@ struct GuidelineSide {
   std::vector<GuidelineCall> calls{};
   Local local = Local::none;
 };
-/// "reduce+bcast", "allreduce/2+allreduce/2", "reduce_scatter@root", "bcast+copy_block": the name of a side in files and
-/// tables.
+/// "reduce+bcast", "allreduce/2+allreduce/2", "reduce_scatter@root", "bcast+copy_block": the name of a side in
+/// files and tables.
 [[nodiscard]] std::string to_string(const GuidelineSide& side);
 
 enum class Relation {
@@ -50,7 +50,8 @@ enum class Relation {
   monotony,  ///< the same call with the next larger size that was measured
 };
 
-/// left(m) should not take longer than right(m), m being the bytes of the whole vector as in the rules of a file.
+/// By a guideline left(m) should not take longer than right(m). The bytes of the whole vector are m, as in the
+/// rules of a file.
 struct Guideline {
   Relation relation = Relation::mock_up;
   std::string_view source{};  ///< its number in the paper, "(2)" to "(6)"; empty: of the wider list
@@ -92,7 +93,7 @@ struct GuidelineTest {
 enum class GuidelineVerdict {
   holds,     ///< no such difference, or one that chance explains
   violated,  ///< significant, and large enough
-  too_few,   ///< large enough, but so few launches can not make it significant
+  too_few,   ///< large enough, but so few launches cannot make it significant
 };
 [[nodiscard]] std::string_view to_string(GuidelineVerdict verdict);
 
@@ -112,14 +113,15 @@ struct Finding {
   GuidelineVerdict verdict = GuidelineVerdict::holds;
 };
 
-/// All that can be compared. Throws Error(invalid_argument) if runs that measured the same number of ranks have different
-/// settings, or types, operators or roots differ at all.
+/// All that can be compared. Throws Error(invalid_argument) if runs that measured the same number of ranks have
+/// different settings, or types, operators or roots differ at all.
 [[nodiscard]] std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs,
                                                     const GuidelineTest& test = {});
 
-/// Rules that leave to the MPI library what it does well: where a guideline is violated by "native" the fastest algorithm
-/// that was measured, if it is faster than native ("auto" if nothing of Circoll was measured), else "native". The same where
-/// these rules make a right-hand side so much faster that native is slower by more than the test's least effect.
+/// Rules that leave to the MPI library what it does well. Where "native" violates a guideline they take the fastest
+/// algorithm that was measured, if it is faster than native ("auto" if nothing of Circoll was measured), else
+/// "native". The same where these rules make a right-hand side so much faster that native is slower by more than the
+/// test's least effect.
 [[nodiscard]] std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs,
                                                     const std::vector<Finding>& findings,
                                                     const GuidelineTest& test = {});

@@ -1,4 +1,4 @@
-// What circoll-bench has measured: reading it, and putting several launches together.
+// Measurements of circoll-bench are read here, and several launches are put together.
 #pragma once
 
 #include <string>
@@ -35,8 +35,8 @@ struct Launch {
 /// Reads such a file. Throws Error(parse), naming the line, on anything else.
 [[nodiscard]] Launch launch_from_json(std::string_view json, const std::string& source);
 
-/// One algorithm in one cell over several launches. A launch counts by its median: repetitions of one launch have more in
-/// common than launches have.
+/// One algorithm in one cell over several launches. A launch counts by its median: repetitions of one launch have more
+/// in common than launches have.
 struct Combined {
   Measurement row;   ///< of the first launch; median_s: the median of the launches' medians; reps: all of them
   int launches = 0;  ///< that have measured it
@@ -48,8 +48,8 @@ struct Combined {
   double least_speedup = 0;  ///< the least of these ratios
 };
 
-/// In the order of their first appearance. Throws Error(invalid_argument) if the launches have different settings, naming the
-/// first that differs.
+/// In the order of their first appearance. Throws Error(invalid_argument) if the launches have different settings,
+/// naming the first that differs.
 [[nodiscard]] std::vector<Combined> combine(const std::vector<Launch>& launches);
 
 }  // namespace circoll

@@ -28,7 +28,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = bcast.rounds, .sent = n, .received = bcast.sent, .reduced = bcast.sent};
 }
 
-/// That of the broadcast; some rank combines a block in every round.
+/// The path is that of the broadcast; some rank combines a block in every round.
 CriticalPath path(const Shape& shape) {
   CriticalPath path = find_algorithm(Collective::bcast, "binary")->path(shape);
   path.combined = path.volume + path.one_way_volume;

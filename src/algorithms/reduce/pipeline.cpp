@@ -29,7 +29,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = n};
 }
 
-/// That of the broadcast; some rank combines a block in every round.
+/// The path is that of the broadcast; some rank combines a block in every round.
 CriticalPath path(const Shape& shape) {
   CriticalPath path = parse_selection("bcast/pipeline").algorithm->path(shape);
   path.combined = path.volume + path.one_way_volume;
