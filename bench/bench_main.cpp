@@ -17,7 +17,7 @@ int calibrate(const Options& options, int rank) {
   if (rank != 0) return 0;
   std::ofstream file(options.calibrate);
   if (!(file << to_json(calibration)) || !file.flush()) {
-    throw Error(ErrorCode::invalid_argument, "the file " + options.calibrate + " can not be written");
+    throw Error(ErrorCode::invalid_argument, "the file " + options.calibrate + " cannot be written");
   }
   std::printf("%zu samples in %s; circoll calibrate %s -o machine.json makes a machine of them\n",
               calibration.samples.size(), options.calibrate.c_str(), options.calibrate.c_str());

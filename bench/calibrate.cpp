@@ -142,8 +142,8 @@ struct Partner {
   bool inside = false;  ///< a node, while others are not
 };
 
-/// Of rank 0: the first and the last rank of other nodes, and the first of its own; on one node ranks 1 and p-1. The same on
-/// all ranks.
+/// The partners of rank 0, the same on all ranks. They are the first and the last rank of other nodes, and the first of
+/// its own; on one node ranks 1 and p-1.
 std::vector<Partner> partners(int rank, int size) {
   std::vector<Rank> node_of;
   must(mpi::find_nodes(MPI_COMM_WORLD, rank, size, &node_of));

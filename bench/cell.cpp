@@ -9,13 +9,13 @@
 #include <numeric>
 #include <random>
 
+#include "bulk_bytes.hpp"
 #include "circoll/algorithm.hpp"
-#include "circoll/calibration.hpp"
 #include "circoll/collectives.hpp"
+#include "circoll/machine.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
-#include "exec/mpi/message/data_memory.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -112,12 +112,12 @@ class Workload {
   Collective collective_;
   Type type_;
   int rank_ = 0, size_ = 1;
-  mpi::BulkBytes send_, recv_;
+  BulkBytes send_, recv_;
   std::vector<Count> counts_, displs_;
   mpi::Call call_{};
 };
 
-/// What "auto" means in this run. As choices live as long as the process, so does the policy.
+/// The policy of "auto" in this run. As choices live as long as the process, so does the policy.
 const Policy& policy_of(const Options& options) {
   static const std::unique_ptr<const Policy> policy = make_policy(
       options.policy, {.machine = options.machine.empty() ? default_machine() : read_machine(options.machine)});
@@ -188,7 +188,8 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
 
 void take_turns(const Options& options, StartLine& line, std::uint64_t seed,
                 const std::vector<std::function<void()>>& runs, std::vector<Series>& series) {
-  // Interleaved, in an order that changes: what disturbs the machine, or comes of the call before, meets all algorithms alike.
+  // Interleaved, in an order that changes: what disturbs the machine, or comes of the call before, meets
+  // all algorithms alike.
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937_64 random(seed);  // equal on all ranks

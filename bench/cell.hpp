@@ -12,7 +12,7 @@
 
 namespace circoll::bench {
 
-/// What was measured for one algorithm. Times in seconds, one per valid repetition: of the last rank.
+/// Measurements of one algorithm. Times are in seconds, one per valid repetition, of the last rank.
 struct Series {
   std::string algorithm;
   std::string served_by{};  ///< what ran: differs from `algorithm` for auto
@@ -30,10 +30,11 @@ struct Cell {
 /// The algorithms of --algorithm that can serve a collective here; "native" first.
 [[nodiscard]] std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size);
 
-/// An irregular call's arrays, of what it sends and of what it receives, are these; others have none. The call refers to them.
+/// An irregular call's arrays, of what it sends and of what it receives, are these; others have none. The call
+/// refers to them.
 void set_counts(mpi::Call& call, const std::vector<Count>& counts, const std::vector<Count>& displs);
 
-/// How one algorithm executes a call.
+/// A runner executes calls by one algorithm.
 class Runner {
  public:
   /// Native.
@@ -51,8 +52,8 @@ class Runner {
   const mpi::InternedChoice* choice_ = nullptr;  ///< nullptr: native
 };
 
-/// Times the runs, interleaved, into the series of the same indices, as long as the options say. Collective; `seed` is equal on
-/// all ranks.
+/// Times the runs, interleaved, into the series of the same indices, as long as the options say. Collective; `seed` is
+/// equal on all ranks.
 void take_turns(const Options& options, StartLine& line, std::uint64_t seed,
                 const std::vector<std::function<void()>>& runs, std::vector<Series>& series);
 

@@ -11,8 +11,9 @@ inline constexpr bool simulated = true;  ///< all ranks are in one process, whos
 inline constexpr bool simulated = false;
 #endif
 
-/// MPI_Wtime of rank 0, as every rank knows it: the difference of two clocks is taken from the quickest of some round trips of
-/// a message, half of which is the largest error; their drift from two such measurements. Collective where it says so.
+/// MPI_Wtime of rank 0, as every rank knows it. The difference of two clocks is taken from the quickest of some round
+/// trips of a message, half of which is the largest error; their drift is from two such measurements. Collective where
+/// it says so.
 class GlobalClock {
  public:
   /// Collective.

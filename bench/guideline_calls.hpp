@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cell.hpp"
-#include "circoll/guidelines.hpp"
+#include "circoll/measured/guidelines.hpp"
 
 namespace circoll::bench {
 

@@ -7,8 +7,8 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "core/statistics.hpp"
 #include "guideline_calls.hpp"
+#include "measured/statistics.hpp"
 #include "table.hpp"
 
 namespace circoll::bench {

@@ -15,8 +15,8 @@ struct GuidelineCell {
   std::vector<Series> series{};
 };
 
-/// Measures the sides of the guidelines about the collectives of the options. All ranks call it; the result is complete on
-/// rank 0.
+/// Measures the sides of the guidelines about the collectives of the options. All ranks call it; the result is complete
+/// on rank 0.
 [[nodiscard]] GuidelineCell measure_guidelines(const Options& options, StartLine& line, Count bytes);
 
 /// The sides that are one collective of the whole vector, as the cells that circoll-bench has without --guidelines.

@@ -1,7 +1,8 @@
-/* netbed_probe BYTES: what tools/netbed verifies its network by, compiled by it when needed. Rank 0 prints one "name value" per
- * line: how many ranks MPI thinks a host has (least and most), latency and bandwidth of a ping-pong between two hosts, of both
- * directions at once (the sum), of all hosts sending to the next one and receiving at once (of one host, one direction), and within
- * a host where it has two ranks. BYTES is the size of a large message; microseconds, bytes per second. Medians. */
+/* netbed_probe BYTES: what tools/netbed verifies its network by, compiled by it when needed. Rank 0 prints one "name
+ * value" per line: how many ranks MPI thinks a host has (least and most), latency and bandwidth of a ping-pong
+ * between two hosts, of both directions at once (the sum), of all hosts sending to the next one and receiving at
+ * once (of one host, one direction), and within a host where it has two ranks. BYTES is the size of a large message;
+ * microseconds, bytes per second. Medians. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,9 +50,10 @@ static double ping_pong(MPI_Comm comm, char* data, int there, int back, int repe
   return median(seconds, repetitions);
 }
 
-/* Seconds in which every rank of `comm` sends `bytes` to the next one and receives as many: of the slowest rank, the median and in
- * `best` the least. In messages of a size that needs no handshake, all at once: the answer to a handshake may wait behind a large
- * message that goes the same way, and then one direction comes after the other, whatever the network can do. */
+/* Seconds in which every rank of `comm` sends `bytes` to the next one and receives as many: of the slowest rank, the
+ * median and in `best` the least. In messages of a size that needs no handshake, all at once: the answer to a
+ * handshake may wait behind a large message that goes the same way, and then one direction comes after the other,
+ * whatever the network can do. */
 static double ring(MPI_Comm comm, char* send, char* receive, int bytes, double* best) {
   double seconds[large_repetitions];
   int rank, size;

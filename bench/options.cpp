@@ -32,7 +32,7 @@ std::vector<std::string> split_algorithms(const std::string& text) {
   return names;
 }
 
-/// What a name stands for, by one of the parsers of core/text.hpp.
+/// The value of a name, by one of the parsers of core/text.hpp.
 template <typename Parse>
 auto named(const std::string& option, const std::string& name, Parse parse) {
   try {

@@ -1,4 +1,4 @@
-// What circoll-bench measures.
+// Options of circoll-bench say what it measures.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,9 @@ struct Options {
   bool guidelines = false;  ///< measure the sides of performance guidelines
 };
 
-/// The algorithm of a collective that a word of --algorithm names, with its parameters, or nothing: NAME is that of every collective which
-/// has it, COLLECTIVE/NAME of one. If only the parameters are not its own, `why` says what is wrong.
+/// The algorithm of a collective that a word of --algorithm names, with its parameters, or nothing. NAME is that of
+/// every collective which has it, COLLECTIVE/NAME of one. If only the parameters are not its own, `why` says what
+/// is wrong.
 [[nodiscard]] std::optional<std::string> named_by(const std::string& word, Collective collective,
                                                   std::string* why = nullptr);
 

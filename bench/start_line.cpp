@@ -20,7 +20,7 @@ constexpr double tolerance = 2e-6;
 constexpr int trials = 40;
 constexpr double least_notice = 5e-6, most_notice = 20e-3;
 
-/// Whether a node has more ranks than processors. Collective; the same on all ranks.
+/// True if a node has more ranks than processors. Collective; the same on all ranks.
 bool is_crowded(MPI_Comm comm) {
   MPI_Comm node = MPI_COMM_NULL;
   int ranks = 0;
@@ -92,7 +92,7 @@ Repetition StartLine::finish(double own, bool late) {
   return repetition;
 }
 
-/// As little notice as lets nearly all ranks come in time: an announcement takes as long as a broadcast does here.
+/// Sets as little notice as lets nearly all ranks come in time. An announcement takes as long as a broadcast does here.
 void StartLine::adapt(bool valid) { notice_ = std::clamp(notice_ * (valid ? 0.99 : 1.5), least_notice, most_notice); }
 
 std::string to_string(Sync sync) {

@@ -27,7 +27,7 @@ class StartLine {
   /// Collective.
   StartLine(MPI_Comm comm, Sync sync);
 
-  /// What `automatic` has become.
+  /// The way that `automatic` has become.
   [[nodiscard]] Sync sync() const { return clock_ ? Sync::clock : Sync::barrier; }
   /// GlobalClock::error(); 0 without one.
   [[nodiscard]] double clock_error() const { return clock_ ? clock_->error() : 0; }

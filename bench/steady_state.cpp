@@ -1,7 +1,7 @@
-// What a repeated small allreduce costs beyond its messages: the drop-in's MPI_Allreduce on two ranks, the point-to-point
-// calls that it makes by themselves, and the MPI library's own allreduce; and the same as a nonblocking and as a persistent
-// call; in turn. Needs the drop-in preloaded, and knows
-// nothing else of Circoll. See docs/performance.md.
+// Times a repeated small allreduce against its own messages, in turn. There are the drop-in's MPI_Allreduce on
+// two ranks, the point-to-point calls that it makes by themselves, and the MPI library's own allreduce; and the
+// same as a nonblocking and as a persistent call. Needs the drop-in preloaded, and knows nothing else of Circoll.
+// See docs/performance.md.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -29,8 +29,8 @@ namespace {
 constexpr int calls_per_batch = 100;
 constexpr int tag = 7;
 
-/// The same steps in the same order as allreduce/recursive_doubling takes on two ranks (`circoll show`), as its execution
-/// hands them to MPI: one send, one receive, and a test of what is left until nothing is.
+/// Takes the steps of allreduce/recursive_doubling on two ranks (`circoll show`) in the same order. Its execution hands
+/// them to MPI likewise: one send, one receive, and a test of what is left until nothing is.
 class Messages {
  public:
   explicit Messages(MPI_Comm comm) {

@@ -8,7 +8,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "core/statistics.hpp"
+#include "measured/statistics.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -36,8 +36,8 @@ double algorithm_bandwidth(const Cell& cell, const Figures& own) {
   return own.median > 0 ? static_cast<double>(cell.bytes) / own.median / 1e9 : 0;
 }
 
-/// Bytes that must pass the busiest link of a rank, in one direction, per byte of `Cell::bytes`: the least that any algorithm
-/// needs, as nccl-tests has it.
+/// Bytes that must pass the busiest link of a rank, in one direction, per byte of `Cell::bytes`. It is the least that
+/// any algorithm needs, as nccl-tests has it.
 double bus_factor(Collective collective, int size) {
   const double p = size;
   // What every rank gets has to be combined first.
@@ -84,7 +84,7 @@ nlohmann::ordered_json sides_of(const std::vector<GuidelineCell>& guidelines, in
 
 std::ofstream open(const std::string& path) {
   std::ofstream file(path);
-  if (!file) throw Error(ErrorCode::invalid_argument, "the file " + path + " can not be written");
+  if (!file) throw Error(ErrorCode::invalid_argument, "the file " + path + " cannot be written");
   return file;
 }
 

@@ -1,4 +1,4 @@
-// What circoll-bench prints and writes.
+// Tables and files that circoll-bench prints and writes.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace circoll::bench {
 
-/// What is said of an algorithm that has no valid repetition; it has no row in files.
+/// The line of an algorithm that has no valid repetition; it has no row in files.
 [[nodiscard]] std::string nothing_measured(const Series& series);
 [[nodiscard]] std::string table_header(const StartLine& line);
 /// The rows of one cell, one per algorithm.

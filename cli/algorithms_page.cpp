@@ -46,8 +46,8 @@ std::string names_of(const Algorithm& algorithm) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// The collectives whose directory the registry has, in its order; algorithms of one directory serve the same
-/// collectives.
+/// The collectives whose directory the registry has, in its order; algorithms of one directory serve
+/// the same collectives.
 std::vector<Collective> directories() {
   std::vector<Collective> found;
   for (const Algorithm* a : all_algorithms()) {
@@ -72,7 +72,7 @@ std::string names_in_family(Collective directory, bool circulant) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// "Open MPI: linear (allgather), default (allgatherv); MPICH: brucks"
+/// Names in other libraries, as "Open MPI: linear (allgather), default (allgatherv); MPICH: brucks".
 std::string peers_of(const Algorithm& algorithm) {
   std::vector<std::string> libraries;
   for (const Library library : all_libraries) {

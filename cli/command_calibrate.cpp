@@ -1,4 +1,4 @@
-// circoll calibrate: a machine file from measured times; and measured medians against the model.
+// circoll calibrate makes a machine file from measured times, and compares measured medians with the model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,8 +6,9 @@
 #include <map>
 #include <memory>
 
-#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
+#include "circoll/measured/calibration.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
@@ -44,7 +45,7 @@ void calibrate(const CalibrateOptions& options) {
   }
   std::ofstream file(options.output);
   if (!(file << machine) || !file.flush()) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("the file {} can not be written", options.output));
+    throw Error(ErrorCode::invalid_argument, fmt::format("the file {} cannot be written", options.output));
   }
   print(line_text("exchange", fit.exchange) + line_text("ping_pong", fit.ping_pong) +
         line_text("reduction", fit.reduction) + (fit.node_exchange ? line_text("in a node", *fit.node_exchange) : "") +

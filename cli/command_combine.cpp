@@ -4,7 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "circoll/measurement.hpp"
+#include "circoll/measured/measurement.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
 

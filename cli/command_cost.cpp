@@ -1,18 +1,18 @@
-// circoll cost: what an algorithm costs, which algorithm costs least, and the page of all costs.
+// circoll cost shows the cost of an algorithm, ranks algorithms by cost, and writes the page of all costs.
 #include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
 #include "circoll/model.hpp"
 #include "circoll/ops.hpp"
 #include "commands.hpp"
 #include "core/text.hpp"
-#include "cost_page.hpp"
-#include "cost_plot.hpp"
+#include "cost/cost_page.hpp"
+#include "cost/cost_plot.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -38,7 +38,7 @@ OperatorTraits traits_of(const std::string& name) {
   return {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
 }
 
-/// "12 alpha": the terms with what each costs.
+/// "12 alpha", the terms with the cost of each.
 std::string described(const Terms& terms, const Machine& on) {
   std::string text;
   const auto line = [&](std::string_view name, double value, std::string_view unit, double price) {

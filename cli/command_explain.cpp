@@ -1,12 +1,12 @@
-// circoll explain: what a policy chooses for a call, and why.
+// circoll explain shows a policy's choice for a call, and why.
 #include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
 

@@ -1,4 +1,4 @@
-// circoll guidelines: where collectives are slower than what would do for them, and rules against it.
+// circoll guidelines finds where collectives are slower than a substitute, and writes rules against it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "circoll/error.hpp"
-#include "circoll/guidelines.hpp"
+#include "circoll/measured/guidelines.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
 
@@ -57,7 +57,7 @@ std::string as_text(const GuidelineOptions& options, const std::string& setting,
                       findings.size(), counted.violated, 1 + options.test.least_effect, options.test.significance);
   if (counted.too_few > 0) {
     text += fmt::format(
-        "# {} more are slower by that factor, but so few launches can not show that it is not by chance: 2 against 2 "
+        "# {} more are slower by that factor, but so few launches cannot show that it is not by chance: 2 against 2 "
         "give a p value of at least 0.167, 3 against 3 of 0.05, 4 against 4 of 0.014\n",
         counted.too_few);
   }
@@ -92,7 +92,7 @@ std::string as_json(const GuidelineOptions& options, const std::string& setting,
   return document.dump(2) + "\n";
 }
 
-/// What --of and --paper ask for.
+/// The guidelines that --of and --paper ask for.
 bool is_asked(const GuidelineOptions& options, const Finding& finding) {
   return (!options.paper || !finding.guideline->source.empty()) &&
          std::find(options.of.begin(), options.of.end(), finding.algorithm) != options.of.end();

@@ -1,4 +1,4 @@
-// circoll list: what algorithms there are, and what each declares.
+// circoll list prints the algorithms, and the declarations of each.
 #include <fmt/format.h>
 
 #include <memory>

@@ -9,7 +9,7 @@
 #include "commands.hpp"
 #include "exec/local/job.hpp"
 #include "local_table.hpp"
-#include "support/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -1,13 +1,13 @@
-// circoll plot: what circoll-bench has measured, as a picture or as a page.
+// circoll plot draws measurements of circoll-bench as a picture or as a page.
 #include <fmt/format.h>
 
 #include <memory>
 #include <optional>
 
+#include "chart/measured_chart.hpp"
+#include "chart/measured_page.hpp"
 #include "circoll/error.hpp"
 #include "commands.hpp"
-#include "measured_chart.hpp"
-#include "measured_page.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {

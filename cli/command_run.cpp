@@ -47,7 +47,7 @@ const MpiLibrary* named_mpi(const std::string& id) {
   return nullptr;
 }
 
-/// Which MPI the program uses: the one it is linked to. For interpreters and scripts the user says it, or the launcher.
+/// The MPI that the program is linked to. For interpreters and scripts the user says it, or the launcher.
 const MpiLibrary& detect_mpi(const std::string& program, const MpiLibrary* said) {
   const MpiLibrary* const linked = linked_mpi(find_program(program));
   if (linked == &standard_abi) {
@@ -84,7 +84,7 @@ std::string checked_dropin(const std::string& path, const MpiLibrary& mpi) {
   return path;
 }
 
-/// The drop-in beside this executable (installed: ../lib*/circoll, in the build tree: ../lib/circoll).
+/// The drop-in beside this executable. It is in ../lib*/circoll if installed, in ../lib/circoll of the build tree.
 std::string find_dropin(const MpiLibrary& mpi) {
   if (const auto path = environment("CIRCOLL_DROPIN_PATH")) return checked_dropin(*path, mpi);
   const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
@@ -96,7 +96,7 @@ std::string find_dropin(const MpiLibrary& mpi) {
                                                   mpi.title, bin.string(), dropin_file));
 }
 
-/// What is preloaded already but drop-ins, of which the one for the program's MPI is enough.
+/// Libraries that are preloaded already, without drop-ins: the one for the program's MPI is enough.
 std::string other_preloads() {
   const char* const value = std::getenv("LD_PRELOAD");
   std::string_view rest = value == nullptr ? "" : value;

@@ -1,11 +1,11 @@
-// circoll tune: rules that choose the fastest of what was measured.
+// circoll tune writes rules that choose the fastest of the measured algorithms.
 #include <fmt/format.h>
 
 #include <map>
 #include <memory>
 
-#include "circoll/measurement.hpp"
-#include "circoll/tuning.hpp"
+#include "circoll/measured/measurement.hpp"
+#include "circoll/measured/tuning.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
 

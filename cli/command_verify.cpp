@@ -1,5 +1,4 @@
-// circoll verify: prove algorithms over ranges of p, roots and parameters, or find the smallest
-// counterexample.
+// circoll verify: prove algorithms over ranges of p, roots and parameters, or find the smallest counterexample.
 #include <fmt/format.h>
 #include <malloc.h>
 #include <unistd.h>

@@ -15,7 +15,7 @@
 namespace circoll::cli {
 namespace {
 
-/// What `ldd path` prints. Without a shell, and without what is preloaded into us.
+/// The output of `ldd path`. Without a shell, and without libraries that are preloaded into us.
 std::string ldd(const std::string& path) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
@@ -44,7 +44,7 @@ std::string ldd(const std::string& path) {
   return text;
 }
 
-/// Whether a library file defines or uses a symbol; its tables of names are plain text between zeros.
+/// True if a library file defines or uses a symbol; its tables of names are plain text between zeros.
 bool names_symbol(const std::string& file, std::string_view symbol) {
   std::ifstream in(file, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
@@ -53,7 +53,7 @@ bool names_symbol(const std::string& file, std::string_view symbol) {
   return bytes.find(name) != std::string::npos;
 }
 
-/// The MPI of a library by its name, or what is in the file where the name leaves it open; nullptr if it is of none.
+/// The MPI of a library by its name, or by its file where the name leaves it open. It is nullptr if it is of none.
 const MpiLibrary* mpi_of(std::string_view name, const std::string& file) {
   name.remove_prefix(name.rfind('/') + 1);
   if (is_standard_abi(name)) return &standard_abi;

@@ -1,4 +1,4 @@
-// Which MPI library an executable is linked to.
+// The MPI library that an executable is linked to.
 #pragma once
 
 #include <string>

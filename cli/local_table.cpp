@@ -14,7 +14,7 @@
 #include "circoll/select.hpp"
 #include "commands.hpp"
 #include "exec/local/job.hpp"
-#include "support/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 namespace circoll::cli {
 namespace {

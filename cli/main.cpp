@@ -15,7 +15,7 @@ namespace circoll::cli {
 
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw std::runtime_error("standard output can not be written");
+    throw std::runtime_error("standard output cannot be written");
   }
 }
 
@@ -23,7 +23,7 @@ void write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file) throw std::runtime_error(fmt::format("'{}' can not be written", path));
+  if (!file) throw std::runtime_error(fmt::format("'{}' cannot be written", path));
 }
 
 std::string with_params(const Selection& selection) {

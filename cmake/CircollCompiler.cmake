@@ -29,7 +29,8 @@ if(CIRCOLL_SANITIZE)
                                                  -fno-sanitize-recover=all)
   target_link_options(circoll_flags INTERFACE -fsanitize=${CIRCOLL_SANITIZE})
 endif()
-# Commands and tests are seldom hot; most of what they compile is headers of libraries, which instrumented and optimised takes long.
+# Commands and tests are seldom hot; most of what they compile is headers of libraries, which instrumented and
+# optimised takes long.
 add_library(circoll_cold INTERFACE)
 if(CIRCOLL_SANITIZE)
   target_compile_options(circoll_cold INTERFACE -O0)

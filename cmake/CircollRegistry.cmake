@@ -1,6 +1,6 @@
 # The registry of algorithms is generated from the paths: src/algorithms/<collective>/<name>.cpp must define
 # circoll::algorithms::<collective>::<name>() by CIRCOLL_ALGORITHM(<collective>, <name>). A static list of
-# functions can not be dropped by a linker, and a new algorithm touches no other file.
+# functions cannot be dropped by a linker, and a new algorithm touches no other file.
 function(circoll_generate_registry directory output out_sources)
   file(GLOB sources CONFIGURE_DEPENDS RELATIVE ${directory} ${directory}/*/*.cpp)
   list(SORT sources)

@@ -45,8 +45,8 @@ built() {
 # compare OPTION... -- COMMAND...: see compare.py --help.
 compare() { python3 "$examples/compare.py" --mpi "$mpi" --np "$np" --build "$build" "$@" || status=1; }
 
-# conjugate_gradients NAME PROGRAM FORM...: the comparisons of both solvers, the blocking form and others. Residuals differ
-# by rounding at first; 200 iterations later they agree in ten digits, and the solution in nine.
+# conjugate_gradients NAME PROGRAM FORM...: the comparisons of both solvers, the blocking form and others. Residuals
+# differ by rounding at first; 200 iterations later they agree in ten digits, and the solution in nine.
 conjugate_gradients() {
   name=$1
   solver=$2

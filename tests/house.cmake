@@ -1,12 +1,17 @@
-# Tests of the house itself: what may include what, the installed package, and "an algorithm is one file".
+# Tests of the house itself: what may include what, the English of comments, links, the installed package, and "an
+# algorithm is one file".
 add_test(NAME rooms COMMAND ${PROJECT_SOURCE_DIR}/tools/check-rooms ${PROJECT_SOURCE_DIR})
-add_test(NAME rooms_refuse
-         COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/rooms_test.py ${PROJECT_SOURCE_DIR}/tools/check-rooms)
-set_tests_properties(rooms rooms_refuse PROPERTIES LABELS house TIMEOUT 60)
+add_test(NAME rooms_refuse COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/rooms_test.py ${PROJECT_SOURCE_DIR})
+add_test(NAME links COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/links_test.py ${PROJECT_SOURCE_DIR})
+add_test(NAME comments COMMAND ${PROJECT_SOURCE_DIR}/tools/check-comments ${PROJECT_SOURCE_DIR})
+add_test(NAME comments_refuse
+         COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/comments_test.py ${PROJECT_SOURCE_DIR}/tools/check-comments)
+set_tests_properties(rooms rooms_refuse links comments comments_refuse PROPERTIES LABELS house TIMEOUT 60)
 
 # Every public header compiles alone, with nothing before it.
 if(NOT CIRCOLL_SANITIZE)
-  file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/circoll/*.hpp)
+  file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/circoll/*.hpp
+       ${PROJECT_SOURCE_DIR}/include/circoll/measured/*.hpp)
   set(alone -I${PROJECT_SOURCE_DIR}/include -Wall -Wextra -Wconversion -Werror -fsyntax-only)
   function(circoll_header_test name)
     add_test(NAME header_${name} COMMAND ${ARGN} /dev/null COMMAND_EXPAND_LISTS)
@@ -14,6 +19,7 @@ if(NOT CIRCOLL_SANITIZE)
   endfunction()
   foreach(header IN LISTS public_headers)
     string(REGEX REPLACE "^circoll/(.*)$" "\\1" name ${header})
+    string(REPLACE "/" "_" name ${name})
     if(name STREQUAL "mpi.hpp")
       continue()
     endif()

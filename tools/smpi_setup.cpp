@@ -1,8 +1,8 @@
 // Preloaded into smpirun: how SimGrid's libraries find out which ranks share a node.
 //
-// The first two-level collective of a program gathers the leaders of all ranks around a ring, p (p - 1) messages before the first
-// measured call: half an hour of simulation at 4800 ranks. The same gathering takes p log p messages by Bruck's algorithm. Nothing
-// that is measured changes.
+// The first two-level collective of a program gathers the leaders of all ranks around a ring, p (p - 1) messages before
+// the first measured call: half an hour of simulation at 4800 ranks. The same gathering takes p log p messages by
+// Bruck's algorithm. Nothing that is measured changes.
 #include <dlfcn.h>
 #include <cstdlib>
 #include <unordered_set>

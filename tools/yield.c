@@ -1,4 +1,4 @@
-/* LD_PRELOAD for MPICH (ch4:ucx) where ranks outnumber cores: gives the core away when a poll for messages found
+/* LD_PRELOAD for MPICH (ch4:ucx) where ranks outnumber cores. It gives the core away when a poll for messages found
  * nothing. For tests and measurements only. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

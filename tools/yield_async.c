@@ -1,5 +1,5 @@
-/* LD_PRELOAD for MPICH from 4.3 on, over any device, where ranks outnumber cores: gives the core away in every pass of
- * the progress engine, which calls what MPIX_Async_start was given. For tests and measurements only; yield.c is for
+/* LD_PRELOAD for MPICH from 4.3 on, over any device, where ranks outnumber cores. It gives the core away in every pass
+ * of the progress engine, which calls what MPIX_Async_start was given. For tests and measurements only; yield.c is for
  * MPICH over UCX before that. It knows nothing of programs that call PMPI_Init. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

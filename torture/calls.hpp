@@ -7,7 +7,7 @@
 
 namespace circoll::torture {
 
-/// MPI_X; `large`: MPI_X_c where the MPI has it.
+/// Calls MPI_X, or MPI_X_c if `large` and the MPI has it.
 int call_blocking(Collective collective, const Arguments& a, bool large);
 /// MPI_Ix.
 int call_nonblocking(Collective collective, const Arguments& a, bool large, MPI_Request* request);

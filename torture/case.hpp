@@ -37,14 +37,14 @@ struct CommSpec {
   bool wild = false;     ///< point-to-point receives on it take any source, or any tag
 };
 
-/// What elements are made of: an index into base_types(), or one of the two that are made for each use.
+/// The base type of elements: an index into base_types(), or one of two that are made for each use.
 using Base = int;
 inline constexpr Base base_record = -1;  ///< struct of int and double; its layout differs from rank to rank
 inline constexpr Base base_words = -2;   ///< two 32-bit words, in one of word_layouts ways; for user operators
 inline constexpr int word_layouts = 6;
 
-/// What becomes of arrays of counts and displacements when a nonblocking call, or the init of a persistent one, has
-/// returned: they stay as they are until completion, hold nonsense, or are no memory any more.
+/// The fate of arrays of counts and displacements when a nonblocking call, or a persistent init, has returned. They
+/// stay as they are until completion, hold nonsense, or are no memory any more.
 enum class Arrays : std::uint8_t { kept, overwritten, unmapped };
 
 enum class UserOp : std::uint8_t { none, add, compose };
@@ -90,7 +90,7 @@ struct Message {
   bool synchronous = false;
 };
 
-/// What is wrong with an erroneous call.
+/// The mistake of an erroneous call.
 enum class Fault : std::uint8_t {
   no_operator,
   undefined_operator,
@@ -147,7 +147,7 @@ struct Case {
   std::vector<std::vector<Step>> lanes;
 };
 
-/// The communicator that a step makes, frees or uses; -1: none.
+/// The communicator that a step makes, frees or uses. It is -1 if there is none.
 [[nodiscard]] int comm_of(const Case& c, const Step& step);
 
 [[nodiscard]] std::string describe(const Case& c, const Operation& operation);

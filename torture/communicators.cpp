@@ -29,8 +29,8 @@ MPI_Group group_of(const CommSpec& spec, const Communicator& parent) {
   return some;
 }
 
-/// Threads that make groups of one communicator at the same time have tags of their own. No message has them either: Open
-/// MPI 4.1 does not tell one from the other.
+/// Threads that make groups of one communicator at the same time have tags of their own. No message has them either:
+/// Open MPI 4.1 does not tell one from the other.
 int tag_of(const CommSpec& spec) {
   constexpr int first = 20000, tags = 1000;
   return first + spec.lane * tags + static_cast<int>(spec.seed % tags);

@@ -18,12 +18,12 @@ struct Communicator {
 [[nodiscard]] Communicator make_communicator(const CommSpec& spec, const Communicator& parent);
 void free_oracle(Communicator& communicator);
 
-/// Error handlers of MPI_COMM_WORLD and MPI_COMM_SELF are called for errors that belong to no communicator, too: of what
-/// somebody asks in between, where the program calls nothing that fails.
+/// Counts the calls of error handlers for errors that belong to no communicator. These go to MPI_COMM_WORLD and
+/// MPI_COMM_SELF, where the program calls nothing that fails.
 void count_stray_errors();
 /// The next call on it is erroneous: its error handler may be called once.
 void expect_error(MPI_Comm comm);
-/// How much oftener than expected they have been called.
+/// The number of unexpected calls of these handlers.
 [[nodiscard]] long stray_errors();
 
 }  // namespace circoll::torture

@@ -18,7 +18,7 @@ struct Pending {
   std::function<void(const MPI_Status*)> done;
 };
 
-/// What is wrong with a completion; empty if nothing.
+/// The complaint about a completion; empty if it is right.
 using Complaint = std::function<void(const std::string&)>;
 
 /// One call on some of these requests, at random. Calls done() of those that it completes and returns them.

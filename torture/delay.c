@@ -1,7 +1,7 @@
 /* LD_PRELOAD after the drop-in: perturbs the messages that the drop-in exchanges through PMPI_. Sends and receives are
- * posted late, standard sends become synchronous ones, and completions are reported late and in another order. All of it
- * is within what MPI allows, so that no result may change. Calls fail when a test asks for it (circoll_delay_fail). For tests
- * only.
+ * posted late, standard sends become synchronous ones, and completions are reported late and in another order. All of
+ * it is within what MPI allows, so that no result may change. Calls fail when a test asks for it (circoll_delay_fail).
+ * For tests only.
  *
  * TORTURE_DELAY_SEED       of the random choices (default 1)
  * TORTURE_DELAY_SLEEP_US   the longest sleep, in microseconds (default 200) */

@@ -1,4 +1,4 @@
-// Changes that make a case simpler, as words: what shrinking tries, and what --edits takes.
+// Changes that make a case simpler, as words, which shrinking tries and --edits takes.
 //   -3      without operation 3           m-3     without message 3
 //   c3=10   count 10                      t3      the base type
 //   w3      on MPI_COMM_WORLD             b3      blocking

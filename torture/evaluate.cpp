@@ -99,7 +99,7 @@ class Comparison {
     return record_.received.data() + (expected_.recv().memory.address() - expected_.recv().memory.bytes().data());
   }
 
-  /// What the operation leaves open is as it came.
+  /// Leaves memory as it came where the operation leaves it open.
   void transplant(const Block& block, MPI_Datatype type) {
     if (block.items == 0) return;
     Side& side = expected_.recv();

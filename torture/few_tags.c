@@ -1,4 +1,4 @@
-/* LD_PRELOAD after the drop-in: the largest tag is 32767, the least that MPI promises, so that whoever gives out tags runs
+/* LD_PRELOAD after the drop-in: the largest tag is 32767, the least that MPI promises. So whoever gives out tags runs
  * out of them where there are many communicators. No result may change. For tests only. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

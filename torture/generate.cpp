@@ -72,8 +72,8 @@ class Generator {
     }
   }
 
-  /// Groups of MPI_COMM_WORLD are what its thread may make while the other goes on: Open MPI 4.1 hangs where threads
-  /// make communicators of different ones at the same time.
+  /// Groups of MPI_COMM_WORLD are all that its thread may make while the other goes on. Open MPI 4.1 hangs where
+  /// threads make communicators of different ones at the same time.
   void share_out(CommSpec& spec) {
     if (random_.percent(50)) spec.kind = CommKind::group;
     if (spec.kind == CommKind::group && random_.percent(85)) {
@@ -315,7 +315,7 @@ class Generator {
     case_.lanes[static_cast<std::size_t>(lane)] = std::move(steps);
   }
 
-  /// With one thread communicators come and go at any time; with two the main thread makes before what they do not.
+  /// With one thread communicators come and go at any time. With two the main thread makes before what they do not.
   void place_comms(int lane, std::vector<Step>& steps) {
     for (auto c = static_cast<int>(case_.comms.size()); c-- > 2;) {
       const CommSpec& spec = case_.comms[static_cast<std::size_t>(c)];

@@ -96,7 +96,7 @@ class Instance {
   [[nodiscard]] const std::vector<Block>& results() const { return results_; }
   [[nodiscard]] const std::vector<Block>& open() const { return open_; }
 
-  /// Where the block lies that this rank contributes to rank `to`.
+  /// The place of the block that this rank contributes to rank `to`.
   struct Input {
     const Side* side = nullptr;
     Block block;

@@ -1,4 +1,5 @@
-// Erroneous calls in between: each gets its error at once, and the next right call matches as if there had been none.
+// Erroneous calls are made in between. Each gets its error at once, and the next right call matches as if there had
+// been none.
 #pragma once
 
 #include <string>

@@ -35,7 +35,7 @@ class Operator {
 
 [[nodiscard]] bool commutes(const Operation& operation);
 
-/// How often a user operator was called with a datatype that is not the reduction's; then it does nothing.
+/// Calls of user operators with a datatype that is not the reduction's, in which they do nothing.
 [[nodiscard]] long misused_operators();
 
 }  // namespace circoll::torture

@@ -29,7 +29,7 @@ void read_lists(const std::string& collectives, const std::string& modes, Option
   if (options.modes.empty()) throw CLI::ValidationError("--modes", "none is named");
 }
 
-/// What another run needs to make the same cases.
+/// The options that another run needs to make the same cases.
 std::string repetition(const Options& options, const std::string& collectives, const std::string& modes) {
   const Options defaults;
   std::string text = fmt::format("--seed {}", options.seed);

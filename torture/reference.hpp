@@ -1,4 +1,4 @@
-// What the collectives mean, computed by one rank from the inputs of all.
+// The results of collectives, computed by one rank from the inputs of all.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,8 @@ namespace circoll::torture {
 /// The result of this rank: its blocks, packed.
 [[nodiscard]] std::vector<std::vector<std::byte>> serial_results(const Instance& mine, int execution);
 
-/// Of a sum of floating-point numbers: the result in more digits, and how far any order of summation may be from it.
+/// A sum of floating-point numbers, in more digits, and the bounds of any order of summation. A bound is the distance
+/// from it.
 struct Sums {
   std::vector<long double> values, bounds;
 };

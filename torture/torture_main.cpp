@@ -1,4 +1,4 @@
-// circoll-torture: random sequences of collectives; every result compared with that of PMPI_.
+// circoll-torture makes random sequences of collectives, and compares every result with that of PMPI_.
 #include <fmt/format.h>
 #include <mpi.h>
 

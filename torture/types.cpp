@@ -40,7 +40,8 @@ class Array {
   std::vector<MPI_Count> large_;
 };
 
-/// Constructors of datatypes. The seed says which are called by the forms with MPI_Count arguments, where the MPI has those.
+/// Constructors of datatypes. The seed says which are called by the forms with MPI_Count arguments, where the
+/// MPI has those.
 class Constructors {
  public:
   explicit Constructors(std::uint64_t seed) : random_(seed) {}
@@ -137,7 +138,8 @@ Type duplicate(const Type& type) {
   return {made, true};  // committed, as the other is
 }
 
-/// An int and a double: as C lays them out, packed, apart, or the int behind the double (but first in the signature).
+/// An int and a double. They lie as C has them, packed, apart, or with the int behind the double (but first in
+/// the signature).
 Type record(std::uint64_t variant) {
   Constructors make(hash(variant, 4));
   constexpr std::array<std::array<MPI_Aint, 4>, 4> layouts{

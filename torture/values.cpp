@@ -51,7 +51,7 @@ void put_integer(std::byte* to, Count bytes, std::int64_t value) {
   std::memcpy(to, &value, static_cast<std::size_t>(bytes));  // little-endian
 }
 
-/// Not a sum of few powers of two, and of either sign.
+/// A fraction that is not a sum of few powers of two, and of either sign.
 long double fraction(Random& random) {
   return static_cast<long double>(random.between(-1000000, 1000000)) / 3.0L /
          static_cast<long double>(random.between(1, 1000));

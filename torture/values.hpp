@@ -8,8 +8,8 @@
 
 namespace circoll::torture {
 
-/// Packed base elements of a block, values that suit the operator: sums and products stay exact and do not overflow,
-/// unless the operation is one of fractions. Different for each `stream`.
+/// Packed base elements of a block, with values that suit the operator. Sums and products stay exact and do not
+/// overflow, unless the operation is one of fractions. Different for each `stream`.
 void fill_values(const Operation& operation, std::uint64_t stream, int rank, int size, std::span<std::byte> packed);
 
 /// Bytes of the same look as anything, for what is not data.

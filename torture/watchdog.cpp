@@ -16,7 +16,7 @@
 namespace circoll::torture {
 namespace {
 
-/// Written by the threads that run the case, read by the watchdog and by signal handlers when nothing moves any more.
+/// State that the threads of the case write. The watchdog and signal handlers read it when nothing moves any more.
 struct Watch {
   std::atomic<unsigned long> progress{0};
   std::string what;

@@ -33,8 +33,7 @@ std::complex<double> multiply(std::complex<double> a, std::complex<double> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-/// dst = dst op right, as a rank accumulates what it receives. state.range(0) is the size of a vector in
-/// bytes.
+/// dst = dst op right, as a rank accumulates what it receives. state.range(0) is the size of a vector in bytes.
 template <typename T>
 void run(benchmark::State& state, circoll::ReduceKernel kernel) {
   const std::size_t elements = static_cast<std::size_t>(state.range(0)) / sizeof(T);

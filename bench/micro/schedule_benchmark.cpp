@@ -1,4 +1,4 @@
-// What a rank pays for a schedule: building, deriving dependencies, binding, and the memory of the result.
+// The costs of a schedule at a rank: building, deriving dependencies, binding, and the memory of the result.
 #include <benchmark/benchmark.h>
 
 #include "circoll/algorithm.hpp"

@@ -1,6 +1,7 @@
-// Conjugate gradients on the 2D Laplacian (five points, n x n unknowns, zero around them), distributed by rows of the grid.
-// An ordinary MPI program: halo rows by point-to-point messages, inner products by MPI_Allreduce, or overlapped with the
-// product A w by MPI_Iallreduce (Ghysels and Vanroose's pipelined form), or by a persistent request, started every time.
+// Conjugate gradients on the 2D Laplacian (five points, n x n unknowns, zero around them). It is distributed by rows of
+// the grid. An ordinary MPI program: halo rows by point-to-point messages, inner products by MPI_Allreduce, or
+// overlapped with the product A w by MPI_Iallreduce (Ghysels and Vanroose's pipelined form), or by a persistent
+// request, started every time.
 //
 // usage: cg [N] [double|exact] [blocking|pipelined|persistent]
 //   exact: inner products of ranks are added as integers, so that no order of additions can be seen in the result.
@@ -39,8 +40,8 @@ Rows rows_of(int rank, int size, int n) {
   return {rank * share + std::min(rank, longer), share + (rank < longer ? 1 : 0)};
 }
 
-/// A double as a sum of integers times powers of 2^32: additions of the integers are exact, hence in any order the same.
-/// Bits below 2^-320 are dropped; magnitudes stay below 2^63.
+/// A double as a sum of integers times powers of 2^32. Additions of the integers are exact, hence in any order the
+/// same. Bits below 2^-320 are dropped; magnitudes stay below 2^63.
 constexpr int limbs = 12;
 using Limbs = std::array<std::int64_t, limbs>;
 constexpr int exponent_of(int limb) { return 32 - 32 * limb; }

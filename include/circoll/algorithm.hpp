@@ -1,4 +1,4 @@
-// What an algorithm declares, and the registry of all algorithms.
+// Declarations of algorithms, and the registry of all of them.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ struct Needs {
 struct Guarantees {
   bool same_bits = false;   ///< all ranks compute a result block by the same expression, up to commutativity
   bool rank_order = false;  ///< operands are combined in the order of ranks 0, 1, ..., p-1
-  /// alltoall(v): every block goes straight from its source to its destination, so that nobody needs to know the sizes
-  /// of blocks between others.
+  /// In an alltoall(v), every block goes straight from its source to its destination. Nobody needs to know the sizes of
+  /// blocks between others.
   bool direct = false;
 };
 
@@ -41,7 +41,7 @@ struct Cost {
   friend bool operator==(const Cost&, const Cost&) = default;
 };
 
-/// The cost of the slowest way through a collective whose ranks go from round to round together: in every round the
+/// The cost of the slowest way through a collective whose ranks go from round to round together. In every round the
 /// longest message counts, and the rank that combines the most. Rounds in which messages go one way, so that no rank
 /// both sends and receives, are told apart: a machine may do them faster. Parts that follow one another add up.
 struct CriticalPath {
@@ -106,7 +106,7 @@ struct Peer {
   return {Library::ucc, name, std::move(collectives)};
 }
 
-/// An integer parameter that may follow an id: "bcast/circulant_pipelined:segments=8".
+/// An integer parameter may follow an id, as in "bcast/circulant_pipelined:segments=8".
 struct ParamDeclaration {
   std::string_view name;
   std::int64_t minimum = 1;
@@ -115,8 +115,7 @@ struct ParamDeclaration {
   std::string_view summary;
 };
 
-/// An algorithm: a name, what it needs and promises, what it costs, and the function that writes its
-/// schedule.
+/// An algorithm has a name, needs, guarantees, costs, and a function that writes its schedule.
 struct Algorithm {
   /// The collectives it serves. The directory of its file is the first, and the only one if none is given; a schedule
   /// that does not look at sizes serves the regular and the irregular collective alike.
@@ -125,8 +124,8 @@ struct Algorithm {
   std::string_view summary{};  ///< one line
   std::string_view source{};   ///< paper and section
   Family family = Family::undeclared;
-  /// The sizes and p at which it is the one to take, in a few words; "never by cost" first if the model takes another
-  /// one for every call (a test compares).
+  /// The sizes and p at which it is the one to take, in a few words. It begins with "never by cost" if the model takes
+  /// another one for every call (a test compares).
   std::string_view when{};
   std::vector<Peer> peers{};
   Needs needs{};
@@ -135,8 +134,8 @@ struct Algorithm {
   std::vector<ParamDeclaration> params{};
   /// Honours shape.in_place; shape.rank is ignored.
   Cost (*cost)(const Shape& shape) = nullptr;
-  /// Whatever shape.in_place and shape.rank are. nullptr: all ranks do the same in every round, each sends and receives,
-  /// and only the parameter "segments" cuts the vector: {user blocks * segments, 0, cost.sent, 0, cost.reduced}.
+  /// The critical path, whatever shape.in_place and shape.rank are. It is {user blocks * segments, 0, cost.sent, 0,
+  /// cost.reduced} for nullptr: in every round all ranks send and receive, and only "segments" cuts the vector.
   CriticalPath (*path)(const Shape& shape) = nullptr;
   /// Writes the part of rank builder.rank(). O(rounds + blocks touched).
   void (*build)(Builder& builder) = nullptr;
@@ -150,13 +149,13 @@ struct Algorithm {
   [[nodiscard]] std::string id(Collective collective) const;
 };
 
-/// The algorithm described, with the name of its file and, if it gives no collectives, the one of its directory.
+/// The algorithm described, with the name of its file and the collective of its directory if it gives none.
 [[nodiscard]] Algorithm of_file(Collective directory, std::string_view name, Algorithm described);
 
 /// The critical path of an algorithm that serves a collective. O(log p) where the algorithm's closed form is.
 [[nodiscard]] CriticalPath critical_path(const Algorithm& algorithm, Collective collective, const Shape& shape);
 
-/// An algorithm serving one of its collectives, with parameters: what an id names.
+/// An algorithm serving one of its collectives, with parameters, as an id names it.
 struct Selection {
   const Algorithm* algorithm = nullptr;
   Collective collective = Collective::barrier;
@@ -172,21 +171,22 @@ struct Selection {
 [[nodiscard]] std::vector<const Algorithm*> algorithms_of(Collective collective);
 /// The algorithm of this name for a collective, or nullptr.
 [[nodiscard]] const Algorithm* find_algorithm(Collective collective, std::string_view name);
-/// Reads "collective/name" or "collective/name:param=value,param=value". Numbers may end in Ki, Mi, Gi. Every algorithm but
-/// those of scan and exscan takes "relabel", the number of ranks on a node: its ranks are relabelled across nodes
-/// (relabelling.hpp). An algorithm that declares "segments" also takes "segment", the size of a segment in bytes, instead; see with_segment_count.
-/// Throws Error: parse, unknown_name (with the nearest names), invalid_argument (parameter out of range).
+/// Reads "collective/name" or "collective/name:param=value,param=value". Numbers may end in Ki, Mi, Gi. Every algorithm
+/// but those of scan and exscan takes "relabel", the number of ranks on a node: its ranks are relabelled across nodes
+/// (relabelling.hpp). An algorithm that declares "segments" also takes "segment", the size of a segment in bytes,
+/// instead; see with_segment_count. Throws Error: parse, unknown_name (with the nearest names), invalid_argument
+/// (parameter out of range).
 [[nodiscard]] Selection parse_selection(std::string_view id);
-/// The same without the collective: "name[:params]".
+/// The same without the collective, from "name[:params]".
 [[nodiscard]] Selection parse_selection(Collective collective, std::string_view name_and_params);
 
-/// A selection whose "segment" (bytes) is replaced by "segments", the number of them in the unit that the algorithm cuts,
-/// rounded up and clamped to the declared range. The unit is the vector of `bytes` divided by the blocks of the schedule
+/// Replaces a selection's "segment" (bytes) by "segments", a number rounded up and clamped to the declared range. It
+/// counts in the unit that the algorithm cuts. The unit is the vector of `bytes` divided by the blocks of the schedule
 /// with one segment: a p-th of the vector for allreduce/segmented_ring, a rank's block for allgather/ring, the whole
 /// vector for bcast/pipeline, half of it for bcast/split_binary. Any other selection as it is. O(building a schedule).
 [[nodiscard]] Selection with_segment_count(const Selection& selection, Rank p, Count bytes);
 
-/// Why an algorithm can not serve a call with this p and operator; empty if it can.
+/// The reason why an algorithm cannot serve a call with this p and operator; empty if it can.
 struct OperatorTraits {
   bool commutative = true;
   bool idempotent = false;
@@ -194,17 +194,17 @@ struct OperatorTraits {
 [[nodiscard]] std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op);
 /// The same for a selection, whose parameters may have needs of their own.
 [[nodiscard]] std::string unmet_need(const Selection& selection, Rank size, const OperatorTraits& op);
-/// What an algorithm needs and promises with these parameters: relabelled, a reduction must commute and is not in the order of ranks.
+/// The algorithm's needs with these parameters. A relabelled reduction must commute, and is not in the order of ranks.
 [[nodiscard]] Needs needs_of(const Algorithm& algorithm, Collective collective, const Params& params);
 [[nodiscard]] Guarantees guarantees_of(const Algorithm& algorithm, const Params& params);
 
-/// The shape of the schedule that shape's is made of by relabelling: the label of its rank, that of its root, and no parameter
-/// "relabel"; without that parameter the same. What an algorithm declares of the cost holds for it. Throws
-/// Error(invalid_argument) for a shape outside its ranges. O(p) if relabelled.
+/// The shape of the schedule that is relabelled to get the one of `shape`. It has the label of the rank, that of the
+/// root, and no parameter "relabel"; without that parameter it is the same. What an algorithm declares of the cost
+/// holds for it. Throws Error(invalid_argument) for a shape outside its ranges. O(p) if relabelled.
 [[nodiscard]] Shape labelled(Collective collective, const Shape& shape);
 
-/// Builds one rank's schedule; with the parameter "relabel" that of its label, relabelled. Throws Error(unsupported) if a need that depends on p does not hold, and
-/// Error(invalid_argument) for a shape outside its ranges.
+/// Builds one rank's schedule; with the parameter "relabel" that of its label, relabelled. Throws Error(unsupported) if
+/// a need that depends on p does not hold, and Error(invalid_argument) for a shape outside its ranges.
 [[nodiscard]] Schedule build_schedule(const Algorithm& algorithm, Collective collective, const Shape& shape);
 [[nodiscard]] Schedule build_schedule(std::string_view id, const Shape& shape);
 
@@ -213,8 +213,8 @@ struct OperatorTraits {
 
 }  // namespace circoll
 
-/// Defines the algorithm of the file src/algorithms/<collective>/<name>.cpp by a function that returns its description,
-/// whose name and first collective are those of the file; see HACKING.md.
+/// Defines the algorithm of the file src/algorithms/<collective>/<name>.cpp; see HACKING.md. A function follows that
+/// returns its description. The name and the first collective are those of the path.
 #define CIRCOLL_ALGORITHM(collective_name, algorithm_name)                                  \
   namespace circoll::algorithms::collective_name {                                          \
   const Algorithm& algorithm_name();                                                        \

@@ -1,5 +1,4 @@
-// The caller's side of a call in C++: element types, operators, in place. Shared by the APIs of all
-// executors.
+// The caller's side of a call in C++: element types, operators, in place. Shared by the APIs of all executors.
 #pragma once
 
 #include <complex>
@@ -100,9 +99,10 @@ class Operator {
   const UserOperator* user_ = nullptr;
 };
 
-/// Which algorithm to run: "allreduce/circulant", "circulant:segments=4", a Selection, what a Policy decides
-/// (circoll/select.hpp), or "auto" or nothing for the default policy. Refers to its argument, which must outlive the call, a
-/// policy also every communicator that it was used on. All ranks must give the same.
+/// The choice of an algorithm for a call. It is an id ("allreduce/circulant"), a name with parameters
+/// ("circulant:segments=4"), a Selection, a Policy (circoll/select.hpp), or "auto" or nothing for the default policy.
+/// Refers to its argument, which must outlive the call. A policy must live as long as the process over MPI, and as the
+/// communicators that it was used on in process: it is known again by its address. All ranks must give the same.
 class Choice {
  public:
   Choice() = default;

@@ -9,7 +9,7 @@
 
 namespace circoll {
 
-/// An ordered list of ranges: what a step reads or writes. Concatenation is `+`.
+/// An ordered list of ranges that a step reads or writes. Concatenation is `+`.
 class Region {
  public:
   Region() = default;
@@ -34,15 +34,14 @@ class Region {
   std::vector<Range> overflow_;
 };
 
-/// How a part (a schedule built on its own) is laid into a larger one.
+/// An embedding lays a part, a schedule built on its own, into a larger one.
 struct Embedding {
-  /// Rank i of the part is rank ranks[i] here; empty: the same ranks.
+  /// Rank i of the part is rank ranks[i] here; if empty, ranks are the same.
   std::vector<Rank> ranks{};
   /// Block b of the part is block first_block + b * block_stride here (modulo the number of blocks).
   Block first_block = 0;
   std::int64_t block_stride = 1;
-  /// Where the part's send and receive buffer lie here; as many slots as the part's. Empty if not
-  /// significant.
+  /// Places of the part's send and receive buffer here, with as many slots as the part's. Empty if not significant.
   Region send{};
   Region recv{};
 };
@@ -83,12 +82,10 @@ class Builder {
   std::int32_t scratch(Slot slots, Block first_block, std::int64_t stride = 1);
   /// A new scratch buffer whose slots hold the listed blocks.
   std::int32_t scratch(std::vector<Block> blocks);
-  /// A scratch buffer for the same blocks as `like`, slot by slot; stores no list where a progression says
-  /// it.
+  /// A scratch buffer for the same blocks as `like`, slot by slot; stores no list where a progression says it.
   std::int32_t scratch_like(const Region& like);
-  /// A second view of the memory of scratch buffer `of`, with other blocks. Writing through a view ends the
-  /// others: their contents are lost. Whoever writes waits for all users of the view before (so receives are
-  /// throttled).
+  /// A second view of the memory of scratch buffer `of`, with other blocks. Writing through a view ends the others:
+  /// their contents are lost. Whoever writes waits for all users of the view before (so receives are throttled).
   std::int32_t view(std::int32_t of, Slot slots, Block first_block, std::int64_t stride = 1);
   std::int32_t view(std::int32_t of, std::vector<Block> blocks);
   std::int32_t view_like(std::int32_t of, const Region& like);
@@ -113,8 +110,8 @@ class Builder {
   [[nodiscard]] StepIndex step_count() const { return static_cast<StepIndex>(schedule_.steps.size()); }
   [[nodiscard]] std::uint32_t round() const { return schedule_.rounds; }
 
-  /// Appends a schedule that was built on its own, from the current round on; afterwards the current round is
-  /// the first one after the part. On a rank outside the subgroup, call next_round(part rounds) instead.
+  /// Appends a schedule that was built on its own, from the current round on. Afterwards the current round is the first
+  /// one after the part. On a rank outside the subgroup, call next_round(part rounds) instead.
   void embed(const Schedule& part, const Embedding& where);
 
   /// The finished schedule; the builder is empty afterwards.
@@ -129,8 +126,8 @@ class Builder {
   CollectiveContract contract_;
 };
 
-/// The shape of a part of `outer`: same size, rank, root and parameters unless changed afterwards; not in
-/// place.
+/// The shape of a part of `outer`. It has the same size, rank, root and parameters unless changed afterwards, and is
+/// not in place.
 [[nodiscard]] Shape part_shape(const Builder& outer);
 
 }  // namespace circoll

@@ -16,28 +16,29 @@ struct CollectiveCall {
   const void* sendbuf = nullptr;
   /// bcast: the buffer of all ranks, the root's is the source.
   void* recvbuf = nullptr;
-  /// Elements: of the vector (allreduce, reduce, bcast, scan, exscan); of each rank's block (reduce_scatter_block,
-  /// allgather, gather, scatter, alltoall); of this rank's own block (gatherv: what it sends, scatterv: what it
-  /// receives).
+  /// Elements of the vector (allreduce, reduce, bcast, scan, exscan) or of a block. The block is each rank's
+  /// (reduce_scatter_block, allgather, gather, scatter, alltoall) or this rank's own (gatherv: what it sends, scatterv:
+  /// what it receives).
   Count count = 0;
-  /// Elements of each rank's block, p entries: reduce_scatter and allgatherv on all ranks, gatherv and
-  /// scatterv at the root. alltoallv: of the block that comes from each rank.
+  /// Elements of each rank's block, p entries. They are significant on all ranks for reduce_scatter and allgatherv, and
+  /// at the root for gatherv and scatterv. For alltoallv they are of the block that comes from each rank.
   std::span<const Count> counts{};
-  /// Where the blocks lie in the buffer that holds all of them: allgatherv on all ranks, gatherv and scatterv
-  /// at the root, alltoallv in recvbuf. Empty: one after another.
+  /// Displacements of the blocks in the buffer that holds all of them. It is the one of all ranks in allgatherv, of the
+  /// root in gatherv and scatterv, and recvbuf in alltoallv. Empty: one after another.
   std::span<const Count> displs{};
   /// alltoallv: elements of the block for each rank, p entries, and where they lie in sendbuf. Not used in place.
   std::span<const Count> send_counts{};
   std::span<const Count> send_displs{};
   Type type = Type::byte;
-  /// If positive: elements are records of this many bytes and `type` is ignored. For user operators, or none.
+  /// Size of a record in bytes; if positive, elements are such records and `type` is ignored. For user operators,
+  /// or none.
   Count record_bytes = 0;
   /// The operator, but over MPI, where it is an MPI_Op and stands beside the call.
   Operator op{};
   Rank root = 0;
-  /// MPI_IN_PLACE: sendbuf is ignored (scatter, scatterv at the root: recvbuf). Where MPI knows it at the
-  /// root only, the others' must be false. Said explicitly, because the data() of an empty vector is null as
-  /// well.
+  /// The call is in place, as with MPI_IN_PLACE: sendbuf is ignored (scatter, scatterv at the root: recvbuf). Where MPI
+  /// knows it at the root only, the others' must be false. Said explicitly, because the data() of an empty vector is
+  /// null as well.
   bool in_place = false;
 };
 

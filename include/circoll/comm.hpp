@@ -158,8 +158,8 @@ ResultOn<C> scan(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& co
                                         std::forward<C>(comm), choice);
 }
 
-/// recvbuf = contributions of ranks 0 .. rank - 1, combined; at rank 0 it is left as it is. count = size of recvbuf, at
-/// rank 0 too.
+/// recvbuf = contributions of ranks 0 .. rank - 1, combined. At rank 0 it is left as it is.
+/// count = size of recvbuf, at rank 0 too.
 template <ElementsOrInPlace Send, Elements Recv, Communicator C>
 ResultOn<C> exscan(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
   return detail::combine<Send, Recv, C>(Collective::exscan, std::forward<Send>(sendbuf), std::forward<Recv>(recvbuf),
@@ -272,8 +272,8 @@ ResultOn<C> gatherv(Send&& sendbuf, Recv&& recvbuf, std::span<const Count> count
   return making.template execute<Send, Recv>(choice);
 }
 
-/// recvbuf = block `rank` of the root's sendbuf of p blocks; block = size of recvbuf. recvbuf may be in_place at the
-/// root: its own block stays in sendbuf, and block = size of sendbuf / p.
+/// recvbuf = block `rank` of the root's sendbuf of p blocks; block = size of recvbuf. At the root, recvbuf may be
+/// in_place. Then its own block stays in sendbuf, and block = size of sendbuf / p.
 template <Elements Send, ElementsOrInPlace Recv, Communicator C>
 ResultOn<C> scatter(Send&& sendbuf, Recv&& recvbuf, Rank root, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Send>, C> making(Collective::scatter, comm);
@@ -334,9 +334,9 @@ ResultOn<C> alltoall(Send&& sendbuf, Recv&& recvbuf, C&& comm, const Choice& cho
   return making.template execute<Send, Recv>(choice);
 }
 
-/// The same with send_counts[i] elements to rank i, from send_displs[i], and counts[i] from rank i, at displs[i]
-/// (packed if empty). In place: the blocks to send lie where the received ones will; send_counts and send_displs are
-/// ignored.
+/// The same with send_counts[i] elements to rank i, from send_displs[i], and counts[i] from rank i, at
+/// displs[i] (packed if empty). In place: the blocks to send lie where the received ones will; send_counts and
+/// send_displs are ignored.
 template <ElementsOrInPlace Send, Elements Recv, Communicator C>
 ResultOn<C> alltoallv(Send&& sendbuf, std::span<const Count> send_counts, std::span<const Count> send_displs,
                       Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs, C&& comm,

@@ -10,7 +10,7 @@
 
 namespace circoll {
 
-/// How calls are executed on a communicator of type C. A specialization has
+/// Execution of calls on a communicator of type C. A specialization has
 ///   Reference                      the type by which the communicator is passed on
 ///   Operator                       the type of operators
 ///   Result                         void, or Request
@@ -63,28 +63,27 @@ template <BlockingCommunicator C>
   return {comm};
 }
 
-template <typename C>
-struct CommunicatorTraits<Nonblocking<C>> {
-  using Reference = Nonblocking<C>;
+/// The common part of the traits of Nonblocking<C> and Persistent<C>, which are called Form here.
+template <typename C, typename Form>
+struct RequestingTraits {
+  using Reference = Form;
   using Operator = OperatorOn<C>;
   using Result = Request;
   static constexpr bool combines_records = CommunicatorTraits<C>::combines_records;
   static Rank rank(Reference c) { return CommunicatorTraits<C>::rank(c.comm); }
   static Rank size(Reference c) { return CommunicatorTraits<C>::size(c.comm); }
-  static Request execute(Reference c, CollectiveCall& call, const Operator* op, const Choice& choice) {
+};
+
+template <typename C>
+struct CommunicatorTraits<Nonblocking<C>> : RequestingTraits<C, Nonblocking<C>> {
+  static Request execute(Nonblocking<C> c, CollectiveCall& call, const OperatorOn<C>* op, const Choice& choice) {
     return CommunicatorTraits<C>::begin(c.comm, call, op, choice);
   }
 };
 
 template <typename C>
-struct CommunicatorTraits<Persistent<C>> {
-  using Reference = Persistent<C>;
-  using Operator = OperatorOn<C>;
-  using Result = Request;
-  static constexpr bool combines_records = CommunicatorTraits<C>::combines_records;
-  static Rank rank(Reference c) { return CommunicatorTraits<C>::rank(c.comm); }
-  static Rank size(Reference c) { return CommunicatorTraits<C>::size(c.comm); }
-  static Request execute(Reference c, CollectiveCall& call, const Operator* op, const Choice& choice) {
+struct CommunicatorTraits<Persistent<C>> : RequestingTraits<C, Persistent<C>> {
+  static Request execute(Persistent<C> c, CollectiveCall& call, const OperatorOn<C>* op, const Choice& choice) {
     return CommunicatorTraits<C>::init(c.comm, call, op, choice);
   }
 };

@@ -1,4 +1,4 @@
-// Which steps must wait for which, derived from what they read and write.
+// Dependencies between steps, derived from the memory that they read and write.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct Dependencies {
   }
 };
 
-/// Step j waits for an earlier step i if one of them writes a slot that the other reads or writes, or if they
-/// use different views of one storage and one of them writes, or if an explicit edge says so. Edges that
-/// follow from others through the last writer of a slot are left out. O(n log n) in the
-/// number n of ranges, plus the parts that ranges cut one another into.
+/// Step j waits for an earlier step i in three cases. One of them writes a slot that the other reads or writes, or they
+/// use different views of one storage and one of them writes, or an explicit edge says so. Edges that follow from
+/// others through the last writer of a slot are left out. O(n log n) in the number n of ranges, plus the parts that
+/// ranges cut one another into.
 [[nodiscard]] Dependencies derive_dependencies(const Schedule& schedule);
 
 }  // namespace circoll

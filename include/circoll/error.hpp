@@ -1,4 +1,4 @@
-// Errors of the library: misuse throws Error with a code; broken invariants throw with ErrorCode::internal.
+// Misuse of the library throws Error with a code; broken invariants throw it with ErrorCode::internal.
 #pragma once
 
 #include <stdexcept>
@@ -6,7 +6,7 @@
 
 namespace circoll {
 
-/// What went wrong. The C ABI returns the same numbers (circoll.h).
+/// The code of an error. The C ABI returns the same numbers (circoll.h).
 enum class ErrorCode : int {
   ok = 0,
   invalid_argument = 1,  ///< a value outside its documented range

@@ -31,7 +31,7 @@ using Call = CollectiveCall;
 struct Options {
   std::size_t stack_bytes = std::size_t{512} << 10;      ///< of each rank's thread
   std::size_t plan_cache_bytes = std::size_t{64} << 20;  ///< per rank; the least recently used plans go first
-  /// The node of each rank, by any numbers, for policies and algorithms that care; empty: each rank has its own.
+  /// The node of each rank, by any numbers, for policies and algorithms that care. If empty, each rank has its own.
   std::vector<Rank> node_of{};
 };
 
@@ -83,9 +83,9 @@ class World {
   /// failed stays unusable.
   void run(const std::function<void(Comm&)>& body);
 
-  /// Executes one collective, calls[r] for rank r, with all ranks taking turns in this thread: no threads,
-  /// and a fixed order of events. No request of a rank may be active. Throws Error(internal) if the ranks wait for one
-  /// another for ever.
+  /// Executes one collective, calls[r] for rank r, with all ranks taking turns in this thread. There are no threads,
+  /// and the order of events is fixed. No request of a rank may be active. Throws Error(internal) if the ranks wait for
+  /// one another forever.
   void run_single_threaded(std::span<const Call> calls, const Choice& choice = {});
 
  private:

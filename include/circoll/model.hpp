@@ -1,4 +1,4 @@
-// What a collective costs: terms in alpha, beta and gamma, and predicted times on a machine.
+// The cost of a collective in terms of alpha, beta and gamma, and its predicted time on a machine.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Machine {
   double gamma_s_per_byte = 0.015e-9;  ///< seconds per byte of a result of a reduction
   double f_alpha = 0.8;                ///< alpha_uni / alpha, usually between 0.5 and 1
   double f_beta = 0.8;                 ///< beta_uni / beta, usually between 0.5 and 1
-  /// Between ranks of one node, where the above is what nodes do among each other (traffic.hpp); 0: the same.
+  /// Coefficients between ranks of one node, where those above are between nodes (traffic.hpp). 0: the same.
   double node_alpha_s = 0;
   double node_beta_s_per_byte = 0;
 
@@ -39,9 +39,9 @@ struct Terms {
   double combined = 0;   ///< sum over rounds of the most bytes that a rank combines
 };
 
-/// The terms of a selection for p ranks and a vector of `bytes`: m of docs/notation.md, all of it (default_selection says
-/// which vector that is). A barrier has no bytes. From the algorithm's critical path, without schedules: O(log p) where
-/// that has a closed form.
+/// The terms of a selection for p ranks and a vector of `bytes`. The vector is m of docs/notation.md, all of it
+/// (default_selection says which vector that is). A barrier has no bytes. From the algorithm's critical path, without
+/// schedules: O(log p) where that has a closed form.
 [[nodiscard]] Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root = 0);
 
 /// The time of these terms on a machine [s].
@@ -50,14 +50,15 @@ struct Terms {
 /// No more segments are chosen than these.
 inline constexpr std::int64_t most_segments = 1024;
 
-/// A selection with the "segments" of least predicted time, up to most_segments, if the algorithm declares that parameter
-/// and the selection does not give it; any other selection as it is. Where one-way rounds have a price of their own,
-/// their number may vary with n mod q, and the least time is found up to that.
+/// A selection with the "segments" of least predicted time, up to most_segments. They are set if the algorithm declares
+/// that parameter and the selection does not give it; any other selection stays as it is. Where one-way rounds have a
+/// price of their own, their number may vary with n mod q, and the least time is found up to that.
 [[nodiscard]] Selection with_best_segments(const Selection& selection, Rank p, Count bytes, const Machine& machine,
                                            Rank root = 0);
 
-/// A selection with the parameters of least predicted time: "segments" as above, and any other one that it does not
-/// give (a radix, a number of chains) among its default and 2, 3, 4, 8. "cores" stays: the machine says what it is.
+/// A selection with the parameters of least predicted time. They are "segments" as above, and any other one that the
+/// selection does not give (a radix, a number of chains), among its default and 2, 3, 4, 8. "cores" stays: the machine
+/// says what it is.
 [[nodiscard]] Selection with_best_parameters(const Selection& selection, Rank p, Count bytes, const Machine& machine,
                                              Rank root = 0);
 
@@ -66,28 +67,28 @@ struct Ranked {
   Selection selection{};  ///< with the best parameters
   Terms terms{};
   double time_s = 0;
-  std::string unmet_need{};  ///< why the algorithm can not serve the call; terms and time are 0 then
+  std::string unmet_need{};  ///< why the algorithm cannot serve the call; terms and time are 0 then
 };
 
-/// Puts the least time first, then those that can not serve the call, in their order. Times whose logarithms, rounded
+/// Puts the least time first, then those that cannot serve the call, in their order. Times whose logarithms, rounded
 /// to six digits after the point, are equal are a tie: then the algorithm is first that copies less of what it sends,
 /// then one of the circulant family; what remains keeps its order. `p` is the number of ranks.
 void sort_by_time(std::vector<Ranked>& ranking, Rank p);
 
-/// Whether an algorithm is made for nodes with several ranks each, that is, has the parameter "cores".
+/// True if an algorithm is made for nodes with several ranks each, that is, has the parameter "cores".
 [[nodiscard]] bool is_for_nodes(const Algorithm& algorithm);
 
-/// Why no ranking prices an algorithm for a collective, although it could serve it; empty if rankings do. `on_nodes`:
-/// the ranks are numbered node by node, several on each.
+/// The reason why no ranking prices an algorithm for a collective that it could serve; empty if rankings do.
+/// `on_nodes`: the ranks are numbered node by node, several on each.
 [[nodiscard]] std::string unranked_because(const Algorithm& algorithm, Collective collective, bool on_nodes);
 
-/// All algorithms of a collective with their best parameters, in the order of sort_by_time, on a machine whose ranks
-/// share no nodes; then those that can not serve the call, or that no ranking prices.
+/// All algorithms of a collective with their best parameters, in the order of sort_by_time. The machine's ranks share
+/// no nodes. Algorithms that cannot serve the call, or that no ranking prices, come last.
 [[nodiscard]] std::vector<Ranked> rank_algorithms(Collective collective, Rank p, Count bytes, const OperatorTraits& op,
                                                   const Machine& machine, Rank root = 0);
 
-/// "T = ..." in alpha, beta, gamma, and alpha_uni, beta_uni where messages go one way; in p, the vector m, and the letters
-/// of CostFormula. Longer parts follow in lines of their own.
+/// "T = ..." in alpha, beta, gamma, and alpha_uni, beta_uni where messages go one way. It is in p, the vector m, and
+/// the letters of CostFormula. Longer parts follow in lines of their own.
 [[nodiscard]] std::string time_formula(const Algorithm& algorithm, Collective collective);
 
 }  // namespace circoll

@@ -1,4 +1,4 @@
-// Collectives over MPI. The only header that includes <mpi.h>; link circoll::openmpi or circoll::mpich.
+// Collectives over MPI. This header includes <mpi.h>; link circoll::openmpi or circoll::mpich.
 //
 //   std::vector<double> mine(1000, 1.0), sum(1000);
 //   circoll::allreduce(mine, sum, circoll::Op::sum, MPI_COMM_WORLD);                      // typed
@@ -19,8 +19,7 @@
 // before with the same arguments is not guarded in this way: if it fails now, for what other ranks or the network do,
 // the error handler has its way.
 //
-// A communicator may be used by one thread at a time; different ones by different threads
-// (MPI_THREAD_MULTIPLE).
+// A communicator may be used by one thread at a time; different ones by different threads (MPI_THREAD_MULTIPLE).
 #pragma once
 
 #include <mpi.h>
@@ -109,7 +108,7 @@ class AnyOp {
 [[nodiscard]] Rank rank_of(MPI_Comm comm);
 [[nodiscard]] Rank size_of(MPI_Comm comm);
 
-/// What a typed call does. `op` is ignored where the collective has none; CollectiveCall::op always is.
+/// Executes a typed call. `op` is ignored where the collective has none; CollectiveCall::op always is.
 void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice = {});
 /// The same without waiting. Nonblocking calls advance in wait() and test() of any request. A blocking call through
 /// this API waits for those of its communicator first. Wrong arguments and choices throw here, other errors come from

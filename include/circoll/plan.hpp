@@ -20,8 +20,8 @@ class Layout {
   /// Some of `user_blocks` user blocks, of which a rank knows no others: blocks[i], ascending, has counts[i] elements.
   /// A schedule bound to it must touch no other block.
   static Layout sparse(Block user_blocks, std::vector<Block> blocks, std::vector<Count> counts, std::int64_t segments);
-  /// The blocks of an alltoallv that `rank` sends, sent[i] elements to rank i, and those that it receives, received[i]
-  /// from rank i: all that a direct algorithm touches. Of the block to itself sent[rank] counts.
+  /// The blocks of an alltoallv that `rank` sends or receives, sent[i] elements to rank i and received[i] from it. A
+  /// direct algorithm touches no others. Of the block to itself sent[rank] counts.
   static Layout exchange(Rank rank, std::span<const Count> sent, std::span<const Count> received,
                          std::int64_t segments);
 
@@ -55,7 +55,7 @@ class Layout {
 
   /// Number of known user blocks below one.
   [[nodiscard]] std::size_t known_below(Block user_block) const;
-  /// Where a user block stands among the known ones. Throws Error(invalid_argument) if it is none of them.
+  /// The place of a user block among the known ones. Throws Error(invalid_argument) if it is none of them.
   [[nodiscard]] std::size_t known_index(Block user_block) const;
   std::vector<Block> known_;  ///< of a sparse layout, ascending
 };
@@ -107,16 +107,15 @@ struct Plan {
   [[nodiscard]] std::size_t memory_bytes() const;
 };
 
-/// Displacements, in elements, of the user blocks of a caller's buffer in the order of its slots; empty:
-/// packed one after another in the order of the slots.
+/// Displacements, in elements, of the user blocks of a caller's buffer, in the order of its slots. If empty, blocks are
+/// packed one after another in that order.
 struct Displacements {
   std::span<const Count> send{};
   std::span<const Count> recv{};
 };
 
-/// Binds a schedule to sizes. `layout` must have the schedule's user blocks and segments. Adjacent pieces are
-/// merged. Throws Error(invalid_argument) if the layout does not fit the schedule or the total overflows 64
-/// bits.
+/// Binds a schedule to sizes. `layout` must have the schedule's user blocks and segments. Adjacent pieces are merged.
+/// Throws Error(invalid_argument) if the layout does not fit the schedule or the total overflows 64 bits.
 [[nodiscard]] Plan bind(const Schedule& schedule, const Layout& layout, Count extent_bytes,
                         const Displacements& displacements = {});
 

@@ -1,8 +1,8 @@
-// Relabelling: which rank plays which part of a schedule. Written once, for all algorithms.
+// Relabelling assigns the parts of a schedule to other ranks. Written once, for all algorithms.
 //
-// An algorithm numbers its ranks 0 .. p-1 and favours certain distances between them. Which of these stay inside a node is a
-// matter of who gets which number: with label = core * nodes + node every distance that is a multiple of the number
-// of nodes does, and a flat schedule becomes a hierarchical one.
+// An algorithm numbers its ranks 0 .. p-1 and favours certain distances between them. Which of these stay inside a node
+// is a matter of who gets which number: with label = core * nodes + node every distance that is a multiple of the
+// number of nodes does, and a flat schedule becomes a hierarchical one.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,13 @@ class Relabelling {
   /// labels[r] is the label of rank r. Throws Error(invalid_argument) unless each of 0 .. p-1 is one.
   explicit Relabelling(std::vector<Rank> labels);
 
-  /// Across nodes: the ranks that come first on their nodes get the first labels, in the order of nodes, then the second
-  /// ranks of all nodes, and so on. Nodes with fewer ranks drop out early. Here p ranks lie on nodes of `cores`, numbered
-  /// node by node, the last node taking what remains: label = core * nodes + node if it is full. 1 <= cores.
+  /// Labels the ranks across nodes. The ranks that come first on their nodes get the first labels, in the order of
+  /// nodes, then the second ranks of all nodes, and so on. Nodes with fewer ranks drop out early. Here p ranks lie on
+  /// nodes of `cores`, numbered node by node, the last node taking what remains: label = core * nodes + node if it is
+  /// full. 1 <= cores.
   static Relabelling across_nodes(Rank p, Rank cores);
-  /// The same for any placement: node_of[r] is any number that names the node of rank r. Nodes are in the order of their first
-  /// ranks.
+  /// The same for any placement: node_of[r] is any number that names the node of rank r. Nodes are in the order of
+  /// their first ranks.
   static Relabelling across_nodes(std::span<const Rank> node_of);
 
   [[nodiscard]] Rank size() const { return static_cast<Rank>(labels_.size()); }
@@ -38,16 +39,17 @@ class Relabelling {
   std::vector<Rank> ranks_;
 };
 
-/// Where the ranks of a communicator are, as far as algorithms care.
+/// The placement of a communicator's ranks, as far as algorithms care.
 struct Placement {
   Rank cores = 1;  ///< ranks on a node; the most of any
   Rank nodes = 0;  ///< on which there are ranks; 0: as many as p ranks fill, `cores` on each
-  /// Across the nodes; nothing: they have `cores` ranks each, numbered node by node (the last may have fewer).
+  /// Labels go across the nodes. Without them, nodes have `cores` ranks each, numbered node by node (the last may
+  /// have fewer).
   std::shared_ptr<const Relabelling> labels{};
   /// The node of each rank, numbered in the order of their first ranks; nothing where it is not known.
   std::shared_ptr<const std::vector<Rank>> node_of{};
 
-  /// Whether two ranks are known to be on one node.
+  /// True if two ranks are known to be on one node.
   [[nodiscard]] bool together(Rank a, Rank b) const {
     return node_of != nullptr && (*node_of)[static_cast<std::size_t>(a)] == (*node_of)[static_cast<std::size_t>(b)];
   }
@@ -55,13 +57,15 @@ struct Placement {
 /// node_of as for Relabelling::across_nodes.
 [[nodiscard]] Placement placement_of(std::span<const Rank> node_of);
 
-/// Whether ranks may be relabelled: not where the result depends on their order (scan, exscan). A reduction must commute.
+/// True if ranks may be relabelled, which scan and exscan exclude: their results depend on the order of ranks. A
+/// reduction must commute.
 [[nodiscard]] bool can_relabel(Collective collective);
 
-/// The schedule of rank labels.rank(v), made of that of rank v: peers are translated, and where the collective names one block
-/// per rank, so are blocks. The caller's buffers keep MPI's order of blocks, so that a range of such blocks becomes as
-/// many pieces as it has; scratch keeps the order of labels. Rounds, volumes and dependencies stay. O(steps + slots).
-/// Throws Error(invalid_argument) if the sizes differ, and Error(unsupported) unless can_relabel.
+/// Relabels the schedule of rank v, so that it is the one of rank labels.rank(v). Peers are translated, and where the
+/// collective names one block per rank, so are blocks. The caller's buffers keep MPI's order of blocks, so that a
+/// range of such blocks becomes as many pieces as it has; scratch keeps the order of labels. Rounds, volumes and
+/// dependencies stay. O(steps + slots). Throws Error(invalid_argument) if the sizes differ, and Error(unsupported)
+/// unless can_relabel.
 [[nodiscard]] Schedule relabelled(const Schedule& schedule, const Relabelling& labels);
 
 }  // namespace circoll

@@ -60,7 +60,7 @@ class [[nodiscard]] Request {
     require(!work_->active(), "the request is active: it is started again when it has ended");
     work_->start();
   }
-  /// Whether the call has begun, and has not been seen to end.
+  /// True if the call has begun, and has not been seen to end.
   [[nodiscard]] bool active() const { return work_ != nullptr && work_->active(); }
   [[nodiscard]] bool persistent() const { return work_ != nullptr && work_->persistent(); }
 

@@ -35,7 +35,8 @@ struct Shape {
   Rank root = 0;          ///< 0 <= root < size; 0 where the collective has no root
   bool in_place = false;  ///< MPI_IN_PLACE, at this rank (see CollectiveContract)
   Params params{};
-  /// What the parameter "relabel" means; nothing: nodes of so many ranks each, numbered node by node (relabelling.hpp).
+  /// The labels that the parameter "relabel" means. Nothing: nodes of so many ranks each, numbered node by
+  /// node (relabelling.hpp).
   std::shared_ptr<const Relabelling> labels{};
 
   friend bool operator==(const Shape&, const Shape&) = default;
@@ -46,15 +47,14 @@ inline constexpr std::int32_t send_buffer = 0;
 inline constexpr std::int32_t recv_buffer = 1;
 inline constexpr std::int32_t first_scratch_buffer = 2;
 
-/// A row of slots and the block that each slot holds: either an arithmetic progression modulo the number of
-/// blocks, (first_block + slot * stride) mod blocks, or an explicit list.
+/// A row of slots and the block that each slot holds. Blocks are an arithmetic progression modulo the number of blocks,
+/// (first_block + slot * stride) mod blocks, or an explicit list.
 struct Buffer {
   Slot slots = 0;
   Block first_block = 0;
   std::int64_t stride = 1;  ///< >= 0; 0 means that every slot holds first_block
   std::vector<Block> list{};
-  /// Scratch buffers with the same storage share memory: they are views of it, of which one is live at a
-  /// time.
+  /// Scratch buffers with the same storage share memory. They are views of it, of which one is live at a time.
   std::int32_t storage = 0;
 
   friend bool operator==(const Buffer&, const Buffer&) = default;
@@ -120,14 +120,14 @@ struct Schedule {
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-/// What MPI says about the caller's buffers of one rank: which blocks they hold before and after.
+/// The contract of MPI for the caller's buffers of one rank, with the blocks that they hold before and after.
 struct CollectiveContract {
   Block user_blocks = 1;
   bool send_significant = false;  ///< false at this rank if in place, or if only the root's is significant
   bool recv_significant = false;
   Buffer send{};  ///< in blocks, after cutting
   Buffer recv{};
-  /// Where this rank's contribution lies, and where its result must end.
+  /// Places of this rank's contribution, and of its result at the end.
   std::int32_t input_buffer = send_buffer;
   Slot input_first = 0;
   Slot input_count = 0;
@@ -151,8 +151,8 @@ struct CollectiveContract {
 /// True if in-place calls of the collective run a schedule of their own at this rank (see contract_of).
 [[nodiscard]] bool has_in_place_schedule(Collective collective, const Shape& shape);
 
-/// Throws Error(invalid_argument) unless the structure is sound: operands within ranges, ranges within slots,
-/// slots within blocks, peers within p, operand lengths of reduce and copy equal, storages consistent.
+/// Throws Error(invalid_argument) unless the structure is sound. Operands are within ranges, ranges within slots, slots
+/// within blocks, peers within p, operand lengths of reduce and copy equal, storages consistent.
 void check_structure(const Schedule& schedule);
 
 }  // namespace circoll

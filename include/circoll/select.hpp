@@ -1,4 +1,4 @@
-// Which algorithm serves a call: policies, all behind one interface that returns the choice and its reason.
+// Policies choose the algorithm that serves a call, behind one interface that returns the choice and its reason.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@
 
 namespace circoll {
 
-/// What a policy may know of a call: only what MPI guarantees equal on all ranks.
+/// Facts of a call that a policy may use, all of which MPI guarantees to be equal on all ranks.
 struct CallFacts {
   Collective collective = Collective::barrier;
   Rank p = 1;
-  /// The whole vector, in bytes: count * extent for allreduce, reduce, bcast, scan and exscan; p * count * extent, or the
-  /// sum over all blocks, for the collectives with one block per rank (alltoall: those that a rank sends); 0 where the
-  /// ranks do not all know it (Amounts::deciding_bytes).
+  /// The whole vector, in bytes. It is count * extent for allreduce, reduce, bcast, scan and exscan, and p * count *
+  /// extent, or the sum over all blocks, for the collectives with one block per rank (alltoall: those that a rank
+  /// sends). It is 0 where the ranks do not all know it (Amounts::deciding_bytes).
   Count bytes = 0;
   OperatorTraits op{};        ///< as declared where there is an operator; the default where there is none
   bool exact_op = true;       ///< the operator gives the same bits in every evaluation order; true where there is none
@@ -30,15 +30,15 @@ struct CallFacts {
   Rank nodes = 0;             ///< with ranks on them; 0: as many as p ranks fill, `cores` on each
 };
 
-/// Nodes on which a call has ranks, and the most ranks that one of them has: "nodes" and "ranks_per_node" of rules.
-/// Where nothing is known of nodes, every rank has one of its own.
+/// Nodes on which a call has ranks, and the most ranks that one of them has. They are "nodes" and "ranks_per_node" of
+/// rules. Where nothing is known of nodes, every rank has one of its own.
 [[nodiscard]] Rank nodes_of(const CallFacts& facts);
 [[nodiscard]] Rank ranks_per_node_of(const CallFacts& facts);
 
 /// The facts of a call whose vector has `bytes`, with a predefined operator, which a collective without one ignores.
 [[nodiscard]] CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type);
 
-/// An algorithm that was considered and can not serve the call.
+/// An algorithm that was considered and cannot serve the call.
 struct RuledOut {
   std::string id;
   std::string why;
@@ -70,16 +70,18 @@ class Policy {
   Policy& operator=(const Policy&) = delete;
   virtual ~Policy() = default;
 
-  /// The choice for a call. A call that no algorithm can serve is left to the native collective, and the reason says so.
+  /// The choice for a call. A call that no algorithm can serve is left to the native collective, and the
+  /// reason says so.
   [[nodiscard]] virtual Decision decide(const CallFacts& facts) const = 0;
   /// The machine whose times set the parameters that a choice leaves open.
   [[nodiscard]] virtual const Machine& machine() const = 0;
-  /// Whether it is about one algorithm that somebody has named, so that a call must not be taken for another collective's.
+  /// True for a policy about one algorithm that somebody has named. The call must not be taken for
+  /// another collective's.
   [[nodiscard]] virtual bool names_algorithm() const { return false; }
 };
 
-/// The machine of the model where nobody gives one: measured between two ranks of Open MPI 4.1.4 on one node, and rounded
-/// (docs/calibration.md). A network wants a machine file of its own.
+/// The machine of the model where nobody gives one. It was measured between two ranks of Open MPI 4.1.4 on one node,
+/// and rounded (docs/calibration.md). A network wants a machine file of its own.
 [[nodiscard]] Machine default_machine();
 
 struct PolicyOptions {
@@ -87,9 +89,9 @@ struct PolicyOptions {
   bool allow_rank_divergence = false;  ///< inexact allreduces may give ranks different bits
 };
 
-/// A policy by name: "auto" (which is "model"), "model", "classic", "openmpi_fixed", "native", or "file:PATH" with rules as
-/// docs/rules.md describes them. Throws Error(unknown_name) for another name, Error(invalid_argument) for a file that can not
-/// be read, and Error(parse) naming the line for rules that are wrong.
+/// Makes a policy from its name. Names are "auto" (which is "model"), "model", "classic", "openmpi_fixed", "native",
+/// and "file:PATH" with rules as docs/rules.md describes them. Throws Error(unknown_name) for another name,
+/// Error(invalid_argument) for a file that cannot be read, and Error(parse) naming the line for rules that are wrong.
 [[nodiscard]] std::unique_ptr<const Policy> make_policy(std::string_view name, const PolicyOptions& options = {});
 /// The policy "file" of rules in memory; `source` names them in messages.
 [[nodiscard]] std::unique_ptr<const Policy> make_rules_policy(std::string_view json, const std::string& source,
@@ -97,22 +99,24 @@ struct PolicyOptions {
 /// One algorithm for every call of its collective that it can serve, and native for all others.
 [[nodiscard]] std::unique_ptr<const Policy> make_fixed_policy(const Selection& selection,
                                                               const PolicyOptions& options = {});
-/// What serves calls that choose nothing: "auto" on the default machine.
+/// The policy of calls that choose nothing. It is "auto" on the default machine.
 [[nodiscard]] const Policy& default_policy();
 
-/// Why a policy may not give a selection to a call; empty if it may: unmet_need, and the same bits on all ranks.
+/// The reason why a policy may not give a selection to a call, empty if it may. Asked are unmet_need, and the same bits
+/// on all ranks.
 [[nodiscard]] std::string why_not(const Selection& selection, const CallFacts& facts, bool allow_rank_divergence);
 
 /// default_policy's algorithm for a call, completed. Throws Error(unsupported) if none serves the call.
 [[nodiscard]] Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op, bool commutative);
 
-/// A selection with its parameters set: "segment" (bytes) becomes "segments" (a number; with_segment_count), and an open
-/// "segments" the one of least predicted time.
+/// A selection with its parameters set. "segment" (bytes) becomes "segments" (a number; with_segment_count), and an
+/// open "segments" the one of least predicted time.
 [[nodiscard]] Selection completed(const Selection& selection, Rank p, Count bytes, const Machine& machine);
 
-/// What a call chose, read and completed: an algorithm by name, or the decision of its policy, or of default_policy. An
-/// algorithm that the call names itself is bound by its needs only. Throws Error(unknown_name, parse, invalid_argument) as
-/// parse_selection does, and Error(unsupported) if the algorithm's needs do not hold or the policy chose native.
+/// The choice of a call, read and completed. It is an algorithm by name, or the decision of the call's policy, or of
+/// default_policy. An algorithm that the call names itself is bound by its needs only. Throws Error(unknown_name,
+/// parse, invalid_argument) as parse_selection does, and Error(unsupported) if the algorithm's needs do not hold or the
+/// policy chose native.
 [[nodiscard]] Selection resolve(const Choice& choice, const CallFacts& facts);
 
 }  // namespace circoll

@@ -1,5 +1,4 @@
-// Stable text and JSON forms of a schedule, with readers. Both forms are described in
-// docs/schedule-format.md.
+// Stable text and JSON forms of a schedule, with readers. Both forms are described in docs/schedule-format.md.
 //
 // Writing and reading again gives the same schedule, entry by entry, once it is normalised; what
 // Builder::finish() returns is normalised already. The forms say names of [A-Za-z0-9_./:=,+-] only and
@@ -14,14 +13,13 @@
 
 namespace circoll {
 
-/// The same schedule without what no reader looks at: ranges stand in the order of the steps that use them,
-/// one entry per use; unused operands are {0, 0}, unused peers -1; a buffer with a list has no progression.
-/// Throws Error(invalid_argument) if check_structure() does.
+/// The same schedule without details that no reader looks at. Ranges stand in the order of the steps that use them, one
+/// entry per use; unused operands are {0, 0}, unused peers -1; a buffer with a list has no progression. Throws
+/// Error(invalid_argument) if check_structure() does.
 [[nodiscard]] Schedule normalised(const Schedule& schedule);
 
-/// The text form: one line per step, ended by "end". Texts may follow one another in a file.
-/// Throws Error(invalid_argument) if check_structure() does, or if a name or number can not be written (see
-/// above).
+/// The text form: one line per step, ended by "end". Texts may follow one another in a file. Throws
+/// Error(invalid_argument) if check_structure() does, or if a name or number cannot be written (see above).
 [[nodiscard]] std::string to_text(const Schedule& given);
 /// Reads exactly one schedule. Memory is bounded by the length of the text.
 /// Throws Error(parse), naming the line, if the text is not of the form; Error(invalid_argument) if

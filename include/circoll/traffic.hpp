@@ -1,4 +1,4 @@
-// What an algorithm sends inside nodes and between them: the cost model for ranks that share nodes.
+// Traffic of an algorithm inside nodes and between them, for the cost model of ranks that share nodes.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace circoll {
 
-/// The messages of a schedule, round by round, for p ranks on nodes of `cores`, numbered node by node. A node has one port, which
-/// its ranks share.
+/// The messages of a schedule, round by round, for p ranks on nodes of `cores`, numbered node by node. A node has one
+/// port, which its ranks share.
 struct Traffic {
-  /// In parts of the vector (CriticalPath::blocks of them); -1: no message at all.
+  /// The longest message, in parts of the vector (CriticalPath::blocks of them). -1: no message at all.
   struct Round {
     double inside = -1;  ///< the longest message between two ranks of a node
     double across = -1;  ///< the most that leaves, or enters, one node
@@ -20,8 +20,8 @@ struct Traffic {
   double combined = 0;  ///< parts: the most that a rank combines in each round, summed up
 };
 
-/// Counted from the schedules of all ranks of three nodes: the first, one in the middle, and the last, relabelled if the selection
-/// is. O(cores) schedules are built. Throws as build_schedule does.
+/// The traffic of a selection, counted from the schedules of all ranks of three nodes. These are the first, one in the
+/// middle, and the last, relabelled if the selection is. O(cores) schedules are built. Throws as build_schedule does.
 [[nodiscard]] Traffic traffic_of(const Selection& selection, Rank p, Rank cores, Rank root = 0);
 
 /// The time [s] of this traffic for a vector of `bytes` (terms_of). A round takes as long as its slower part: a message

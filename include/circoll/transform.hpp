@@ -5,7 +5,7 @@
 
 namespace circoll {
 
-/// What a reversed schedule does with a block that comes back along the edge on which it went out.
+/// The treatment of a block that comes back along the edge on which it went out, in a reversed schedule.
 enum class Reversal : std::uint8_t {
   reduce,  ///< combine it with the own contribution: bcast -> reduce, allgather -> reduce_scatter
   move,    ///< store it: gather -> scatter
@@ -13,8 +13,8 @@ enum class Reversal : std::uint8_t {
 
 struct ReversalOptions {
   int depth = 2;  ///< receives that may be in flight at once
-  /// A contiguous message of which a minority was never combined here: copy these blocks to the others first, so that
-  /// the message is one piece. Sensible where blocks travel in ranges, not where they travel in lists.
+  /// Gathers the minority of a contiguous message that was never combined here. It is copied to the others first,
+  /// so that the message is one piece. Sensible where blocks travel in ranges, not where they travel in lists.
   bool gather_strays = true;
 };
 

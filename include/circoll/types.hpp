@@ -54,7 +54,7 @@ inline constexpr auto all_collectives = [] {
 [[nodiscard]] bool is_reducing(Collective collective);
 /// True for the collectives whose blocks may differ in size (gatherv, scatterv, allgatherv, reduce_scatter, alltoallv).
 [[nodiscard]] bool is_irregular(Collective collective);
-/// True for the reductions in which rank r gets the combination of ranks 0 .. r (scan), or 0 .. r-1 (exscan), only.
+/// True for the prefix reductions. Rank r gets the combination of ranks 0 .. r (scan), or 0 .. r-1 (exscan), only.
 [[nodiscard]] bool is_prefix(Collective collective);
 /// True for the collectives with a block from every rank to every rank (alltoall, alltoallv).
 [[nodiscard]] bool is_exchange(Collective collective);

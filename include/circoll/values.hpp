@@ -24,8 +24,8 @@ namespace circoll {
 struct WithCounts {};
 inline constexpr WithCounts with_counts{};
 
-/// Elements of all ranks in the order of ranks, and how many are of each, p entries. Both are empty at ranks that get
-/// nothing.
+/// Elements of all ranks in the order of ranks, and how many are of each, p entries. Both are empty at ranks
+/// that get nothing.
 template <typename T>
 struct Gathered {
   std::vector<T> elements;
@@ -59,48 +59,51 @@ bool is_root(Rank root, C&& comm) {
   return CommunicatorTraits<std::remove_cvref_t<C>>::rank(comm) == root;
 }
 
+/// A result of as many elements as a contribution, which call(result) writes.
+template <typename Send>
+[[nodiscard]] auto as_long(const Send& sendbuf, auto call) {
+  auto result = elements<Element<Send>>(size_of(sendbuf));
+  call(result);
+  return result;
+}
+/// A result of one element, which call(span) writes.
+template <typename T>
+[[nodiscard]] T single(auto call) {
+  T result{};
+  call(std::span<T, 1>(&result, 1));
+  return result;
+}
+
 }  // namespace detail
 
 /// The contributions of all ranks, combined.
 template <Elements Send, BlockingCommunicator C>
 [[nodiscard]] auto allreduce(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
-  auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf));
-  allreduce(sendbuf, result, op, comm, choice);
-  return result;
+  return detail::as_long(sendbuf, [&](auto& result) { allreduce(sendbuf, result, op, comm, choice); });
 }
 template <Scalar T, BlockingCommunicator C>
 [[nodiscard]] T allreduce(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
-  T result{};
-  allreduce(detail::one(value), std::span<T, 1>(&result, 1), op, comm, choice);
-  return result;
+  return detail::single<T>([&](auto result) { allreduce(detail::one(value), result, op, comm, choice); });
 }
 
 /// The contributions of ranks 0 .. rank, combined.
 template <Elements Send, BlockingCommunicator C>
 [[nodiscard]] auto scan(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
-  auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf));
-  scan(sendbuf, result, op, comm, choice);
-  return result;
+  return detail::as_long(sendbuf, [&](auto& result) { scan(sendbuf, result, op, comm, choice); });
 }
 template <Scalar T, BlockingCommunicator C>
 [[nodiscard]] T scan(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
-  T result{};
-  scan(detail::one(value), std::span<T, 1>(&result, 1), op, comm, choice);
-  return result;
+  return detail::single<T>([&](auto result) { scan(detail::one(value), result, op, comm, choice); });
 }
 
 /// The contributions of ranks 0 .. rank - 1, combined; at rank 0 zeros.
 template <Elements Send, BlockingCommunicator C>
 [[nodiscard]] auto exscan(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
-  auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf));
-  exscan(sendbuf, result, op, comm, choice);
-  return result;
+  return detail::as_long(sendbuf, [&](auto& result) { exscan(sendbuf, result, op, comm, choice); });
 }
 template <Scalar T, BlockingCommunicator C>
 [[nodiscard]] T exscan(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
-  T result{};
-  exscan(detail::one(value), std::span<T, 1>(&result, 1), op, comm, choice);
-  return result;
+  return detail::single<T>([&](auto result) { exscan(detail::one(value), result, op, comm, choice); });
 }
 
 /// At the root the contributions of all ranks, combined; elsewhere an empty vector, or nothing.

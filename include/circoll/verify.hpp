@@ -1,5 +1,5 @@
-// Proof that the schedules of all ranks do what their algorithm declares, for given p, root and parameters,
-// before any message is sent; or a refutation that names rank, step and block.
+// Proofs show, before any message is sent, that the schedules of all ranks do what their algorithm declares. They hold
+// for given p, root and parameters; a refutation names rank, step and block.
 #pragma once
 
 #include <atomic>
@@ -53,7 +53,7 @@ struct Refutation {
   [[nodiscard]] std::string to_string() const;
 };
 
-/// What is claimed of a set of schedules.
+/// A claim about a set of schedules.
 struct Claims {
   Needs needs{};
   Guarantees guarantees{};
@@ -93,8 +93,8 @@ struct VerifyRange {
   /// Roots of rooted collectives: empty means a sample (0, 1, p/2, p-1).
   bool all_roots = false;
   std::vector<Rank> roots{};
-  /// Values for the parameter "segments" where it is declared; empty means a sample: 1, 2, 3, q = ceil(log2 p) and q + 2;
-  /// fewer for p > 64 where every rank has a block of its own.
+  /// Values for the parameter "segments" where it is declared. Empty means a sample: 1, 2, 3, q = ceil(log2 p) and q +
+  /// 2; fewer for p > 64 where every rank has a block of its own.
   std::vector<std::int64_t> segments{};
   /// The vector, for selections with "segment" (with_segment_count); without it they are refuted as not buildable.
   std::optional<Count> bytes{};

@@ -71,13 +71,13 @@ int circoll_last_mpi_error(void) { return circoll::api::last_error().mpi_code; }
 
 size_t circoll_algorithm_count(void) {
   size_t count = 0;
-  const int rc = circoll::api::guarded([&] { count = circoll::api::ids().size(); });
+  const int rc = circoll::api::error_code_of([&] { count = circoll::api::ids().size(); });
   return rc == CIRCOLL_OK ? count : 0;
 }
 
 const char* circoll_algorithm_id(size_t index) {
   const char* id = nullptr;
-  const int rc = circoll::api::guarded([&] {
+  const int rc = circoll::api::error_code_of([&] {
     const auto& ids = circoll::api::ids();
     if (index < ids.size()) id = ids[index].c_str();
   });
@@ -85,7 +85,7 @@ const char* circoll_algorithm_id(size_t index) {
 }
 
 int circoll_check_id(const char* id) {
-  return circoll::api::guarded([&] {
+  return circoll::api::error_code_of([&] {
     circoll::require(id != nullptr, "the id is NULL");
     (void)circoll::parse_selection(id);
   });

@@ -8,7 +8,7 @@
 
 namespace circoll::api {
 
-/// What circoll_last_error and circoll_last_mpi_error give in this thread.
+/// The error of this thread, for circoll_last_error and circoll_last_mpi_error.
 struct LastError {
   std::string text;
   int mpi_code = 0;
@@ -20,7 +20,7 @@ struct LastError {
 
 /// Runs a function; gives CIRCOLL_OK or the code of the exception that left it.
 template <typename Function>
-[[nodiscard]] int guarded(Function&& function) noexcept {
+[[nodiscard]] int error_code_of(Function&& function) noexcept {
   try {
     function();
     return 0;

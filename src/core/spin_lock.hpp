@@ -7,8 +7,8 @@
 
 namespace circoll {
 
-/// Half as expensive as std::mutex where nobody else wants it. lock() is not for anything that may block, MPI calls
-/// least of all. try_lock() is for those: it fails for the thread that has the lock, too, which comes back through
+/// A lock that costs half of a std::mutex where nobody else wants it. Use lock() for nothing that may block, MPI calls
+/// least of all. Use try_lock() for those: it fails for the thread that has the lock, too, which comes back through
 /// MPI's progress engine.
 class SpinLock {
  public:

@@ -27,7 +27,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Digits at the begin of `text`, which are taken off it.
+/// Digits at the beginning of `text`, which are taken off it.
 std::optional<std::int64_t> take_digits(std::string_view& text) {
   std::int64_t value = 0;
   if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;  // no sign either
@@ -129,14 +129,14 @@ constexpr std::array aliases{
     Alias{"2double_precision", Type::pair_double_double},
 };
 
-/// What names are compared by: without MPI_, in lower case.
+/// A name as it is compared: without MPI_, in lower case.
 std::string plain_name(std::string_view name) {
   std::string plain = lower(name);
   return plain.starts_with("mpi_") ? plain.substr(4) : plain;
 }
 
-/// The least number of letters to insert, delete or replace, or of neighbours to swap, that makes `b` of `a` (the
-/// optimal string alignment).
+/// The optimal string alignment distance of two words. It counts letters to insert, delete or replace, and neighbours
+/// to swap.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::array<std::vector<std::size_t>, 3> rows;  // of three prefixes of a, the longest last
   auto& [before, above, row] = rows;

@@ -26,9 +26,10 @@ inline constexpr std::string_view number_forms = "such as 65536, 64Ki, 64K or 1e
 /// The words between commas; those that are empty are left out.
 [[nodiscard]] std::vector<std::string> split_list(std::string_view text);
 
-/// Names of collectives, element types and operators: those of to_string, and MPI's, in C and Fortran, with MPI_ before
-/// them or without (MPI_FLOAT, float, double_precision, MPI_SUM). Case does not matter. Those of types whose size the
-/// platform sets, such as long, are the types of that size here. Throw Error(unknown_name) with all that are known.
+/// Parse names of collectives, element types and operators. These are the names of to_string, and MPI's, in C and
+/// Fortran, with MPI_ before them or without (MPI_FLOAT, float, double_precision, MPI_SUM). Case does not matter. Those
+/// of types whose size the platform sets, such as long, are the types of that size here. Throw Error(unknown_name) with
+/// all that are known.
 [[nodiscard]] Collective parse_collective(std::string_view name);
 [[nodiscard]] Type parse_type(std::string_view name);
 [[nodiscard]] Op parse_op(std::string_view name);
@@ -40,15 +41,15 @@ inline constexpr std::string_view number_forms = "such as 65536, 64Ki, 64K or 1e
 [[nodiscard]] std::string unknown_name(std::string_view name, std::string_view kind, std::span<const std::string> known,
                                        std::span<const std::string> also = {});
 
-/// For command lines, as CLI11's transformations are: they replace what has been written by digits, or by the name of
-/// to_string, and return what is wrong with it, or nothing.
+/// Transformations for command lines, in the form of CLI11. They replace what has been written by digits, or by the
+/// name of to_string, and return what is wrong with it, or nothing.
 [[nodiscard]] std::string rewrite_number(std::string& text);
 [[nodiscard]] std::string rewrite_bytes(std::string& text);
 [[nodiscard]] std::string rewrite_collective(std::string& text);
 [[nodiscard]] std::string rewrite_type(std::string& text);
 [[nodiscard]] std::string rewrite_op(std::string& text);
 
-/// "12.3 us": three significant digits; `separator` stands before the unit.
+/// "12.3 us", with three significant digits; `separator` stands before the unit.
 [[nodiscard]] std::string readable_time(double time_s, std::string_view separator = " ");
 /// "16 KiB", "1.5 MiB", "100 B": powers of 1024, at most one digit after the point.
 [[nodiscard]] std::string readable_bytes(Count bytes);

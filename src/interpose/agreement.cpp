@@ -67,7 +67,7 @@ bool reduce(void* values, int count, MPI_Datatype type, MPI_Op op) {
   return PMPI_Allreduce(MPI_IN_PLACE, values, count, type, op, MPI_COMM_WORLD) == MPI_SUCCESS;
 }
 
-/// For each variable the lowest rank that has it otherwise than rank 0; none: the greatest int.
+/// For each variable the lowest rank that has it otherwise than rank 0. If there is none, it is the greatest int.
 std::vector<int> first_others(const std::vector<Setting>& settings, int world_rank) {
   std::vector<std::uint64_t> hashes(settings.size());
   std::transform(settings.begin(), settings.end(), hashes.begin(), [](const Setting& setting) { return setting.hash; });

@@ -14,14 +14,14 @@ namespace {
 /// An address of this library.
 void here() {}
 
-/// Of the call itself: what follows it may be another function.
+/// The address of the call itself, since another function may follow it.
 const void* call_before(const void* return_address) { return static_cast<const char*>(return_address) - 1; }
 
 std::ptrdiff_t distance(const void* from, const void* to) {
   return static_cast<const char*>(to) - static_cast<const char*>(from);
 }
 
-/// Whether it lies in the drop-in, in libmpi, in libmpich, or in a Fortran binding (libmpi_mpifh, libmpichfort).
+/// True if it lies in the drop-in, in libmpi, in libmpich, or in a Fortran binding (libmpi_mpifh, libmpichfort).
 bool lies_in_mpi(const void* return_address) {
   Dl_info found{}, ours{};
   if (dladdr(call_before(return_address), &found) == 0 || found.dli_fname == nullptr) return false;

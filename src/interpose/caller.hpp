@@ -1,4 +1,4 @@
-// Where in the program a call of MPI comes from.
+// The place in the program that a call of MPI comes from.
 #pragma once
 
 #include <mutex>
@@ -10,8 +10,8 @@ namespace circoll::interpose {
 /// Finds the program's own code behind the layers of other languages. Thread-safe.
 class Callers {
  public:
-  /// `return_address` of an entry point, or if that lies in a library of MPI (a Fortran binding, say) the first one on
-  /// the stack that does not. To be called while the entry point has not returned.
+  /// The `return_address` of an entry point, or the first one on the stack outside of MPI. The latter holds if the
+  /// former lies in a library of MPI (a Fortran binding, say). To be called while the entry point has not returned.
   [[nodiscard]] const void* outside_mpi(const void* return_address);
 
  private:

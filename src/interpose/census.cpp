@@ -11,14 +11,14 @@ namespace {
 
 /// The greatest tag that every MPI has. Its messages go between ranks that are both inside the drop-in's MPI_Init.
 constexpr int census_tag = 32767;
-/// How many ranks a rank looks at whose MPI_Init went past the drop-in.
+/// Ranks that a rank looks at whose MPI_Init went past the drop-in.
 constexpr int most_looks = 32;
 
 std::atomic<bool> was_announced{false};
 /// From announce() to take_census(). Not freed at the end of the process, when the store's library may have gone.
 std::atomic<Store*> opened{nullptr};
 
-/// Whether all ranks are present, on a binary tree over the ranks. Each rank looks up its parent and its children only,
+/// True if all ranks are present, on a binary tree over the ranks. Each rank looks up its parent and its children only,
 /// and waits for those that are there. A rank that is absent cuts the tree in parts, each of which has a rank beside
 /// the cut.
 bool all_present(Store& store, int rank, int size) {
@@ -64,7 +64,7 @@ std::vector<int> absent_ranks(Store& store, int rank, int size) {
   return absent;
 }
 
-/// Whether some rank has left its mark, of many ranks as far as a sample tells.
+/// True if some rank has left its mark, of many ranks as far as a sample tells.
 bool somebody_present(Store& store, int rank, int size) {
   const int looks = std::min(size, most_looks);
   for (int i = 0; i < looks; ++i) {

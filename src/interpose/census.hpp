@@ -8,7 +8,7 @@
 
 namespace circoll::interpose {
 
-/// What the store says of a rank's mark.
+/// The store's answer about a rank's mark.
 enum class Presence {
   present,
   absent,
@@ -25,9 +25,9 @@ class Store {
 
   /// Leaves the mark of this rank; false if that cannot be known. Before MPI_Init.
   [[nodiscard]] virtual bool put_mark() = 0;
-  /// Whether MPI_Init has made the marks of all ranks of MPI_COMM_WORLD visible. `own`: this rank has left one.
+  /// True if MPI_Init has made the marks of all ranks of MPI_COMM_WORLD visible. `own`: this rank has left one.
   [[nodiscard]] virtual bool shows(int world_rank, int world_size, bool own) = 0;
-  /// Whether a rank has left its mark. After MPI_Init.
+  /// True if a rank has left its mark. After MPI_Init.
   [[nodiscard]] virtual Presence mark_of(int rank) = 0;
 };
 
@@ -42,13 +42,13 @@ enum class Attendance {
 
 struct Census {
   Attendance attendance = Attendance::unknown;
-  /// The ranks without the drop-in, on the lowest rank that has it and is to speak of them; empty on all others.
+  /// The ranks without the drop-in, on the lowest rank that has it and is to speak of them. It is empty on all others.
   std::vector<int> absent;
 };
 
 /// Leaves this rank's mark. Before MPI_Init, which it never makes fail.
 void announce() noexcept;
-/// Whether announce() was called: MPI_Init was not called past the drop-in.
+/// True if announce() was called: MPI_Init was not called past the drop-in.
 [[nodiscard]] bool announced();
 /// The count, after MPI_Init and once, on all ranks that have called announce(). It takes at most four requests to the
 /// store and six messages for each rank, unless a rank is absent. A rank that has not called announce() sees only

@@ -15,7 +15,7 @@
 namespace circoll::interpose {
 namespace {
 
-/// Hydra answers at once; who has not answered by now is somebody else.
+/// Hydra answers at once; a later answer is somebody else's.
 constexpr int patience_ms = 60'000;
 
 /// One line after the other, and one answer to each. After a surprise nothing more is said.

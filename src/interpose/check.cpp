@@ -19,7 +19,7 @@
 namespace circoll::interpose {
 namespace {
 
-/// After this time a rank says what it waits for.
+/// After this time a rank says which call it waits for.
 constexpr int patience_s = 10;
 
 /// Says something once, after that time.
@@ -46,8 +46,8 @@ class Patience {
 
 }  // namespace
 
-/// Who has one uses the communicators and messages alone. The thread that has one gets another: MPICH frees a communicator,
-/// and what is attached to it, when the last message on it ends.
+/// A turn lets one thread use the communicators and messages alone. The thread that has one gets another: MPICH frees a
+/// communicator, and what is attached to it, when the last message on it ends.
 class Check::Turn {
  public:
   explicit Turn(Check& check) : check_(check), first_(check.busy_ != std::this_thread::get_id()) {
@@ -59,7 +59,7 @@ class Check::Turn {
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
-  /// Whether nobody has had one; then this thread has it now, without a Turn.
+  /// True if no thread has had a turn; then this thread has it now, without a Turn.
   [[nodiscard]] static bool take(Check& check) {
     std::thread::id nobody{};
     return check.busy_.compare_exchange_strong(nobody, std::this_thread::get_id(), std::memory_order_acquire);
@@ -149,8 +149,8 @@ bool Check::is_opening(const CommPointer& comm) {
   return std::any_of(openings_.begin(), openings_.end(), [&](const Opening& o) { return o.comm == comm; });
 }
 
-/// Not waiting, so that all ranks begin it in the order of their calls. Another thread may end it at any time, but not in
-/// this turn: a second one would be this rank's alone.
+/// Begins the opening without waiting, so that all ranks begin it in the order of their calls. Another thread may end
+/// it at any time, but not in this turn: a second one would be this rank's alone.
 int Check::begin_open(MPI_Comm handle, const CommPointer& comm) {
   const Turn turn(*this);
   if (comm->id() || is_opening(comm)) return MPI_SUCCESS;
@@ -189,7 +189,7 @@ Check::CommPointer Check::find(const mpi::Call& call, int* error) {
 
 // ---- calls
 
-int Check::raise(MPI_Comm comm) const {
+int Check::call_errhandler(MPI_Comm comm) const {
   PMPI_Comm_call_errhandler(comm, error_);
   return error_;
 }
@@ -218,7 +218,7 @@ int Check::compare(const mpi::Call& call, Mode mode, const void* return_address)
     return MPI_SUCCESS;
   }
   wait(*comm, *begun);
-  return begun->differs ? raise(comm->handle()) : MPI_SUCCESS;
+  return begun->differs ? call_errhandler(comm->handle()) : MPI_SUCCESS;
 }
 
 void Check::wait(const CheckedComm& comm, const CheckedCall& call) {
@@ -263,7 +263,7 @@ void Check::poll() noexcept {
     failed.clear();
   }
   busy_.store({}, std::memory_order_release);
-  for (MPI_Comm comm : failed) (void)raise(comm);
+  for (MPI_Comm comm : failed) (void)call_errhandler(comm);
 }
 
 void Check::drain() {
@@ -288,7 +288,7 @@ void Check::finish(const void* return_address) noexcept {
     if (begun != nullptr) {
       wait(*world_, *begun);
       if (begun->differs) {
-        (void)raise(MPI_COMM_WORLD);
+        (void)call_errhandler(MPI_COMM_WORLD);
       } else {
         drain();
       }

@@ -1,4 +1,4 @@
-// CIRCOLL_CHECK=1: before each collective the ranks compare what they call (docs/check.md).
+// CIRCOLL_CHECK=1 lets the ranks compare their calls before each collective (docs/check.md).
 //
 // Check::on() is the only state of this beside interpose/state.hpp: one object, made where ranks have agreed on the
 // environment, ended in MPI_Finalize. Messages go over a private communicator of all of MPI_COMM_WORLD, so that they
@@ -63,7 +63,7 @@ class Check {
   void advance();
   void forget_freed();
   void wait(const CheckedComm& comm, const CheckedCall& call);
-  [[nodiscard]] int raise(MPI_Comm comm) const;
+  [[nodiscard]] int call_errhandler(MPI_Comm comm) const;
   void drain();
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
 

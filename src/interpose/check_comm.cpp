@@ -108,7 +108,7 @@ void CheckedComm::step(CheckedCall& call) {
   }
 }
 
-/// What all ranks have found is known here.
+/// Passes on the result of all ranks, which is known here.
 void CheckedComm::pass_on(CheckedCall& call) {
   visit_below([&](Rank below) { send(below, CheckPacket::Kind::down, call); });
   if (call.most == ~call.least && call.balance == 0) return finish(call, false);

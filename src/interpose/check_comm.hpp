@@ -1,4 +1,4 @@
-// How the ranks of one communicator compare their calls: up a binomial tree and down again.
+// The ranks of one communicator compare their calls up a binomial tree and down again.
 //
 // A rank that is outside of MPI keeps the others waiting, as it would in the call itself. Where it is in MPI the engine
 // passes messages on (Check::poll).
@@ -36,7 +36,7 @@ struct CheckedCall {
   std::atomic<bool> over{false};
 };
 
-/// What all communicators share. Used by one thread at a time, but for what is atomic.
+/// State that all communicators share. Used by one thread at a time, but for atomic members.
 struct CheckShared {
   CheckMessages messages;
   std::atomic<std::size_t> outstanding{0};  ///< calls that this rank has made, and that are not over
@@ -62,7 +62,7 @@ class CheckedComm {
   void freed() { handle_ = MPI_COMM_WORLD; }
   [[nodiscard]] bool is_freed() const { return handle_ == MPI_COMM_WORLD && id_ != world_id; }
   [[nodiscard]] DescribedComm described() const;
-  /// Whether no call is compared any more: one did not match, or a rank has refused one.
+  /// True if no call is compared any more, since one did not match, or a rank has refused one.
   [[nodiscard]] bool ended() const { return next_ >= end_; }
 
   /// This rank calls.

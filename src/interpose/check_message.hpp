@@ -1,4 +1,4 @@
-// What CIRCOLL_CHECK says about calls that do not match, from what each rank says about its own. No MPI.
+// The message of CIRCOLL_CHECK about calls that do not match, from each rank's description of its own. No MPI.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ struct DescribedCall {
   std::vector<PeerBytes> sends{};
   std::vector<PeerBytes> expects{};
 
-  /// As bytes for another rank of the same kind of machine, and from them. What is cut short gives an empty call.
+  /// Bytes for another rank of the same kind of machine, and the call from them. Bytes that are cut short give
+  /// an empty call.
   [[nodiscard]] std::string serialised() const;
   [[nodiscard]] static DescribedCall from(std::string_view bytes);
 };

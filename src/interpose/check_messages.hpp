@@ -36,9 +36,9 @@ class CheckMessages {
   explicit CheckMessages(MPI_Comm comm) : comm_(comm) {}
 
   void send(int world_rank, const CheckPacket& packet, std::string_view rest = {});
-  /// What has arrived, up to a number of packets.
+  /// Receives packets that have arrived, up to a number of them.
   void receive(const std::function<void(const CheckPacket& packet, std::string_view rest)>& consume);
-  /// Whether everything has been sent.
+  /// True if everything has been sent.
   [[nodiscard]] bool all_sent();
   /// After all ranks have received all that was sent to them.
   void close();

@@ -128,7 +128,7 @@ void CheckRecord::read_movement(const mpi::Call& call, Rank size) {
   if (traits.blocks != Blocks::one && (sends_all || gets_all)) read_own_block(call);
 }
 
-/// What a rank of a regular collective sends itself.
+/// The block that a rank of a regular collective sends itself.
 void CheckRecord::read_own_block(const mpi::Call& call) {
   if (call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE) return;
   sends_.push_back({rank_, bytes_of(call.sendcount, call.sendtype)});

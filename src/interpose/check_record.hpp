@@ -1,4 +1,4 @@
-// What CIRCOLL_CHECK compares of one rank's call.
+// The record of one rank's call that CIRCOLL_CHECK compares.
 #pragma once
 
 #include <mpi.h>
@@ -22,9 +22,9 @@ class CheckRecord {
   /// MPI_Finalize.
   explicit CheckRecord(const void* caller) : caller_(caller) {}
 
-  /// Of everything that is the same on all ranks of a program that is right.
+  /// A hash of everything that is the same on all ranks of a program that is right.
   [[nodiscard]] std::uint64_t hash() const;
-  /// The sum of this over all ranks is zero if what each sends is what the other expects, and else most likely not.
+  /// The sum of this over all ranks is zero if each sends what the other expects. Else it is most likely not.
   [[nodiscard]] std::uint64_t balance() const;
   [[nodiscard]] DescribedCall described() const;
 
@@ -54,7 +54,7 @@ class CheckRecord {
   const void* caller_ = nullptr;
 };
 
-/// Whether a rank takes part in a call, so that others may wait for it.
+/// The part that a rank takes in a call, so that others may wait for it.
 enum class Part {
   makes,
   refused,  ///< the MPI library refuses the call for its arguments

@@ -1,4 +1,4 @@
-// What happens among all ranks of MPI_COMM_WORLD when reports are written. Nothing here uses served collectives.
+// Communication of all ranks of MPI_COMM_WORLD when reports are written. Nothing here uses served collectives.
 #pragma once
 
 #include <mpi.h>
@@ -8,12 +8,12 @@
 
 namespace circoll::interpose {
 
-/// A communicator of all ranks for messages of our own, whose errors are returned; MPI_COMM_NULL if there is none to be
-/// had. Collective.
+/// A communicator of all ranks for messages of our own, whose errors are returned. It is MPI_COMM_NULL if there is none
+/// to be had. Collective.
 [[nodiscard]] MPI_Comm collecting_communicator();
 
-/// Every rank's `produce` writes text into a sink; rank 0 gets it by `consume`, rank after rank, in parts. Messages are of
-/// at most 1 MiB, and rank 0 holds one. Collective.
+/// Every rank's `produce` writes text into a sink; rank 0 gets it by `consume`, rank after rank, in parts. Messages are
+/// of at most 1 MiB, and rank 0 holds one. Collective.
 void collect(MPI_Comm comm, const std::function<void(const std::function<void(std::string_view)>& sink)>& produce,
              const std::function<void(int rank, std::string_view part)>& consume);
 

@@ -10,7 +10,7 @@
 
 namespace circoll::interpose {
 
-/// What the MPI library itself would be predicted to take for a call.
+/// The time that the MPI library itself would be predicted to take for a call.
 struct NativeEstimate {
   std::string algorithm;
   double seconds = 0;
@@ -22,9 +22,9 @@ class Estimator {
   /// `library` runs the program. Of Open MPI the fixed decision for allreduce is known (the policy openmpi_fixed).
   Estimator(const Machine& machine, Library library);
 
-  /// The algorithm that the MPI library's own decision takes, where Circoll has that decision, and otherwise the least
-  /// predicted time of all algorithms that the library has (Algorithm::peers). So it flatters the library. `bytes` as
-  /// in Event. Nothing if no such algorithm serves p ranks.
+  /// The algorithm of the MPI library's own decision, where Circoll has that decision. Otherwise it is the one of least
+  /// predicted time of all that the library has (Algorithm::peers). So it flatters the library. `bytes` as in Event.
+  /// Nothing if no such algorithm serves p ranks.
   [[nodiscard]] std::optional<NativeEstimate> native(Collective collective, Rank p, Count bytes);
   /// The predicted seconds of an algorithm by name and parameters; nothing if it does not exist for p ranks.
   [[nodiscard]] std::optional<double> served(Collective collective, Rank p, Count bytes,

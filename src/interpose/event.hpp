@@ -1,4 +1,4 @@
-// What the drop-in says about one call: the only thing that report and trace are made of.
+// The drop-in's event of one call, the only thing that report and trace are made of.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
 /// "blocking", "nonblocking", "persistent".
 [[nodiscard]] std::string_view to_string(Mode mode);
 
-/// "native", or the algorithm with the parameters that it ran with: "bcast" may give "pipeline:segments=8".
+/// The algorithm with the parameters that it ran with, or "native". The choice "bcast" may give "pipeline:segments=8".
 [[nodiscard]] std::string name_of(const Selection* served);
 
 /// A number of the calling thread, from 0 in the order of first use.

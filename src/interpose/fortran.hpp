@@ -1,4 +1,4 @@
-// What the Fortran entry points of both MPIs share: error codes and handles as Fortran has them.
+// Common parts of the Fortran entry points of both MPIs, which are error codes and handles as Fortran has them.
 #pragma once
 
 #include <mpi.h>

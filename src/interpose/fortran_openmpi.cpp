@@ -1,8 +1,9 @@
 // Fortran under Open MPI: its Fortran entry points call PMPI_ functions, so that no C symbol in front sees them.
 //
 // One implementation, ompi_<name>_f, stands behind all bindings: mpif.h and `use mpi` reach it under the compiler's
-// names for mpi_<name>, `use mpi_f08` reaches it directly. Arguments come as addresses, handles as integers; MPI_IN_PLACE
-// and MPI_BOTTOM are the addresses of two common blocks. (MPICH's Fortran layer calls the C symbols: nothing to do.)
+// names for mpi_<name>, `use mpi_f08` reaches it directly. Arguments come as addresses, handles as integers;
+// MPI_IN_PLACE and MPI_BOTTOM are the addresses of two common blocks. (MPICH's Fortran layer calls the C symbols:
+// nothing to do.)
 //
 // Procedures of `use mpi_f08` with buffers go past it in Open MPI 6, through ompi_<name>_wrapper_f08, and through
 // ..._wrapper_f08_c for large counts. Buffers come to these as descriptors of the Fortran standard (docs/libraries.md).
@@ -110,13 +111,13 @@ CIRCOLL_FORMS(barrier, Barrier, Ibarrier, (Int c), (comm(c)))
 
 namespace {
 
-/// Whether the library's mpi_f08 hands on descriptors: its names end in f08ts then, as the standard has it.
+/// True if the library's mpi_f08 hands on descriptors. Its names end in f08ts then, as the standard has it.
 bool has_descriptors() {
   static const bool has = dlsym(RTLD_DEFAULT, "mpi_allreduce_f08ts_") != nullptr;
   return has;
 }
 
-/// Whether a buffer is in one piece, and described as this compiler does it. Other compilers order the members of a
+/// True if a buffer is in one piece, and described as this compiler does it. Other compilers order the members of a
 /// descriptor differently after its version, and have versions of their own.
 bool is_plain(const void* buffer) {
   const auto* const described = static_cast<const CFI_cdesc_t*>(buffer);
@@ -140,9 +141,9 @@ bool find_addresses(Buffers&... buffers) {
 
 }  // namespace
 
-// Parts of arrays with gaps between them go to the library. So does every call of a collective in which it makes
-// datatypes of them: what is in one piece here may be in several on another rank. In the other collectives it refuses
-// them.
+// Parts of arrays with gaps between them go to the library. So does every call of a collective in which it
+// makes datatypes of them: what is in one piece here may be in several on another rank. In the other
+// collectives it refuses them.
 #define CIRCOLL_WRAPPER(symbol, buffers, parameters, names, body)                             \
   extern "C" CIRCOLL_EXPORT void symbol parameters {                                          \
     if (find_addresses buffers) return body;                                                  \

@@ -1,5 +1,5 @@
-// What the launcher of this process has told it, by variables that are the launcher's and not Circoll's, and how the
-// user hands variables on by it.
+// Facts about this process from its launcher's variables, which are not Circoll's. The user hands variables on by the
+// launcher, too.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What one rank keeps of its calls for the report: a row per kind of call, never the calls themselves.
+// The ledger of one rank's calls for the report, with a row per kind of call, never the calls themselves.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace circoll::interpose {
 
-/// The class of a number of bytes: 0 for 0 bytes, k + 1 for those from 2^k up to 2^(k+1) - 1.
+/// The class of a number of bytes. It is 0 for 0 bytes, k + 1 for those from 2^k up to 2^(k+1) - 1.
 [[nodiscard]] int size_class(Count bytes);
 /// The least number of bytes of a class.
 [[nodiscard]] Count least_bytes(int size_class);

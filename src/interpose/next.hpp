@@ -1,5 +1,5 @@
-// The next library that defines a function which the drop-in only looks at: the MPI library, or a tool of the profiling
-// interface in between, which would miss a call that went to the PMPI_ function.
+// The next library that defines a function which the drop-in only looks at. It is the MPI library, or a tool of the
+// profiling interface in between, which would miss a call that went to the PMPI_ function.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,10 +1,10 @@
-// What advances nonblocking operations under the drop-in.
+// Sources of progress for nonblocking operations under the drop-in.
 //
 //   hook     the MPI library's progress engine, in which every waiting MPI call spends its time, calls us: Open MPI by
 //            opal_progress_register, MPICH by MPIX_Async_start (from 4.3 on), or by ucp_worker_progress (ch4:ucx),
 //            which it calls and we stand in front of
-//   thread   a thread of ours besides; MPI is initialised with MPI_THREAD_MULTIPLE for it. Also where a program asks for
-//            that level and the hook can not be used then (MPICH)
+//   thread   a thread of ours besides; MPI is initialised with MPI_THREAD_MULTIPLE for it. Also where a program asks
+//            for that level and the hook cannot be used then (MPICH)
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace circoll::interpose {
 
-/// Installs the hook in the progress engine of this MPI library; `multiple`: MPI_THREAD_MULTIPLE was granted.
+/// Installs the hook in the progress engine of this MPI library. `multiple` says that MPI_THREAD_MULTIPLE was granted.
 enum class Hook {
   installed,
   needs_thread,  ///< not with MPI_THREAD_MULTIPLE: the engine holds a lock there that our MPI calls would need
@@ -35,7 +35,7 @@ class ProgressSource {
 
   /// Why nonblocking calls are left to the MPI library; empty if they are served. Equal on all ranks.
   [[nodiscard]] std::string_view unavailable() const { return unavailable_; }
-  /// What the user should know; empty if nothing.
+  /// A note for the user; empty if there is none.
   [[nodiscard]] std::string_view warning() const { return warning_; }
   /// Ends the thread, or the hook. Before MPI_Finalize.
   void stop();

@@ -31,7 +31,7 @@ constexpr int stream_null = 0x3c000000;
 using AsyncPoll = int(void* thing);
 using AsyncStart = int(AsyncPoll* poll, void* extra_state, int stream);
 
-/// What has become of poll_async: MPI_Finalize waits until it is none of what the library polls.
+/// The state of poll_async. MPI_Finalize waits until it is none of what the library polls.
 enum class Async { none, polled, ending };
 std::atomic<Async> async{Async::none};
 
@@ -79,7 +79,7 @@ bool is_over_ucx() {
          dlsym(RTLD_DEFAULT, "ucp_worker_progress") == reinterpret_cast<void*>(&ucp_worker_progress);
 }
 
-/// Where MPI_Finalize begins, though the program has called it past the drop-in.
+/// Called where MPI_Finalize begins, though the program has called it past the drop-in.
 int end_async(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
   if (async == Async::polled) async = Async::ending;
   return MPI_SUCCESS;
@@ -118,8 +118,8 @@ void remove_progress_hook() {
   }
 }
 
-/// A waiting call of MPICH looks again whether it has what it waits for when a request has gone, and only then.
-/// Not a receive from MPI_PROC_NULL: under MPICH 4.0.2, whoever frees such a persistent request may wait forever for a later
+/// Lets a request go, so that a waiting call of MPICH looks again for what it waits for. It does so then only. Not a
+/// receive from MPI_PROC_NULL: under MPICH 4.0.2, whoever frees such a persistent request may wait forever for a later
 /// native persistent collective (with and without the drop-in; tests/mpi/matrix).
 void announce_ended() {
   MPI_Request request = MPI_REQUEST_NULL;

@@ -1,4 +1,5 @@
-// Open MPI: opal_progress calls what components have registered with it; nonblocking collectives of its own do the same.
+// Open MPI's opal_progress calls functions that components have registered with it, as its own nonblocking
+// collectives do.
 #include <dlfcn.h>
 #include <mpi.h>
 

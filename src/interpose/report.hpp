@@ -14,7 +14,7 @@
 
 namespace circoll::interpose {
 
-/// What a report says about the run.
+/// A report's facts about the run.
 struct RunFacts {
   int ranks = 1;    ///< of MPI_COMM_WORLD
   std::string mpi;  ///< the MPI library and its version
@@ -34,7 +34,7 @@ class Report {
   [[nodiscard]] std::string json() const;
 
  private:
-  /// Own time of the ranks that know it.
+  /// Own time, summed up over the ranks that have measured it.
   struct Own {
     int ranks = 0;
     double sum_s = 0, max_s = 0;            // per rank

@@ -1,4 +1,5 @@
-// The MPI functions that must know persistent requests of ours, what pending operations still need, and communicators that go.
+// The MPI functions that must know persistent requests of ours, communicators that go, and objects that pending
+// operations need.
 #include <mpi.h>
 
 #include "exec/mpi/call/kept_arguments.hpp"

@@ -1,8 +1,8 @@
-// The drop-in of one MPI under a program that uses another one brings a second MPI library into the process, and comes
-// before the program's own: MPI_Init is then of the one and MPI_Comm_rank of the other. Symbols are bound by then, so
-// that nothing can put it right but to begin anew. A constructor does so while nothing of the program has run: it says
-// a sentence, takes the drop-in out of LD_PRELOAD and executes the program again. Each time LD_PRELOAD gets shorter,
-// which ends it.
+// A drop-in of one MPI may stand under a program that uses another one. It brings a second MPI library into the
+// process, and comes before the program's own: MPI_Init is then of the one and MPI_Comm_rank of the other. Symbols are
+// bound by then, so that nothing can put it right but to begin anew. A constructor does so while nothing of the program
+// has run: it says a sentence, takes the drop-in out of LD_PRELOAD and executes the program again. Each time LD_PRELOAD
+// gets shorter, which ends it.
 //
 // An interpreter shows its MPI later, when it loads a module that is linked to it. Before it runs, what launched it
 // says which MPI that will be. Where that says nothing, MPI_Init finds the module, but the program may have read and
@@ -98,7 +98,7 @@ const MpiLibrary* launching_library() {
   return nullptr;
 }
 
-/// Whether this process is the one of its job that speaks: rank 0, as far as the launcher says.
+/// True if this process is the one of its job that speaks: rank 0, as far as the launcher says.
 bool speaks(const MpiLibrary& of_program) {
   // A job may be started within a rank of another MPI's, whose variables it inherits.
   const char* const first = &of_program == &openmpi_library ? "OMPI_COMM_WORLD_RANK" : "PMI_RANK";
@@ -207,7 +207,7 @@ std::vector<std::string> own_arguments() {
   return arguments;
 }
 
-/// Executes this process's program from its begin, with other libraries preloaded. Returns if it cannot.
+/// Executes this process's program from its beginning, with other libraries preloaded. Returns if it cannot.
 void execute_again(const std::string& preload) {
   std::vector<std::string> arguments = own_arguments();
   if (arguments.empty()) return;

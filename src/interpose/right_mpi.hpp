@@ -3,8 +3,8 @@
 
 namespace circoll::interpose {
 
-/// Ends the process with a sentence if `caller`, an address in the code that calls MPI_Init, is linked to another MPI
-/// than this drop-in.
+/// Ends the process with a sentence if its MPI is another one than this drop-in's. `caller` is an address in the code
+/// that calls MPI_Init.
 void stop_if_wrong(const void* caller) noexcept;
 
 }  // namespace circoll::interpose

@@ -46,11 +46,12 @@ void record_ended(const mpi::Ended& ended) noexcept {
                           .thread = ended.thread});
 }
 
-/// Runs an entry point: `perform(state, choice)` -> Outcome, `native()` -> error code while there is no state, and
-/// `is_recorded(outcome)`: whether the call is over as far as the report is concerned.
+/// Serves an entry point by `perform(state, choice)`, or by `native()` while there is no state. The first returns
+/// an Outcome, the second an error code; `is_recorded(outcome)` is true if the call is over as far as the report
+/// is concerned.
 template <typename Perform, typename Native, typename IsRecorded>
-int guarded(const mpi::Call& call, Mode mode, const void* caller, Perform&& perform, Native&& native,
-            IsRecorded&& is_recorded) noexcept {
+int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perform&& perform, Native&& native,
+                      IsRecorded&& is_recorded) noexcept {
   int error = MPI_ERR_INTERN;
   try {
     State* const state = State::get();
@@ -87,7 +88,7 @@ mpi::Outcome left_native(const State& state, int error) {
 }  // namespace
 
 int serve(const mpi::Call& call, const void* caller) noexcept {
-  return guarded(
+  return serve_entry_point(
       call, Mode::blocking, caller,
       [&](State& state, const mpi::InternedChoice& choice) {
         return mpi::perform(call, choice, mpi::Unserved::native, state.recording());
@@ -96,7 +97,7 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
 }
 
 int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept {
-  return guarded(
+  return serve_entry_point(
       call, Mode::nonblocking, caller,
       [&](State& state, const mpi::InternedChoice& choice) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::start_native(call, request));
@@ -106,7 +107,7 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
 }
 
 int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void* caller) noexcept {
-  return guarded(
+  return serve_entry_point(
       call, Mode::persistent, caller,
       [&](State& state, const mpi::InternedChoice& choice) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::init_native(call, info, request));

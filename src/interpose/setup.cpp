@@ -1,6 +1,6 @@
-// Begin and end of MPI. The begin is intercepted to count the ranks that run with the drop-in, to warn about the environment
-// at once, to compare it among the ranks, to make what all communicators share, and to ask for the thread level that a
-// progress thread needs; the end to stop that thread.
+// Begin and end of MPI. The begin is intercepted to count the ranks that run with the drop-in, to warn about the
+// environment at once, to compare it among the ranks, to make what all communicators share, and to ask for the thread
+// level that a progress thread needs; the end to stop that thread.
 #include <mpi.h>
 
 #include <algorithm>

@@ -11,8 +11,8 @@
 #include <optional>
 #include <system_error>
 
-#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
 #include "core/environment.hpp"
 #include "core/text.hpp"
 #include "exec/mpi/comm/globals.hpp"
@@ -34,14 +34,14 @@ std::string variable_of(Collective collective) {
   return name;
 }
 
-/// How long MPI_Init waits in silence for ranks of which nobody knows whether they come.
+/// Seconds that MPI_Init waits in silence for ranks of which nobody knows whether they come.
 constexpr std::chrono::seconds patience{10};
 
 void print(const std::string& text) { std::fprintf(stderr, "circoll: %s\n", text.c_str()); }
 
 std::string waiting_text(int rank) {
   return "MPI_Init has waited for " + std::to_string(patience.count()) + " seconds on rank " + std::to_string(rank) +
-         " for all ranks to compare their variables; it waits for ever if a rank runs without Circoll. All ranks get "
+         " for all ranks to compare their variables; it waits forever if a rank runs without Circoll. All ranks get "
          "it "
          "by " +
          how_to_preload();
@@ -220,7 +220,7 @@ void State::record(const Event& event) noexcept {
 }
 
 void State::register_report() {
-  // Attributes of MPI_COMM_SELF are deleted at the begin of MPI_Finalize, whichever language called it.
+  // Attributes of MPI_COMM_SELF are deleted at the beginning of MPI_Finalize, whichever language called it.
   int keyval = MPI_KEYVAL_INVALID;
   if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, nullptr) != MPI_SUCCESS) return;
   PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, this);

@@ -1,5 +1,5 @@
-// All mutable state of the drop-in: the choices read from the environment, and what was served so far. (What CIRCOLL_CHECK
-// compares is check.hpp's.)
+// All mutable state of the drop-in: the choices read from the environment, and what was served so far. (What
+// CIRCOLL_CHECK compares is check.hpp's.)
 #pragma once
 
 #include <sys/types.h>
@@ -31,9 +31,9 @@ class State {
   /// The state if there is one already.
   [[nodiscard]] static State* known();
 
-  /// Compares the configuration of all ranks of MPI_COMM_WORLD, which all call this: in MPI_Init, or in the first blocking
-  /// collective on it if a tool has kept that from us. If it differs, or if ranks run without the drop-in, there is one
-  /// warning, and all calls are native from then on.
+  /// Compares the configuration of all ranks of MPI_COMM_WORLD, which all call this. They do so in MPI_Init, or in the
+  /// first blocking collective on it if a tool has kept that from us. If it differs, or if ranks run without the
+  /// drop-in, there is one warning, and all calls are native from then on.
   void agree_once() {
     if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) agree();
   }
@@ -41,7 +41,7 @@ class State {
   [[nodiscard]] const mpi::InternedChoice& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
-  /// Whether some collective is not left to the MPI library.
+  /// True if some collective is not left to the MPI library.
   [[nodiscard]] bool serves_any() const {
     return std::any_of(choices_.begin(), choices_.end(), [](const mpi::InternedChoice* choice) {
       return choice->kind != mpi::InternedChoice::Kind::native;
@@ -49,20 +49,21 @@ class State {
   }
   [[nodiscard]] const ProgressSource& progress() const { return progress_; }
   [[nodiscard]] ProgressSource& progress() { return progress_; }
-  /// Whether anybody wants events. If not, none should be made.
+  /// True if anybody wants events. If not, none should be made.
   [[nodiscard]] bool recording() const { return recording_.load(std::memory_order_relaxed); }
-  /// Whether this process is to say why there is no report or trace, if it ends now: one was wanted, and not written.
+  /// True if this process is to say why there is no report or trace, if it ends now. One was wanted, and not written.
   [[nodiscard]] bool speaks_of_reports() const;
-  /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one. An event for which
-  /// there is no memory is lost.
+  /// Adds one call to report and trace. Thread-safe; allocates nothing for a call like an earlier one. An event for
+  /// which there is no memory is lost.
   void record(const Event& event) noexcept;
 
  private:
   State();
   void agree();
-  /// Whether MPI_COMM_WORLD, of one rank, is what the launcher has started; else nothing is reported, with a warning.
+  /// True if MPI_COMM_WORLD, of one rank, is what the launcher has started; else nothing is reported, with a warning.
   [[nodiscard]] bool right_launcher();
-  /// What the ranks do that have the drop-in if others have not, who are known where one speaks of them.
+  /// Leaves all calls to the MPI library, on ranks that have the drop-in, if others do not have it. The others are
+  /// known where one speaks of them.
   void do_without(const std::vector<int>& absent, int size);
   void go_native();
   void read_choices();

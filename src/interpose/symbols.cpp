@@ -1,5 +1,5 @@
-// The MPI_ symbols of C in front of the MPI library's own: every collective, blocking, nonblocking and persistent, with
-// counts of both widths where the MPI has them. Nothing throws beyond this file.
+// The MPI_ symbols of C in front of the MPI library's own. They are every collective, blocking, nonblocking and
+// persistent, with counts of both widths where the MPI has them. Nothing throws beyond this file.
 #include <mpi.h>
 
 #include "exec/mpi/call/calls.hpp"

@@ -23,17 +23,17 @@ class Trace {
   /// algorithm with parameters, and reason only. Not thread-safe.
   void add(const Event& event);
   [[nodiscard]] std::int64_t dropped() const { return dropped_; }
-  /// When the earliest call began; a large number if there is none.
+  /// The beginning of the earliest call; a large number if there is none.
   [[nodiscard]] double begin_s() const;
 
   /// Writes the objects of the array traceEvents of one process, each after a comma. A call that blocks is a complete
-  /// event of its thread. Any other one is a pair of asynchronous events, so that those which overlap are shown as such,
-  /// and a complete event of its thread for the time inside the entry point. `microseconds` maps Event's times.
+  /// event of its thread. Any other one is a pair of asynchronous events, so that those which overlap are shown as
+  /// such, and a complete event of its thread for the time inside the entry point. `microseconds` maps Event's times.
   void write(int process, const std::function<double(double)>& microseconds,
              const std::function<void(std::string_view)>& sink) const;
 
  private:
-  /// What calls have in common.
+  /// Properties that calls have in common.
   struct Kind {
     Collective collective;
     Mode mode;

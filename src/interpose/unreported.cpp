@@ -1,4 +1,4 @@
-// The last word on a report or trace that was asked for and has not been written, when the process ends.
+// The last word on a report or trace that was asked for and is not written when the process ends.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ const char* reason() {
   return initialized != 0 && wanted && launch_rank() == 0 ? "MPI_Init was called past the drop-in" : nullptr;
 }
 
-/// When the process exits, before the libraries end that the drop-in needs.
+/// Called when the process exits, before the libraries end that the drop-in needs.
 __attribute__((destructor)) void warn_unreported() {
   try {
     if (const char* const why = reason()) std::fprintf(stderr, "circoll: nothing is reported: %s\n", why);

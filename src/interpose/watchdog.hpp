@@ -25,7 +25,7 @@ class Watchdog {
   std::thread thread_;
 };
 
-/// Whether this process is the first on its node to ask with this name. The others get false while it lives.
+/// True if this process is the first on its node to ask with this name. The others get false while it lives.
 [[nodiscard]] bool first_on_node(const std::string& name);
 
 }  // namespace circoll::interpose

@@ -15,7 +15,7 @@ double time_of(const Selection& selection, Rank p, Count bytes, const Machine& m
   return seconds(terms_of(selection, p, bytes, root), machine);
 }
 
-/// Blocks that a rank copies per block that it sends: the model has no term for them, but they break ties.
+/// Blocks that a rank copies per block that it sends. The model has no term for them, but they break ties.
 double copied_share(const Selection& selection, Rank p) {
   const Cost cost = selection.algorithm->cost({.size = p, .params = selection.params});
   const auto sent = static_cast<double>(std::max<std::int64_t>(cost.sent, 1));

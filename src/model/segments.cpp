@@ -9,8 +9,8 @@
 namespace circoll {
 namespace {
 
-/// The number of one-way rounds depends on n modulo this: the rounds of a phase of the pipelined broadcast, among all ranks or
-/// inside and between nodes.
+/// The number of one-way rounds depends on n modulo this period. It is that of a phase of the pipelined broadcast,
+/// among all ranks or inside and between nodes.
 std::int64_t period_of(const Selection& selection, Rank p) {
   const auto q = [](Rank ranks) { return static_cast<std::int64_t>(std::ceil(std::log2(std::max<Rank>(ranks, 2)))); };
   const ParamDeclaration* const declared = selection.algorithm->param("cores");
@@ -20,7 +20,7 @@ std::int64_t period_of(const Selection& selection, Rank p) {
   return std::lcm(q(cores), q((p + cores - 1) / cores));
 }
 
-/// Where a + b n + c / n through three points is least; `high` or 1 if it only falls or rises.
+/// The minimum of a + b n + c / n through three points; `high` or 1 if it only falls or rises.
 double least_of(const std::array<double, 3>& n, const std::array<double, 3>& time, double high) {
   const double rise1 = (time[1] - time[0]) / (n[1] - n[0]);  // b - c / (n0 n1)
   const double rise2 = (time[2] - time[1]) / (n[2] - n[1]);  // b - c / (n1 n2)
@@ -44,8 +44,8 @@ Selection with_best_segments(const Selection& selection, Rank p, Count bytes, co
   const std::int64_t low = declared->minimum;
   const std::int64_t high = std::min(declared->maximum, most_segments);
   // Rounds and volumes are affine in n, so T(n) = a + b n + c / n, but for one-way rounds: there n = 1 may be a case of
-  // its own, and their number may vary a little with n mod q (period_of). So the points differ by multiples of q; and what is near
-  // the minimum is tried if one-way rounds have a price of their own.
+  // its own, and their number may vary a little with n mod q (period_of). So the points differ by multiples of q; and
+  // what is near the minimum is tried if one-way rounds have a price of their own.
   const std::int64_t q = period_of(selection, p);
   std::array<double, 3> n{};
   std::array<double, 3> times{};

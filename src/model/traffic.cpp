@@ -11,7 +11,7 @@ namespace {
 
 void raise(double& most, double value) { most = std::max(most, value); }
 
-/// Adds what the ranks of one node send and receive.
+/// Adds the messages that the ranks of one node send and receive.
 void add_node(const Selection& selection, const Shape& of_first, Rank ranks, Rank cores, Traffic& traffic) {
   struct Port {
     double out = -1, in = -1;

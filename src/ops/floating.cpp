@@ -18,8 +18,7 @@ struct Multiply {
   }
 };
 
-// Not hn::Min and hn::Max: their treatment of NaN and of zeros of opposite sign differs between instruction
-// sets.
+// Not hn::Min and hn::Max: their treatment of NaN and of zeros of opposite sign differs between instruction sets.
 struct Min {
   template <class Tag, class Vec>
   HWY_INLINE Vec operator()(Tag, Vec left, Vec right) const {

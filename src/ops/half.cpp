@@ -1,9 +1,8 @@
 // SUM, PROD, MIN, MAX on float16 (IEEE 754 binary16).
 //
-// Sums and products are computed in float32 and rounded once. That is the correctly rounded result: 24 bits
-// of significand are at least 2 * 11 + 2, so rounding to float32 first never changes the rounding to float16.
-// MIN and MAX compare the 16-bit patterns as integers: twice the lanes, and the result is an operand
-// unchanged.
+// Sums and products are computed in float32 and rounded once. That is the correctly rounded result: 24 bits of
+// significand are at least 2 * 11 + 2, so rounding to float32 first never changes the rounding to float16. MIN and MAX
+// compare the 16-bit patterns as integers: twice the lanes, and the result is an operand unchanged.
 #include <bit>
 #include <cstdint>
 

@@ -20,8 +20,7 @@ struct Multiply {
     if constexpr (sizeof(hn::TFromD<Tag>) > 1 || HWY_TARGET == HWY_SCALAR) {
       return hn::Mul(left, right);
     } else {
-      // No instruction set multiplies bytes: the low byte of a 16-bit product is the product of the low
-      // bytes.
+      // No instruction set multiplies bytes: the low byte of a 16-bit product is the product of the low bytes.
       const hn::Repartition<std::uint16_t, Tag> wide;
       const auto wide_left = hn::BitCast(wide, left);
       const auto wide_right = hn::BitCast(wide, right);
@@ -48,8 +47,7 @@ struct Max {
 
 template <typename Integer>
 ReduceKernel kernel_of(Op op) {
-  // Sums and products are the same bits signed and unsigned; unsigned wraps by definition and is compiled
-  // once.
+  // Sums and products are the same bits signed and unsigned; unsigned wraps by definition and is compiled once.
   using Tag = hn::ScalableTag<Integer>;
   using WrappingTag = hn::ScalableTag<std::make_unsigned_t<Integer>>;
   switch (op) {

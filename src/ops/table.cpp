@@ -1,4 +1,4 @@
-// Which operator is defined on which type (MPI 4.0, section 6.9.2), and properties of operators.
+// Operators that are defined on each type (MPI 4.0, section 6.9.2), and properties of operators.
 #include <cstdint>
 
 #include "circoll/ops.hpp"

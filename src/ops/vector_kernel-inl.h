@@ -1,9 +1,8 @@
 // The loop of all vectorised kernels; compiled once per instruction set by Highway's foreach_target.
 //
-// A kernel is vector_kernel<Combine, Tag>: Combine is a stateless function object on two vectors, Tag is
-// Highway's description of the vector. The remainder runs through the same Combine on a padded copy instead
-// of a scalar formula, so that no operator is written twice and an element's result does not depend on its
-// position.
+// A kernel is vector_kernel<Combine, Tag>: Combine is a stateless function object on two vectors, Tag is Highway's
+// description of the vector. The remainder runs through the same Combine on a padded copy instead of a scalar formula,
+// so that no operator is written twice and an element's result does not depend on its position.
 
 // Highway's toggling include guard: this file is read once per target, not once per translation unit.
 #if defined(CIRCOLL_OPS_VECTOR_KERNEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -43,8 +42,7 @@ void vector_kernel(void* dst_bytes, const void* left_bytes, const void* right_by
   const std::size_t width = hn::Lanes(tag);
   const std::size_t lanes = elements * lanes_per_element;
 
-  // Both vectors are loaded before the first store, which lets them overlap although dst may alias an
-  // operand.
+  // Both vectors are loaded before the first store, which lets them overlap although dst may alias an operand.
   std::size_t i = 0;
   for (; i + 2 * width <= lanes; i += 2 * width) {
     const auto left0 = hn::LoadU(tag, left + i);

@@ -8,8 +8,8 @@
 
 namespace circoll::patterns {
 
-/// A few places in turn, each for the blocks of one message: the next message can arrive while the last one
-/// is still combined, or leaves again.
+/// A few places in turn, each for the blocks of one message. The next message can arrive while the last one is still
+/// combined, or leaves again.
 class Arrivals {
  public:
   /// All messages carry the blocks of `like`.

@@ -40,10 +40,11 @@ class BinaryBlocks {
 [[nodiscard]] Region reduce_in_blocks(Builder& builder, const BinaryBlocks& blocks, const Butterfly& butterfly,
                                       Region held);
 
-/// Its critical path, from one block per segment, and two for the first `doubled` ones in the order of places. O(log^2 p).
+/// Its critical path, from one block per segment, and two for the first `doubled` ones in the order of
+/// places. O(log^2 p).
 [[nodiscard]] CriticalPath path_to_sum(const BinaryBlocks& blocks, Rank doubled);
 
-/// The same rounds in opposite order: from the segments of the largest block to the whole vector at all
+/// The same rounds in opposite order. They lead from the segments of the largest block to the whole vector at all
 /// ranks, in `home`.
 void spread_in_blocks(Builder& builder, const BinaryBlocks& blocks, const Butterfly& butterfly, Region held);
 

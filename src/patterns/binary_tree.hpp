@@ -29,8 +29,8 @@ namespace circoll::patterns {
   return most;
 }
 
-/// The segment that goes over an edge in a round, if segment s of n does in round start + s * period; -1:
-/// none.
+/// The segment that goes over an edge in a round, or -1 if there is none. Segment s of n goes over it in round start +
+/// s * period.
 [[nodiscard]] constexpr std::int64_t segment_in(std::int64_t round, std::int64_t start, std::int64_t period,
                                                 std::int64_t n) {
   const std::int64_t since = round - start;

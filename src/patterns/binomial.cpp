@@ -7,8 +7,8 @@
 namespace circoll::patterns {
 namespace {
 
-/// Calls f(from, to, mask) of each round for the edges at this rank, relative to the root, and ends the
-/// round.
+/// Calls f(from, to, mask) of each round for the edges at this rank, and ends the round. Ranks are relative to
+/// the root.
 template <typename F>
 void each_edge(Builder& b, Rank root, F&& f) {
   const Rank v = mod(b.rank() - root, b.size());

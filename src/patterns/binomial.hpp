@@ -12,8 +12,7 @@ void binomial_bcast(Builder& builder, const Region& data, Rank root);
 /// keeps what passes through it.
 void binomial_scatter(Builder& builder, const Region& all, Rank root);
 
-/// The most blocks that a rank other than the root receives in a binomial scatter, or sends in a binomial
-/// gather.
+/// The most blocks that a rank but the root receives in a binomial scatter, or sends in a binomial gather.
 [[nodiscard]] std::int64_t binomial_most(Rank p);
 
 }  // namespace circoll::patterns

@@ -5,8 +5,8 @@
 namespace circoll::patterns {
 namespace {
 
-/// The smallest skip in the greedy decomposition of a rank into skips: the first block that the rank gets,
-/// and passes on. q for the root.
+/// The smallest skip in the greedy decomposition of a rank into skips. It is the first block that the rank gets, and
+/// passes on. q for the root.
 int base_block(Rank rank, const Skips& skips) {
   for (int k = skips.q() - 1; k >= 0; --k) {
     if (rank < skips[k]) continue;
@@ -16,10 +16,9 @@ int base_block(Rank rank, const Skips& skips) {
   return skips.q();
 }
 
-/// Searches, for k = 0, 1, ..., the largest sum of distinct unused skips, below the sum found for k - 1, that
-/// is at most rank + p - skips[k]: the rank from which a new block reaches this one in round k. The smallest
-/// skip of the sum is the block; it is then used up. Depth-first over skips in descending order, each visited
-/// O(1) times overall.
+/// Searches the rank from which a new block reaches this one in round k, for k = 0, 1, .... It is the largest sum of
+/// distinct unused skips, below the sum found for k - 1, that is at most rank + p - skips[k]. The smallest skip of the
+/// sum is the block; it is then used up. Depth-first over skips in descending order, each visited O(1) times overall.
 class ReceiveSearch {
  public:
   ReceiveSearch(Rank rank, const Skips& skips)
@@ -46,8 +45,7 @@ class ReceiveSearch {
     if (after >= 0) previous_[index(after)] = before;
   }
 
-  /// Extends the sum `sum` by the unused skips from `i` downwards, filling in rounds from k on; returns the
-  /// next one.
+  /// Extends the sum `sum` by the unused skips from `i` downwards, filling in rounds from k on. Returns the next one.
   int descend(Rank sum, int i, int k, RoundBlocks& entries) {
     while (i >= 0 && k < q_) {
       const Rank extended = sum + skips_[i];

@@ -19,12 +19,11 @@ using RoundBlocks = std::array<std::int16_t, most_rounds>;  // entries lie in -q
 
 /// Block received in each of the q rounds of a phase. O(q) time, no allocation.
 [[nodiscard]] RoundBlocks blocks_received(Rank rank, const Skips& skips);
-/// Block sent in each of the q rounds of a phase. O(q) time but for a few rounds that ask for the receiver's
-/// blocks.
+/// Block sent in each of the q rounds of a phase. O(q) time but for a few rounds that ask for the receiver's blocks.
 [[nodiscard]] RoundBlocks blocks_sent(Rank rank, const Skips& skips);
 
-/// The rounds of a broadcast of n blocks: n - 1 + q of them, beginning in the middle of a phase such that the
-/// last one ends a phase. Calls f(k, shift) per round: block numbers are entry + shift, at most n - 1; below
+/// The rounds of a broadcast of n blocks. There are n - 1 + q of them, beginning in the middle of a phase such that
+/// the last one ends a phase. Calls f(k, shift) per round: block numbers are entry + shift, at most n - 1; below
 /// zero: none.
 template <typename F>
 void each_broadcast_round(std::int64_t n, int q, F&& f) {
@@ -38,10 +37,10 @@ void each_broadcast_round(std::int64_t n, int q, F&& f) {
   }
 }
 
-/// The rounds of a broadcast of n blocks in which no rank both sends and receives. In the first phase nobody can: ranks pass
-/// their first block on later than they get it. From the third one on all ranks have blocks to send. In the second one it
-/// depends on how far the newest blocks have come. The ranks skips[k] and skips[k] + 1 tell: that is not proven, but was found
-/// true of all p <= 20000, and is proven with the schedules wherever they are verified.
+/// The rounds of a broadcast of n blocks in which no rank both sends and receives. In the first phase nobody can: ranks
+/// pass their first block on later than they get it. From the third one on all ranks have blocks to send. In the second
+/// one it depends on how far the newest blocks have come. The ranks skips[k] and skips[k] + 1 tell: that is not proven,
+/// but was found true of all p <= 20000, and is proven with the schedules wherever they are verified.
 class OneWayRounds {
  public:
   /// O(log^2 p)

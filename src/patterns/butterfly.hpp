@@ -12,7 +12,7 @@
 
 namespace circoll::patterns {
 
-/// What a rank knows of the butterfly that it is a part of.
+/// A rank's view of the butterfly that it is a part of.
 struct Butterfly {
   Rank place = 0;
   int levels = 0;             ///< there are 2^levels places
@@ -20,7 +20,7 @@ struct Butterfly {
   std::function<Rank(Rank place)> rank_at{};
   /// Number of blocks before a segment.
   std::function<std::int64_t(std::int64_t segment)> blocks_before{};
-  /// Where segments are kept that this rank has combined or received; empty: where the message arrived.
+  /// The place of segments that this rank has combined or received; empty if they stay where the message arrived.
   std::function<Region(std::int64_t first, std::int64_t count)> home{};
 
   /// The blocks of segments, as a part of a region that holds the segments from `region_first` on.
@@ -28,8 +28,7 @@ struct Butterfly {
                              std::int64_t count) const;
 };
 
-/// Writes `levels` rounds. `held` is the own vector; returned is where the segments of the place lie in the
-/// end.
+/// Writes `levels` rounds. `held` is the own vector; returned is where the segments of the place lie in the end.
 [[nodiscard]] Region halve(Builder& builder, const Butterfly& butterfly, Region held);
 
 /// Writes the same rounds in opposite order, from the segments of the place to the whole vector, in `home`.

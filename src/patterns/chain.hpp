@@ -5,8 +5,9 @@
 
 namespace circoll::patterns {
 
-/// Writes the n + p - 2 rounds of n segments through the p > 1 ranks, seen from the v-th of them: segment s leaves it in round v + s, while
-/// s + 1 arrives. send(s) and recv(s) write the two; the first rank gets nothing, the last sends nothing.
+/// Writes the n + p - 2 rounds of n segments through p > 1 ranks, seen from the v-th of them. Segment s leaves it in
+/// round v + s, while s + 1 arrives. Callbacks send(s) and recv(s) write the two; the first rank gets nothing, the
+/// last sends nothing.
 template <class Send, class Recv>
 void through_chain(Builder& builder, Rank v, std::int64_t n, Send send, Recv recv) {
   const Rank p = builder.size();

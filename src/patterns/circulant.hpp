@@ -15,9 +15,9 @@ namespace circoll::patterns {
   return q;
 }
 
-/// The skips of the circulant graph on p ranks: q + 1 values, skips[0] = 1, skips[k] = ceil(skips[k + 1] /
-/// 2), skips[q] = p with q = ceil(log2 p). (Listing 1 of the paper halves p rounding down, which loses a
-/// round; this is the correct ceil halving.) For p = 1 the single value 1.
+/// The skips of the circulant graph on p ranks. They are q + 1 values, skips[0] = 1, skips[k] = ceil(skips[k + 1] / 2),
+/// skips[q] = p with q = ceil(log2 p). (Listing 1 of the paper halves p rounding down, which loses a round; this is the
+/// correct ceil halving.) For p = 1 the single value 1.
 class Skips {
  public:
   explicit Skips(Rank p);
@@ -26,8 +26,8 @@ class Skips {
   [[nodiscard]] Rank operator[](int k) const { return skips_[static_cast<std::size_t>(k)]; }
   /// skips[k + 1] is odd: round k must leave out one rank (the correction term epsilon_k).
   [[nodiscard]] bool odd(int k) const { return ((*this)[k + 1] & 1) != 0; }
-  /// The distance that messages travel in round k of the paper's pattern: skips[k] - epsilon_k, which is also
-  /// the number of new contributions, skips[k + 1] - skips[k].
+  /// The distance that messages travel in round k of the paper's pattern: skips[k] - epsilon_k. It is also the number
+  /// of new contributions, skips[k + 1] - skips[k].
   [[nodiscard]] Rank jump(int k) const { return (*this)[k + 1] - (*this)[k]; }
 
  private:

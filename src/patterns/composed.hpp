@@ -7,8 +7,8 @@
 
 namespace circoll::patterns {
 
-/// Writes an allreduce: the vector cut into p parts, a reduce_scatter of the parts, an allgather(v) of the
-/// results in place. Ids name the two algorithms.
+/// Writes an allreduce as a reduce_scatter of p parts, and an allgather(v) of the results in place. Ids name the
+/// two algorithms.
 void allreduce_by_parts(Builder& builder, std::string_view reduce_scatter_id, std::string_view allgather_id);
 
 /// Its cost: the sum of the two, the second in place.
@@ -18,15 +18,15 @@ void allreduce_by_parts(Builder& builder, std::string_view reduce_scatter_id, st
 [[nodiscard]] CriticalPath path_by_parts(const Shape& shape, std::string_view reduce_scatter_id,
                                          std::string_view allgather_id);
 
-/// Writes an allreduce: a reduce to rank 0, then a bcast from it, on the blocks that the builder was cut
-/// into. The parts see the parameters of the whole that they declare.
+/// Writes an allreduce as a reduce to rank 0 and a bcast from it. The blocks are those that the builder was cut into.
+/// The parts see the parameters of the whole that they declare.
 void allreduce_by_root(Builder& builder, std::string_view reduce_id, std::string_view bcast_id);
 
 /// Its critical path: the one after the other.
 [[nodiscard]] CriticalPath path_by_root(const Shape& shape, std::string_view reduce_id, std::string_view bcast_id);
 
-/// Writes a reduce_scatter: reduce_to(all) writes a reduce of the whole input to rank 0, whose own block lies in its output; scatterv/linear
-/// from there. `all` is empty at other ranks.
+/// Writes a reduce_scatter as a reduce to rank 0 and a scatterv/linear from there. The callback reduce_to(all) writes a
+/// reduce of the whole input, rank 0's own block of which lies in its output. `all` is empty at other ranks.
 template <class ReduceTo>
 void reduce_scatter_by_root(Builder& builder, ReduceTo reduce_to) {
   const Rank p = builder.size();
@@ -40,9 +40,8 @@ void reduce_scatter_by_root(Builder& builder, ReduceTo reduce_to) {
                 {.send = all, .recv = at_root ? Region{} : builder.output()});
 }
 
-/// Writes an allreduce by a ring: p parts, each cut into `segments`, go round once to be combined and once
-/// more to be spread. Step k of the first half sends part r - k from rank r to r + 1; part r + 1 ends at rank
-/// r.
+/// Writes an allreduce by a ring of p parts, each cut into `segments`. They go round once to be combined and once more
+/// to be spread. Step k of the first half sends part r - k from rank r to r + 1; part r + 1 ends at rank r.
 void allreduce_by_ring(Builder& builder, std::int64_t segments);
 
 }  // namespace circoll::patterns

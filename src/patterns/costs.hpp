@@ -1,4 +1,4 @@
-// Arithmetic of declared costs.
+// Arithmetic of declared costs, and the parameter of segments that most of them count.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,13 @@ namespace circoll::patterns {
 }
 /// The parameter of those that cut a whole vector into blocks.
 inline constexpr ParamDeclaration segments = segments_of("blocks that the vector is cut into");
+
+/// Cuts every user block into as many segments as the parameter says. Returns their number.
+inline std::int64_t cut(Builder& b, const ParamDeclaration& declared) {
+  const std::int64_t n = b.param(declared.name, declared.fallback);
+  b.cut(n);
+  return n;
+}
 
 /// The value of a declared parameter.
 [[nodiscard]] inline std::int64_t value_of(const Shape& shape, const ParamDeclaration& declared) {
@@ -29,7 +36,7 @@ inline constexpr ParamDeclaration segments = segments_of("blocks that the vector
           .copied = std::max(a.copied, b.copied)};
 }
 
-/// The formula of an algorithm in all of whose rounds messages go one way only; `volume` is that of its path.
+/// The formula of an algorithm whose messages go one way only in every round. `volume` is that of its path.
 [[nodiscard]] constexpr CostFormula one_way(CostFormula formula, std::string_view volume) {
   formula.two_way = "0";
   if (formula.one_way.empty()) formula.one_way = "rounds";

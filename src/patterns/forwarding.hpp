@@ -8,15 +8,15 @@
 
 namespace circoll::patterns {
 
-/// A round: every rank r sends to r + skip everything that still has to go one of `distances` (>= skip), and receives
-/// from r - skip what then still has to go distance - skip.
+/// A round in which rank r sends to r + skip and receives from r - skip. It sends everything that still has to go one
+/// of `distances` (>= skip), and gets what then still has to go distance - skip.
 struct ForwardingRound {
   Rank skip = 1;
   std::vector<Rank> distances{};
 };
 
-/// Writes an alltoall by these rounds, which must bring every distance 1 .. p-1 to 0. A block that has arrived goes into
-/// its place in the result, others wait in scratch. Shape: one block from every rank to every rank.
+/// Writes an alltoall by these rounds, which must bring every distance 1 .. p-1 to 0. A block that has arrived goes
+/// into its place in the result, others wait in scratch. Shape: one block from every rank to every rank.
 void alltoall_by_forwarding(Builder& builder, const std::vector<ForwardingRound>& rounds);
 
 }  // namespace circoll::patterns

@@ -12,9 +12,9 @@ namespace circoll::patterns {
 inline constexpr ParamDeclaration radix{
     .name = "radix", .minimum = 2, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits of a rank"};
 
-/// The tree of ranks 0 .. size - 1 with root 0, in digits of base radix. A round is a pair (weight, step), step = j * weight, weight
-/// a power of the radix, 0 < j < radix: in it rank v + step is the child of v, where v has zeros up to the digit of the
-/// weight. Its subtree are the `weight` ranks from v + step on, or those of them that there are.
+/// The tree of ranks 0 .. size - 1 with root 0, in digits of base radix. A round is a pair (weight, step), step = j *
+/// weight, weight a power of the radix, 0 < j < radix: in it rank v + step is the child of v, where v has zeros up to
+/// the digit of the weight. Its subtree are the `weight` ranks from v + step on, or those of them that there are.
 class KnomialTree {
  public:
   KnomialTree(Rank size, std::int64_t radix) : size_(size), radix_(radix) {}
@@ -47,7 +47,7 @@ class KnomialTree {
   [[nodiscard]] bool is_child(Rank v, Rank weight, Rank step) const {
     return v >= step && (v - step) % next_weight(weight) == 0;
   }
-  /// The weight of the round in which v > 0 is a child: the largest power of the radix that divides it.
+  /// The weight of the round in which v > 0 is a child: the largest power of the radix dividing v.
   [[nodiscard]] Rank weight_of(Rank v) const {
     Rank weight = 1;
     while (v % next_weight(weight) == 0) weight = next_weight(weight);
@@ -64,9 +64,9 @@ class KnomialTree {
   std::int64_t radix_;
 };
 
-/// Writes a reduce among `size` ranks in a row, of which the builder's is the v-th, into `to` of the first of them (only written last;
-/// it does not matter at the others); `tree` may be that of more ranks. A rank combines its children in their order, which is that of
-/// ranks: any associative operator.
+/// Writes a reduce among `size` ranks in a row, of which the builder's is the v-th. The result is in `to` of the first
+/// of them (only written last; it does not matter at the others); `tree` may be that of more ranks. A rank combines its
+/// children in their order, which is that of ranks: any associative operator.
 void reduce_in_order(Builder& builder, const Region& to, const KnomialTree& tree, Rank v, Rank size);
 
 }  // namespace circoll::patterns

@@ -9,7 +9,8 @@ namespace circoll::patterns {
 
 namespace {
 
-/// Its ranks 0, 1, ... are those of a node from its leader on, which is the first one: an allreduce has no root.
+/// Its ranks 0, 1, ... are those of a node from its leader on. The leader is the first one, since an allreduce has
+/// no root.
 constexpr const char* from_leader = "bcast/knomial";
 
 Shape full_node(const Shape& shape) {
@@ -46,8 +47,8 @@ void allreduce_by_leaders(Builder& b, const char* between) {
   b.next_round(end - b.round());  // a smaller node waits until the others are through
 }
 
-/// The leader of a full node does the most. (That of the last node does as much among the leaders as any other, or less.) A rank
-/// that is alone on its node copies its contribution.
+/// The leader of a full node does the most. (That of the last node does as much among the leaders as any other, or
+/// less.) A rank that is alone on its node copies its contribution.
 Cost cost_by_leaders(const char* between, const Shape& shape) {
   const Nodes nodes(shape);
   const std::int64_t inside = cost_of(from_leader, full_node(shape)).rounds;

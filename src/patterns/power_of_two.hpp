@@ -1,4 +1,4 @@
-// Butterflies: index arithmetic of algorithms that want a power of two, and what they do about other p.
+// Index arithmetic of butterflies, for algorithms that want a power of two, and their treatment of other p.
 #pragma once
 
 #include "circoll/types.hpp"

@@ -10,8 +10,8 @@
 namespace circoll::patterns {
 namespace {
 
-/// True if somebody needs, after round k, what the group of rank r has in all: a higher partner to come, or one of a
-/// lower partner, who learns it first.
+/// True if somebody needs, after round k, all that the group of rank r has. It may be a higher partner to come, or one
+/// of a lower partner, who learns it first.
 bool needed_after(Rank r, Rank p, int k) {
   for (Rank mask = Rank{2} << k; mask < p; mask *= 2) {
     if ((r & mask) == 0) {

@@ -1,4 +1,4 @@
-// Where the slots of a schedule's buffers lie in memory, once a layout is known.
+// Addresses of the slots of a schedule's buffers, once a layout is known.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Addresses {
 
  private:
   struct Row {
-    /// How the sizes of the slots follow one another.
+    /// The sequence of the sizes of the slots.
     enum class Kind : std::uint8_t { constant, cyclic, table } kind = Kind::constant;
     Count slot_elements = 0;    ///< constant: elements of every slot
     Count base_bytes = 0;       ///< scratch: where the storage begins

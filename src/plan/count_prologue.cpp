@@ -9,8 +9,8 @@
 namespace circoll {
 namespace {
 
-/// The schedule with a storage of its own for every scratch buffer: a view can then not overwrite the counts
-/// that another view of the same memory has seen.
+/// The schedule with a storage of its own for every scratch buffer. A view can then not overwrite the counts that
+/// another view of the same memory has seen.
 Schedule without_views(Schedule schedule) {
   for (std::size_t buffer = 0; buffer < schedule.buffers.size(); ++buffer) {
     schedule.buffers[buffer].storage = static_cast<std::int32_t>(buffer);

@@ -1,5 +1,5 @@
-// How the ranks learn the counts of gatherv and scatterv, which MPI tells the root only, and of blocks of an alltoallv
-// between two other ranks that pass through.
+// The ranks learn counts in a prologue where MPI tells them to others only. These are the counts of gatherv and
+// scatterv, which the root knows, and of blocks of an alltoallv between two other ranks that pass through.
 //
 // The schedule of the collective itself is run once with one 64-bit count per user block in place of the
 // data. After it every rank has seen the count of every block that will pass through it, and can bind the
@@ -30,14 +30,14 @@ class CountPrologue {
     return static_cast<std::size_t>(plan_.scratch_bytes) / sizeof(Count);
   }
 
-  /// Clears the three arrays and writes what this rank knows: its own count (gatherv), all counts (scatterv at the
-  /// root), or those of the blocks that it sends (alltoallv). `own_count` is for gatherv at other ranks than the root,
-  /// `counts` (p entries) for the others.
+  /// Clears the three arrays and writes the counts that this rank knows. They are its own count (gatherv), all counts
+  /// (scatterv at the root), or those of the blocks that it sends (alltoallv). `own_count` is for gatherv at other
+  /// ranks than the root, `counts` (p entries) for the others.
   void fill(Count own_count, std::span<const Count> counts, std::span<Count> send, std::span<Count> recv,
             std::span<Count> scratch) const;
 
-  /// gatherv, scatterv, after execution: counts[b] of every user block b that touches this rank; 0 for the others.
-  /// `counts` has p entries.
+  /// Collects the counts of gatherv or scatterv after execution. They are counts[b] of every user block b that touches
+  /// this rank, and 0 for the others. `counts` has p entries.
   void collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
                std::span<Count> counts) const;
 

@@ -10,8 +10,7 @@
 
 namespace circoll {
 
-/// The progress of one execution of a plan. Reusable: start() any number of times; allocates only in the
-/// constructor.
+/// The progress of one execution of a plan. Reusable: start() any number of times; allocates only in the constructor.
 ///
 /// The transport must have
 ///   bool begin(StepIndex)           start a message, a reduce or a copy; true if it has ended already

@@ -30,7 +30,7 @@ InternedChoice read(Collective collective, std::string_view text, const Policy* 
   return interned;
 }
 
-/// Whether an earlier choice for the same collective is this one.
+/// True if an earlier choice for the same collective is this one.
 bool same(const InternedChoice& known, const Choice& choice) {
   if (choice.policy() != nullptr) return known.policy == choice.policy();
   const Selection* selection = choice.selection();

@@ -30,7 +30,7 @@ using LastChoices = std::array<const InternedChoice*, all_collectives.size()>;
 class Choices {
  public:
   /// The interned form of a choice for a collective. Empty text or "auto" is automatic, with the default policy. A
-  /// policy must live as long as this object, or as the plans that were made by it. Throws what parse_selection throws.
+  /// policy must live as long as this object, which knows it by its address. Throws what parse_selection throws.
   /// A choice that has come before allocates nothing; one that is among `last` costs a comparison.
   [[nodiscard]] const InternedChoice* intern(Collective collective, const Choice& choice, LastChoices& last);
 

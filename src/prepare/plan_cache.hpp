@@ -21,8 +21,8 @@ struct CacheAccount {
 };
 
 /// Prepared calls by signature, bounded in bytes (or one call, if that is larger). `Prepared` is an executor's class
-/// derived from PreparedCall, with enter_cache(CacheAccount&) and leave_cache(), which charge what it takes. Used by one
-/// thread at a time.
+/// derived from PreparedCall, with enter_cache(CacheAccount&) and leave_cache(), which charge what it takes. Used by
+/// one thread at a time.
 template <typename Prepared>
 class PlanCache {
  public:

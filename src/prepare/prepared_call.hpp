@@ -1,4 +1,5 @@
-// Everything between a call's signature and its execution: decision, schedule, layout and plan, the same in all executors.
+// Everything between a call's signature and its execution: decision, schedule, layout and plan, the same
+// in all executors.
 #pragma once
 
 #include <cstddef>
@@ -31,13 +32,14 @@ class PreparedCall {
   [[nodiscard]] bool matches(const Signature& signature) const { return signature_.equals(signature); }
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
-  /// Whether there is a plan. There is none if the call is native, nor for the prologue of a direct algorithm.
+  /// True if there is a plan. There is none if the call is native, nor for the prologue of a direct algorithm.
   [[nodiscard]] bool has_plan() const { return has_plan_; }
   [[nodiscard]] const Plan& plan() const { return prologue_ ? prologue_->plan() : plan_; }
   /// The prologue, or nullptr if this is none or one that the algorithm does not need: it is direct.
   [[nodiscard]] const CountPrologue* prologue() const { return prologue_.get(); }
   [[nodiscard]] const Selection& selection() const { return selection_; }
-  /// Tags that an execution wants, so that messages of one pair of ranks do not have the same; equal on all ranks.
+  /// Tags that an execution wants, so that no two messages of a pair of ranks have the same. They are equal on
+  /// all ranks.
   [[nodiscard]] int tags() const { return tags_; }
   /// Why the policy chose selection(); empty if the call is native.
   [[nodiscard]] const std::string& why() const { return why_; }

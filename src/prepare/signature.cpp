@@ -5,7 +5,7 @@
 namespace circoll::prepare {
 namespace {
 
-/// A hash of words that is quick rather than the same everywhere: it is computed for each call that is not the last.
+/// A hash of words that is quick rather than the same everywhere. It is computed for each call that is not the last.
 struct QuickHash {
   std::uint64_t value = 0xcbf29ce484222325ULL;
   void add(std::uint64_t word) {

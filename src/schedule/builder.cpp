@@ -61,8 +61,7 @@ std::int64_t Builder::param(std::string_view name, std::int64_t fallback) const 
 
 namespace {
 
-/// Slots [first, first + count) of a stretch of `length` slots from `offset` of a buffer, cyclic within the
-/// stretch.
+/// Slots [first, first + count) of a stretch of `length` slots from `offset` of a buffer, cyclic within the stretch.
 Region stretch(std::int32_t buffer, Slot offset, Slot length, Slot first, Slot count, Slot slots) {
   if (count == 0) return {};
   require(first >= 0 && count >= 0 && count <= length && length > 0, "a range is outside the buffer");

@@ -1,4 +1,4 @@
-// What MPI says about the caller's buffers.
+// The contract of MPI for the caller's buffers.
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/schedule.hpp"

@@ -8,7 +8,7 @@ namespace {
 
 constexpr StepIndex nobody = std::numeric_limits<StepIndex>::max();
 
-/// One buffer, cut at the ends of all ranges that are used of it: no step uses a part of an interval.
+/// One buffer, cut at the ends of all ranges that are used of it. No step uses a part of an interval.
 class IntervalTable {
  public:
   struct Interval {
@@ -23,8 +23,7 @@ class IntervalTable {
     bounds_.push_back(end);
   }
   void freeze(Slot slots) {
-    // Where nearly every slot is a range of its own, slots serve as intervals: nothing to sort, nothing to
-    // search.
+    // Where nearly every slot is a range of its own, slots serve as intervals: nothing to sort, nothing to search.
     if (static_cast<std::size_t>(slots) <= 2 * bounds_.size()) {
       direct_ = true;
       intervals_.resize(static_cast<std::size_t>(slots));
@@ -123,7 +122,8 @@ class Deriver {
     return storage;
   }
 
-  /// After the last writer of the interval or, if this view has not written it, after all users of the view before.
+  /// The step comes after the last writer of the interval. If this view has not written it, it comes after all users of
+  /// the view before.
   void follow(const IntervalTable::Interval& interval, const Storage& storage, StepIndex step) {
     edge(interval.writer, step);
     if (interval.writer != nobody) return;

@@ -23,8 +23,8 @@ struct Unmatched {
   std::string what;
 };
 
-/// The matching of all ranks' messages: the n-th send from a to b meets the n-th receive at b from a. Both have the same
-/// round and carry the same blocks in the same order. O(all steps and blocks).
+/// The matching of all ranks' messages. The n-th send from a to b meets the n-th receive at b from a. Both have the
+/// same round and carry the same blocks in the same order. O(all steps and blocks).
 class Matching {
  public:
   /// `ranks` are the schedules of ranks 0 .. p-1, which must outlive it. Throws Unmatched.

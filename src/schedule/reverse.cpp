@@ -1,4 +1,4 @@
-// Reversal of schedules: what came in goes out, and what went out comes back combined.
+// Reversal of schedules: received blocks go out, and sent blocks come back combined.
 #include <algorithm>
 
 #include "circoll/error.hpp"
@@ -98,7 +98,7 @@ class Reverser {
   }
 
   void read_events() {
-    // Not std::views::reverse: clang 14 can not compile the views of libstdc++ 12.
+    // Not std::views::reverse: clang 14 cannot compile the views of libstdc++ 12.
     for (auto at = forward_.steps.rbegin(); at != forward_.steps.rend(); ++at) {
       const Step& step = *at;
       check(step.kind != StepKind::reduce, "only schedules that move blocks can be reversed");
@@ -107,8 +107,7 @@ class Reverser {
       events_.push_back(
           {was_received, forward_.rounds - 1 - step.round, step.peer, blocks_of(was_received ? step.dst : step.left)});
     }
-    // Within a round nothing that arrives can leave: sends first, so that they wait for nothing of their
-    // round.
+    // Within a round nothing that arrives can leave: sends first, so that they wait for nothing of their round.
     std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
       return a.round != b.round ? a.round < b.round : a.sends && !b.sends;
     });

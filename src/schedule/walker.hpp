@@ -59,7 +59,7 @@ class Walker {
   }
 
  private:
-  /// Finds the longest run from the current place: up to the end of the range, of the buffer, or of the blocks.
+  /// Finds the longest run from the current place, up to the end of the range, the buffer, or the blocks.
   void settle() {
     if (ranges_.empty()) return;
     const Range& range = ranges_.front();

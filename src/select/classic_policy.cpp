@@ -1,5 +1,5 @@
-// classic: the choice of Thakur, Rabenseifner and Gropp - predefined operator? short or long? - and the algorithms of
-// the same paper for the collectives without an operator.
+// The policy "classic" is the choice of Thakur, Rabenseifner and Gropp by operator (predefined or not) and length.
+// Collectives without an operator have the algorithms of the same paper.
 #include "select/policies.hpp"
 
 namespace circoll::select {
@@ -102,7 +102,7 @@ class Classic final : public PolicyBase {
     if (wished.algorithm != nullptr) {
       if (auto decision = take(facts, wished, wish.reason, ruled_out)) return *std::move(decision);
     }
-    return fall_back(facts, std::string(wish.name) + " (" + wish.reason + ") can not serve the call",
+    return fall_back(facts, std::string(wish.name) + " (" + wish.reason + ") cannot serve the call",
                      std::move(ruled_out));
   }
 };

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "circoll/calibration.hpp"
+#include "circoll/machine.hpp"
 #include "circoll/select.hpp"
 #include "select/text_file.hpp"
 

@@ -11,7 +11,7 @@
 namespace circoll::select {
 namespace {
 
-/// Whether nodes and the network between them make a difference.
+/// True if nodes and the network between them make a difference.
 bool has_levels(const CallFacts& facts) { return facts.cores > 1 && facts.cores < facts.p; }
 
 /// A lower bound of the time on nodes, however ranks are numbered, from the declared cost alone.
@@ -23,8 +23,8 @@ double least_seconds(const Selection& selection, const CallFacts& facts, Machine
   return seconds(terms_of(selection, facts.p, facts.bytes), machine);
 }
 
-/// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes. Those that
-/// can not be better than the best, by their declared costs, keep that bound as their time.
+/// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes.
+/// Those that cannot be better than the best, by their declared costs, keep that bound as their time.
 std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& facts, const PolicyOptions& options,
                              TrafficCache& traffic) {
   std::vector<Ranked> all;

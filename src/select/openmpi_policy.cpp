@@ -66,14 +66,14 @@ class OpenMpiFixed final : public PolicyBase {
     };
     if (!facts.op.commutative) {
       if (auto d = try_name(nonoverlapping, "an operator that does not commute is reduced and broadcast")) return *d;
-      return fall_back(facts, "nonoverlapping can not serve the call", std::move(ruled_out));
+      return fall_back(facts, "nonoverlapping cannot serve the call", std::move(ruled_out));
     }
     const std::string_view name = openmpi_tree(facts.p, facts.bytes);
     if (auto d = try_name(name, "Open MPI's tree for " + std::to_string(facts.p) + " ranks and " +
                                     std::to_string(facts.bytes) + " bytes")) {
       return *d;
     }
-    if (auto d = try_name(nonoverlapping, "the tree's " + std::string(name) + " can not serve the call")) return *d;
+    if (auto d = try_name(nonoverlapping, "the tree's " + std::string(name) + " cannot serve the call")) return *d;
     return fall_back(facts, "neither the tree's choice nor nonoverlapping can serve the call", std::move(ruled_out));
   }
 };

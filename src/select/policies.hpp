@@ -23,8 +23,8 @@ class PolicyBase : public Policy {
   [[nodiscard]] std::string refusal(const Selection& selection, const CallFacts& facts) const {
     return why_not(selection, facts, options_.allow_rank_divergence);
   }
-  /// The decision for a wished algorithm if it may serve the call; otherwise it is added to `ruled_out` and nothing is
-  /// returned.
+  /// The decision for a wished algorithm if it may serve the call. Otherwise it is added to `ruled_out` and nothing
+  /// is returned.
   [[nodiscard]] std::optional<Decision> take(const CallFacts& facts, const Selection& wished, const std::string& reason,
                                              std::vector<RuledOut>& ruled_out) const;
   /// The model's decision, as a substitute: `reason` comes first in its reason, and `ruled_out` in its list.

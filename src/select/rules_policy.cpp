@@ -1,4 +1,5 @@
-// file: rules in JSON (docs/rules.md), checked when they are read: every error names a line.
+// The policy "file" follows rules in JSON (docs/rules.md). They are checked when they are read, and every error names
+// a line.
 //
 // The calls of a collective form a space of p, nodes, ranks per node, bytes and the kind of the operator. The rules
 // must cut it into parts: no call twice, no call left out, and no algorithm where its needs do not hold.
@@ -58,7 +59,7 @@ std::string name_of(const OpKind& kind) {
          (kind.idempotent ? ", idempotent" : "");
 }
 
-/// What a rule says to use.
+/// The choice that a rule makes.
 struct Use {
   enum class Kind { automatic, native, algorithm };
   Kind kind = Kind::automatic;
@@ -158,7 +159,7 @@ class Reader {
       rule.bytes = read_interval(members, "bytes", 0);
       if (!size_decides(collective) && members.find("bytes") != nullptr) {
         fail_at(source_, entry.line,
-                "\"bytes\" can not decide about " + std::string(to_string(collective)) +
+                "\"bytes\" cannot decide about " + std::string(to_string(collective)) +
                     (has_unknown_size(collective) ? ": the ranks do not all know it" : ", which has none"));
       }
       rule.ops = read_ops(collective, members, entry);
@@ -234,13 +235,13 @@ class Reader {
         const std::string why = why_not(selection, facts, options_.allow_rank_divergence);
         if (why.empty()) continue;
         fail_at(source_, rule.line,
-                selection.id() + " can not serve all calls of this rule: for p = " + std::to_string(p) +
+                selection.id() + " cannot serve all calls of this rule: for p = " + std::to_string(p) +
                     (is_reducing(collective) ? " and an operator that is " + name_of(kind) : "") + " it " + why);
       }
     }
   }
 
-  /// Values of p in a range that break a need if any does: the needs are a least p, parity, and being a power of two.
+  /// Values of p in a range that break a need if any does. The needs are a least p, parity, and being a power of two.
   static std::vector<Rank> telling_sizes(const Interval& p) {
     std::vector<Rank> sizes;
     for (Rank i = 0; i < 4 && p.holds(p.from + i); ++i) sizes.push_back(p.from + i);
@@ -343,8 +344,8 @@ class Rules final : public PolicyBase {
     if (rule->use.kind == Use::Kind::automatic) return fall_back(facts, "rule " + where, {});
     std::vector<RuledOut> ruled_out;
     if (auto decision = take(facts, rule->use.selection, "rule " + where, ruled_out)) return *std::move(decision);
-    // Only an "otherwise", which can not be checked against all calls when it is read.
-    return fall_back(facts, "rule " + where + " can not serve the call", std::move(ruled_out));
+    // Only an "otherwise", which cannot be checked against all calls when it is read.
+    return fall_back(facts, "rule " + where + " cannot serve the call", std::move(ruled_out));
   }
 
  private:

@@ -122,13 +122,13 @@ class Tree {
 
 std::string read_text_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(ErrorCode::invalid_argument, "the file " + path + " can not be read");
+  if (!file) throw Error(ErrorCode::invalid_argument, "the file " + path + " cannot be read");
   std::string text;
   for (char buffer[4096]; file.read(buffer, sizeof buffer) || file.gcount() > 0;) {
     text.append(buffer, static_cast<std::size_t>(file.gcount()));
     if (text.size() > most_bytes) throw Error(ErrorCode::invalid_argument, "the file " + path + " is over 16 MiB");
   }
-  if (file.bad()) throw Error(ErrorCode::invalid_argument, "the file " + path + " can not be read");
+  if (file.bad()) throw Error(ErrorCode::invalid_argument, "the file " + path + " cannot be read");
   return text;
 }
 

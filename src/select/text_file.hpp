@@ -10,7 +10,7 @@
 
 namespace circoll::select {
 
-/// The contents of a file. Throws Error(invalid_argument) if it can not be read, or is larger than 16 MiB.
+/// The contents of a file. Throws Error(invalid_argument) if it cannot be read, or is larger than 16 MiB.
 [[nodiscard]] std::string read_text_file(const std::string& path);
 
 /// A JSON value. Its line is that of its opening bracket; a scalar has the line of its key, or of the bracket before.
@@ -29,16 +29,18 @@ struct Json {
   [[nodiscard]] const Json* member(std::string_view key) const;
 };
 
-/// Reads JSON. Throws Error(parse) with `source` and the line: bad syntax, an object with a key twice, more than 16 levels.
+/// Reads JSON. Throws Error(parse) with `source` and the line: bad syntax, an object with a key twice, more
+/// than 16 levels.
 [[nodiscard]] Json read_json(std::string_view text, const std::string& source);
 
-/// "source:line: what", as an Error(parse).
+/// Throws Error(parse) with "source:line: what".
 [[noreturn]] void fail_at(const std::string& source, std::size_t line, const std::string& what);
 
 /// A reader of the members of one object.
 class Members {
  public:
-  /// Throws as fail_at does if `json` is no object, or has a member that is not `known`. Empty `known`: any may be there.
+  /// Throws as fail_at does if `json` is no object, or has a member that is not `known`. Empty `known`: any
+  /// may be there.
   Members(const Json& json, std::string source, std::vector<std::string_view> known = {});
 
   [[nodiscard]] const Json* find(std::string_view key) const { return json_.member(key); }

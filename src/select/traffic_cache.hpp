@@ -1,4 +1,4 @@
-// What algorithms send inside and between nodes, counted once.
+// Traffic of algorithms inside and between nodes, counted once.
 #pragma once
 
 #include <map>

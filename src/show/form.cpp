@@ -72,13 +72,13 @@ Schedule writable(const Schedule& schedule) {
   const auto check_name = [](std::string_view name, std::string_view what) {
     if (is_name(name)) return;
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("a schedule can not be written: {} {} has characters other than A-Za-z0-9_./:=,+-, or none",
+                fmt::format("a schedule cannot be written: {} {} has characters other than A-Za-z0-9_./:=,+-, or none",
                             what, excerpt(name)));
   };
   const auto check_number = [](std::int64_t number, std::string_view what) {
     if (number >= 0 && number <= largest_number) return;
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("a schedule can not be written: {} {} is not in 0 .. 2^31 - 1", what, number));
+                fmt::format("a schedule cannot be written: {} {} is not in 0 .. 2^31 - 1", what, number));
   };
   Schedule result = normalised(schedule);
   check_name(result.id, "the id");

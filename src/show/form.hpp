@@ -1,4 +1,4 @@
-// What the text and the JSON form have in common: names, limits, the order of things.
+// Names, limits and the order of things, common to the text and the JSON form.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ inline constexpr std::int64_t format_version = 1;
 /// for any input, so that a schedule that was read can be checked without a thought of overflow.
 inline constexpr std::int64_t largest_number = 2147483647;
 
-/// Nonempty, and of the characters [A-Za-z0-9_./:=,+-] only: needs no quotes in either form.
+/// True if the text is nonempty and of the characters [A-Za-z0-9_./:=,+-] only. Then it needs no quotes in either form.
 [[nodiscard]] bool is_name(std::string_view text);
 [[nodiscard]] bool is_name_character(char c);
 
@@ -31,8 +31,7 @@ inline constexpr std::int64_t largest_number = 2147483647;
 inline constexpr std::array<std::string_view, 4> step_kind_names{"send", "recv", "reduce", "copy"};
 [[nodiscard]] inline std::string_view name_of(StepKind kind) { return step_kind_names[static_cast<std::size_t>(kind)]; }
 
-/// The normalised schedule, if every name and number in it can be written; else throws
-/// Error(invalid_argument).
+/// The normalised schedule, if every name and number in it can be written; else throws Error(invalid_argument).
 [[nodiscard]] Schedule writable(const Schedule& schedule);
 
 /// An excerpt of foreign text for an error message: short, printable, in quotes.

@@ -20,8 +20,7 @@ namespace {
 using nlohmann::json;
 using Out = std::back_insert_iterator<std::string>;
 
-// --- writing
-// ---------------------------------------------------------------------------------------------------------
+// Writing.
 
 void write_operand(Out out, const Schedule& schedule, std::string_view key, Operand operand) {
   fmt::format_to(out, ", \"{}\": [", key);
@@ -66,8 +65,7 @@ void write_lines(Out out, std::string_view key, std::size_t size, Write write) {
   fmt::format_to(out, "{}]", size == 0 ? "" : "\n  ");
 }
 
-// --- reading
-// ---------------------------------------------------------------------------------------------------------
+// Reading.
 
 /// A value and the way to it. Nodes live on the stack, below their parents.
 class Node {

@@ -25,7 +25,7 @@ struct Message {
   std::int64_t blocks = 0;
 };
 
-/// What there is to draw.
+/// The messages and ranks of one picture.
 struct Scene {
   Rank size = 1;
   Rank focus = 0;  ///< the highlighted rank
@@ -81,7 +81,7 @@ class Circle {
   Rank every_ = 1;
 };
 
-/// A line, or a bow to the left of its direction, so that both directions of an exchange can be seen.
+/// A line, or a bow to the left of its direction. So both directions of an exchange can be seen.
 struct Curve {
   Point begin;
   Point bend;
@@ -101,7 +101,7 @@ Point towards(Point from, Point to, double distance) {
   return {from.x + (to.x - from.x) * distance / length, from.y + (to.y - from.y) * distance / length};
 }
 
-/// How far the middle of a line between two ranks must move towards the center to be seen beside the nodes.
+/// The shift of the middle of a line between two ranks, towards the center, to be seen beside the nodes.
 double pull(const Circle& circle, Rank from, Rank to) {
   const Point a = circle.at(from);
   const Point b = circle.at(to);
@@ -231,7 +231,7 @@ class Labels {
  public:
   explicit Labels(const Circle& circle) : circle_(&circle) {}
 
-  /// `t` is the best place: 0 at the begin of the curve, 1 at its end.
+  /// `t` is the best place: 0 at the beginning of the curve, 1 at its end.
   void add(const Curve& along, double t, std::string_view css_class, std::string_view text) {
     const double half_width = 3.2 * static_cast<double>(text.size());
     for (const double shift : {0.0, -0.08, 0.08, -0.16, 0.16, -0.24, 0.24}) {

@@ -42,7 +42,7 @@ class Scanner {
 
   [[nodiscard]] bool at_line_end() const { return line_.empty(); }
 
-  /// Throws Error(parse): "line 3: expected 'rank', found 'root 0'".
+  /// Throws Error(parse), for example "line 3: expected 'rank', found 'root 0'".
   [[noreturn]] void fail_expecting(std::string_view what) const {
     const std::string found = ended_          ? "the end of the text"
                               : line_.empty() ? "the end of the line"
@@ -53,7 +53,7 @@ class Scanner {
     throw Error(ErrorCode::parse, fmt::format("schedule text, line {}: {}", number_, what));
   }
 
-  /// Whether a mark is next; passes over a mark such as "->" or "]" if it is next.
+  /// next_is says if a mark such as "->" or "]" is next; accept_mark also passes over it.
   [[nodiscard]] bool next_is(std::string_view mark) const { return line_.starts_with(mark); }
   bool accept_mark(std::string_view mark) {
     if (!next_is(mark)) return false;

@@ -8,15 +8,15 @@
 
 namespace circoll::verify {
 
-/// What is wrong, and with which block.
+/// A wrong overlap of operands, and its block.
 struct Aliasing {
   Block block;
   std::string what;
 };
 
-/// Executors may do the blocks of a step in any order and in one piece: the destination must name each slot once, and
-/// an operand of a reduction or copy may share slots with it only block by block (dst = left or dst = right), never
-/// shifted, and never through another view of its memory.
+/// Finds an overlap that breaks a step whose blocks are done in any order and in one piece. Executors may do so. The
+/// destination must name each slot once, and an operand of a reduction or copy may share slots with it only block by
+/// block (dst = left or dst = right), never shifted, and never through another view of its memory.
 [[nodiscard]] std::optional<Aliasing> find_aliasing(const Schedule& schedule, const Step& step);
 
 }  // namespace circoll::verify

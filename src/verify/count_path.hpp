@@ -7,7 +7,8 @@
 
 namespace circoll::verify {
 
-/// Counts rounds, messages and combinations. Local steps after the last round count as one more round. O(steps + rounds).
+/// Counts rounds, messages and combinations. Local steps after the last round count as one more round.
+/// O(steps + rounds).
 [[nodiscard]] CriticalPath count_path(std::span<const Schedule> ranks);
 
 }  // namespace circoll::verify

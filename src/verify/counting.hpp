@@ -5,8 +5,8 @@
 
 namespace circoll::verify {
 
-/// Counts rounds, blocks, messages and the critical path into a verdict, and compares them with what is claimed. Throws
-/// Refuted.
+/// Counts rounds, blocks, messages and the critical path into a verdict, and compares them with what is
+/// claimed. Throws Refuted.
 void count(const Subject& subject, Verdict& verdict);
 
 }  // namespace circoll::verify

@@ -100,7 +100,7 @@ void Execution::report_deadlock() const {
       if (posted && other.rank >= 0 && !posted_[static_cast<std::size_t>(other.rank)][other.step]) {
         throw Refuted{
             Claim::no_deadlock, r, i, first_block(subject_.of(r), i),
-            "it waits for ever for step " + std::to_string(other.step) + " of rank " + std::to_string(other.rank)};
+            "it waits forever for step " + std::to_string(other.step) + " of rank " + std::to_string(other.rank)};
       }
     }
   }

@@ -14,8 +14,8 @@
 
 namespace circoll::verify {
 
-/// One execution under the rendezvous rule: a message runs when both its ends can, so that an order exists if and only if
-/// the steps cannot deadlock even without any buffering.
+/// One execution under the rendezvous rule, by which a message runs when both its ends can. An order exists if and only
+/// if the steps cannot deadlock even without any buffering.
 class Execution {
  public:
   /// Proves what must hold before a step runs: rounds, and no two unordered steps that share memory. The dependencies

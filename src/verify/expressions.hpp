@@ -55,8 +55,8 @@ class Expressions {
     return static_cast<Value>(first_node_ + nodes_.size() - 1);
   }
 
-  /// True if the leaves are known to be each source exactly once, without looking at them one by one;
-  /// `ascending` tells if they are known to stand in the order 0, 1, 2, ...
+  /// True if the leaves are known to be each source exactly once, without looking at them one by one. `ascending` tells
+  /// if they are known to stand in the order 0, 1, 2, ...
   [[nodiscard]] bool is_complete(Value v, bool& ascending) const {
     const Sources s = sources_of(v);
     ascending = s.order == Order::ascending && s.begin == 0;
@@ -95,9 +95,9 @@ class Expressions {
   Value canonical(Value v);
 
  private:
-  /// What is known of the leaves of an expression: that they are the `leaves` different sources from `begin`
-  /// on, modulo the number of sources, perhaps in that very order. Many algorithms combine neighbours only;
-  /// for the others the leaves are looked at.
+  /// Knowledge about the leaves of an expression. They are the `leaves` different sources from `begin` on, modulo the
+  /// number of sources, perhaps in that very order. Many algorithms combine neighbours only; for the others the leaves
+  /// are looked at.
   enum class Order : std::uint8_t { any, interval, ascending };
   struct Sources {
     std::uint32_t begin;

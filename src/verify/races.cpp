@@ -97,7 +97,7 @@ std::optional<Race> among_pairs(const std::vector<Access>& accesses, Order& orde
   return std::nullopt;
 }
 
-/// Slot by slot, in program order: a reader follows the last writer; a writer follows the readers since, or
+/// Compares slot by slot, in program order. A reader follows the last writer; a writer follows the readers since, or
 /// the last writer. Order is transitive, so these pairs imply all others. For schedules of many short ranges.
 std::optional<Race> among_slots(const Schedule& schedule, const std::vector<Access>& accesses, Order& order) {
   constexpr StepIndex nobody = std::numeric_limits<StepIndex>::max();

@@ -15,7 +15,7 @@ struct Race {
   Slot slot;
 };
 
-/// Finds a pair of steps that touch the same slot (or different views of one storage), one of them writing,
+/// Finds a pair of steps that race. They touch the same slot (or different views of one storage), one of them writing,
 /// with no path between them in `dependencies`.
 [[nodiscard]] std::optional<Race> find_race(const Schedule& schedule, const Dependencies& dependencies);
 

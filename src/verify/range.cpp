@@ -35,7 +35,7 @@ std::vector<Rank> roots_for(const VerifyRange& range, Collective collective, Ran
   return {roots.begin(), roots.end()};
 }
 
-/// Values of "segments": as asked, else a sample: 1, 2, 3, q and q + 2, fewer where that is dear.
+/// Values of "segments" as asked, else a sample. It is 1, 2, 3, q and q + 2, fewer where that is dear.
 std::vector<Params> params_for(const VerifyRange& range, const Selection& selection, Rank p) {
   if (range.bytes && selection.params.contains("segment")) {
     return {with_segment_count(selection, p, *range.bytes).params};
@@ -100,8 +100,8 @@ class Work {
   }
 
  private:
-  /// Instances come in the order of p, so that the first refutation is nearly the smallest; the total is known in
-  /// advance.
+  /// Instances come in the order of p, so that the first refutation is nearly the smallest. The total is known
+  /// in advance.
   void list_instances() {
     // Selections of twins share instances: an algorithm that serves both writes the same schedule for both, since a
     // builder does not tell which one it is for, and what is proven for one holds for the other.

@@ -14,8 +14,8 @@ class Results {
  public:
   Results(const Subject& subject, Execution& execution) : subject_(subject), execution_(execution) {}
 
-  /// Proves that each rank has the blocks that the collective gives it: the one that was sent, or all contributions,
-  /// exactly once, in the order and with the bits that are claimed. Throws Refuted.
+  /// Proves that each rank has the blocks that the collective gives it. These are the block that was sent, or all
+  /// contributions, exactly once, in the order and with the bits that are claimed. Throws Refuted.
   void check();
 
  private:

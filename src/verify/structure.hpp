@@ -6,12 +6,12 @@
 
 namespace circoll::verify {
 
-/// Proves that the schedules are parts of one collective, with the caller's buffers as MPI defines them, that none of
-/// them writes what it must not, and that a direct one passes no block on. Throws Refuted.
+/// Proves that the schedules are parts of one collective, with the caller's buffers as MPI defines them. None of them
+/// writes what it must not, and a direct one passes no block on. Throws Refuted.
 void check_structures(const Subject& subject);
 
-/// Proves for one rank: one message each way per round, and none that waits for another of its own round or a later one.
-/// Throws Refuted.
+/// Proves for one rank that there is one message each way per round. None waits for another of its own round or a later
+/// one. Throws Refuted.
 void check_rounds(const Schedule& s, const Dependencies& d);
 
 }  // namespace circoll::verify

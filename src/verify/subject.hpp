@@ -1,4 +1,4 @@
-// The schedules under proof, and what is claimed of them.
+// The schedules under proof, and the claims about them.
 #pragma once
 
 #include <span>

@@ -62,6 +62,7 @@ compile() {  # compile NAME COMPILER MODULE SOURCE [FLAGS]
   echo "$name: $(launch "$scratch/$name")"
 }
 compile pkgconfig "$cxx" circoll "$here/consumer.cpp" -std=c++20
+compile pkgconfig_measured "$cxx" circoll-measured "$here/consumer_measured.cpp" -std=c++20
 [ ! -e "$prefix/include/circoll/circoll.h" ] || compile pkgconfig_c "$cc" circoll "$here/consumer.c"
 for mpi in openmpi mpich; do
   [ -e "$libdir/pkgconfig/circoll-$mpi.pc" ] || continue

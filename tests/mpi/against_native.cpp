@@ -91,8 +91,8 @@ class Comparison {
   /// The native collective, but
   /// - for reduce_scatters of operators that do not commute MPI_Reduce and MPI_Scatterv: MPICH 4.0.2 crashes in
   ///   MPI_Reduce_scatter_block then (p = 8, datatypes with gaps);
-  /// - for the exchanges of one rank MPI_Allgather: MPICH 4.0.2 does not return from MPI_Alltoall(v) on one rank while a
-  ///   receive from MPI_ANY_SOURCE with MPI_ANY_TAG is pending.
+  /// - for the exchanges of one rank MPI_Allgather: MPICH 4.0.2 does not return from MPI_Alltoall(v) on one rank while
+  ///   a receive from MPI_ANY_SOURCE with MPI_ANY_TAG is pending.
   [[nodiscard]] int oracle(const mpi::Call& call) const {
     if (is_exchange(c_.collective) && size_ == 1) {
       const bool irregular = c_.collective == Collective::alltoallv;

@@ -27,8 +27,7 @@ struct Case {
 /// False if in place makes no difference for this collective.
 [[nodiscard]] bool has_in_place(Collective collective);
 
-/// False where the native collective is no oracle: MPICH 4.0.2's MPI_Gather and MPI_Scatter truncate pair
-/// types.
+/// False where the native collective is no oracle: MPICH 4.0.2's MPI_Gather and MPI_Scatter truncate pair types.
 [[nodiscard]] bool has_oracle(Collective collective, const TypeSpec& type);
 
 /// Fails the running test if anything differs: results, gaps between elements, guards, send buffers.

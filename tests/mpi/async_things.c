@@ -78,7 +78,7 @@ int MPI_Finalize(void) {
   for (i = 0; i < 1000 && waiting(); ++i) {
     PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
   }
-  if (waiting()) give_up("MPI_Finalize waits for ever");
+  if (waiting()) give_up("MPI_Finalize waits forever");
   for (i = 0; i < given; ++i) {
     if (things[i].passes == 0) give_up("nothing was polled");
   }

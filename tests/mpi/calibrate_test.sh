@@ -1,6 +1,6 @@
 #!/bin/bash
-# calibrate_test.sh CIRCOLL BENCH LAUNCH...: circoll-bench measures, circoll calibrate fits and compares, and the model reads
-# the machine. LAUNCH is followed by a number of ranks and the program.
+# calibrate_test.sh CIRCOLL BENCH LAUNCH...: circoll-bench measures, circoll calibrate fits and compares, and the model
+# reads the machine. LAUNCH is followed by a number of ranks and the program.
 set -u
 circoll=$1 bench=$2
 shift 2

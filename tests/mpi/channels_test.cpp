@@ -47,8 +47,8 @@ class Detour final : public mpi::Channel {
   int begun_ = 0;
 };
 
-/// Runs an allreduce of int64 some times, peers of the other parity (or all) over a second channel. Returns the messages
-/// that it has served.
+/// Runs an allreduce of int64 some times, peers of the other parity (or all) over a second channel. Returns the
+/// messages that it has served.
 int run(const std::string& id, bool all, mpi::CommState& state, MPI_Comm other) {
   constexpr Count count = 100;
   const Rank p = state.size();

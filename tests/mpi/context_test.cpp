@@ -1,4 +1,4 @@
-// What tells the messages of communicators apart: ranges of tags, translated ranks, numbers of operations.
+// Messages of communicators are told apart by ranges of tags, translated ranks, and numbers of operations.
 #include <algorithm>
 #include <map>
 #include <numeric>

@@ -1,6 +1,6 @@
 #!/bin/bash
-# divergence_test.sh MPI NP DROPIN YIELD PROGRAM: an allreduce of floating-point numbers by an algorithm that may give ranks
-# different bits is native, with the reason in the report, unless CIRCOLL_ALLOW_RANK_DIVERGENCE=1.
+# divergence_test.sh MPI NP DROPIN YIELD PROGRAM: an allreduce of floating-point numbers by an algorithm that may give
+# ranks different bits is native, with the reason in the report, unless CIRCOLL_ALLOW_RANK_DIVERGENCE=1.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 program=$5
 # shellcheck source=launch.sh

@@ -1,6 +1,6 @@
 #!/bin/bash
-# failing_allocations_test.sh MPI NP DROPIN YIELD PROGRAM KIND: what the drop-in does when memory runs out inside a
-# call.
+# failing_allocations_test.sh MPI NP DROPIN YIELD PROGRAM KIND: what the drop-in does when memory runs out
+# inside a call.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 program=$5 kind=$6
 # shellcheck source=launch.sh

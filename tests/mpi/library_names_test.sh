@@ -1,6 +1,6 @@
 #!/bin/bash
-# library_names_test.sh LIBDIR CIRCOLL ABI OPENMPI MPICH: programs that are linked to libmpi_abi.so.1, and to libraries of
-# Open MPI and MPICH that have the same name, libmpi.so.12 or libmpi.so.0. LIBDIR holds the drop-ins.
+# library_names_test.sh LIBDIR CIRCOLL ABI OPENMPI MPICH: programs that are linked to libmpi_abi.so.1, and to libraries
+# of Open MPI and MPICH that have the same name, libmpi.so.12 or libmpi.so.0. LIBDIR holds the drop-ins.
 set -u
 libdir=$1 circoll=$2 abi=$3
 failed=0

@@ -1,4 +1,4 @@
-// What the executor does to its surroundings: communicators, tags, memory, threads, datatypes.
+// Effects of the executor on its surroundings: communicators, tags, memory, threads, datatypes.
 #include <atomic>
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,4 @@
-// What is kept is bounded: scratch memory by bytes, plans by bytes.
+// Kept memory is bounded: scratch memory by bytes, plans by bytes.
 #include <malloc.h>
 
 #include <cstdint>

@@ -178,7 +178,7 @@ with tempfile.TemporaryDirectory() as name:
     missing = work / "missing"
     stderr, _ = run(work, {"CIRCOLL_REPORT": missing / "a", "CIRCOLL_TRACE": missing / "b"})
     expect(len(stderr.splitlines()) == 2 and "CIRCOLL_REPORT: the file" in stderr and "CIRCOLL_TRACE: the file" in stderr,
-           f"files that can not be written are one warning each: {stderr}")
+           f"files that cannot be written are one warning each: {stderr}")
     if int(np) > 1:
         differ = ["sh", "-c", 'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then unset CIRCOLL_TRACE; fi; exec "$@"',
                   "sh"]

@@ -1,9 +1,8 @@
 #!/bin/bash
-# same_output_test.sh MPI NP DROPIN YIELD SERVED PROGRAM...: a program prints the same, and ends with the same status, with
-# and without the drop-in, which serves the collectives SERVED (a list with commas; - for none; one that ends in a comma: and no
-# call is native). $below is a library to be
-# preloaded behind the drop-in, $said what that says on standard error with the drop-in, and only then. QUIET=1: the drop-in
-# says nothing.
+# same_output_test.sh MPI NP DROPIN YIELD SERVED PROGRAM...: a program prints the same, and ends with the same status,
+# with and without the drop-in, which serves the collectives SERVED (a list with commas; - for none; one that ends in a
+# comma: and no call is native). $below is a library to be preloaded behind the drop-in, $said what that says on
+# standard error with the drop-in, and only then. QUIET=1: the drop-in says nothing.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 served=$5
 shift 5
@@ -15,8 +14,8 @@ preload+=${below:+ $below}
 # What comes with every abort, names processes and communicators, and warns of messages that an erroneous call left.
 essence() { grep -v -E 'UCX +WARN|PID|^\[vm|mpirun|^=|^-|^ *$' "$1" | sed -E 's/\[[0-9.]+\]|0x[0-9a-f]+|comm [0-9]+|\([0-9]+\)//g'; }
 
-# run NAME ENVIRONMENT...: the program's output in NAME and NAME.err, its status in $ended. The last words of a program that
-# is aborted get lost now and then in Open MPI's mpirun; it is run again then.
+# run NAME ENVIRONMENT...: the program's output in NAME and NAME.err, its status in $ended. The last words of a program
+# that is aborted get lost now and then in Open MPI's mpirun; it is run again then.
 run() {
   local name=$1 attempt
   shift

@@ -64,7 +64,8 @@ with tempfile.TemporaryDirectory() as name:
     rows = bench(cluster, directory / "c.json", "--collective", "reduce_scatter_block", "--bytes", "64Ki", "--algorithm",
                  "circulant_optimal,circulant_optimal:relabel=4")
     times = {row["algorithm"]: row["median_us"] for row in rows}
-    # Simulated: not a timing of this machine. 3 blocks of each of 4 ranks cross the port of a node, instead of nearly all 15.
+    # Simulated: not a timing of this machine. 3 blocks of each of 4 ranks cross the port of a node, instead of
+    # nearly all 15.
     expect(times["circulant_optimal:relabel=4"] * 1.5 < times["circulant_optimal"], f"relabelling pays: {times}")
     two_level = ("--collective", "allreduce,bcast,reduce", "--bytes", "8,8Ki", "--algorithm", "native", "--type", "float64", "--op", "sum")
     setup = ("-wrapper", f"env LD_PRELOAD={build / 'bench/circoll-smpi-setup.so'}")

@@ -1,7 +1,7 @@
 #!/bin/bash
-# torture_test.sh FAULTY YIELD TORTURE LAUNCH...: tests circoll-torture itself. With a library in front of MPI that is wrong
-# on purpose it fails, names the case, and shrinks it to the operation that is wrong; that case fails when it is run
-# again, and passes without the library.
+# torture_test.sh FAULTY YIELD TORTURE LAUNCH...: tests circoll-torture itself. With a library in front of MPI that is
+# wrong on purpose it fails, names the case, and shrinks it to the operation that is wrong; that case fails when it is
+# run again, and passes without the library.
 set -u
 faulty=$1 yield=$2 torture=$3
 shift 3
@@ -17,15 +17,15 @@ run "$yield" --seed 11 --cases 12 || fail "it fails without the faulty library"
 grep -q "12 cases, .*: all right" "$output" || fail "it does not say that all is right"
 
 # Everything that a case may have turns up, and can be left out.
-run "$yield" --seed 11 --cases 60 --list || fail "the cases can not be listed"
+run "$yield" --seed 11 --cases 60 --list || fail "the cases cannot be listed"
 for step in "mistake e" "arrays overwritten" "arrays unmapped" "freed early" "make comm"; do
   grep -q "$step" "$output" || fail "no case has: $step"
 done
-run "$yield" --seed 11 --cases 60 --threads multiple --list || fail "the cases of two threads can not be listed"
+run "$yield" --seed 11 --cases 60 --threads multiple --list || fail "the cases of two threads cannot be listed"
 grep -q "  [0-9]* make comm [0-9]*: group" "$output" || fail "no thread makes a group"
-run "$yield" --seed 11 --only 0 --many-communicators --list || fail "the case of many communicators can not be listed"
+run "$yield" --seed 11 --only 0 --many-communicators --list || fail "the case of many communicators cannot be listed"
 [ "$(grep -c "make comm" "$output")" -ge 200 ] || fail "it has not many communicators"
-run "$yield" --seed 11 --only 0 --many-communicators --edits "e-0 k-5 unused" --list || fail "it can not be made smaller"
+run "$yield" --seed 11 --only 0 --many-communicators --edits "e-0 k-5 unused" --list || fail "it cannot be made smaller"
 grep -Eq "comm 5( |:|$)|mistake e0:" "$output" && fail "what was left out is there"
 
 # Every seventh call is wrong: seven attempts are enough, also of a case of one call.
@@ -38,7 +38,7 @@ only=$(sed -n 's/.*--only \([0-9]*\).*/\1/p' <<<"$last")
 edits=$(sed -n "s/.*--edits '\(.*\)'.*/\1/p" <<<"$last")
 [ -n "$only" ] && [ -n "$edits" ] || fail "the shrunk case is not named"
 
-run "$yield" --seed 11 --modes blocking --only "$only" --edits "$edits" --list || fail "the shrunk case can not be listed"
+run "$yield" --seed 11 --modes blocking --only "$only" --edits "$edits" --list || fail "the shrunk case cannot be listed"
 [ "$(grep -c " start #" "$output")" = 1 ] || fail "the shrunk case has more than one operation"
 grep -q "start #[0-9]* blocking allreduce on comm 0 (world) count 1 " "$output" || fail "the operation is not the smallest"
 grep -Eq "make comm|message" "$output" && fail "the shrunk case has more than the operation"

@@ -1,5 +1,5 @@
-// Checks of the typed API beside its calls: results by value, errors, requests. Written once for every communicator, as
-// support/typed_calls.hpp.
+// Checks of the typed API beside its calls: results by value, errors, requests. Written once for every
+// communicator, as support/typed_calls.hpp.
 #pragma once
 
 #include <numeric>

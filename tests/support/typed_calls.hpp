@@ -27,20 +27,19 @@ struct Blocking {
 };
 struct Waited {
   static constexpr const char* name = "nonblocking, waited for";
+  virtual ~Waited() = default;
+  virtual void finish(Request& request) const { request.wait(); }
   void operator()(auto& comm, auto prepare, auto call, auto check) const {
     prepare();
     Request request = call(nonblocking(comm));
-    request.wait();
+    finish(request);
     check();
   }
 };
-struct Tested {
+struct Tested : Waited {
   static constexpr const char* name = "nonblocking, tested";
-  void operator()(auto& comm, auto prepare, auto call, auto check) const {
-    prepare();
-    Request request = call(nonblocking(comm));
+  void finish(Request& request) const override {
     while (!request.test()) std::this_thread::yield();
-    check();
   }
 };
 struct Repeated {
@@ -61,7 +60,7 @@ struct Repeated {
 template <typename C, typename Way, typename Expect>
 class TypedCalls {
  public:
-  /// `named`: by an algorithm of each collective; else by `choice`.
+  /// Calls are by an algorithm of each collective if `named`, else by `choice`.
   TypedCalls(C& comm, Way way, Expect expect, std::string choice, bool named)
       : comm_(comm),
         way_(way),

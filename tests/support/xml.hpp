@@ -7,7 +7,7 @@
 
 namespace circoll::xml {
 
-/// How often `what` stands in `text`.
+/// The number of times that `what` stands in `text`.
 [[nodiscard]] inline std::size_t occurrences(std::string_view text, std::string_view what) {
   std::size_t count = 0;
   for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + what.size())) ++count;

@@ -1,5 +1,5 @@
 // From samples to machines, machines in files, and measured against predicted.
-#include "circoll/calibration.hpp"
+#include "circoll/measured/calibration.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <random>
 
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
 #include "circoll/select.hpp"
 
 namespace circoll {

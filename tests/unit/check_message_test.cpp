@@ -1,4 +1,4 @@
-// What CIRCOLL_CHECK says about calls that do not match.
+// Messages of CIRCOLL_CHECK about calls that do not match.
 #include "interpose/check_message.hpp"
 
 #include <gtest/gtest.h>

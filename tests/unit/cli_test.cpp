@@ -326,9 +326,9 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("verify bcast/pipeline:segment=1Ki -p 4", "give segments=NUMBER, or --bytes");
   expect_misuse("explain allreduce -p 4 --policy best", "'best' is no policy");
   expect_misuse("explain allreduce -p 4 --bytes x", "'x' is not a number of bytes");
-  expect_misuse("explain allreduce -p 4 --machine /no/such/file", "can not be read");
+  expect_misuse("explain allreduce -p 4 --machine /no/such/file", "cannot be read");
   expect_misuse("calibrate", "either a file of measurements, or --compare");
-  expect_misuse("calibrate /no/such/file", "can not be read");
+  expect_misuse("calibrate /no/such/file", "cannot be read");
 }
 
 TEST(Cli, UnwritableOutputFails) { EXPECT_EQ(run(show + "-p 4 2>/dev/null >/dev/full").exit_code, 1); }

@@ -7,7 +7,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/verify.hpp"
-#include "support/formula.hpp"
+#include "oracle/formula.hpp"
 
 namespace circoll {
 namespace {

@@ -1,10 +1,9 @@
-// gatherv and scatterv: counts that only the root knows travel ahead of the data. Chains, in which every
-// block passes through many ranks, and with views of one memory, so that the prologue has something to get
-// wrong.
+// gatherv and scatterv: counts that only the root knows travel ahead of the data. Chains, in which every block passes
+// through many ranks, and with views of one memory, so that the prologue has something to get wrong.
 #include <gtest/gtest.h>
 
 #include "exec/local/job.hpp"
-#include "support/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 namespace circoll {
 namespace {

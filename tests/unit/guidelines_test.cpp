@@ -1,5 +1,5 @@
 // Performance guidelines on made-up launches.
-#include "circoll/guidelines.hpp"
+#include "circoll/measured/guidelines.hpp"
 
 #include <gtest/gtest.h>
 
@@ -259,7 +259,8 @@ TEST(Guidelines, FilesAreRead) {
   EXPECT_THROW((void)guideline_run_from_json("[", "a.json"), Error);
 }
 
-// What auto promises of (2) to (5): the predicted time of its choice for the left side is not longer than of those for the right.
+// What auto promises of (2) to (5): the predicted time of its choice for the left side is not longer than of those
+// for the right.
 TEST(Guidelines, AutoKeepsThoseOfThePaperAsPredicted) {
   const auto seconds = [](const GuidelineSide& side, Rank p, Count bytes) {
     double sum = 0;

@@ -12,7 +12,7 @@
 #include "circoll/relabelling.hpp"
 #include "circoll/select.hpp"
 #include "exec/local/job.hpp"
-#include "support/oracle.hpp"
+#include "oracle/oracle.hpp"
 
 namespace circoll {
 namespace {

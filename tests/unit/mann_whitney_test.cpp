@@ -1,5 +1,5 @@
 // The Mann-Whitney test, against published values and against counting all ways.
-#include "core/mann_whitney.hpp"
+#include "measured/mann_whitney.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,8 @@ TEST(MannWhitney, KnownValues) {
   EXPECT_DOUBLE_EQ(mann_whitney(std::vector<double>{4.0, 6, 7, 8}, std::vector<double>{1.0, 2, 3, 5}), 2.0 / 70);
   EXPECT_DOUBLE_EQ(mann_whitney(std::vector<double>{1.0, 2, 3}, std::vector<double>{4.0, 5, 6}), 1);
   EXPECT_DOUBLE_EQ(mann_whitney(std::vector<double>{2.0}, std::vector<double>{1.0}), 0.5);
-  // Published critical values, one-sided at 5 %: U = 4 of 25 for 5 and 5, 27 of 100 for 10 and 10 (the smaller of the two U).
+  // Published critical values, one-sided at 5 %: U = 4 of 25 for 5 and 5, 27 of 100 for 10 and 10 (the smaller of
+  // the two U).
   const auto with_losses = [](int n, int lost) {  // the first sample loses `lost` pairs
     std::vector<double> larger, smaller;
     for (int i = 0; i < n; ++i) smaller.push_back(i);

@@ -14,8 +14,8 @@ namespace {
 using enum Collective;
 using Options = std::map<Collective, std::set<std::string, std::less<>>>;
 
-/// Open MPI 4.1.4: `ompi_info --param coll tuned --level 9`, the values of coll_tuned_COLLECTIVE_algorithm but
-/// `ignore`.
+/// Open MPI 4.1.4: `ompi_info --param coll tuned --level 9`, the values of
+/// coll_tuned_COLLECTIVE_algorithm but `ignore`.
 const Options& openmpi_options() {
   static const Options options{
       {allreduce, {"basic_linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring", "rabenseifner"}},

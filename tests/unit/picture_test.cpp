@@ -1,5 +1,4 @@
-// Pictures: well-formed, one arrow per message, deterministic, and refused if the schedules do not belong
-// together.
+// Pictures: well-formed, one arrow per message, deterministic, and refused if the schedules do not belong together.
 #include "circoll/picture.hpp"
 
 #include <gtest/gtest.h>

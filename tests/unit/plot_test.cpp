@@ -22,7 +22,8 @@ json row(const std::string& collective, const std::string& algorithm, int p, std
           {"median_us", median_us},   {"correct", "yes"}};
 }
 
-/// Two collectives at four ranks, three algorithms, three sizes; native twice as slow as auto, and half as slow as linear.
+/// Two collectives at four ranks, three algorithms, three sizes; native twice as slow as auto, and half as
+/// slow as linear.
 json rows() {
   json rows = json::array();
   for (const std::string collective : {"allreduce", "allgather"}) {
@@ -198,7 +199,7 @@ TEST(Plot, MisuseIsExplained) {
   expect_misuse("", "files is required");
   expect_misuse(file.path, "--output is required");
   expect_misuse(file.path + " -o times.png", "'times.png' ends neither in .svg nor in .html");
-  expect_misuse("/no/such/file -o x.svg", "can not be read");
+  expect_misuse("/no/such/file -o x.svg", "cannot be read");
   expect_misuse(empty.path + " -o x.svg", "this is no circoll-bench --json");
   expect_misuse(none.path + " -o x.svg", "nothing of what is to be drawn has been measured");
   expect_misuse(file.path + " -o x.svg -c bcast", "nothing of what is to be drawn has been measured");

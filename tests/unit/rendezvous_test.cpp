@@ -186,7 +186,7 @@ TEST(Rendezvous, ProcessesShareMailboxesAtDifferentAddresses) {
       const pid_t child = fork();
       ASSERT_GE(child, 0);
       if (child == 0) {
-        alarm(60);                                                        // nobody waits for ever
+        alarm(60);                                                        // nobody waits forever
         for (Rank other = 0; other < r; ++other) (void)segment.attach();  // at an address of its own
         _exit(reduce_many(*segment.attach(), r, size));
       }

@@ -245,7 +245,7 @@ std::vector<std::unique_ptr<const Policy>> all_policies() {
     policies.push_back(make_policy(name));
   }
   policies.push_back(make_rules_policy(sample_rules, "sample"));
-  // An "otherwise" that can not always be followed.
+  // An "otherwise" that cannot always be followed.
   policies.push_back(make_rules_policy(
       R"({"circoll_rules": 1, "allreduce": [{"otherwise": "circulant"}], "allgather": [{"otherwise": "neighbor_exchange"}],
           "reduce": [{"otherwise": "circulant_pipelined"}]})",

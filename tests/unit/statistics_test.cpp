@@ -1,5 +1,5 @@
 // Medians and their confidence intervals, against published tables and by simulation.
-#include "core/statistics.hpp"
+#include "measured/statistics.hpp"
 
 #include <gtest/gtest.h>
 

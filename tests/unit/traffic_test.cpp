@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "circoll/calibration.hpp"
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
 #include "circoll/relabelling.hpp"
 #include "circoll/select.hpp"
 

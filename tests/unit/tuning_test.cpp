@@ -1,5 +1,5 @@
 // Rules made of measurements: what they decide, and that they are read.
-#include "circoll/tuning.hpp"
+#include "circoll/measured/tuning.hpp"
 
 #include <gtest/gtest.h>
 
@@ -160,7 +160,7 @@ TEST(Tuning, WrongOrSeldomMeasuredAlgorithmsAreNoCandidates) {
   EXPECT_EQ(choice(*tuned({first, second}), Collective::bcast, 4, 8), "native");
 }
 
-// Rules are for operators like the measured one, and never promise what an algorithm can not do for others.
+// Rules are for operators like the measured one, and never promise what an algorithm cannot do for others.
 TEST(Tuning, RulesKeepToOperatorsThatTheAlgorithmServes) {
   for (const Algorithm* algorithm : algorithms_of(Collective::allreduce)) {
     for (const auto& [op, type] : {std::pair(Op::bor, Type::byte), std::pair(Op::sum, Type::int32),

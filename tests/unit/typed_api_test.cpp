@@ -110,7 +110,7 @@ TEST(TypedApi, AnExceptionThatDestroysARequestEndsTheOthers) {
     world.run([](Comm& comm) {
       std::vector<int> x{1}, y(1);
       if (comm.rank() == 1) {
-        // No other rank makes this call: waiting for it would be for ever.
+        // No other rank makes this call: waiting for it would be forever.
         const Request request = allreduce(x, y, Op::sum, nonblocking(comm));
         throw std::runtime_error("the reason");
       }

@@ -101,8 +101,8 @@ TEST(Family, IsProven) {
   }
 }
 
-/// Nodes of so many ranks, trees of that radix, so many chains: all values together, of every algorithm. (Segments vary in
-/// every family.)
+/// Nodes of so many ranks, trees of that radix, so many chains: all values together, of every algorithm. (Segments vary
+/// in every family.)
 TEST(Family, IsProvenWithOtherParameters) {
   std::vector<Selection> all;
   for (const Collective c : all_collectives) {

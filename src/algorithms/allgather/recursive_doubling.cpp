@@ -33,8 +33,7 @@ void each_distance(Rank p, int l, F&& f) {
   for (int k = l; k > 0 && complete < Rank{1} << k; --k) f(Rank{1} << (k - 1));
 }
 
-/// Does a rank have the blocks that are missing after step l, when they have been passed on over larger
-/// distances.
+/// True if a rank has the blocks that are missing after step l. They have been passed on over larger distances.
 bool has(Rank rank, Rank distance, Rank complete) { return (rank & (2 * distance - 1)) < complete; }
 
 /// Is a rank in the complete group beside the one that is cut off.

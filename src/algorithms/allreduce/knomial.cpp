@@ -1,7 +1,7 @@
 // allreduce/knomial: a k-nomial reduce to rank 0, then bcast/knomial from it.
 //
-// Idea      Fewer levels than the binomial tree, and more messages per rank: for short vectors where latency is long and
-//           messages cost their sender little.
+// Idea      Fewer levels than the binomial tree, and more messages per rank: for short vectors where latency is long
+//           and messages cost their sender little.
 // Shape     any p; one block.
 // Cost      2R rounds, R those of bcast/knomial; R blocks sent, received and combined by rank 0.
 // Scratch   three blocks.

@@ -1,13 +1,13 @@
 // allreduce/leaders: inside every node to its leader, among the leaders, and back.
 //
-// Idea      One rank of every node (the leader) combines the contributions of its node, the leaders combine theirs by recursive
-//           doubling, and each spreads the result on its node. Between nodes travel as many vectors as there are
-//           nodes, not ranks: for short vectors on nodes of many ranks. Inside nodes a rank has radix - 1 children per level of
-//           a tree: more than one pays where many short messages can be on their way at once.
+// Idea      One rank of every node (the leader) combines the contributions of its node, the leaders combine theirs by
+//           recursive doubling, and each spreads the result on its node. Between nodes travel as many vectors as there
+//           are nodes, not ranks: for short vectors on nodes of many ranks. Inside nodes a rank has radix - 1 children
+//           per level of a tree: more than one pays where many short messages can be on their way at once.
 // Shape     any p; one block; `cores` consecutive ranks on a node, the last node may have fewer.
-// Cost      with S = ceil(p / cores) nodes, c = min(cores, p): twice the rounds of bcast/knomial on c ranks inside nodes
-//           (2 ceil(log2 c) for radix 2), and between them those of recursive_doubling on S ranks: floor(log2 S), and 2 more
-//           unless S is a power of two.
+// Cost      with S = ceil(p / cores) nodes, c = min(cores, p): twice the rounds of bcast/knomial on c ranks inside
+//           nodes (2 ceil(log2 c) for radix 2), and between them those of recursive_doubling on S ranks: floor(log2 S),
+//           and 2 more unless S is a power of two.
 // Scratch   six blocks.
 // Order     rank order: any associative operator; same bits on all ranks.
 // Source    the hierarchical collectives of MPI libraries; Karonis et al., Exploiting hierarchy in parallel

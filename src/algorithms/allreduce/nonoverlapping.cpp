@@ -17,7 +17,7 @@ using namespace circoll;
 using patterns::segments;
 
 void build(Builder& b) {
-  b.cut(b.param(segments.name, segments.fallback));
+  patterns::cut(b, segments);
   patterns::allreduce_by_root(b, "reduce/pipeline", "bcast/pipeline");
 }
 

@@ -85,7 +85,7 @@ Cost cost(const Shape& shape) {
           .reduced = n / 2 + n - 1};
 }
 
-/// Pairs exchange halves, hand over a half, and send the whole result in the end: the last two go one way.
+/// Pairs exchange halves, hand over a half, and send the whole result in the end. The last two go one way.
 CriticalPath path(const Shape& shape) {
   const patterns::Folding folding(shape.size);
   const Rank n = folding.power();

@@ -1,7 +1,7 @@
 // alltoall(v)/linear: every rank sends to every other one, all at once.
 //
-// Idea      In round i rank r sends to r + i and receives from r - i. Nothing waits for anything: all messages can leave
-//           at once.
+// Idea      In round i rank r sends to r + i and receives from r - i. Nothing waits for anything: all messages can
+//           leave at once.
 // Shape     any p; p * p blocks of any sizes, of which a rank sends p and receives p.
 // Cost      p - 1 rounds; p - 1 blocks sent and received per rank. One block copied.
 // Scratch   none.

@@ -27,8 +27,7 @@ std::int64_t period_of(Rank p) { return p > 2 ? 2 : 1; }
 std::int64_t rounds_of(Rank p, std::int64_t n) { return period_of(p) * (n - 1) + patterns::heap_height(p); }
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank p = b.size();
   if (p == 1) return;
   const auto rank_at = [&](Rank node) { return (node - 1 + b.root()) % p; };

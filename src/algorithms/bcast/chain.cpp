@@ -1,8 +1,8 @@
 // bcast/chain: segments go down several chains of ranks at once.
 //
-// Idea      The p - 1 others (in the order of ranks after the root) form f = fanout chains, the first ones longer by one
-//           where p - 1 is not a multiple of f. The root sends every segment to the head of each chain in turn; a rank
-//           of a chain passes it on. One chain is bcast/pipeline.
+// Idea      The p - 1 others (in the order of ranks after the root) form f = fanout chains, the first ones longer by
+//           one where p - 1 is not a multiple of f. The root sends every segment to the head of each chain in turn; a
+//           rank of a chain passes it on. One chain is bcast/pipeline.
 // Shape     any p, any root; the vector cut into n = segments blocks.
 // Cost      f n + floor((p - 1) / f) - 1 rounds, f = min(fanout, p - 1); the root sends f n blocks.
 // Scratch   none.
@@ -23,7 +23,7 @@ using patterns::segments;
 constexpr ParamDeclaration fanout{
     .name = "fanout", .minimum = 1, .maximum = 1 << 20, .fallback = 4, .summary = "number of chains"};
 
-/// How p - 1 ranks form chains.
+/// The chains that p - 1 ranks form.
 struct Chains {
   Rank number;
   Rank length;  // of the shorter ones
@@ -39,8 +39,7 @@ struct Chains {
 std::int64_t rounds_of(const Chains& chains, std::int64_t n) { return chains.number * n + chains.length - 1; }
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank p = b.size();
   if (p == 1) return;
   const Chains chains(p, b.param(fanout.name, fanout.fallback));

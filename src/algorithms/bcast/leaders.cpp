@@ -1,18 +1,20 @@
 // bcast/leaders: among the leaders of the nodes, then inside every node, n blocks, each phase round-optimal.
 //
-// Idea      Every node has a leader: its first rank, or the root. The leaders get the vector by circulant_pipelined, and each
-//           spreads it on its node by the same algorithm. The vector enters every node once, however many ranks share
-//           its port. No phase waits for the other: a leader passes a block on to its node when it has come.
-// Shape     any p, any root; the vector cut into n = segments blocks; `cores` consecutive ranks on a node, the last node may
-//           have fewer.
+// Idea      Every node has a leader: its first rank, or the root. The leaders get the vector by circulant_pipelined,
+//           and each spreads it on its node by the same algorithm. The vector enters every node once, however many
+//           ranks share its port. No phase waits for the other: a leader passes a block on to its node when it has
+//           come.
+// Shape     any p, any root; the vector cut into n = segments blocks; `cores` consecutive ranks on a node, the last
+//           node may have fewer.
 // Cost      with S = ceil(p / cores) nodes, c = min(cores, p): n - 1 + ceil(log2 S) rounds between nodes (if S > 1) and
 //           n - 1 + ceil(log2 c) inside them (if c > 1). Every rank but the root receives each block once.
 // Scratch   none.
 // Order     no operator.
-// Source    the hierarchical collectives of MPI libraries (Karonis et al., IPDPS 2000), with J. L. Traff's broadcast, arXiv
-//           2407.18004, in both phases.
+// Source    the hierarchical collectives of MPI libraries (Karonis et al., IPDPS 2000), with J. L. Traff's broadcast,
+//           arXiv 2407.18004, in both phases.
 #include "circoll/algorithm.hpp"
 #include "patterns/broadcast_rounds.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/nodes.hpp"
 
 namespace {
@@ -25,8 +27,7 @@ constexpr const char* phase = "bcast/circulant_pipelined";
 std::int64_t rounds_of(Rank p, std::int64_t n) { return p == 1 ? 0 : n - 1 + patterns::ceil_log2(p); }
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const patterns::Nodes nodes(b);
   const Rank node = nodes.node_of(b.rank());
   if (nodes.leader(node) == b.rank()) {

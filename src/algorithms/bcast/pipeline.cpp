@@ -19,8 +19,7 @@ using namespace circoll;
 using patterns::segments;
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank p = b.size();
   if (p == 1) return;
   const Rank v = patterns::mod(b.rank() - b.root(), p);

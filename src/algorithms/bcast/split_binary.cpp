@@ -91,8 +91,8 @@ Cost cost(const Shape& shape) {
   return {.rounds = rounds_of(p, n) + 1, .sent = std::max(root, p > 2 ? inner : 0), .received = 2 * n};
 }
 
-/// The trees do as those of bcast/binary, one round apart, but here their first ranks receive too; then the halves are
-/// exchanged.
+/// The trees do as those of bcast/binary, one round apart, but here their first ranks receive too. Then the halves
+/// are exchanged.
 CriticalPath path(const Shape& shape) {
   const std::int64_t n = patterns::value_of(shape, segments);
   const Rank p = shape.size;

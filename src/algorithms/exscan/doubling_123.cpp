@@ -78,8 +78,8 @@ Cost cost(const Shape& shape) {
           .copied = shape.in_place && p > 2 ? 1 : 0};
 }
 
-/// In the last round the ranks that receive are others than those that send. In round 1 inner ranks combine twice: for the
-/// result, and to send.
+/// In the last round the ranks that receive are others than those that send. In round 1 inner ranks combine twice: for
+/// the result, and to send.
 CriticalPath path(const Shape& shape) {
   const std::int64_t rounds = cost(shape).rounds;
   if (rounds == 0) return {};

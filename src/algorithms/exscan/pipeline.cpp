@@ -1,13 +1,14 @@
 // exscan/pipeline: segments of sums go up a chain of ranks.
 //
-// Idea      Rank r receives a segment of its result from rank r - 1 and sends it on combined with its own contribution, while
-//           the next segment arrives: segment s leaves it in round r + s.
+// Idea      Rank r receives a segment of its result from rank r - 1 and sends it on combined with its own contribution,
+//           while the next segment arrives: segment s leaves it in round r + s.
 // Shape     any p; the vector cut into n = segments blocks.
 // Cost      n + p - 2 rounds; every block is sent and received once by a rank, and combined once by the inner ranks. In
 //           place they also copy it: their contribution lies where the result will.
 // Scratch   a few segments.
 // Order     rank order: any associative operator.
-// Source    P. Sanders, J. L. Traff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006 (pipelined linear array).
+// Source    P. Sanders, J. L. Traff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006 (pipelined linear
+//           array).
 #include "circoll/algorithm.hpp"
 #include "patterns/arrivals.hpp"
 #include "patterns/chain.hpp"
@@ -20,8 +21,7 @@ using namespace circoll;
 using patterns::segments;
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank p = b.size();
   const Rank r = b.rank();
   const bool last = r == p - 1;
@@ -49,7 +49,7 @@ Cost cost(const Shape& shape) {
       .rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = inner, .copied = shape.in_place ? inner : 0};
 }
 
-/// That of the reduction up a chain, but in the last round nothing is combined.
+/// The path is that of the reduction up a chain, but in the last round nothing is combined.
 CriticalPath path(const Shape& shape) {
   CriticalPath path = parse_selection("reduce/pipeline").algorithm->path(shape);
   path.combined = shape.size > 2 ? path.combined - 1 : 0;

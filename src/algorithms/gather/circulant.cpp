@@ -19,8 +19,7 @@ namespace {
 
 using namespace circoll;
 
-/// The place of a rank in the tree: its parent, the round in which it sends, the number of blocks that it
-/// sends.
+/// The place of a rank in the tree: its parent, the round, and the number of blocks that it sends.
 struct Place {
   Rank parent = -1;
   int round = 0;

@@ -17,7 +17,7 @@ using namespace circoll;
 using patterns::segments;
 
 void build(Builder& b) {
-  b.cut(b.param(segments.name, segments.fallback));
+  patterns::cut(b, segments);
   append_reversed(b, build_part(b, "bcast/binary", part_shape(b)), Reversal::reduce);
 }
 
@@ -28,7 +28,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = bcast.rounds, .sent = n, .received = bcast.sent, .reduced = bcast.sent};
 }
 
-/// That of the broadcast; some rank combines a block in every round.
+/// The path is that of the broadcast; some rank combines a block in every round.
 CriticalPath path(const Shape& shape) {
   CriticalPath path = find_algorithm(Collective::bcast, "binary")->path(shape);
   path.combined = path.volume + path.one_way_volume;

@@ -19,7 +19,7 @@ namespace {
 
 using namespace circoll;
 
-/// Where the sum of the group of 2^k ranks around `rank` lies.
+/// The place of the sum of the group of 2^k ranks around `rank`.
 Rank holder(Rank rank, int k, Rank root) { return rank >> k == root >> k ? root : (rank >> k) << k; }
 
 void build(Builder& b) {

@@ -19,7 +19,7 @@ constexpr ParamDeclaration fanout{
     .name = "fanout", .minimum = 1, .maximum = 1 << 20, .fallback = 4, .summary = "number of chains"};
 
 void build(Builder& b) {
-  b.cut(b.param(segments.name, segments.fallback));
+  patterns::cut(b, segments);
   append_reversed(b, build_part(b, "bcast/chain", part_shape(b)), Reversal::reduce);
 }
 
@@ -30,7 +30,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = bcast.rounds, .sent = n, .received = bcast.sent, .reduced = bcast.sent};
 }
 
-/// That of the broadcast; some rank combines a block in every round.
+/// The path is that of the broadcast; some rank combines a block in every round.
 CriticalPath path(const Shape& shape) {
   CriticalPath path = find_algorithm(Collective::bcast, "chain")->path(shape);
   path.combined = path.volume + path.one_way_volume;

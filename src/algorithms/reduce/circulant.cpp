@@ -17,8 +17,8 @@ namespace {
 
 using namespace circoll;
 
-/// The first round in which rank v (relative to the root) can reach the root by jumps of increasing rounds; q
-/// for the root itself.
+/// The first round in which rank v (relative to the root) can reach the root by jumps of increasing rounds. It is q for
+/// the root itself.
 int path_head(Rank v, const patterns::Skips& skips) {
   if (v == 0) return skips.q();
   Rank covered = 0;

@@ -31,7 +31,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = rounds, .sent = n, .received = rounds, .reduced = rounds};
 }
 
-/// That of the broadcast; some rank combines a block in every round.
+/// The path is that of the broadcast; some rank combines a block in every round.
 CriticalPath path(const Shape& shape) {
   CriticalPath path = parse_selection("bcast/circulant_pipelined").algorithm->path(shape);
   path.combined = path.volume + path.one_way_volume;

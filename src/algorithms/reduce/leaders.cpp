@@ -1,9 +1,10 @@
 // reduce/leaders: the reversal of bcast/leaders: inside every node to its leader, then among the leaders.
 //
-// Idea      Every edge of the broadcast is used in the other direction, rounds in opposite order. One partial result leaves every
-//           node, however many ranks share its port; a leader passes a block on when its node has combined it.
-// Shape     any p, any root; the vector cut into n = segments blocks; `cores` consecutive ranks on a node, the last node may
-//           have fewer.
+// Idea      Every edge of the broadcast is used in the other direction, rounds in opposite order. One partial result
+//           leaves every node, however many ranks share its port; a leader passes a block on when its node has combined
+//           it.
+// Shape     any p, any root; the vector cut into n = segments blocks; `cores` consecutive ranks on a node, the last
+//           node may have fewer.
 // Cost      with S = ceil(p / cores) nodes, c = min(cores, p): n - 1 + ceil(log2 c) rounds inside nodes (if c > 1) and
 //           n - 1 + ceil(log2 S) between them (if S > 1). A non-root sends each block once.
 // Scratch   the vector at non-roots, and four arrival buffers of one block.
@@ -11,6 +12,7 @@
 // Source    reversal of bcast/leaders.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/costs.hpp"
 #include "patterns/nodes.hpp"
 
 namespace {
@@ -21,7 +23,7 @@ using patterns::segments;
 constexpr const char* forward = "bcast/leaders";
 
 void build(Builder& b) {
-  b.cut(b.param(segments.name, segments.fallback));
+  patterns::cut(b, segments);
   append_reversed(b, build_part(b, forward, part_shape(b)), Reversal::reduce, {.depth = 4});
 }
 
@@ -32,7 +34,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = bcast.rounds, .sent = bcast.received, .received = bcast.sent, .reduced = bcast.sent};
 }
 
-/// That of the broadcast; some rank combines a block in every round.
+/// The path is that of the broadcast; some rank combines a block in every round.
 CriticalPath path(const Shape& shape) {
   CriticalPath path = parse_selection(forward).algorithm->path(shape);
   path.combined = path.volume + path.one_way_volume;

@@ -19,7 +19,7 @@ using namespace circoll;
 using patterns::segments;
 
 void build(Builder& b) {
-  b.cut(b.param(segments.name, segments.fallback));
+  patterns::cut(b, segments);
   append_reversed(b, build_part(b, "bcast/pipeline", part_shape(b)), Reversal::reduce);
 }
 
@@ -29,7 +29,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = n};
 }
 
-/// That of the broadcast; some rank combines a block in every round.
+/// The path is that of the broadcast; some rank combines a block in every round.
 CriticalPath path(const Shape& shape) {
   CriticalPath path = parse_selection("bcast/pipeline").algorithm->path(shape);
   path.combined = path.volume + path.one_way_volume;

@@ -34,8 +34,7 @@ struct Node {
   std::int64_t delay;
 };
 
-/// The run of a child: the nearer one to the root is that of the longer run, the left one if both are as
-/// long.
+/// The run of a child. The child nearer to the root has the longer run, the left one if both are as long.
 Node child(const Node& node, bool left) {
   const Rank before = node.rank - node.first;
   const Rank after = node.end - node.rank - 1;
@@ -77,8 +76,7 @@ std::int64_t period_of(Rank p, Rank root) {
 }
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank p = b.size();
   const Rank r = b.rank();
   if (p == 1) return b.copy(b.output(), b.input());
@@ -134,7 +132,7 @@ struct DelaySets {
   Delays at;    // of a run of m ranks
   Delays next;  // of a run of m + 1
 };
-/// How far the ranks with two children are from the middle of a run. O(log m).
+/// Distances of the ranks with two children from the middle of a run. O(log m).
 DelaySets branchings(Rank m) {
   if (m == 0) return {};
   const DelaySets below = branchings((m - 1) / 2);
@@ -147,8 +145,8 @@ DelaySets branchings(Rank m) {
   return {join(below.next, below.at, m), join(below.next, below.next, m + 1)};
 }
 
-/// Rounds in which some rank sends and receives: those in which a rank at distance d sends segment s and its farther
-/// child segment s + 1.
+/// Rounds in which some rank sends and receives. In these a rank at distance d sends segment s, and its farther child
+/// segment s + 1.
 std::int64_t two_way_rounds(Rank p, Rank root, std::int64_t n) {
   if (period_of(p, root) == 1) return p > 2 ? n - 1 : 0;
   const Rank larger = std::max(root, p - 1 - root);

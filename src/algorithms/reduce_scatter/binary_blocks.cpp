@@ -20,8 +20,7 @@ namespace {
 
 using namespace circoll;
 
-/// Number of blocks of the ranks that agree with `place` modulo `stride`, as the largest block of ranks owns
-/// them.
+/// Number of blocks of the ranks that agree with `place` modulo `stride`, as the largest block of ranks owns them.
 std::int64_t blocks_of(Rank place, Rank stride, Rank p, Rank power) {
   const auto below = [&](Rank end) { return end > place ? (end - place - 1) / stride + 1 : 0; };
   return below(power) + below(p - power);

@@ -4,9 +4,9 @@
 //           to rank p - 1 (tail) and from rank 0 on (head), they can be extended in order without combining across the
 //           wrap; at the end head op tail is the result in rank order. Ranks whose range has wrapped send both.
 // Shape     any p; p blocks of any sizes.
-// Cost      q = ceil(log2 p) rounds, as reduce_scatter/circulant; 2^q - 1 blocks sent, plus the heads: 3 % more in the mean
-//           over ranks, 50 % at worst for p < 130; at most p combined. The exact numbers depend on where each rank's
-//           ranges wrap; cost() counts them from the positions of the ranges in O(q^3).
+// Cost      q = ceil(log2 p) rounds, as reduce_scatter/circulant; 2^q - 1 blocks sent, plus the heads: 3 % more in the
+//           mean over ranks, 50 % at worst for p < 130; at most p combined. The exact numbers depend on where each
+//           rank's ranges wrap; cost() counts them from the positions of the ranges in O(q^3).
 // Scratch   four times that of reduce_scatter/circulant at most.
 // Order     rank order: any associative operator.
 // Source    Traff et al., Uniform Algorithms, III-D, Listing 6, with wrap-aware pairs.
@@ -31,8 +31,8 @@ struct Partials {
 
 bool wraps(Rank begin, Rank ranks, Rank p) { return begin + ranks > p; }
 
-/// Writes x op y, x right before y, to fresh places or, where nothing is combined, leaves the parts where
-/// they are. `place` makes a region for the blocks of one part.
+/// Writes x op y, x right before y, to fresh places. Where nothing is combined it leaves the parts where they are.
+/// `place` makes a region for the blocks of one part.
 template <typename Place>
 Partials extend(Builder& b, const Partials& x, const Partials& y, const Place& place) {
   Partials sum{x.begin, x.ranks + y.ranks, x.tail, x.head};
@@ -160,9 +160,9 @@ Cost cost_of(Rank r, const patterns::Skips& skips) {
   return cost;
 }
 
-/// Ranks at which a count can change: where a range of this rank, or of the one that it receives from, begins to wrap, ends
-/// at rank p - 1, or begins at rank 0. Ranges begin at the rank or after it, and have skips[k] ranks or one less. Between
-/// two neighbours of the list all ranks cost the same.
+/// Ranks at which a count can change. There a range of this rank, or of the one that it receives from, begins to wrap,
+/// ends at rank p - 1, or begins at rank 0. Ranges begin at the rank or after it, and have skips[k] ranks or one less.
+/// Between two neighbours of the list all ranks cost the same.
 std::vector<Rank> turning_points(const patterns::Skips& skips) {
   const Rank p = skips[skips.q()];
   std::vector<Rank> ranks{0};

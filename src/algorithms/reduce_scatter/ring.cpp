@@ -24,8 +24,7 @@ using patterns::mod;
 constexpr ParamDeclaration segments = patterns::segments_of("parts that every block is cut into");
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank p = b.size();
   const Rank r = b.rank();
   if (p == 1) return b.copy(b.output(), b.input());

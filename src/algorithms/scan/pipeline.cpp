@@ -1,13 +1,14 @@
 // scan/pipeline: segments of results go up a chain of ranks.
 //
-// Idea      Rank r receives a segment of rank r - 1's result, combines it with its own contribution, and sends that on while
-//           the next segment arrives: segment s leaves it in round r + s.
+// Idea      Rank r receives a segment of rank r - 1's result, combines it with its own contribution, and sends that on
+//           while the next segment arrives: segment s leaves it in round r + s.
 // Shape     any p; the vector cut into n = segments blocks.
-// Cost      n + p - 2 rounds; every block is sent, received and combined once by a rank: for long vectors the least there can be,
-//           where doubling sends the vector ceil(log2 p) times.
+// Cost      n + p - 2 rounds; every block is sent, received and combined once by a rank: for long vectors the least
+//           there can be, where doubling sends the vector ceil(log2 p) times.
 // Scratch   a few segments.
 // Order     rank order: any associative operator.
-// Source    P. Sanders, J. L. Traff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006 (pipelined linear array).
+// Source    P. Sanders, J. L. Traff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006 (pipelined linear
+//           array).
 #include "circoll/algorithm.hpp"
 #include "patterns/arrivals.hpp"
 #include "patterns/chain.hpp"
@@ -20,8 +21,7 @@ using namespace circoll;
 using patterns::segments;
 
 void build(Builder& b) {
-  const std::int64_t n = b.param(segments.name, segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank r = b.rank();
   if (r == 0) b.copy(b.output(), b.input());
   if (b.size() == 1) return;
@@ -42,7 +42,7 @@ Cost cost(const Shape& shape) {
   return {.rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = n, .copied = copied};
 }
 
-/// That of the reduction up a chain.
+/// The path is that of the reduction up a chain.
 CriticalPath path(const Shape& shape) { return parse_selection("reduce/pipeline").algorithm->path(shape); }
 
 }  // namespace

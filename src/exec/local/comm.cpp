@@ -44,7 +44,7 @@ void Comm::Impl::check_arguments(const Call& call) const {
   }
   require(!call.in_place || is_reduce_scatter(call.collective) || is_exchange(call.collective) ||
               has_in_place_schedule(call.collective, Shape{.size = p, .rank = endpoint_.rank(), .root = call.root}),
-          "this collective can not be called in place at this rank");
+          "this collective cannot be called in place at this rank");
   if (is_reducing(call.collective)) {
     require(call.record_bytes == 0 || call.op.user() != nullptr, "a predefined operator needs a predefined type");
     require(call.op.user() != nullptr ? call.op.user()->function != nullptr

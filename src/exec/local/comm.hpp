@@ -63,7 +63,7 @@ class Comm::Impl {
   [[nodiscard]] prepare::Signature signature_of(const Call& call, const prepare::InternedChoice& choice) const;
   [[nodiscard]] Buffers place_buffers(const Call& call);
   [[nodiscard]] std::shared_ptr<BoundCall> bound(const prepare::Signature& signature);
-  /// Where the blocks of an alltoallv lie in the caller's buffers.
+  /// The places of the blocks of an alltoallv in the caller's buffers.
   void place_exchange();
   void start_data(std::shared_ptr<BoundCall> bound);
   void start_data_after_prologue();

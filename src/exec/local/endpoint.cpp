@@ -8,8 +8,8 @@
 namespace circoll::local {
 namespace {
 
-/// How often a rank that must wait lets others run before it sleeps. With more ranks than cores the awaited
-/// rank is often just about to run: a sleep and a wake-up cost five times a message. More would be spinning.
+/// Turns that a waiting rank gives to others before it sleeps. With more ranks than cores the awaited rank is often
+/// just about to run: a sleep and a wake-up cost five times a message. More would be spinning.
 constexpr int yields_before_sleep = 4;
 
 /// Copies a message piece by piece; both sides have the same number of elements.

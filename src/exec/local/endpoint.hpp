@@ -1,7 +1,7 @@
 // One rank of the executor in one process: its mailbox, and the execution that it is in the middle of.
 //
-// Messages go by rendezvous with one copy (exec/rendezvous). The memory of all ranks is at hand, so that a receiver finds
-// the sender's data by its endpoint.
+// Messages go by rendezvous with one copy (exec/rendezvous). The memory of all ranks is at hand, so that a receiver
+// finds the sender's data by its endpoint.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@ namespace circoll::local {
 
 class Endpoint;
 
-/// What the ranks of a world share.
+/// State that the ranks of a world share.
 struct Hub {
   std::vector<Endpoint*> endpoints{};
   std::vector<rendezvous::Mailbox*> mailboxes{};
   /// Set when a rank failed: nobody may count on the others any more.
   std::atomic<bool> failed{false};
-  /// If ranks take turns in one thread: those with events to look at.
+  /// Ranks with events to look at, if ranks take turns in one thread.
   bool single_threaded = false;
   std::deque<Endpoint*> runnable{};
 
@@ -64,14 +64,14 @@ class Endpoint {
   bool poll();
   /// Sleeps until there is a letter, or the world has failed.
   void wait();
-  /// To be called when an exception leaves a collective: the world fails, and no rank reads this one's memory
-  /// any more once it returns.
+  /// To be called when an exception leaves a collective. The world fails, and no rank reads this one's memory any more
+  /// once it returns.
   void abandon() noexcept;
   void wake() { mailbox_->wake(); }
   /// Single-threaded mode: whether it stands in Hub::runnable.
   bool queued = false;
 
-  /// For the engine: begins a step; true if it has ended already.
+  /// Begins a step for the engine; true if it has ended already.
   bool begin(StepIndex step);
 
   // For the post: messages that have ended.

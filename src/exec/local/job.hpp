@@ -1,4 +1,5 @@
-// One collective on all ranks at once, with its data and a watch on its buffers: for tests, tables and `circoll local`.
+// One collective on all ranks at once, with its data and a watch on its buffers. It serves tests, tables and
+// `circoll local`.
 #pragma once
 
 #include <functional>
@@ -10,7 +11,7 @@
 
 namespace circoll::local {
 
-/// How execute_all drives the ranks.
+/// The way in which execute_all drives the ranks.
 enum class Mode { threads, single_thread };
 
 /// One collective on all ranks, from inputs to outputs.
@@ -18,8 +19,8 @@ struct Job {
   Collective collective = Collective::barrier;
   Rank size = 1;
   Rank root = 0;
-  /// Elements of each user block, p entries, or one entry for all: the vector (allreduce, reduce, bcast, scan, exscan),
-  /// or the block of each rank. alltoall, alltoallv: one entry, or (alltoallv) p * p: [s * p + d] goes from s to d.
+  /// Elements of each user block, p entries, or one entry for all. A block is the vector (allreduce, reduce, bcast,
+  /// scan, exscan), or that of each rank. For alltoallv p * p entries are possible, too: [s * p + d] goes from s to d.
   std::vector<Count> counts{0};
   Type type = Type::byte;
   Count record_bytes = 0;
@@ -37,7 +38,7 @@ struct Job {
   [[nodiscard]] Count output_elements(Rank rank) const;  ///< of the rank's result
 };
 
-/// What came of a job. All elements packed, in the order of user blocks.
+/// The results of a job. All elements packed, in the order of user blocks.
 struct Outcome {
   std::vector<std::vector<std::byte>> inputs;
   std::vector<std::vector<std::byte>> outputs;

@@ -12,8 +12,7 @@ namespace circoll::local {
 /// dst = left op right, with three addresses for operators that know only two.
 class Reduction {
  public:
-  /// Prepares for one call. Exactly one of kernel and user is set, or neither for collectives without
-  /// operator.
+  /// Prepares for one call. Exactly one of kernel and user is set, or neither for collectives without operator.
   void use(ReduceKernel kernel, const UserOperator* user, Count element_bytes);
   /// dst may be equal to left or right.
   void apply(std::byte* dst, const std::byte* left, const std::byte* right, Count elements);

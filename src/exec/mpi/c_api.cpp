@@ -11,14 +11,14 @@ using circoll::Choice;
 using circoll::mpi::Counts;
 
 template <typename Function>
-int guarded(Function&& function) noexcept {
+int error_code_of(Function&& function) noexcept {
   try {
     function();
     return CIRCOLL_OK;
   } catch (const circoll::MpiError& e) {
     return circoll::api::record(e.code(), e.what(), e.mpi_code());
   } catch (...) {
-    return circoll::api::guarded([] { throw; });
+    return circoll::api::error_code_of([] { throw; });
   }
 }
 
@@ -31,30 +31,32 @@ extern "C" {
 
 int circoll_mpi_allreduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
                           MPI_Comm comm, const char* choice) {
-  return guarded([&] { circoll::mpi::allreduce(sendbuf, recvbuf, count, datatype, op, comm, choice_of(choice)); });
+  return error_code_of(
+      [&] { circoll::mpi::allreduce(sendbuf, recvbuf, count, datatype, op, comm, choice_of(choice)); });
 }
 
 int circoll_mpi_reduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,
                        MPI_Comm comm, const char* choice) {
-  return guarded([&] { circoll::mpi::reduce(sendbuf, recvbuf, count, datatype, op, root, comm, choice_of(choice)); });
+  return error_code_of(
+      [&] { circoll::mpi::reduce(sendbuf, recvbuf, count, datatype, op, root, comm, choice_of(choice)); });
 }
 
 int circoll_mpi_reduce_scatter_block(const void* sendbuf, void* recvbuf, int64_t recvcount, MPI_Datatype datatype,
                                      MPI_Op op, MPI_Comm comm, const char* choice) {
-  return guarded(
+  return error_code_of(
       [&] { circoll::mpi::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, choice_of(choice)); });
 }
 
 int circoll_mpi_reduce_scatter(const void* sendbuf, void* recvbuf, const int64_t* recvcounts, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm, const char* choice) {
-  return guarded([&] {
+  return error_code_of([&] {
     circoll::mpi::reduce_scatter(sendbuf, recvbuf, counts_of(recvcounts), datatype, op, comm, choice_of(choice));
   });
 }
 
 int circoll_mpi_allgather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
                           int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice) {
-  return guarded([&] {
+  return error_code_of([&] {
     circoll::mpi::allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, choice_of(choice));
   });
 }
@@ -62,7 +64,7 @@ int circoll_mpi_allgather(const void* sendbuf, int64_t sendcount, MPI_Datatype s
 int circoll_mpi_allgatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
                            const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, MPI_Comm comm,
                            const char* choice) {
-  return guarded([&] {
+  return error_code_of([&] {
     circoll::mpi::allgatherv(sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts), counts_of(displs), recvtype,
                              comm, choice_of(choice));
   });
@@ -70,7 +72,7 @@ int circoll_mpi_allgatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype 
 
 int circoll_mpi_gather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
                        MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice) {
-  return guarded([&] {
+  return error_code_of([&] {
     circoll::mpi::gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, choice_of(choice));
   });
 }
@@ -78,7 +80,7 @@ int circoll_mpi_gather(const void* sendbuf, int64_t sendcount, MPI_Datatype send
 int circoll_mpi_gatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
                         const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, int root,
                         MPI_Comm comm, const char* choice) {
-  return guarded([&] {
+  return error_code_of([&] {
     circoll::mpi::gatherv(sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts), counts_of(displs), recvtype,
                           root, comm, choice_of(choice));
   });
@@ -86,7 +88,7 @@ int circoll_mpi_gatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sen
 
 int circoll_mpi_scatter(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
                         MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice) {
-  return guarded([&] {
+  return error_code_of([&] {
     circoll::mpi::scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, choice_of(choice));
   });
 }
@@ -94,7 +96,7 @@ int circoll_mpi_scatter(const void* sendbuf, int64_t sendcount, MPI_Datatype sen
 int circoll_mpi_scatterv(const void* sendbuf, const int64_t* sendcounts, const int64_t* displs, MPI_Datatype sendtype,
                          void* recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                          const char* choice) {
-  return guarded([&] {
+  return error_code_of([&] {
     circoll::mpi::scatterv(sendbuf, counts_of(sendcounts), counts_of(displs), sendtype, recvbuf, recvcount, recvtype,
                            root, comm, choice_of(choice));
   });
@@ -102,7 +104,7 @@ int circoll_mpi_scatterv(const void* sendbuf, const int64_t* sendcounts, const i
 
 int circoll_mpi_alltoall(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
                          int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice) {
-  return guarded([&] {
+  return error_code_of([&] {
     circoll::mpi::alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, choice_of(choice));
   });
 }
@@ -110,7 +112,7 @@ int circoll_mpi_alltoall(const void* sendbuf, int64_t sendcount, MPI_Datatype se
 int circoll_mpi_alltoallv(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls, MPI_Datatype sendtype,
                           void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls, MPI_Datatype recvtype,
                           MPI_Comm comm, const char* choice) {
-  return guarded([&] {
+  return error_code_of([&] {
     circoll::mpi::alltoallv(sendbuf, counts_of(sendcounts), counts_of(sdispls), sendtype, recvbuf,
                             counts_of(recvcounts), counts_of(rdispls), recvtype, comm, choice_of(choice));
   });
@@ -118,20 +120,20 @@ int circoll_mpi_alltoallv(const void* sendbuf, const int64_t* sendcounts, const 
 
 int circoll_mpi_scan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                      const char* choice) {
-  return guarded([&] { circoll::mpi::scan(sendbuf, recvbuf, count, datatype, op, comm, choice_of(choice)); });
+  return error_code_of([&] { circoll::mpi::scan(sendbuf, recvbuf, count, datatype, op, comm, choice_of(choice)); });
 }
 
 int circoll_mpi_exscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
                        MPI_Comm comm, const char* choice) {
-  return guarded([&] { circoll::mpi::exscan(sendbuf, recvbuf, count, datatype, op, comm, choice_of(choice)); });
+  return error_code_of([&] { circoll::mpi::exscan(sendbuf, recvbuf, count, datatype, op, comm, choice_of(choice)); });
 }
 
 int circoll_mpi_bcast(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, const char* choice) {
-  return guarded([&] { circoll::mpi::bcast(buffer, count, datatype, root, comm, choice_of(choice)); });
+  return error_code_of([&] { circoll::mpi::bcast(buffer, count, datatype, root, comm, choice_of(choice)); });
 }
 
 int circoll_mpi_barrier(MPI_Comm comm, const char* choice) {
-  return guarded([&] { circoll::mpi::barrier(comm, choice_of(choice)); });
+  return error_code_of([&] { circoll::mpi::barrier(comm, choice_of(choice)); });
 }
 
 }  // extern "C"

@@ -12,7 +12,7 @@
 namespace circoll::mpi {
 namespace {
 
-/// How often a waiting rank asks before it lets others run.
+/// Polls of a waiting rank before it lets others run.
 constexpr int polls_before_yield = 100;
 
 /// A call behind a Request.

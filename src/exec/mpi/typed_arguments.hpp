@@ -11,12 +11,12 @@
 
 namespace circoll::mpi {
 
-/// A typed call as MPI's arguments, with the arrays that MPI wants and the caller has not given: displacements of
+/// A typed call as MPI's arguments. It has the arrays that MPI wants and the caller has not given: displacements of
 /// blocks one after another, and counts of bytes where elements travel as bytes.
 class TypedArguments {
  public:
-  /// Arrays may be the caller's own, or copies that live as long as this object: of int if all numbers are, as the
-  /// nonblocking calls of some MPI libraries need them.
+  /// Arrays may be the caller's own, or copies that live as long as this object. Copies are of int if all numbers are,
+  /// as the nonblocking calls of some MPI libraries need them.
   enum class Arrays { callers, copies };
 
   /// Throws Error(invalid_argument, unsupported).
@@ -27,7 +27,7 @@ class TypedArguments {
   [[nodiscard]] const Call& call() const { return call_; }
 
  private:
-  /// `unit`: what counts and displacements are multiplied by.
+  /// `unit` is the factor of counts and displacements.
   void set_arrays(const CollectiveCall& typed, Count unit, Arrays arrays);
 
   Call call_;

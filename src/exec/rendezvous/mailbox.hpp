@@ -49,7 +49,7 @@ class Mailbox {
   /// Makes a mailbox without letters in memory of sizeof(Mailbox) bytes that is aligned to `alignment`.
   static Mailbox* create(std::byte* memory);
 
-  /// Gives it memory for letters, in the same address space or segment; the span may be replaced by another while no
+  /// Gives it memory for letters, in the same address space or segment. The span may be replaced by another while no
   /// letter is under way. Only the owner may do it.
   void use_letters(std::span<Letter> letters);
   [[nodiscard]] Letter& letter(std::uint32_t index);

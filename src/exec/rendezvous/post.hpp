@@ -24,8 +24,8 @@ class Post {
   Post(const Post&) = delete;
   Post& operator=(const Post&) = delete;
 
-  /// Has room for the letters that an execution with `receives` sends, and for those that may come. A send must not wait
-  /// for a letter: it may be what the others wait for.
+  /// Has room for the letters that an execution with `receives` sends, and for those that may come. A send must not
+  /// wait for a letter: it may be what the others wait for.
   [[nodiscard]] bool has_room_for(const Receives& receives) const { return receives.sends() <= letters_; }
   /// Gives it memory for letters. No execution is under way.
   void use_letters(std::span<Letter> letters);
@@ -45,7 +45,7 @@ class Post {
   /// Sends the letter of a receive back, since the data has been copied.
   void answer(StepIndex step);
 
-  /// Handles the letters that have come in. visitor.sent(step) is called for each send that has ended, and
+  /// Handles the letters that have come in. It calls visitor.sent(step) for each send that has ended, and
   /// visitor.arrived(step) for each receive that has begun and whose letter has come. Throws
   /// Error(invalid_argument) for a message that the plan does not expect.
   template <typename Visitor>

@@ -1,5 +1,5 @@
-/* calls LOG: calls every collective entry point once, each with a number of elements of its own, checks the results, and
- * writes into LOG.<rank> a line for each: "ok NAME", "wrong NAME" or "absent NAME". The calls are written by
+/* calls LOG: calls every collective entry point once, each with a number of elements of its own, checks the results,
+ * and writes into LOG.<rank> a line for each: "ok NAME", "wrong NAME" or "absent NAME". The calls are written by
  * make_calls.py. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

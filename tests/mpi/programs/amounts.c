@@ -1,5 +1,6 @@
-/* Calls whose amounts do not match between ranks. What becomes of the data is undefined, but an error must not be a hang: all ranks
- * return, one that receives more than it has room for with an error, and the communicator can be used on.
+/* Calls whose amounts do not match between ranks. What becomes of the data is undefined, but an error must not be a
+ * hang: all ranks return, one that receives more than it has room for with an error, and the communicator can be used
+ * on.
  * usage: amounts COLLECTIVE...; prints a line per call and rank. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Collectives on communicators of all kinds, and what else can be observed on them: attributes and their callbacks, names,
- * topologies, groups. Knows nothing of Circoll: its output must be the same with and without the drop-in. */
+/* Collectives on communicators of all kinds, and what else can be observed on them: attributes and their callbacks,
+ * names, topologies, groups. Knows nothing of Circoll: its output must be the same with and without the drop-in. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

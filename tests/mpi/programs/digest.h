@@ -1,5 +1,5 @@
-/* One line per result: how the programs here say what they have computed. `rank` and `size` are of MPI_COMM_WORLD, set by
- * the program. */
+/* One line per result: how the programs here say what they have computed. `rank` and `size` are of MPI_COMM_WORLD,
+ * set by the program. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

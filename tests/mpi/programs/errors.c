@@ -1,5 +1,5 @@
-/* Erroneous collective calls: for each the error class that is returned, and the error handlers that were called for it.
- * Knows nothing of Circoll: its output must be the same with and without the drop-in.
+/* Erroneous collective calls: for each the error class that is returned, and the error handlers that were called for
+ * it. Knows nothing of Circoll: its output must be the same with and without the drop-in.
  *   errors           user-defined error handlers, then MPI_ERRORS_RETURN, on a duplicate of MPI_COMM_WORLD
  *   errors nonblocking   the same of the nonblocking forms
  *   errors fatal     one erroneous call under MPI_ERRORS_ARE_FATAL: does not return */
@@ -15,8 +15,8 @@ static void report_of(const char* collective, const char* what, int rc) {
   report(line, rc);
 }
 
-/* Whether the MPI library itself gets through an erroneous call: where it does not look, it crashes, or one rank waits for
- * another that has been refused. "*" stands for all collectives. */
+/* Whether the MPI library itself gets through an erroneous call: where it does not look, it crashes, or one rank
+ * waits for another that has been refused. "*" stands for all collectives. */
 static int survives(const char* collective, const char* what) {
   static const struct {
     const char *collective, *what;
@@ -246,7 +246,7 @@ static void all_errors(void) {
   }
 #ifdef MPICH_VERSION
   {
-    /* Open MPI can not tell a handle that was freed. */
+    /* Open MPI cannot tell a handle that was freed. */
     MPI_Comm freed, copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &freed);
     copy = freed;

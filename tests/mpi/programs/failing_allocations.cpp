@@ -2,7 +2,7 @@
 // until none does.
 //
 // failing_allocations alike: on every rank. one: on the last rank, in nonblocking calls; in others the ranks that have
-// not failed can but wait for ever. fatal: on the last rank, in a blocking call, and under MPI's own error handler.
+// not failed can but wait forever. fatal: on the last rank, in a blocking call, and under MPI's own error handler.
 //
 // Each call must return an error, of which the communicator's error handler has heard once, or the right result; and
 // the next call on the communicator, or on later ones, which get the tags of those before, must be right.
@@ -227,8 +227,8 @@ void check_next_call(const std::string& what, const Collective& collective, Mode
   if (!next.over || next.error != MPI_SUCCESS || !is_right(collective, data)) problem(what);
 }
 
-/// Fails the n-th allocation on all ranks; each call is the first of its communicator, and of its count. False: none
-/// fails.
+/// Fails the n-th allocation on all ranks; each call is the first of its communicator, and of its count.
+/// False: none fails.
 bool fail_alike(const Collective& collective, Mode mode, long n) {
   const std::string what = std::string(collective.name) + ", " + mode_names[static_cast<int>(mode)] + ", allocation " +
                            std::to_string(n) + " fails";
@@ -246,7 +246,7 @@ bool fail_alike(const Collective& collective, Mode mode, long n) {
   return goes_on;
 }
 
-/// Fails it on the last rank, in the second call of a communicator: the others may wait for ever.
+/// Fails it on the last rank, in the second call of a communicator: the others may wait forever.
 bool fail_on_one(const Collective& collective, Mode mode, long n) {
   const std::string what = std::string(collective.name) + ", " + mode_names[static_cast<int>(mode)] + ", allocation " +
                            std::to_string(n) + " fails on the last rank";

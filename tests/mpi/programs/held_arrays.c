@@ -1,5 +1,5 @@
-/* Nonblocking and persistent collectives whose arrays of counts and displacements are overwritten, and unmapped, as soon as the
- * call has returned. Knows nothing of Circoll: its output must be the same with and without the drop-in.
+/* Nonblocking and persistent collectives whose arrays of counts and displacements are overwritten, and unmapped, as
+ * soon as the call has returned. Knows nothing of Circoll: its output must be the same with and without the drop-in.
  * held_arrays [persistent]: persistent requests too, where the MPI library has them in working order. */
 #define _GNU_SOURCE
 #include <mpi.h>

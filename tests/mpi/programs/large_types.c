@@ -8,7 +8,8 @@
 
 enum { most_ints = 8, elements = 3 };
 
-/* The type under test: which ints of an element it has, in the order of its signature, and ints from one to the next. */
+/* The type under test: which ints of an element it has, in the order of its signature, and ints from one to the
+ * next. */
 static int ints;
 static int place[most_ints];
 static int extent;

@@ -1,6 +1,6 @@
-/* Many communicators at a time, and one after another, all of them used, and some of them first by a nonblocking collective.
- * Knows nothing of Circoll: its output must be the same with and without the drop-in. MPICH has 2048 communicators, of which a
- * program can make 2046. */
+/* Many communicators at a time, and one after another, all of them used, and some of them first by a nonblocking
+ * collective. Knows nothing of Circoll: its output must be the same with and without the drop-in. MPICH has 2048
+ * communicators, of which a program can make 2046. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Nonblocking and persistent collectives, waited for in all of MPI's ways and mixed with messages; prints a digest of every
- * result. Knows nothing of Circoll. With the argument "blocking" it makes the blocking calls instead, which must print the
- * same: native nonblocking and persistent ones are no oracle, since Open MPI 4.1 crashes if a communicator is freed while
- * they are pending, and MPICH 4.0 when it starts them again. */
+/* Nonblocking and persistent collectives, waited for in all of MPI's ways and mixed with messages; prints a digest
+ * of every result. Knows nothing of Circoll. With the argument "blocking" it makes the blocking calls instead, which
+ * must print the same: native nonblocking and persistent ones are no oracle, since Open MPI 4.1 crashes if a
+ * communicator is freed while they are pending, and MPICH 4.0 when it starts them again. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,8 +109,8 @@ static void together(int n, int way) {
   drop(&r);
 }
 
-/* A nonblocking call does not wait for other ranks, be it the first one on its communicator: the others need a message first
- * that is sent after it. */
+/* A nonblocking call does not wait for other ranks, be it the first one on its communicator: the others need a
+ * message first that is sent after it. */
 static void first_call(MPI_Comm comm, const char* what) {
   MPI_Request request = MPI_REQUEST_NULL;
   int sum = 0, token = 1, i;
@@ -290,8 +290,8 @@ static void persistent(int n) {
   drop(&r);
 }
 
-/* Persistent requests may be started in an order that differs from rank to rank, and from that of their making. One of them
- * is older than thousands that have come and gone. */
+/* Persistent requests may be started in an order that differs from rank to rank, and from that of their making. One
+ * of them is older than thousands that have come and gone. */
 static void own_order(MPI_Comm comm) {
   int gone = 2500;
   struct Round r, old;

@@ -1,5 +1,5 @@
-/* What tools and their users do: MPI_Pcontrol, MPI_T, and some collectives. Knows nothing of Circoll: its output must be the
- * same with and without the drop-in. */
+/* Uses that tools and their users make: MPI_Pcontrol, MPI_T, and some collectives. Knows nothing of Circoll: its output
+ * must be the same with and without the drop-in. */
 #include <mpi.h>
 #include <stdio.h>
 

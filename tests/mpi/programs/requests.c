@@ -1,5 +1,5 @@
-/* What may and may not be done with the request of a collective. Knows nothing of Circoll: its output must be the same with
- * and without the drop-in. */
+/* Allowed and forbidden uses of a collective's request. Knows nothing of Circoll: its output must be the same with and
+ * without the drop-in. */
 #include <mpi.h>
 #include <stdio.h>
 

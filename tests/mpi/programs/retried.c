@@ -1,5 +1,5 @@
-/* Erroneous calls at one rank, under MPI_ERRORS_RETURN. Knows nothing of Circoll: its output must be the same with and without the
- * drop-in.
+/* Erroneous calls at one rank, under MPI_ERRORS_RETURN. Knows nothing of Circoll: its output must be the same with and
+ * without the drop-in.
  *   retried          the rank makes the right call after the wrong one, and the others are waiting in it
  *   retried nonblocking   the same of nonblocking calls
  *   retried left     the others' call is over without the rank, which goes on with the calls that follow */
@@ -101,8 +101,8 @@ static void retried(int nonblocking) {
   }
 }
 
-/* Gathers and reductions are over where nothing is received. What was sent is left over: no later call may get it, but one of
- * the same collective on this communicator. */
+/* Gathers and reductions are over where nothing is received. What was sent is left over: no later call may get it,
+ * but one of the same collective on this communicator. */
 static void left(void) {
   static const int collecting[] = {1, 8};
   int i, turn, rc;

@@ -1,6 +1,6 @@
-/* What repeated calls allocate, on two ranks: a small allreduce, and the messages that one consists of. Knows nothing of
- * Circoll. malloc and its kin are counted here for the whole process, whoever calls them. Fails if the allreduces allocate
- * more than the messages do. */
+/* Counts allocations of repeated calls on two ranks. These are a small allreduce, and the messages that one consists
+ * of. Knows nothing of Circoll. malloc and its kin are counted here for the whole process, whoever calls them. Fails if
+ * the allreduces allocate more than the messages do. */
 #include <mpi.h>
 #include <stddef.h>
 #include <stdio.h>

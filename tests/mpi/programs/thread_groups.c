@@ -1,5 +1,5 @@
-/* MPI_THREAD_MULTIPLE: threads make communicators of different groups at the same time, use them, blocking and not, and free
- * them. Knows nothing of Circoll: its output must be the same with and without the drop-in. */
+/* MPI_THREAD_MULTIPLE: threads make communicators of different groups at the same time, use them, blocking and not,
+ * and free them. Knows nothing of Circoll: its output must be the same with and without the drop-in. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* MPI_THREAD_MULTIPLE: threads with communicators of their own, which they make, use and free while the others do the same.
- * Knows nothing of Circoll: its output must be the same with and without the drop-in. */
+/* MPI_THREAD_MULTIPLE: threads with communicators of their own, which they make, use and free while the others do
+ * the same. Knows nothing of Circoll: its output must be the same with and without the drop-in. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* A tool of MPI's profiling interface: counts some calls and writes the counts into the file TOOL_OUTPUT at the end of
- * rank 0. With CHAINED it hands on to the next library that defines the function, else, as tools do, to the PMPI_ one. */
+/* A tool of MPI's profiling interface: counts some calls and writes the counts into the file TOOL_OUTPUT at the end
+ * of rank 0. With CHAINED it hands on to the next library that defines the function, else, as tools do, to the PMPI_
+ * one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

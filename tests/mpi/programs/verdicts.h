@@ -1,5 +1,5 @@
-/* The verdict of an MPI library on an erroneous call: the class of the error that is returned, and the error handlers that were
- * called for it. */
+/* The verdict of an MPI library on an erroneous call: the class of the error that is returned, and the error handlers
+ * that were called for it. */
 #ifndef VERDICTS_H
 #define VERDICTS_H
 

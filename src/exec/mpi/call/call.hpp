@@ -1,4 +1,4 @@
-// One call of an MPI collective: what MPI's own function takes, in one struct for all collectives.
+// One call of an MPI collective, with the arguments of MPI's own function, in one struct for all collectives.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,9 @@ struct Call {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// What is alike in calls without arrays on one communicator that differ at most in where their buffers are. What is said in
-/// place of an address (MPI_IN_PLACE, MPI_BOTTOM), or that the two buffers are the same, makes a difference.
+/// The properties that two calls on one communicator share if they differ in the addresses of their buffers only.
+/// Special values in place of an address (MPI_IN_PLACE, MPI_BOTTOM), and equal buffers, make a difference; calls with
+/// arrays have no such properties.
 struct CallShape {
   Count sendcount = 0;
   Count recvcount = 0;
@@ -65,8 +66,8 @@ struct CallShape {
 /// Calls the MPI library's own collective through PMPI_. Counts beyond int need an MPI with large-count
 /// bindings; without them MPI_ERR_COUNT is returned.
 [[nodiscard]] int call_native(const Call& call);
-/// Likewise its nonblocking call, and the one that makes a persistent request, where the library has that; else
-/// MPI_ERR_UNSUPPORTED_OPERATION.
+/// Likewise its nonblocking call, and the one that makes a persistent request, where the library has
+/// that; else MPI_ERR_UNSUPPORTED_OPERATION.
 [[nodiscard]] int start_native(const Call& call, MPI_Request* request);
 [[nodiscard]] int init_native(const Call& call, MPI_Info info, MPI_Request* request);
 

@@ -5,18 +5,6 @@
 #include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
-namespace {
-
-/// MPI's buffers of no elements may be any pointer; MPI_BOTTOM is an address to add to.
-char* as_base(const void* buffer) { return static_cast<char*>(const_cast<void*>(buffer)); }
-
-/// No address, though there is something to be found: MPI_BOTTOM needs a datatype that does not begin at it.
-bool missing(const void* buffer, Count bytes, const TypeInfo& info) {
-  return buffer == nullptr && bytes > 0 && info.true_lb_bytes == 0;
-}
-
-}  // namespace
-
 CallerBuffers::CallerBuffers(const Call& call, Rank rank, Rank size) : call_(call), rank_(rank), size_(size) {
   if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
     erroneous_ = true;
@@ -63,8 +51,8 @@ void CallerBuffers::read_reduction() {
     received = call_.recvcounts[rank_];
   }
   own_bytes_ = own * info.size_bytes;
-  erroneous_ = (!in_place_ && missing(call_.sendbuf, own_bytes_, info)) ||
-               (receives && missing(call_.recvbuf, in_place_ ? own_bytes_ : received * info.size_bytes, info));
+  erroneous_ = (!in_place_ && is_missing(call_.sendbuf, own_bytes_, info)) ||
+               (receives && is_missing(call_.recvbuf, in_place_ ? own_bytes_ : received * info.size_bytes, info));
   if (!in_place_ && receives && call_.sendbuf == call_.recvbuf) {
     erroneous_ = erroneous_ || library::refuses_equal_buffers(c, call_.recvbuf, own);
     in_place_ = true;  // what it amounts to otherwise
@@ -148,8 +136,8 @@ void CallerBuffers::read_movement() {
   if (sends && !(in_place_ && !is_scatter(c))) read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
   if (receives && !(in_place_ && is_scatter(c))) read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
   // The side with p blocks, and the side with one.
-  Side& all = is_scatter(c) ? send_ : recv_;
-  Side& one = is_scatter(c) ? recv_ : send_;
+  CallerSide& all = is_scatter(c) ? send_ : recv_;
+  CallerSide& one = is_scatter(c) ? recv_ : send_;
   if (holds_all) {
     all.blocks = size_;
     if (is_irregular(c)) {
@@ -171,7 +159,7 @@ void CallerBuffers::read_movement() {
 void CallerBuffers::read_exchange() {
   in_place_ = call_.sendbuf == MPI_IN_PLACE;
   erroneous_ = call_.recvbuf == MPI_IN_PLACE;
-  const auto set_blocks = [&](Side& side, const CountArray& counts, const CountArray& displs) {
+  const auto set_blocks = [&](CallerSide& side, const CountArray& counts, const CountArray& displs) {
     side.blocks = size_;
     if (!is_irregular(call_.collective)) return;
     side.counts = counts;
@@ -195,7 +183,7 @@ void CallerBuffers::read_exchange() {
 }
 
 bool CallerBuffers::has_lasting_handles() const {
-  const auto named = [](const Side& side) { return !side.significant || side.info.named; };
+  const auto named = [](const CallerSide& side) { return !side.significant || side.info.named; };
   return is_reducing(call_.collective) ? elements_.kernel != nullptr : named(send_) && named(recv_);
 }
 
@@ -207,8 +195,8 @@ bool CallerBuffers::readdress() {
 }
 
 bool CallerBuffers::refuses_own_block() const {
-  const Side& all = all_blocks();
-  const Side& one = &all == &send_ ? recv_ : send_;
+  const CallerSide& all = all_blocks();
+  const CallerSide& one = &all == &send_ ? recv_ : send_;
   if (!library::refuses_equal_blocks || !all.significant || !one.significant) return false;
   if (all.type != one.type || one.total_bytes() == 0 || all.elements_of(rank_) != one.count) return false;
   const Count elements = all.displs ? all.displs[rank_] : all.count * rank_;
@@ -221,15 +209,6 @@ bool CallerBuffers::refuses_equal_buffers() const {
   if (own_bytes_ == 0) return false;
   if (call_.collective == Collective::alltoallv) return call_.sendcounts.data() == call_.recvcounts.data();
   return send_.count == recv_.count;
-}
-
-bool CallerBuffers::Side::missing() const { return significant && mpi::missing(buffer, total_bytes(), info); }
-
-Count CallerBuffers::Side::total_bytes() const {
-  if (!counts) return blocks * count * info.size_bytes;
-  Count elements = 0;
-  for (Rank i = 0; i < blocks; ++i) elements += counts[i];
-  return elements * info.size_bytes;
 }
 
 // ---- signatures
@@ -264,11 +243,11 @@ void CallerBuffers::add_arrays(Signature& s) const {
     s.counts = {.values = call_.recvcounts, .size = size_};
     return;
   }
-  const auto counts_of = [&](const Side& side) {
+  const auto counts_of = [&](const CallerSide& side) {
     return Numbers{.values = side.counts, .unit = side.info.size_bytes, .size = size_};
   };
   // Staging memory has no displacements.
-  const auto displs_of = [&](const Side& side) {
+  const auto displs_of = [&](const CallerSide& side) {
     if (!side.significant || !side.displs || side.staged()) return Numbers{};
     return Numbers{.values = side.displs, .unit = side.info.extent_bytes, .size = size_};
   };
@@ -286,7 +265,7 @@ Signature CallerBuffers::prologue_signature(const InternedChoice& choice) const 
   return s;
 }
 
-const CallerBuffers::Side& CallerBuffers::all_blocks() const {
+const CallerSide& CallerBuffers::all_blocks() const {
   return is_scatter(call_.collective) || is_exchange(call_.collective) ? send_ : recv_;
 }
 
@@ -309,97 +288,6 @@ bool CallerBuffers::admits(std::span<const Block> blocks, std::span<const Count>
     if (counts[i] > recv_.bytes_of(static_cast<Rank>(i))) return false;
   }
   return true;
-}
-
-void CallerBuffers::discard(std::span<const Block> blocks, std::span<const Count> counts) {
-  discarded_bytes_ = 0;
-  recv_.copied = true;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const Rank to = is_exchange(call_.collective)  ? static_cast<Rank>(blocks[i] % size_)
-                    : is_scatter(call_.collective) ? static_cast<Rank>(i)
-                                                   : rank_;
-    if (to == rank_) discarded_bytes_ += counts[i];
-  }
-}
-
-// ---- the caller's memory
-
-Count CallerBuffers::send_staging_bytes() const { return send_.staged() ? send_.total_bytes() : 0; }
-
-Count CallerBuffers::recv_staging_bytes() const {
-  if (is_reduce_scatter(call_.collective) && in_place_) {
-    const Count own = call_.collective == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
-    return own * elements_.extent_bytes;
-  }
-  if (discards()) return discarded_bytes_;
-  return recv_.staged() ? recv_.total_bytes() : 0;
-}
-
-char* CallerBuffers::send_base(std::byte* staging) const {
-  if (is_reducing(call_.collective)) {
-    if (!in_place_) return as_base(call_.sendbuf);
-    return is_reduce_scatter(call_.collective) ? as_base(call_.recvbuf) : nullptr;
-  }
-  return send_.staged() ? reinterpret_cast<char*>(staging) : send_.buffer;
-}
-
-char* CallerBuffers::recv_base(std::byte* staging) const {
-  if (is_reducing(call_.collective)) {
-    if (is_reduce_scatter(call_.collective) && in_place_) {
-      return reinterpret_cast<char*>(staging) - elements_.info.true_lb_bytes;
-    }
-    return as_base(call_.recvbuf);
-  }
-  return recv_.staged() ? reinterpret_cast<char*>(staging) : recv_.buffer;
-}
-
-int CallerBuffers::pack_side(const Side& side, std::byte* to) {
-  if (!side.counts) return pack(side.buffer, side.blocks * side.count, side.type, side.info, to);
-  for (Rank i = 0; i < side.blocks; ++i) {
-    const int rc = pack(side.block_begin(i), side.counts[i], side.type, side.info, to);
-    if (rc != MPI_SUCCESS) return rc;
-    to += packed_bytes(side.info, side.counts[i]);
-  }
-  return MPI_SUCCESS;
-}
-
-int CallerBuffers::unpack_side(const Side& side, const std::byte* from) {
-  if (!side.counts) return unpack(from, side.buffer, side.blocks * side.count, side.type, side.info);
-  for (Rank i = 0; i < side.blocks; ++i) {
-    const int rc = unpack(from, side.block_begin(i), side.counts[i], side.type, side.info);
-    if (rc != MPI_SUCCESS) return rc;
-    from += packed_bytes(side.info, side.counts[i]);
-  }
-  return MPI_SUCCESS;
-}
-
-/// In place: this rank's contribution lies in the caller's receive buffer, and must lie in its staged form.
-int CallerBuffers::pack_own_block(std::byte* recv_staging) const {
-  if (!recv_.counts) {
-    return pack(recv_.buffer + rank_ * recv_.count * recv_.info.extent_bytes, recv_.count, recv_.type, recv_.info,
-                recv_staging + rank_ * packed_bytes(recv_.info, recv_.count));
-  }
-  for (Rank i = 0; i < rank_; ++i) recv_staging += packed_bytes(recv_.info, recv_.counts[i]);
-  return pack(recv_.block_begin(rank_), recv_.counts[rank_], recv_.type, recv_.info, recv_staging);
-}
-
-int CallerBuffers::before(std::byte* send_staging, std::byte* recv_staging) const {
-  if (is_reducing(call_.collective)) return MPI_SUCCESS;
-  if (send_.staged()) return pack_side(send_, send_staging);
-  if (!recv_.staged() || discards()) return MPI_SUCCESS;
-  if (call_.collective == Collective::bcast) return at_root() ? pack_side(recv_, recv_staging) : MPI_SUCCESS;
-  return in_place_ ? pack_own_block(recv_staging) : MPI_SUCCESS;
-}
-
-int CallerBuffers::after(const std::byte* recv_staging, const Elements& elements) const {
-  const Collective c = call_.collective;
-  if (is_reduce_scatter(c) && in_place_) {
-    const Count own = c == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
-    return elements.copy(as_base(call_.recvbuf),
-                         reinterpret_cast<const char*>(recv_staging) - elements_.info.true_lb_bytes, own);
-  }
-  if (!recv_.staged() || discards() || (c == Collective::bcast && at_root())) return MPI_SUCCESS;
-  return unpack_side(recv_, recv_staging);
 }
 
 }  // namespace circoll::mpi

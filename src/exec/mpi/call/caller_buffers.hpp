@@ -1,4 +1,4 @@
-// Reads a call's arguments: what they mean for a plan, and how the caller's buffers meet it.
+// Reads a call's arguments: their meaning for a plan, and how the caller's buffers meet it.
 #pragma once
 
 #include <mpi.h>
@@ -8,6 +8,7 @@
 
 #include "circoll/collectives.hpp"
 #include "exec/mpi/call/call.hpp"
+#include "exec/mpi/call/caller_side.hpp"
 #include "exec/mpi/call/elements.hpp"
 #include "prepare/signature.hpp"
 
@@ -23,9 +24,8 @@ using prepare::Signature;
 /// different (count, type). A buffer of a dense type is its own packed form; one with gaps goes through
 /// staging memory, and so do the blocks that an alltoall(v) in place sends: those received will lie where they were.
 ///
-/// Reductions work on elements in the caller's buffers: with our kernels where operator and type are
-/// predefined, else with the user's function through MPI_Reduce_local, on elements spaced by the datatype's
-/// extent.
+/// Reductions work on elements in the caller's buffers: with our kernels where operator and type are predefined, else
+/// with the user's function through MPI_Reduce_local, on elements spaced by the datatype's extent.
 class CallerBuffers {
  public:
   CallerBuffers(const Call& call, Rank rank, Rank size);
@@ -36,8 +36,8 @@ class CallerBuffers {
   [[nodiscard]] bool readdress();
   /// The arguments are wrong: the native collective shall say how.
   [[nodiscard]] bool erroneous() const { return erroneous_; }
-  /// Whether a call with the same arguments means the same: there are no arrays, which the program may change, and handles
-  /// are MPI's own, which it can not free.
+  /// True if a call with the same arguments means the same. There are no arrays then, which the program may change, and
+  /// handles are MPI's own, which it cannot free.
   [[nodiscard]] bool lasting() const { return !is_irregular(call_.collective) && has_lasting_handles(); }
   /// The part of it that is about handles.
   [[nodiscard]] bool has_lasting_handles() const;
@@ -52,15 +52,16 @@ class CallerBuffers {
   /// gatherv and scatterv, whose counts are known at the root only; alltoallv, unless its algorithm is direct.
   [[nodiscard]] bool needs_prologue() const { return has_unknown_size(call_.collective); }
   [[nodiscard]] Signature prologue_signature(const InternedChoice& choice) const;
-  /// Packed bytes of this rank's contribution or block; alltoall(v): of all that it sends.
+  /// Packed bytes of this rank's contribution or block. For alltoall(v) they are of all that it sends.
   [[nodiscard]] Count own_bytes() const { return own_bytes_; }
   /// Packed bytes of every block that this rank knows about: at the root, or those that it sends (alltoallv). Elsewhere
   /// nothing is written.
   void known_counts(std::span<Count> counts) const;
-  /// Whether the blocks that will arrive fit into this rank's buffer. `counts` is about user blocks 0 .. p - 1, for
+  /// True if the blocks that will arrive fit into this rank's buffer. `counts` is about user blocks 0 .. p - 1, for
   /// alltoallv about `blocks`.
   [[nodiscard]] bool admits(std::span<const Block> blocks, std::span<const Count> counts) const;
-  /// Where they do not: they go into staging memory, and no further. The other ranks send them, since they cannot know.
+  /// Lets blocks that do not fit go into staging memory, and no further. The other ranks send them, since
+  /// they cannot know.
   void discard(std::span<const Block> blocks, std::span<const Count> counts);
   [[nodiscard]] bool discards() const { return discarded_bytes_ >= 0; }
 
@@ -73,28 +74,6 @@ class CallerBuffers {
   [[nodiscard]] int after(const std::byte* recv_staging, const Elements& elements) const;
 
  private:
-  /// A caller's buffer that takes part at this rank: equal blocks one after another, or blocks at
-  /// displacements.
-  struct Side {
-    bool significant = false;
-    char* buffer = nullptr;
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    TypeInfo info{};
-    Count count = 0;  ///< elements of each block, or of the only one
-    Rank blocks = 1;
-    CountArray counts{};  ///< instead of `count`
-    CountArray displs{};
-    bool copied = false;  ///< goes through staging memory even if it is dense
-
-    [[nodiscard]] bool staged() const { return significant && (copied || !info.dense); }
-    [[nodiscard]] Count bytes_of(Rank block) const { return elements_of(block) * info.size_bytes; }
-    [[nodiscard]] Count elements_of(Rank block) const { return counts ? counts[block] : count; }
-    [[nodiscard]] Count total_bytes() const;
-    /// Null, though there are elements in it.
-    [[nodiscard]] bool missing() const;
-    [[nodiscard]] char* block_begin(Rank block) const { return buffer + displs[block] * info.extent_bytes; }
-  };
-
   void read_reduction();
   void read_operator(const TypeInfo& info);
   void read_movement();
@@ -102,16 +81,14 @@ class CallerBuffers {
   void read_send(const void* buffer, Count count, MPI_Datatype type);
   void read_recv(void* buffer, Count count, MPI_Datatype type);
   void check_counts(const CountArray& counts, bool significant);
-  /// Whether the native collective refuses equal buffers at this rank: the two of an exchange, or of other collectives
-  /// the side with one block and this rank's block in the other.
+  /// True if the native collective refuses equal buffers at this rank. They are the two of an exchange; in other
+  /// collectives, the side with one block and this rank's block in the other.
   [[nodiscard]] bool refuses_equal_buffers() const;
   [[nodiscard]] bool refuses_own_block() const;
   [[nodiscard]] bool at_root() const { return rank_ == call_.root; }
   /// The side with a block of every rank.
-  [[nodiscard]] const Side& all_blocks() const;
+  [[nodiscard]] const CallerSide& all_blocks() const;
   void add_arrays(Signature& signature) const;
-  [[nodiscard]] static int pack_side(const Side& side, std::byte* to);
-  [[nodiscard]] static int unpack_side(const Side& side, const std::byte* from);
   [[nodiscard]] int pack_own_block(std::byte* recv_staging) const;
 
   const Call& call_;
@@ -120,8 +97,8 @@ class CallerBuffers {
   bool erroneous_ = false;
   std::string_view unsupported_{};
   bool in_place_ = false;  ///< as the caller says it
-  Side send_{};
-  Side recv_{};
+  CallerSide send_{};
+  CallerSide recv_{};
   Elements elements_{};
   bool idempotent_ = false;
   bool exact_ = true;

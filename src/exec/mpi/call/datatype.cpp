@@ -102,8 +102,8 @@ std::vector<Row> predefined_rows() {
   return rows;
 }
 
-// What is asked here can not fail for a handle that has_handle() admits: errors of questions without a communicator would go
-// to the program's error handler.
+// What is asked here cannot fail for a handle that has_handle() admits: errors of questions without a communicator
+// would go to the program's error handler.
 
 /// The bytes of a datatype, where MPI counts them.
 struct Measures {
@@ -124,7 +124,7 @@ std::optional<Measures> measures_of(MPI_Datatype type) {
   return known ? std::optional(m) : std::nullopt;
 }
 
-/// How a datatype was made: its constructor, and how many arguments of each kind that had.
+/// The constructor of a datatype, and how many arguments of each kind it had.
 struct Envelope {
   int combiner = MPI_COMBINER_NAMED;
   Count numbers = 0;  ///< counts and the like, of either width
@@ -146,7 +146,7 @@ struct Envelope {
   }
 };
 
-/// With the query of large counts where there is one: the other is refused for types that were made with such.
+/// Uses the query of large counts where there is one. The other is refused for types that were made with such.
 std::optional<Envelope> envelope_of(MPI_Datatype type) {
   Envelope e;
 #if CIRCOLL_HAS_LARGE_COUNTS
@@ -180,8 +180,7 @@ std::optional<MPI_Datatype> inner_type(MPI_Datatype type, const Envelope& e) {
   return rc == MPI_SUCCESS ? std::optional(inner) : std::nullopt;
 }
 
-/// True if an array of the datatype is byte for byte its packed form. Conservative: unusual constructors are
-/// packed.
+/// True if an array of the datatype is byte for byte its packed form. Conservative: unusual constructors are packed.
 bool is_dense(MPI_Datatype type, const Measures& m, int depth = 0) {
   if (m.size != m.extent || m.lb != 0) return false;
   const std::optional<Envelope> envelope = envelope_of(type);
@@ -197,7 +196,7 @@ bool is_dense(MPI_Datatype type, const Measures& m, int depth = 0) {
   return dense;
 }
 
-/// Whether a handle is a datatype's. Asked with a communicator of ours, which returns errors.
+/// True if a handle is a datatype's. Asked with a communicator of ours, which returns errors.
 bool has_handle(MPI_Datatype type) {
   MPI_Comm self = self_communicator();
   int bytes = 0;
@@ -274,8 +273,8 @@ Count chunk_elements(const TypeInfo& info) {
   return std::max<Count>(1, pack_chunk_bytes / std::max<Count>(1, info.size_bytes));
 }
 
-/// The way for elements beyond 1 GiB, which MPI_Pack can not address, for absolute addresses, which
-/// MPICH's MPI_Pack takes for a null pointer, and for what it packs wrong: a message to ourselves.
+/// Packs by a message to ourselves. It serves elements beyond 1 GiB, which MPI_Pack cannot address, absolute addresses,
+/// which MPICH's MPI_Pack takes for a null pointer, and types that it packs wrong.
 int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_type, Count from_extent, void* to,
                        Count to_count, MPI_Datatype to_type, Count to_extent) {
   MPI_Datatype out = MPI_DATATYPE_NULL, in = MPI_DATATYPE_NULL;

@@ -1,4 +1,4 @@
-// What the executor must know about an MPI datatype, and packing without int limits.
+// Facts about an MPI datatype for the executor, and packing without int limits.
 #pragma once
 
 #include <mpi.h>
@@ -34,7 +34,7 @@ void describe_as(MPI_Datatype type, const TypeInfo& info);
 
 /// Elements of `from`, packed without gaps into `to`. Returns an MPI error code.
 [[nodiscard]] int pack(const void* from, Count count, MPI_Datatype type, const TypeInfo& info, void* to);
-/// The inverse: packed bytes into `count` elements at `to`; gaps are not touched.
+/// The inverse puts packed bytes into `count` elements at `to`; gaps are not touched.
 [[nodiscard]] int unpack(const void* from, void* to, Count count, MPI_Datatype type, const TypeInfo& info);
 
 /// A datatype of `count` elements of `type`, where `count` may exceed int. Committed; the caller frees it.

@@ -43,8 +43,8 @@ std::optional<Op> predefined_op(MPI_Op op) {
 }
 
 std::optional<bool> commutes(MPI_Op op) {
-  // A question about an operator alone fails in the program's error handler: a reduction of nothing, on a communicator of
-  // ours, says before whether the handle is one.
+  // A question about an operator alone fails in the program's error handler: a reduction of nothing, on a communicator
+  // of ours, says before whether the handle is one.
   MPI_Comm self = self_communicator();
   if (self == MPI_COMM_NULL) return std::nullopt;
   {

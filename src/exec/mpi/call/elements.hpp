@@ -13,7 +13,7 @@ namespace circoll::mpi {
 /// The predefined operator of this handle, or nothing for a user's.
 [[nodiscard]] std::optional<Op> predefined_op(MPI_Op op);
 
-/// Whether a user's operator commutes, or nothing if the handle is not an operator's. Thread-safe.
+/// True if a user's operator commutes; nothing if the handle is not an operator's. Thread-safe.
 [[nodiscard]] std::optional<bool> commutes(MPI_Op op);
 
 /// Works on elements in memory. With a kernel, and for bytes, elements are contiguous; otherwise a user

@@ -1,5 +1,6 @@
-// What a program may free or overwrite while operations still need it, as soon as a nonblocking call has returned or a
-// persistent request has been made: datatypes and operators, and arrays of counts, which MPI libraries copy, too.
+// Operations keep arguments that a program may free or overwrite while they still need them. The program may do so as
+// soon as a nonblocking call has returned or a persistent request has been made. Such arguments are datatypes and
+// operators, and arrays of counts, which MPI libraries copy, too.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +12,7 @@
 
 namespace circoll::mpi {
 
-/// What MPI_Op_free does: true if the operator is held, and will be freed later; false if the caller shall free it now.
+/// Serves MPI_Op_free. True if the operator is held, and will be freed later; false if the caller shall free it now.
 [[nodiscard]] bool free_op_later(MPI_Op op) noexcept;
 
 /// Holds what a call refers to, as long as it lives.

@@ -186,7 +186,7 @@ int call_narrowed(const Call& call) {
   return call_classic(classic);
 }
 
-/// Which functions can take a call as it is.
+/// The functions that can take a call as it is.
 enum class Width { classic, large, mixed };
 
 Width width_of(const Call& c) {

@@ -22,7 +22,7 @@ struct Arguments {
   CountArray displs;
 };
 
-/// What is wrong with them; empty if nothing is.
+/// The complaint about wrong arguments; empty if they are right.
 std::string complaint(const Arguments& side, Rank size) {
   const std::string of = side.name.empty() ? "the " : "the " + side.name + " ";
   if (side.type == MPI_DATATYPE_NULL) return of + "datatype is MPI_DATATYPE_NULL";

@@ -1,5 +1,5 @@
-// Says in words what is wrong with the arguments of a call, for the callers of the API. The drop-in leaves that to the
-// MPI library.
+// Describes the mistakes in the arguments of a call in words, for the callers of the API. The drop-in leaves that to
+// the MPI library.
 #pragma once
 
 #include <mpi.h>

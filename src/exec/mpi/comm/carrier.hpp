@@ -13,8 +13,8 @@
 namespace circoll::mpi {
 
 /// A private communicator that returns errors, and its tags. No tag of ours is visible to the program. One of
-/// MPI_COMM_WORLD serves all communicators within it (share_world); without it each communicator gets one of its own
-/// ranks.
+/// MPI_COMM_WORLD serves all communicators within it (share_world); without it each communicator gets one of
+/// its own ranks.
 class Carrier {
  public:
   /// Takes the communicator over.
@@ -40,13 +40,13 @@ class Carrier {
   Placement placement_;
 };
 
-/// How this MPI library's tags are divided.
+/// The division of this MPI library's tags.
 [[nodiscard]] const TagLayout& tag_layout();
 
 /// Makes the carrier that the communicators within MPI_COMM_WORLD share, or none on all ranks. Collective over
 /// MPI_COMM_WORLD; at most once, where MPI_Init ends, before any collective. Returns an MPI error code.
 [[nodiscard]] int share_world();
-/// That carrier; nullptr if there is none.
+/// The shared carrier; nullptr if there is none.
 [[nodiscard]] const std::shared_ptr<Carrier>& shared_world();
 
 }  // namespace circoll::mpi

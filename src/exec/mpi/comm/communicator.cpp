@@ -17,8 +17,8 @@
 namespace circoll::mpi {
 namespace {
 
-/// Units that are left for nonblocking operations: their agreement must not fail, when it is too late for the native
-/// call.
+/// Units that are left for nonblocking operations. Their agreement must not fail, when it is too late for the
+/// native call.
 int spare_units(Carrier& carrier) { return carrier.tags().units() / 8; }
 
 /// The states of the communicators that a thread used last: programs use a few in turn.
@@ -30,7 +30,7 @@ class Memo {
     }
     return nullptr;
   }
-  /// In place of the one that was first. The communicator is not in it.
+  /// Puts it in place of the one that was first. The communicator is not in it.
   void add(MPI_Comm comm, CommState* state) {
     entries_[oldest_] = {comm, globals().generation.load(), state};
     oldest_ = (oldest_ + 1) % entries_.size();

@@ -1,4 +1,4 @@
-// What the executor keeps with a user's communicator.
+// State that the executor keeps with a user's communicator.
 #pragma once
 
 #include <mpi.h>
@@ -62,7 +62,7 @@ class CommState {
   /// without one while MPI_Finalize runs, or while the communicator is being freed.
   [[nodiscard]] static CommState* of(MPI_Comm comm, int* error);
 
-  /// The state of a communicator if it is among those that this thread has used last; else nullptr, without asking MPI.
+  /// The state of a communicator that this thread has used lately; else nullptr, without asking MPI.
   [[nodiscard]] static CommState* last_used(MPI_Comm comm);
 
   ~CommState();
@@ -77,25 +77,27 @@ class CommState {
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] Rank size() const { return size_; }
 
-  // What a served call needs, in this order. An erroneous call asks for nothing, so that the other ranks' call is the
-  // first.
+  // What a served call needs, in this order. An erroneous call asks for nothing, so that the other ranks' call
+  // is the first.
 
-  /// Whether carrier and placement are known without asking the other ranks.
+  /// True if carrier and placement are known without asking the other ranks.
   [[nodiscard]] bool has_carrier() const { return size_ == 1 || carrier_ != nullptr; }
   /// Makes a carrier of the communicator's own ranks, where MPI_COMM_WORLD shares none. Collective. Afterwards usable()
   /// says whether there is one. Returns an MPI error code.
   [[nodiscard]] int make_carrier();
-  /// Where the ranks are. After has_carrier().
+  /// The placement of the ranks. After has_carrier().
   [[nodiscard]] const Placement& placement() const { return placement_; }
 
   /// Agrees with the other ranks on the tags of the communicator, once, in the first call that is served. Waits for
   /// them; afterwards usable() says whether there are tags. Returns an MPI error code.
   [[nodiscard]] int open();
-  /// Whether a nonblocking call can be served: it needs no agreement, or one that cannot fail. The same on all ranks.
+  /// True if a nonblocking call can be served, because it needs no agreement, or one that cannot fail. The same on
+  /// all ranks.
   [[nodiscard]] bool serves_nonblocking() const;
-  /// The same as a part of the first nonblocking operation: begun in its call, so that all ranks begin it in one order.
+  /// The same as a part of the first nonblocking operation. It is begun in its call, so that all ranks begin it in
+  /// one order.
   [[nodiscard]] int begin_open();
-  /// Whether it is over; asks MPI. Thread-safe; waits for no other thread.
+  /// True if it is over; asks MPI. Thread-safe; waits for no other thread.
   [[nodiscard]] bool opened();
 
   /// The way of the messages of a blocking call. Such calls come one after another at each rank, so that those of one
@@ -117,8 +119,8 @@ class CommState {
   [[nodiscard]] int reserve(int units, TagRange* range);
   [[nodiscard]] Route route(const TagRange& range, int units) const;
 
-  /// This rank was refused a call that others may have made, or has given up an execution: messages for it may be left
-  /// behind, which no other communicator may meet.
+  /// Keeps the tags from other communicators after a refused call or an execution that was given up. Others may have
+  /// made the call, and messages for it may be left behind, which no other communicator may meet.
   void spoil_tags();
 
   /// The attachment of a room, made if there is none; or nullptr if there is none. It is made by the thread that uses

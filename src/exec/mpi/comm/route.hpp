@@ -12,15 +12,15 @@
 
 namespace circoll::mpi {
 
-/// Messages of an execution go over `comm`, where a peer has another rank, and have `span` tags from `offset` on in a
-/// range. What it refers to outlives the execution.
+/// The communicator and tags of an execution's messages. They go over `comm`, where a peer has another rank, and have
+/// `span` tags from `offset` on in a range. What it refers to outlives the execution.
 struct Route {
   MPI_Comm comm = MPI_COMM_NULL;
   const RankMap* ranks = nullptr;
   const TagRange* range = nullptr;
   int offset = 0;
   std::uint32_t span = 1;
-  /// The channel of each peer, by the ranks of the communicator; nullptr: MPI serves all.
+  /// The channel of each peer, by the ranks of the communicator; nullptr if MPI serves all.
   const std::vector<std::uint8_t>* channels = nullptr;
 
   /// The number of the channel that serves a peer: 0 is MPI.

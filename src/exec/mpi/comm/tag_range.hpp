@@ -11,9 +11,9 @@
 namespace circoll::mpi {
 
 /// Tags that no other communicator's messages to this rank have. Each rank takes a range of its own and tells the
-/// others where it begins: they send with its tags. So nobody needs to find what is free at all ranks, threads and
-/// pending agreements do not disturb one another, and a range is given back without asking. Mostly all ranks take the
-/// same.
+/// others where it begins: they send with its tags. So nobody needs to find what is free at all ranks, threads
+/// and pending agreements do not disturb one another, and a range is given back without asking. Mostly all ranks
+/// take the same.
 class TagRange {
  public:
   TagRange() = default;

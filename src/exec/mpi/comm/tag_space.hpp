@@ -19,15 +19,15 @@ struct TagLayout {
 
   int unit = 4;  ///< tags of the smallest range
 
-  /// The layout for tags 0 .. largest_tag: units of 4 to 256 tags, so that there are 64 contexts at least, and some
+  /// The layout for tags 0 .. largest_tag, in units of 4 to 256 tags. So there are 64 contexts at least, and some
   /// thousands with the tags that MPI libraries have. `largest_tag` is at least 32767, as MPI promises.
   [[nodiscard]] static TagLayout of(int largest_tag);
 
   [[nodiscard]] int blocking_tags() const { return blocking_units * unit; }
-  /// Between the first tags of two collectives: an erroneous call may leave messages of its collective behind, which
-  /// the next call of another one must not meet.
+  /// The distance between the first tags of two collectives. An erroneous call may leave messages of its collective
+  /// behind, which the next call of another one must not meet.
   [[nodiscard]] int blocking_stride() const { return unit / 4; }
-  /// Whether there are more contexts than a program can need, of so many tags. Only then may an agreement on them be a
+  /// True if there are more contexts than a program can need, of so many tags. Only then may an agreement on them be a
   /// part of a nonblocking call, which cannot be left to the MPI library any more when it fails.
   [[nodiscard]] bool is_plentiful(int largest_tag) const { return largest_tag / (context_units * unit) >= 4095; }
   /// Tags that one execution may have at most.
@@ -41,7 +41,8 @@ class TagSpace {
  public:
   explicit TagSpace(int units);
 
-  /// The first unit of a range that is taken now; -1 if there is none, or if less than `spare` units would be left.
+  /// The first unit of a range that is taken now. It is -1 if there is none, or if less than `spare` units would
+  /// be left.
   [[nodiscard]] int take(int units, int spare = 0);
   /// Gives a range back. What must not be used again is kept instead.
   void give_back(int first, int units) noexcept;

@@ -1,4 +1,4 @@
-// The MPI library that this is compiled for: what Circoll must know of it beyond the standard.
+// Facts about the MPI library that this is compiled for, beyond the standard.
 //
 // Each library has a file of its own with all of these names, so that one more library is one more file and two lines
 // here. The macros are for names that not every header declares; everything else is a constant or a function:

@@ -45,38 +45,39 @@ namespace circoll::mpi::library {
 /// The name of the library, and of its drop-in.
 inline constexpr const MpiLibrary* identity = &openmpi_library;
 
-/// Whether MPI_<Name>_init is MPIX_<Name>_init.
+/// True if MPI_<Name>_init is MPIX_<Name>_init.
 inline constexpr bool persistent_is_extension = CIRCOLL_PERSISTENT_IS_EXTENSION != 0;
 
-/// Private communicators that a process may have where MPI_COMM_WORLD shares none, an eighth of all that the MPI
-/// library can have: the program must not run out of them because of us.
+/// Private communicators that a process may have where MPI_COMM_WORLD shares none. They are an eighth of all that the
+/// MPI library can have, so that the program does not run out of them because of us.
 inline constexpr int most_private_communicators = 4096;
 
-/// Whether threads may make communicators of different groups at the same time. Open MPI's hang then, so that ours are
+/// True if threads may make communicators of different groups at the same time. Open MPI's hang then, so that ours are
 /// made before there are threads.
 inline constexpr bool makes_communicators_in_threads = false;
 
-/// Whether the library's own nonblocking collectives may be under way when their communicator is freed.
+/// True if the library's own nonblocking collectives may be under way when their communicator is freed.
 inline constexpr bool nonblocking_outlives_communicator = false;
 
 // Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the
 // ranks where that refuses it, and must not where it does not, for there it would wait for the others.
 
-/// Whether a rank's own block, given as both buffers, is refused.
+/// True if a rank's own block, given as both buffers, is refused.
 inline constexpr bool refuses_equal_blocks = false;
 
-/// Whether a reduction of `count` elements in all is refused if both buffers are `buffer`.
+/// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
 [[nodiscard]] inline bool refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
   return collective == Collective::reduce || (collective == Collective::allreduce && buffer != MPI_BOTTOM && count > 1);
 }
 
-/// Whether MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes.
+/// True if MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes.
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype /*type*/, Count /*size*/, Count /*true_extent*/) { return false; }
 
-/// Whether time passes in MPI's own waiting only.
+/// True if time passes in MPI's own waiting only.
 inline constexpr bool waits_inside_mpi = false;
 
-/// Whether ranks share memory for data in which nothing is kept, and such memory (nullptr: there is none).
+/// True if ranks share memory for data, in which nothing is kept. Such memory (nullptr: there is none) is
+/// allocated here.
 inline constexpr bool shares_data_memory = false;
 [[nodiscard]] inline void* allocate_shared_data(std::size_t /*bytes*/) { return nullptr; }
 inline void free_shared_data(void* /*data*/) {}

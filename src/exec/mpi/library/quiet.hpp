@@ -9,9 +9,9 @@
 namespace circoll::mpi {
 
 /// Keeps errors that belong to no communicator from the program's error handlers while it lives. MPI gives them to the
-/// handler of MPI_COMM_WORLD, from MPI 4 on to that of MPI_COMM_SELF; some do for years after. It costs several calls, and
-/// during them errors of the program's other threads are returned, too: for what is asked once, at a begin or an end. What
-/// comes again must be asked with a communicator of ours.
+/// handler of MPI_COMM_WORLD, from MPI 4 on to that of MPI_COMM_SELF; some do for years after. It costs several calls,
+/// and during them errors of the program's other threads are returned, too: for what is asked once, at a begin or an
+/// end. What comes again must be asked with a communicator of ours.
 class QuietErrors {
  public:
   QuietErrors() {

@@ -23,33 +23,34 @@ namespace circoll::mpi::library {
 /// The name of the library, and of its drop-in.
 inline constexpr const MpiLibrary* identity = nullptr;
 
-/// Whether MPI_<Name>_init is MPIX_<Name>_init.
+/// True if MPI_<Name>_init is MPIX_<Name>_init.
 inline constexpr bool persistent_is_extension = false;
 
 /// Private communicators that a process may have where MPI_COMM_WORLD shares none.
 inline constexpr int most_private_communicators = 256;
 
-/// Whether threads may make communicators of different groups at the same time.
+/// True if threads may make communicators of different groups at the same time.
 inline constexpr bool makes_communicators_in_threads = true;
 
-/// Whether the library's own nonblocking collectives may be under way when their communicator is freed.
+/// True if the library's own nonblocking collectives may be under way when their communicator is freed.
 inline constexpr bool nonblocking_outlives_communicator = true;
 
-/// Whether a rank's own block, given as both buffers, is refused.
+/// True if a rank's own block, given as both buffers, is refused.
 inline constexpr bool refuses_equal_blocks = true;
 
-/// Whether a reduction of `count` elements in all is refused if both buffers are `buffer`.
+/// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
 [[nodiscard]] inline bool refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) {
   return count > 0;
 }
 
-/// Whether MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes.
+/// True if MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes.
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype /*type*/, Count /*size*/, Count /*true_extent*/) { return false; }
 
-/// Whether time passes in MPI's own waiting only.
+/// True if time passes in MPI's own waiting only.
 inline constexpr bool waits_inside_mpi = true;
 
-/// Whether ranks share memory for data in which nothing is kept, and such memory (nullptr: there is none).
+/// True if ranks share memory for data, in which nothing is kept. Such memory (nullptr: there is none) is
+/// allocated here.
 inline constexpr bool shares_data_memory = true;
 [[nodiscard]] inline void* allocate_shared_data(std::size_t bytes) {
   return smpi_shared_malloc(bytes, __FILE__, __LINE__);

@@ -10,8 +10,8 @@
 
 namespace circoll::mpi {
 
-/// Requests of executions that ended with an error. Their memory is not used again before they are complete.
-/// Thread-safe.
+/// Requests of executions that ended with an error. Their memory is not used again before they
+/// are complete. Thread-safe.
 class Abandoned {
  public:
   /// Keeps the block until all requests are complete. If there is no memory for that, the block is lost.

@@ -8,8 +8,8 @@
 
 namespace circoll::mpi {
 
-/// Blocks of scratch memory, shared by all communicators: what is kept is bounded by the executions that were
-/// under way at the same time, not by the number of communicators. Thread-safe.
+/// Blocks of scratch memory, shared by all communicators. The memory kept is bounded by the executions that were under
+/// way at the same time, not by the number of communicators. Thread-safe.
 class ArenaPool {
  public:
   /// Free blocks of more bytes than this together are given back to the system.
@@ -21,8 +21,7 @@ class ArenaPool {
     std::size_t bytes = 0;
   };
 
-  /// A block of at least `bytes` bytes, aligned to `alignment`; no block if bytes is 0. Throws
-  /// std::bad_alloc.
+  /// A block of at least `bytes` bytes, aligned to `alignment`; no block if bytes is 0. Throws std::bad_alloc.
   [[nodiscard]] Block acquire(std::size_t bytes);
   void release(Block block) noexcept;
 
@@ -43,7 +42,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// In place of the block before, or the same if that is large enough. Throws std::bad_alloc.
+  /// Gives a block in place of the one before, or the same if that is large enough. Throws std::bad_alloc.
   [[nodiscard]] std::byte* acquire(std::size_t bytes) {
     if (block_.bytes < bytes) {
       reset();

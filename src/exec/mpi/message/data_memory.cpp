@@ -32,13 +32,4 @@ void free_bulk(std::byte* data, std::size_t bytes) noexcept {
   ::operator delete (data, std::align_val_t{ArenaPool::alignment});
 }
 
-void BulkBytes::resize(std::size_t bytes) {
-  if (data_ != nullptr) free_bulk(data_, bytes_);
-  data_ = nullptr;
-  bytes_ = 0;
-  if (bytes == 0) return;
-  data_ = allocate_bulk(bytes);
-  bytes_ = bytes;
-}
-
 }  // namespace circoll::mpi

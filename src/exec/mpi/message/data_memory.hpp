@@ -1,37 +1,17 @@
-// Memory for data, as opposed to what is known about it.
+// Memory for data of calls, which simulated ranks share.
 #pragma once
 
 #include <cstddef>
-#include <span>
 
 namespace circoll::mpi {
 
-/// Aligned memory of at least `bytes` > 0. Where ranks are simulated, a thousand of them share the machine's memory: large
-/// blocks are then all the same few pages (SMPI's shared malloc), and what is in them means nothing; with SMPI's
+/// Aligned memory of at least `bytes` > 0. Where ranks are simulated, a thousand of them share the machine's memory:
+/// large blocks are then all the same few pages (SMPI's shared malloc), and what is in them means nothing; with SMPI's
 /// option smpi/shared-malloc:no it is the rank's own. Throws std::bad_alloc.
 [[nodiscard]] std::byte* allocate_bulk(std::size_t bytes);
 void free_bulk(std::byte* data, std::size_t bytes) noexcept;
 
-/// Whether so much of it keeps what is written into it.
+/// True if a block of this size keeps what is written into it.
 [[nodiscard]] bool keeps_contents(std::size_t bytes);
-
-/// Such memory that goes with its owner.
-class BulkBytes {
- public:
-  BulkBytes() = default;
-  ~BulkBytes() { resize(0); }
-  BulkBytes(const BulkBytes&) = delete;
-  BulkBytes& operator=(const BulkBytes&) = delete;
-
-  /// What was in it is lost; what is in it is anything.
-  void resize(std::size_t bytes);
-  [[nodiscard]] char* data() const { return reinterpret_cast<char*>(data_); }
-  [[nodiscard]] std::size_t size() const { return bytes_; }
-  [[nodiscard]] std::span<char> span() const { return {data(), bytes_}; }
-
- private:
-  std::byte* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
 
 }  // namespace circoll::mpi

@@ -18,9 +18,9 @@ namespace circoll::mpi {
 /// constructor and in add_channel() only.
 class Execution {
  public:
-  /// Polls without news before the core is offered to other processes by sched_yield. Ranks that outnumber
-  /// the cores wait for one another; with a core each, a yield costs some twenty polls, and comes too early if the other
-  /// rank is only a little late.
+  /// Polls without news before the core is offered to other processes by sched_yield. Ranks that outnumber the cores
+  /// wait for one another; with a core each, a yield costs some twenty polls, and comes too early if the other rank is
+  /// only a little late.
   static constexpr int polls_before_yield = 64;
 
   Execution(const Plan& plan, const MessageTable& messages);
@@ -46,7 +46,7 @@ class Execution {
   [[nodiscard]] std::vector<MPI_Request> take_abandoned() { return mpi_.take_abandoned(); }
   [[nodiscard]] std::size_t memory_bytes() const;
 
-  /// For the engine: begins a step; true if it has ended already.
+  /// Begins a step for the engine; true if it has ended already.
   bool begin(StepIndex step);
 
  private:

@@ -11,7 +11,7 @@
 
 namespace circoll::mpi {
 
-/// How one step's message is handed to MPI.
+/// The message of one step as MPI gets it.
 struct Message {
   MPI_Datatype type = MPI_DATATYPE_NULL;  ///< MPI_DATATYPE_NULL: the element type of the call
   int count = 0;

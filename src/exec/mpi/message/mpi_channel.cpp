@@ -13,8 +13,8 @@ bool is_truncation(int error) {
   return PMPI_Error_class(error, &error_class) == MPI_SUCCESS && error_class == MPI_ERR_TRUNCATE;
 }
 
-/// A cancelled receive ends whatever other processes do, MPI promises; a message that has been matched may still have
-/// to arrive. Nobody waits for ever for a process that has died.
+/// A cancelled receive ends whatever other processes do, as MPI promises. A message that has been matched may still
+/// have to arrive. Nobody waits forever for a process that has died.
 constexpr double patience_s = 0.5;
 
 /// MPI_Waitsome for one. SMPI's own asks by MPI_Test, which takes simulated time.
@@ -153,8 +153,8 @@ void MpiChannel::fail(int error) {
 }
 
 void MpiChannel::abandon() noexcept {
-  // The program gets its receive buffer back: nothing may write there any more. Sends only read, and cannot be
-  // cancelled.
+  // The program gets its receive buffer back: nothing may write there any more. Sends only read, and
+  // cannot be cancelled.
   const auto active = static_cast<std::size_t>(active_);
   for (std::size_t i = 0; i < active; ++i) {
     if (requests_[i] != MPI_REQUEST_NULL && is_receive(i)) PMPI_Cancel(&requests_[i]);

@@ -24,13 +24,13 @@ class MpiChannel final : public Channel {
   /// The error of a message that was longer than expected: it has been received, and the execution goes on.
   [[nodiscard]] int truncation() const { return truncation_; }
   void abandon() noexcept override;
-  /// After an error: the messages that were given up and are not complete. MPI may still use the memory of the execution
-  /// for them. Allocates.
+  /// After an error: the messages that were given up and are not complete. MPI may still use the memory of the
+  /// execution for them. Allocates.
   [[nodiscard]] std::vector<MPI_Request> take_abandoned();
   [[nodiscard]] std::size_t memory_bytes() const;
 
  private:
-  /// As MPI_Testsome and MPI_Waitsome are.
+  /// The type of MPI_Testsome and MPI_Waitsome.
   using Completion = int (*)(int, MPI_Request*, int*, int*, MPI_Status*);
   [[nodiscard]] std::span<const StepIndex> poll_by(Completion some);
   [[nodiscard]] int first_error(int completed);

@@ -1,6 +1,6 @@
-// MPI requests for operations of ours: receives from ourselves, which a message of no bytes completes. So they are waited
-// for, tested and persistent as MPI says, together with others, in every call of every MPI. (Generalized requests would be
-// meant for this, but MPICH 4.0's MPI_Waitall aborts if it meets one next to MPI_REQUEST_NULL.)
+// MPI requests for operations of ours: receives from ourselves, which a message of no bytes completes. So they are
+// waited for, tested and persistent as MPI says, together with others, in every call of every MPI. (Generalized
+// requests would be meant for this, but MPICH 4.0's MPI_Waitall aborts if it meets one next to MPI_REQUEST_NULL.)
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@ class CompletionMessage {
   [[nodiscard]] int init_receive(MPI_Request* request) const;
   /// Takes it back: nobody will send.
   static void withdraw(MPI_Request* request) noexcept;
-  /// Completes it. A status of a receive can not carry an error code; if there was one, the message is too long, so that
+  /// Completes it. A status of a receive cannot carry an error code; if there was one, the message is too long, so that
   /// the receive fails at least.
   void send(int error) const noexcept;
 

@@ -9,33 +9,6 @@
 #include "exec/mpi/serve/same_call.hpp"
 
 namespace circoll::mpi {
-
-PendingCall::PendingCall(const Call& call, CommState& state, const Observer& observer)
-    : held_(call, state.rank(), state.size()),
-      state_(state),
-      operation_(held_.call(), state, counts_),
-      observer_(observer) {
-  entered();
-}
-
-void PendingCall::tell() noexcept {
-  if (!observed()) return;
-  ended_.outcome = Outcome{.error = operation_.error(),
-                           .plan = operation_.plan(),
-                           .reason = operation_.plan()->why(),
-                           .bytes = operation_.bytes()};
-  ended_.size = state_.size();
-  ended_.thread = observer_.thread;
-  observer_.on_ended(ended_);
-  ended_.outcome.plan.reset();
-}
-
-int PendingCall::raise() noexcept {
-  const int error = operation_.error();
-  if (error != MPI_SUCCESS) state_.call_errhandler(error);
-  return error;
-}
-
 namespace {
 
 class Nonblocking final : public PendingCall {
@@ -50,9 +23,9 @@ class Nonblocking final : public PendingCall {
   [[nodiscard]] MPI_Request request() const override { return request_; }
 
   void finished() noexcept override {
-    tell();
+    notify_observer();
     const CompletionMessage message = message_;
-    const int error = raise();
+    const int error = call_errhandler();
     std::unique_ptr<Pending> self(this);
     if (error == MPI_SUCCESS && operation().repeatable())
       self = comm_state().attached<FinishedOperations>().keep(std::move(self));
@@ -69,8 +42,8 @@ Outcome native(const Call& call, MPI_Request* request, std::string_view reason, 
   return native_outcome(start_native(call, request), reason, bytes);
 }
 
-/// An operation for a call, prepared. One that is used again keeps the tag of its request: messages of one tag are received in the
-/// order of the receives, and it is over before it is used again.
+/// An operation for a call, prepared. One that is used again keeps the tag of its request: messages of one tag are
+/// received in the order of the receives, and it is over before it is used again.
 std::unique_ptr<Nonblocking> make(const Call& call, CommState& state, const InternedChoice& choice,
                                   const Observer& observer) {
   // Only objects of this class are kept.

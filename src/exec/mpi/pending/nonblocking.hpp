@@ -7,8 +7,8 @@
 
 namespace circoll::mpi {
 
-/// An operation that has ended, to whom it may concern. Called where MPI's progress engine runs: must not call MPI, nor
-/// throw.
+/// An operation that has ended, for an observer. Called where MPI's progress engine runs: must not call
+/// MPI, nor throw.
 struct Ended {
   Outcome outcome{};
   Collective collective = Collective::barrier;
@@ -23,18 +23,19 @@ struct Observer {
   int thread = -1;                                    ///< for Ended::thread
 };
 
-/// Starts a call; the request completes in all of MPI's ways to wait, provided that progress().poll() is called again and
-/// again meanwhile. Native calls give the MPI library's own request. An error is returned, or comes with the request's
-/// completion. Throws as perform(). The observer hears nothing of native calls.
+/// Starts a call, whose request completes in all of MPI's ways to wait. For that, progress().poll() must be called
+/// again and again meanwhile. Native calls give the MPI library's own request. An error is returned, or comes with the
+/// request's completion. Throws as perform(). The observer hears nothing of native calls.
 [[nodiscard]] Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* request,
                             const Observer& observer);
 
-/// Makes a persistent request: inactive, to be started by start_persistent(). The rest as start(). `info` is for native
-/// calls.
+/// Makes a persistent request: inactive, to be started by start_persistent(). The rest as start(). `info` is
+/// for native calls.
 [[nodiscard]] Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
                            const Observer& observer);
 
-/// What the four functions of MPI do with requests that init() has made. `false`, quickly: it is not one of those.
+/// These serve four functions of MPI for requests that init() has made. They return `false`, quickly,
+/// for other requests.
 [[nodiscard]] bool start_persistent(MPI_Request request, int* error);
 [[nodiscard]] bool free_persistent(MPI_Request* request, int* error);
 [[nodiscard]] bool cancel_persistent(MPI_Request request, int* error);

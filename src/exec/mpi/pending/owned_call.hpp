@@ -30,7 +30,7 @@ class OwnedCall final : public PendingCall {
   std::atomic<bool> over_{false};
 };
 
-/// What serves a nonblocking or persistent call: a call of ours, or the library's request.
+/// The service of a nonblocking or persistent call: a call of ours, or the library's request.
 struct Service {
   std::unique_ptr<OwnedCall> owned{};
   MPI_Request native = MPI_REQUEST_NULL;

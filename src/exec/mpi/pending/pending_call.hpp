@@ -1,4 +1,4 @@
-// What nonblocking and persistent calls have in common.
+// Common parts of nonblocking and persistent calls.
 #pragma once
 
 #include <mpi.h>
@@ -23,7 +23,7 @@ class PendingCall : public Pending {
     observer_ = observer;
     entered();
   }
-  /// The collective that the program has called, for who wants to know.
+  /// The collective that the program has called, for the observer.
   void set_collective(Collective asked) { ended_.collective = asked; }
   [[nodiscard]] Operation& operation() override { return operation_; }
   [[nodiscard]] CommState& comm_state() override { return state_; }
@@ -37,10 +37,9 @@ class PendingCall : public Pending {
     if (observed()) ended_.begin_s = PMPI_Wtime();
   }
   void set_persistent() { ended_.persistent = true; }
-  /// Tells who wanted to know.
-  void tell() noexcept;
+  void notify_observer() noexcept;
   /// Calls the communicator's error handler if there was an error. Returns the error.
-  int raise() noexcept;
+  int call_errhandler() noexcept;
 
  private:
   [[nodiscard]] bool observed() const { return observer_.on_ended != nullptr; }

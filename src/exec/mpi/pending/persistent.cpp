@@ -43,9 +43,9 @@ class Persistent final : public PendingCall {
   [[nodiscard]] bool give_up() { return state_.exchange(State::given_up) != State::active; }
 
   void finished() noexcept override {
-    tell();
+    notify_observer();
     const CompletionMessage message = message_;
-    const int error = raise();
+    const int error = call_errhandler();
     if (state_.exchange(State::inactive) == State::given_up) delete this;
     message.send(error);  // from here on the program may start it again
   }

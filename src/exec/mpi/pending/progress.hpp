@@ -26,7 +26,7 @@ class Pending {
 
   [[nodiscard]] virtual Operation& operation() = 0;
   [[nodiscard]] virtual CommState& comm_state() = 0;
-  /// What the program waits for.
+  /// The request that the program waits for.
   [[nodiscard]] virtual MPI_Request request() const = 0;
   /// Its start has returned to the caller of add().
   virtual void begun() noexcept = 0;
@@ -48,14 +48,14 @@ class Progress {
   /// Asks for news of some operations, of others the next time. Returns how many have ended. Does nothing if there are
   /// none, if another thread is doing it, or if called from within itself. Thread-safe.
   int poll() noexcept;
-  /// Whether the request is that of an operation which is not over. Not from within poll().
+  /// True if the request is that of an operation which is not over. Not from within poll().
   [[nodiscard]] bool owns(MPI_Request request);
-  /// Whether an operation of this communicator is not over. Not from within poll().
+  /// True if an operation of this communicator is not over. Not from within poll().
   [[nodiscard]] bool has(const CommState& state);
 
   /// For a thread that polls: waits until there is something to do. False: it shall end.
   [[nodiscard]] bool await_pending();
-  /// Whether there is such a thread.
+  /// Sets if there is such a thread.
   void set_listening(bool listening);
 
  private:
@@ -63,10 +63,10 @@ class Progress {
   static constexpr std::size_t batch = 16;
 
   [[nodiscard]] static bool advance(Pending& pending) noexcept;
-  /// Whether an operation that is not over meets a condition. Not from within poll().
+  /// True if an operation that is not over meets a condition. Not from within poll().
   template <typename Condition>
   [[nodiscard]] bool any(Condition condition);
-  /// Under mutex_, by who polls.
+  /// Called under mutex_, by the thread that polls.
   void take_arrived() noexcept;
 
   std::atomic<std::size_t> pending_{0};

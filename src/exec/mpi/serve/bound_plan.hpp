@@ -19,18 +19,18 @@ namespace circoll::mpi {
 using prepare::InternedChoice;
 using prepare::Signature;
 
-/// Everything prepared for one signature. Communicators that are alike share it. Owns MPI datatypes: destroyed before
-/// MPI_Finalize.
+/// Everything prepared for one signature. Communicators that are alike share it. Owns MPI datatypes:
+/// destroyed before MPI_Finalize.
 class BoundPlan : public prepare::PreparedCall {
  public:
   /// Prepares a signature. `type` is the datatype of head.type_id, described by `info`. Throws as PreparedCall.
   BoundPlan(const Signature& signature, std::uint64_t hash, MPI_Datatype type, const TypeInfo& info,
             const Placement& placement);
 
-  /// What it takes goes into the account until leave_cache(). Thread-safe.
+  /// Counts its memory in the account until leave_cache(). Thread-safe.
   void enter_cache(prepare::CacheAccount& account);
   void leave_cache();
-  /// Whether a call of the signature would find it.
+  /// True if a call of the signature would find it.
   [[nodiscard]] bool cached() const { return account_ != nullptr; }
 
   /// An execution for one operation, which gives it back when it needs it no more. Several may be out. Thread-safe;

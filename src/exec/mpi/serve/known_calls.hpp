@@ -15,8 +15,8 @@ struct KnownCalls final : Attachment {
 
   NativeCalls native;
   ServedCalls served;
-  /// The counts of a prologue that the call now has learned: p of gatherv and scatterv, those of the known blocks of
-  /// alltoallv.
+  /// The counts of a prologue that the call now has learned. There are p of gatherv and scatterv, and those of the
+  /// known blocks of alltoallv.
   std::vector<Count> counts;
 
   void clear() noexcept override {

@@ -15,8 +15,10 @@
 
 namespace circoll::mpi {
 
-/// Where the MPI library's own collective is best it is best by little, so that finding this out again must cost next to
-/// nothing: a call has one of few places, those of a set. Used by one thread at a time.
+/// Remembers calls that were left native. Where the MPI library's own collective is best it is best by little, so that
+/// a look-up must cost next to nothing: it compares the few places of one set. Where the MPI library's own collective
+/// is best it is best by little, so that finding this out again must cost next to nothing: a call has one of few
+/// places, those of a set. Used by one thread at a time.
 class NativeCalls {
  public:
   struct Known {
@@ -24,7 +26,7 @@ class NativeCalls {
     Count bytes = 0;            ///< Outcome::bytes
   };
 
-  /// What was found out about a call like this one, or nullptr.
+  /// The memory of a call like this one, or nullptr.
   [[nodiscard]] const Known* find(const Call& call, const InternedChoice& choice) const {
     if (sets_.empty()) return nullptr;
     const CallShape shape(call);
@@ -33,8 +35,9 @@ class NativeCalls {
     }
     return nullptr;
   }
-  /// In place of the one that was first in its set. `plan` has the reason; the call is one that means the same whenever it is
-  /// made, and is not known. Allocates for the first call, and when the first set is full: most communicators have few calls.
+  /// Puts a call in place of the one that was first in its set. `plan` has the reason; the call is one that means the
+  /// same whenever it is made, and is not known. Allocates for the first call, and when the first set is full: most
+  /// communicators have few calls.
   void add(const Call& call, const InternedChoice& choice, std::shared_ptr<const BoundPlan> plan, Count bytes) {
     if (sets_.empty()) sets_.resize(1);
     const CallShape shape(call);

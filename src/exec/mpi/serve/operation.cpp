@@ -130,7 +130,8 @@ void Operation::fail(int error) noexcept {
   end(error);
 }
 
-/// What was given up may leave messages behind, and MPI may still read what they are in.
+/// Spoils the tags of an operation that was given up, whose messages may be left behind. MPI may still read the memory
+/// that they are in.
 void Operation::spoil() noexcept {
   if (order_ == Order::reserved) {
     reserved_.spoil();
@@ -146,8 +147,8 @@ void Operation::spoil() noexcept {
   }
 }
 
-/// The counts, in packed bytes, of all blocks that will pass through this rank: p of gatherv and scatterv, of alltoallv
-/// those of the prologue's known blocks.
+/// The counts, in packed bytes, of all blocks that will pass through this rank. There are p of gatherv and scatterv; of
+/// alltoallv there are those of the prologue's known blocks.
 void Operation::start_prologue() {
   const CountPrologue& prologue = *prologue_->prologue();
   const Count send = aligned_counts(prologue.send_counts());
@@ -190,8 +191,8 @@ bool Operation::end_prologue() {
   return true;
 }
 
-/// In one block: scratch, staged messages, a temporary of user operators, and the packed forms of the caller's buffers
-/// where those have gaps.
+/// Memory comes in one block. It has scratch, staged messages, a temporary of user operators, and the packed forms of
+/// the caller's buffers where those have gaps.
 void Operation::start_data() {
   if (!plan_->has_plan()) throw Error(ErrorCode::internal, "the counts can be exchanged, but not the data");
   counts_known_ = true;

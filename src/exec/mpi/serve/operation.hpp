@@ -16,12 +16,12 @@
 
 namespace circoll::mpi {
 
-/// A call from its arguments to its result:
+/// An operation takes a call from its arguments to its result:
 ///   Operation()                        reads the arguments
 ///   prepare()                          finds what serves them
 ///   take_numbers(), reserve_tags()     nonblocking ones in the order of the calls on the communicator; persistent ones
-///   start(), progress() ... or wait()  one or two executions: if counts must be learned first (gatherv, scatterv, some of
-///                                      alltoallv), the prologue, then the data
+///   start(), progress() ... or wait()  one or two executions: if counts must be learned first (gatherv, scatterv,
+///                                      some of alltoallv), the prologue, then the data
 /// Can be started again with the same arguments when it is over. Used by one thread at a time.
 class Operation {
  public:
@@ -31,46 +31,47 @@ class Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  /// False: the call is native, and reason() says why; the same on all ranks unless erroneous(). Throws Error(internal,
-  /// transport) and std::bad_alloc.
+  /// Returns false if the call is native, and reason() says why. It is the same on all ranks unless erroneous(). Throws
+  /// Error(internal, transport) and std::bad_alloc.
   [[nodiscard]] bool prepare(const InternedChoice& choice);
-  /// After prepare(): whether what it has found holds for every call of the same shape.
+  /// True, after prepare(), if its result holds for every call of the same shape.
   [[nodiscard]] bool repeatable() const { return repeatable_; }
-  /// Whether it holds for every call of the same shape and counts.
+  /// True if it holds for every call of the same shape and counts.
   [[nodiscard]] bool repeatable_with_counts() const { return repeatable_with_counts_; }
   /// The call is native after all.
   void leave_native(std::string_view reason) {
     reason_ = reason;
     repeatable_ = repeatable_with_counts_ = false;
   }
-  /// Makes a served operation that of another call on the communicator if prepare() is known to find the same plan. The call may
-  /// have other buffers. False: has no use any more. Not while it is under way.
+  /// Makes a served operation that of another call on the communicator if prepare() is known to find the same plan. The
+  /// call may have other buffers. False: has no use any more. Not while it is under way.
   [[nodiscard]] bool again(const Call& call, const InternedChoice& choice);
   [[nodiscard]] Collective collective() const { return call_.collective; }
-  /// Of the communicator.
+  /// The size of the communicator.
   [[nodiscard]] Rank size() const { return state_.size(); }
   [[nodiscard]] bool erroneous() const { return user_.erroneous(); }
   [[nodiscard]] std::string_view reason() const { return reason_; }
-  /// What prepare() has returned.
+  /// The result of prepare().
   [[nodiscard]] bool served() const { return reason_.empty(); }
   /// Packed bytes, as Outcome::bytes.
   [[nodiscard]] Count bytes() const { return user_.own_bytes(); }
-  /// What serves it; not null after prepare().
+  /// The plan that serves it; not null after prepare().
   [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const { return plan_ ? plan_ : prologue_; }
 
-  /// Of a nonblocking operation, whose messages may be under way beside those of others. Not for an erroneous call: the
-  /// others' call is the next one here.
+  /// Takes the numbers of a nonblocking operation, whose messages may be under way beside those of others. Not for an
+  /// erroneous call: the others' call is the next one here.
   void take_numbers();
-  /// Instead of numbers: tags that are its own as long as it lives, so that ranks may start it in any order. Called on all
-  /// ranks, for which it waits. False if there are none on some rank. Throws as prepare().
+  /// Reserves tags of its own as long as it lives, in place of numbers. Ranks may then start it in any order. Called on
+  /// all ranks, for which it waits. False if there are none on some rank. Throws as prepare().
   [[nodiscard]] bool reserve_tags();
   [[nodiscard]] bool numbered() const { return order_ == Order::numbered; }
   [[nodiscard]] std::uint64_t first_number() const { return number_; }
-  /// Whether tags are free for it.
+  /// True if tags are free for it.
   [[nodiscard]] bool may_start() const { return !numbered() || state_.may_start(number_, units_); }
   /// Posts everything that waits for nothing. Throws std::bad_alloc.
   void start();
-  /// Asks MPI once for news. True if the operation is over. Does not wait for other threads either. Throws as prepare().
+  /// Asks MPI once for news. True if the operation is over. Does not wait for other threads either.
+  /// Throws as prepare().
   [[nodiscard]] bool progress();
   /// Until it is over. Returns an MPI error code.
   int wait();
@@ -80,7 +81,7 @@ class Operation {
 
  private:
   enum class Phase : std::uint8_t { idle, prologue, between, data };
-  /// How its messages are told apart from those of others on the communicator.
+  /// The way in which its messages are told apart from those of others on the communicator.
   enum class Order : std::uint8_t { blocking, numbered, reserved };
 
   [[nodiscard]] bool has_prologue() const { return prologue_ != nullptr && !counts_known_; }

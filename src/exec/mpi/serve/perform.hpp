@@ -13,7 +13,7 @@
 
 namespace circoll::mpi {
 
-/// What became of a call.
+/// The result of a call.
 struct Outcome {
   int error = MPI_SUCCESS;                  ///< MPI error code; no error handler has been called for it
   std::shared_ptr<const BoundPlan> plan{};  ///< what served it; none: the native collective
@@ -26,20 +26,20 @@ struct Outcome {
   [[nodiscard]] const Selection* served() const { return plan ? &plan->selection() : nullptr; }
 };
 
-/// Of a native call that returned `error`: then its error handler may have freed the communicator, and the plan with
-/// the reason.
+/// The outcome of a native call that returned `error`. If it failed, its error handler may have freed the communicator,
+/// and the plan with the reason.
 [[nodiscard]] inline Outcome native_outcome(int error, std::string_view reason, Count bytes = 0) {
   if (error != MPI_SUCCESS) reason = "the native collective returned an error";
   return {.error = error, .reason = reason, .bytes = bytes, .handled = true};
 }
 
-/// What to do with a call that the chosen algorithm can not serve.
+/// The treatment of a call that the chosen algorithm cannot serve.
 enum class Unserved {
   native,  ///< call the MPI library's own
   refuse,  ///< throw Error(unsupported, invalid_argument); an automatic choice may still be native
 };
 
-/// What is known about a call's communicator before its arguments are read.
+/// Facts about a call's communicator, before the call's arguments are read.
 struct FoundCommunicator {
   CommState* state = nullptr;
   int error = MPI_SUCCESS;           ///< of MPI's functions for communicators, which have called the error handler
@@ -52,8 +52,8 @@ struct FoundCommunicator {
 /// error code, for which MPI has called the error handler.
 [[nodiscard]] int find_service(Operation& operation, CommState& state, const InternedChoice& choice);
 
-/// What is known about a call that will be native again, found without reading its arguments or asking MPI for the
-/// state of its communicator; nullptr if nothing is known.
+/// The memory of a call that will be native again; nullptr if nothing is known. It is found without reading its
+/// arguments or asking MPI for the state of its communicator.
 [[nodiscard]] inline const NativeCalls::Known* known_native(const Call& call, const InternedChoice& choice) {
   CommState* const state = CommState::last_used(call.comm);
   if (state == nullptr) return nullptr;
@@ -61,7 +61,7 @@ struct FoundCommunicator {
   return known == nullptr ? nullptr : known->native.find(call, choice);
 }
 
-/// Runs `serve`, which serves a call on a communicator, and passes on std::bad_alloc: the other ranks may have made the
+/// Runs `serve`, which serves a call on a communicator, and passes on std::bad_alloc. The other ranks may have made the
 /// call, and sent, so that the tags are of no use to communicators that come later.
 template <typename Serve>
 auto with_memory(CommState& state, const Serve& serve) {

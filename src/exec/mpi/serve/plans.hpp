@@ -7,8 +7,8 @@
 
 namespace circoll::mpi {
 
-/// The plan of a signature, made if there is none. nullptr if another thread is just looking for one and `wait` is
-/// false. CIRCOLL_CACHE_BYTES bounds what is kept. Thread-safe. Throws as BoundPlan.
+/// The plan of a signature, made if there is none. It is nullptr if another thread is just looking for one and `wait`
+/// is false. CIRCOLL_CACHE_BYTES bounds what is kept. Thread-safe. Throws as BoundPlan.
 [[nodiscard]] std::shared_ptr<BoundPlan> find_plan(const Signature& signature, MPI_Datatype type, const TypeInfo& info,
                                                    const Placement& placement, bool wait);
 

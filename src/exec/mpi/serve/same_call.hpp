@@ -16,9 +16,9 @@ namespace circoll::mpi {
 /// the native call is to report: the other ranks do not see it. O(p).
 [[nodiscard]] std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size);
 
-/// The key by which a reduce_scatter is remembered if its counts are all equal and not 0: that count stands in place of
-/// the array, which the program may change. It is not a call to be made. Nothing for other calls. The same on all ranks,
-/// as counts are. O(p).
+/// The key by which a reduce_scatter is remembered if its counts are all equal and not 0. That count stands in place of
+/// the array, which the program may change. It is not a call to be made. Nothing for other calls. The same on all
+/// ranks, as counts are. O(p).
 [[nodiscard]] std::optional<Call> with_one_count(const Call& call, Rank size);
 
 /// Remembers a call that `operation` has found to be native, if it means the same whenever it is made.

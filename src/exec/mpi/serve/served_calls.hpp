@@ -11,9 +11,9 @@
 
 namespace circoll::mpi {
 
-/// Programs repeat calls: what reading the arguments and finding the plan has given is kept with the operation, from
-/// the second call of a kind on. Most communicators have few calls, and many none that comes again. Used by one thread
-/// at a time.
+/// Keeps operations for calls that a program repeats. What reading the arguments and finding the plan has given is kept
+/// with the operation, from the second call of a kind on. Most communicators have few calls, and many none that comes
+/// again. Used by one thread at a time.
 class ServedCalls {
  public:
   /// The operation of an earlier call of the same kind, or nullptr.
@@ -23,14 +23,14 @@ class ServedCalls {
     }
     return nullptr;
   }
-  /// Whether a call like this one was among the last that were asked about, most likely.
+  /// True if a call like this one was among the last that were asked about, most likely.
   [[nodiscard]] bool has_seen(const Call& call, const InternedChoice& choice) {
     const std::uint32_t mark = mark_of(CallShape(call), choice);
     if (std::find(seen_.begin(), seen_.end(), mark) != seen_.end()) return true;
     seen_[next_seen_++ % seen_.size()] = mark;
     return false;
   }
-  /// In place of the one that was kept first.
+  /// Keeps an operation in place of the one that was kept first.
   void keep(std::unique_ptr<Operation> operation) noexcept {
     operations_[oldest_] = std::move(operation);
     oldest_ = (oldest_ + 1) % operations_.size();
@@ -40,7 +40,7 @@ class ServedCalls {
   }
 
  private:
-  /// Not 0, by which a place is free.
+  /// A mark is never 0, by which a place is free.
   static std::uint32_t mark_of(const CallShape& shape, const InternedChoice& choice) {
     std::uint64_t mark = 0x9e3779b97f4a7c15ULL;
     const auto add = [&mark](std::uint64_t word) { mark = (mark ^ (mark >> 29U) ^ word) * 0xbf58476d1ce4e5b9ULL; };

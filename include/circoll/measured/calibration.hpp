@@ -1,0 +1,82 @@
+// Machines: measured, fitted, and how well they predict (docs/calibration.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/model.hpp"
+
+namespace circoll {
+
+/// The operation that a sample has timed.
+enum class SampleKind {
+  exchange,       ///< a message in each direction between two ranks at the same time
+  ping_pong,      ///< a message in one direction: half of a round trip
+  reduction,      ///< dst = left op right
+  node_exchange,  ///< an exchange inside a node, where the others were between nodes
+};
+
+/// One measured time.
+struct Sample {
+  SampleKind kind = SampleKind::exchange;
+  Count bytes = 0;     ///< of a message, or of the result of a reduction
+  double seconds = 0;  ///< a median
+};
+
+/// The measurements of circoll-bench --calibrate.
+struct Calibration {
+  std::string name;   ///< of the machine
+  std::string about;  ///< MPI library, ranks
+  std::vector<Sample> samples;
+};
+
+/// Reads and writes samples as {"circoll_calibration": 1, "name": ..., "about": ..., "samples": [{"kind": "exchange",
+/// "bytes": 8, "seconds": 1e-6}, ...]}. Throws Error(parse) naming the line.
+[[nodiscard]] Calibration calibration_from_json(std::string_view json, const std::string& source);
+[[nodiscard]] std::string to_json(const Calibration& calibration);
+
+/// A line seconds = intercept_s + bytes * slope_s_per_byte, and how far the samples are from it.
+struct Line {
+  double intercept_s = 0;
+  double slope_s_per_byte = 0;
+  std::size_t samples = 0;
+  double median_error = 0;  ///< |predicted - measured| / measured, median over the samples
+  double largest_error = 0;
+};
+
+struct Fit {
+  Machine machine;
+  Line exchange;
+  Line ping_pong;
+  Line reduction;
+  std::optional<Line> node_exchange{};  ///< if there are such samples
+};
+
+/// The line with non-negative coefficients that has the least sum of |predicted - measured| / measured. Errors are
+/// relative, so that short messages count as much as long ones, and not squared, so that outliers pull little. Throws
+/// Error(invalid_argument) unless there are samples of two sizes, all with positive times.
+[[nodiscard]] Line fit_line(const std::vector<Sample>& samples, SampleKind kind);
+
+/// Fits a machine to samples. Exchanges give alpha and beta, the ratio of ping-pongs to exchanges f_alpha and f_beta,
+/// the slope of reductions gamma, and node_exchanges, if there are any, node_alpha and node_beta. Several samples of
+/// one kind and size count by their median. Throws as fit_line, and if a coefficient of a machine would be 0.
+[[nodiscard]] Fit fit_machine(const Calibration& calibration);
+
+/// One measured median against the model.
+struct Comparison {
+  Collective collective = Collective::barrier;
+  std::string algorithm;  ///< as circoll-bench was asked: "auto", "native", or a name with parameters
+  std::string served_by;  ///< what ran, with the parameters that the model sets
+  Rank p = 1;
+  Count bytes = 0;  ///< as circoll-bench counts them (docs/measuring.md)
+  double measured_s = 0;
+  double predicted_s = 0;  ///< 0: not an algorithm of Circoll
+};
+
+/// The rows of a file that circoll-bench --json wrote. Throws Error(parse), Error(unknown_name).
+[[nodiscard]] std::vector<Comparison> compare(std::string_view bench_json, const std::string& source,
+                                              const Machine& machine);
+
+}  // namespace circoll

@@ -1,0 +1,55 @@
+// Measurements of circoll-bench are read here, and several launches are put together.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/types.hpp"
+
+namespace circoll {
+
+/// A row of a file that circoll-bench --json wrote (docs/measuring.md). Times in seconds.
+struct Measurement {
+  Collective collective = Collective::barrier;
+  std::string algorithm;  ///< as circoll-bench was asked: "auto", "native", or a name with parameters
+  std::string served_by;  ///< what ran
+  Rank p = 1;
+  Count bytes = 0;  ///< as circoll-bench counts them
+  Count reps = 0;
+  double median_s = 0;
+  bool wrong = false;  ///< the result was compared, and differed
+};
+
+/// One run of circoll-bench.
+struct Launch {
+  std::string source{};   ///< its file
+  std::string setting{};  ///< type, operator, root, synchronisation, policy, as text: comparable if equal
+  std::string type{};     ///< of the elements, by name
+  std::string op{};       ///< the operator of reductions, by name
+  Rank root = 0;
+  bool default_policy = true;  ///< "auto" was the model's choice
+  std::vector<Measurement> rows{};
+};
+
+/// Reads such a file. Throws Error(parse), naming the line, on anything else.
+[[nodiscard]] Launch launch_from_json(std::string_view json, const std::string& source);
+
+/// One algorithm in one cell over several launches. A launch counts by its median: repetitions of one launch have more
+/// in common than launches have.
+struct Combined {
+  Measurement row;   ///< of the first launch; median_s: the median of the launches' medians; reps: all of them
+  int launches = 0;  ///< that have measured it
+  double low_s = 0;  ///< the 95 % confidence interval of median_s, which takes six launches
+  double high_s = 0;
+  double speedup = 0;  ///< the median over the launches of native's median / this median; 0: native is missing
+  double speedup_low = 0;
+  double speedup_high = 0;
+  double least_speedup = 0;  ///< the least of these ratios
+};
+
+/// In the order of their first appearance. Throws Error(invalid_argument) if the launches have different settings,
+/// naming the first that differs.
+[[nodiscard]] std::vector<Combined> combine(const std::vector<Launch>& launches);
+
+}  // namespace circoll

@@ -1,0 +1,154 @@
+// From measured times to a machine.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "circoll/error.hpp"
+#include "circoll/measured/calibration.hpp"
+#include "select/text_file.hpp"
+
+namespace circoll {
+namespace {
+
+constexpr std::pair<SampleKind, std::string_view> kinds[] = {{SampleKind::exchange, "exchange"},
+                                                             {SampleKind::ping_pong, "ping_pong"},
+                                                             {SampleKind::reduction, "reduction"},
+                                                             {SampleKind::node_exchange, "node_exchange"}};
+
+std::string_view to_string(SampleKind kind) {
+  for (const auto& [value, name] : kinds) {
+    if (value == kind) return name;
+  }
+  return "";
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  return n == 0 ? 0 : n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+struct Point {
+  double bytes;
+  double seconds;
+};
+
+double error_of(const Point& point, double intercept, double slope) {
+  return std::abs(intercept + slope * point.bytes - point.seconds) / point.seconds;
+}
+
+double sum_of_errors(const std::vector<Point>& points, double intercept, double slope) {
+  double sum = 0;
+  for (const Point& point : points) sum += error_of(point, intercept, slope);
+  return sum;
+}
+
+}  // namespace
+
+Line fit_line(const std::vector<Sample>& samples, SampleKind kind) {
+  std::map<Count, std::vector<double>> by_size;
+  for (const Sample& sample : samples) {
+    if (sample.kind != kind) continue;
+    require(sample.seconds > 0 && std::isfinite(sample.seconds) && sample.bytes >= 0,
+            "measured times are positive, and sizes not negative");
+    by_size[sample.bytes].push_back(sample.seconds);
+  }
+  if (by_size.size() < 2) {
+    throw Error(ErrorCode::invalid_argument,
+                "samples of at least two sizes are needed of " + std::string(to_string(kind)));
+  }
+  std::vector<Point> points;
+  points.reserve(by_size.size());
+  for (const auto& [bytes, seconds] : by_size) points.push_back({static_cast<double>(bytes), median(seconds)});
+  // The sum of weighted absolute deviations is convex and piecewise linear in the two coefficients: a least one lies
+  // where two deviations vanish, or one and a coefficient. So few points allow to try them all.
+  Line best;
+  double least = INFINITY;
+  const auto attempt = [&](double intercept, double slope) {
+    if (!(intercept >= 0) || !(slope >= 0)) return;
+    const double sum = sum_of_errors(points, intercept, slope);
+    if (sum < least) {
+      least = sum;
+      best.intercept_s = intercept;
+      best.slope_s_per_byte = slope;
+    }
+  };
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    attempt(points[i].seconds, 0);
+    if (points[i].bytes > 0) attempt(0, points[i].seconds / points[i].bytes);
+    for (std::size_t j = i + 1; j < points.size(); ++j) {
+      const double slope = (points[j].seconds - points[i].seconds) / (points[j].bytes - points[i].bytes);
+      attempt(points[i].seconds - slope * points[i].bytes, slope);
+    }
+  }
+  std::vector<double> errors;
+  errors.reserve(points.size());
+  for (const Point& point : points) errors.push_back(error_of(point, best.intercept_s, best.slope_s_per_byte));
+  best.samples = points.size();
+  best.median_error = median(errors);
+  best.largest_error = *std::max_element(errors.begin(), errors.end());
+  return best;
+}
+
+Fit fit_machine(const Calibration& calibration) {
+  Fit fit{.machine = {},
+          .exchange = fit_line(calibration.samples, SampleKind::exchange),
+          .ping_pong = fit_line(calibration.samples, SampleKind::ping_pong),
+          .reduction = fit_line(calibration.samples, SampleKind::reduction)};
+  fit.machine.name = calibration.name;
+  fit.machine.alpha_s = fit.exchange.intercept_s;
+  fit.machine.beta_s_per_byte = fit.exchange.slope_s_per_byte;
+  fit.machine.gamma_s_per_byte = fit.reduction.slope_s_per_byte;
+  fit.machine.f_alpha = fit.ping_pong.intercept_s / fit.exchange.intercept_s;
+  fit.machine.f_beta = fit.ping_pong.slope_s_per_byte / fit.exchange.slope_s_per_byte;
+  const bool nodes = std::any_of(calibration.samples.begin(), calibration.samples.end(),
+                                 [](const Sample& sample) { return sample.kind == SampleKind::node_exchange; });
+  if (nodes) {
+    fit.node_exchange = fit_line(calibration.samples, SampleKind::node_exchange);
+    fit.machine.node_alpha_s = fit.node_exchange->intercept_s;
+    fit.machine.node_beta_s_per_byte = fit.node_exchange->slope_s_per_byte;
+    require(fit.machine.node_alpha_s > 0 && fit.machine.node_beta_s_per_byte > 0,
+            "the samples inside a node give no latency, or no time per byte (are there short and long ones?)");
+  }
+  for (const double value : {fit.machine.alpha_s, fit.machine.beta_s_per_byte, fit.machine.gamma_s_per_byte,
+                             fit.machine.f_alpha, fit.machine.f_beta}) {
+    require(value > 0 && std::isfinite(value),
+            "the samples give no machine: a latency or a time per byte would be 0 (are there short and long ones?)");
+  }
+  return fit;
+}
+
+Calibration calibration_from_json(std::string_view json, const std::string& source) {
+  const select::Json root = select::read_json(json, source);
+  const select::Members members(root, source, {"circoll_calibration", "name", "about", "samples"});
+  members.require_version("circoll_calibration");
+  Calibration calibration{.name = members.text("name"), .about = members.text("about"), .samples = {}};
+  const auto* samples = members.at("samples").array();
+  if (samples == nullptr) members.fail(members.at("samples"), "'samples' must be an array");
+  for (const select::Json& entry : *samples) {
+    const select::Members sample(entry, source, {"kind", "bytes", "seconds"});
+    const std::string kind = sample.text("kind");
+    const auto* found =
+        std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.second == kind; });
+    if (found == std::end(kinds))
+      sample.fail(entry, "'" + kind + "' is none of exchange, ping_pong, reduction, node_exchange");
+    const Sample read{.kind = found->first, .bytes = sample.integer("bytes"), .seconds = sample.number("seconds")};
+    if (read.bytes < 0) sample.fail(entry, "'bytes' must not be negative");
+    if (!(read.seconds > 0)) sample.fail(entry, "'seconds' must be above 0");
+    calibration.samples.push_back(read);
+  }
+  return calibration;
+}
+
+std::string to_json(const Calibration& calibration) {
+  nlohmann::ordered_json samples = nlohmann::ordered_json::array();
+  for (const Sample& sample : calibration.samples) {
+    samples.push_back({{"kind", to_string(sample.kind)}, {"bytes", sample.bytes}, {"seconds", sample.seconds}});
+  }
+  const nlohmann::ordered_json json = {
+      {"circoll_calibration", 1}, {"name", calibration.name}, {"about", calibration.about}, {"samples", samples}};
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace circoll
