@@ -20,7 +20,7 @@
 #include "exec/node/memory_limit.hpp"
 #include "exec/node/peer_segment.hpp"
 #include "exec/node/segment.hpp"
-#include "unit/node_processes.hpp"
+#include "node_processes.hpp"
 
 namespace circoll::node {
 

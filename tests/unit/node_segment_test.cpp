@@ -14,7 +14,7 @@
 #include "circoll/error.hpp"
 #include "exec/node/peer_segment.hpp"
 #include "exec/node/segment.hpp"
-#include "unit/node_processes.hpp"
+#include "node_processes.hpp"
 
 namespace circoll::node {
 

@@ -36,8 +36,8 @@ static_assert(std::is_trivially_copyable_v<Address> && std::has_unique_object_re
 /// send messages.
 [[nodiscard]] Reason obstacle_between(const Address& own, const Address& peer);
 
-/// Whether the process of an address still exists, by pid and start time; true also if that cannot be told. It is for
-/// peers without obstacle_between(). Costs some microseconds. A process that has called exec is the same one.
+/// True if the process of an address still exists, by pid and start time, or if that cannot be told. It is for peers
+/// without obstacle_between(). Costs some microseconds. A process that has called exec is the same one.
 [[nodiscard]] bool is_alive(const Address& address);
 
 }  // namespace circoll::node

@@ -1,4 +1,4 @@
-// Copies between the memory of this process and that of a peer on the node, without the peer's doing
+// Copies between the memory of this process and that of a peer on the node. The peer has nothing to do for them
 // (process_vm_readv, process_vm_writev).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace circoll::node {
 
-/// How far a copy came. Without a reason, all bytes have been copied.
+/// The outcome of a copy. Without a reason, all bytes have been copied.
 struct Copied {
   std::size_t bytes = 0;
   Reason reason = Reason::none;
@@ -18,8 +18,8 @@ struct Copied {
   [[nodiscard]] explicit operator bool() const { return reason == Reason::none; }
 };
 
-/// Lets every process of this user read and write this one, where the Yama security module asks for a permission
-/// (kernel.yama.ptrace_scope is 1), by PR_SET_PTRACER_ANY. Other settings need none, and then nothing is changed. It
+/// Lets every process of this user read and write this one, by PR_SET_PTRACER_ANY. The Yama security module asks for
+/// that permission where kernel.yama.ptrace_scope is 1. Other settings need none, and then nothing is changed. It
 /// widens who may look into the process, so a user must be able to switch it off, by not calling it. `ptrace_scope` if
 /// Yama allows it to administrators only.
 Reason let_peers_copy();

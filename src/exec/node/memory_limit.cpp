@@ -60,7 +60,7 @@ std::optional<std::uint64_t> room_of(std::string_view path, const std::string& m
   }
 }
 
-/// Whether a list such as "cpu,memory" has the memory.
+/// True if a list such as "cpu,memory" has the memory.
 bool names_memory(std::string_view controllers) {
   while (!controllers.empty()) {
     const std::string_view name = controllers.substr(0, controllers.find(','));

@@ -10,9 +10,9 @@
 
 namespace circoll::node {
 
-/// The bytes that the control groups of this process, versions 1 and 2, may still take, file caches being given up;
-/// the smallest of all levels. Nothing if there is no limit, or none can be read. Others take from the same memory, so
-/// it is an estimate. The paths are for tests.
+/// The bytes that the control groups of this process may still take, file caches being given up. Versions 1 and 2 are
+/// read, and the smallest number of all levels counts. Nothing if there is no limit, or none can be read. Others take
+/// from the same memory, so it is an estimate. The paths are for tests.
 [[nodiscard]] std::optional<std::uint64_t> memory_room(const std::string& membership = "/proc/self/cgroup",
                                                        const std::string& mount = "/sys/fs/cgroup");
 

@@ -8,8 +8,8 @@
 
 namespace circoll::node {
 
-/// A kernel that has been booted, and the namespaces of a process in it, as inode numbers; 0 is a kind of namespace
-/// that the kernel has not got.
+/// A kernel that has been booted, and the namespaces of a process in it. They are inode numbers; 0 is a kind of
+/// namespace that the kernel has not got.
 struct Place {
   std::uint64_t boot = 0;  ///< a hash of the kernel's boot_id; 0 if /proc does not show it
   std::uint64_t network = 0;
@@ -21,7 +21,7 @@ struct Place {
   [[nodiscard]] static Place here();
 };
 
-/// What /proc/PID/stat says of a process.
+/// Facts of /proc/PID/stat about a process.
 struct ProcessStat {
   pid_t pid = 0;                 ///< as the pid namespace of /proc has it
   std::uint64_t start_time = 0;  ///< clock ticks since the kernel was booted, as the reader's time namespace has them

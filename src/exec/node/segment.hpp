@@ -61,7 +61,7 @@ class Segment {
   [[nodiscard]] const Address& address() const { return address_; }
   /// The memory after the header, zero at first; empty without a segment.
   [[nodiscard]] std::span<std::byte> data() const;
-  /// Whether a peer has tried to write by DirectCopy, and could. A process cannot tell by itself which peers can.
+  /// True if a peer has tried to write by DirectCopy, and could. A process cannot tell by itself which peers can.
   [[nodiscard]] bool written_by_a_peer() const;
 
  private:

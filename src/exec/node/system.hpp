@@ -50,7 +50,7 @@ class Mapping {
 
  private:
   std::span<std::byte> memory_{};
-  /// In a child of the owner other memory may have come to the addresses, which its copy of the object must not unmap.
+  /// The process that has mapped it. In a child other memory may have come to the addresses, and must stay mapped.
   pid_t owner_ = 0;
 };
 
