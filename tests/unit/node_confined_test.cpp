@@ -41,7 +41,7 @@ Findings look_at(const Address& own, const Address& peer) {
 
 /// The reason that a confined process gets for its own segment.
 Reason own_reason(const std::function<bool()>& confine) {
-  const Process process([&confine](const Line& line) {
+  const Process process([&confine](const Wire& line) {
     if (!confine()) return line.put(not_possible);
     line.put(Segment(bytes).reason());
   });
@@ -79,7 +79,7 @@ bool leave(int namespaces) { return unshare(namespaces) == 0 || unshare(namespac
 /// What a confined process finds out about this one, whose memory is open to it.
 Findings from_inside(const Segment& own, const std::function<bool()>& confine) {
   (void)let_peers_copy();
-  const Process process([&](const Line& line) {
+  const Process process([&](const Wire& line) {
     if (!confine()) return line.put(Findings{.mapping = not_possible});
     line.put(look_at(Segment(bytes).address(), own.address()));
   });
@@ -88,7 +88,7 @@ Findings from_inside(const Segment& own, const std::function<bool()>& confine) {
 
 /// What this process finds out about a confined one.
 Findings from_outside(const Segment& own, const std::function<bool()>& confine) {
-  const Process process([&](const Line& line) {
+  const Process process([&](const Wire& line) {
     if (!confine()) return line.put(Address{.reason = not_possible});
     be_a_peer(line);
   });
@@ -120,7 +120,7 @@ TEST(NodeLimits, OfOpenFilesIsAReason) {
   const Segment own(bytes);
   const Findings findings = from_inside(own, [] { return true; });
   ASSERT_EQ(findings.mapping, Reason::none);
-  const Process process([&own](const Line& line) {
+  const Process process([&own](const Wire& line) {
     const Segment segment(bytes);
     (void)limit(RLIMIT_NOFILE, 0);
     line.put(PeerSegment(segment.address(), own.address()).reason());
@@ -162,14 +162,14 @@ TEST(NodeFilters, OfDirectCopiesLeaveSegments) {
 
 TEST(NodeUsers, WhoAreNotDumpableAreRefused) {
   for (const int dumpable : {1, 0}) {
-    const Process peer([dumpable](const Line& line) {
+    const Process peer([dumpable](const Wire& line) {
       if (!become_nobody()) return line.put(Address{.reason = not_possible});
       (void)prctl(PR_SET_DUMPABLE, dumpable);
       be_a_peer(line);
     });
     const Address address = peer.line().get<Address>().value_or(Address{});
     if (address.reason == not_possible) GTEST_SKIP() << "the machine does not let a process have another user";
-    const Process process([&address](const Line& line) {
+    const Process process([&address](const Wire& line) {
       (void)become_nobody();
       line.put(look_at(Segment(bytes).address(), address));
     });
@@ -327,7 +327,7 @@ TEST_F(NodeMemoryLimit, IsKeptByHalf) {
   for (const char* file : {"/memory.max", "/memory/memory.limit_in_bytes"}) write(file, std::to_string(8 * bytes));
   for (const char* file : {"/memory.current", "/memory/memory.usage_in_bytes"}) write(file, "0");
   for (const bool fits : {true, false}) {
-    const Process process([this, fits](const Line& line) {
+    const Process process([this, fits](const Wire& line) {
       // What this process sees of its groups are the files of the test.
       if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
           mount(root_.c_str(), "/sys/fs/cgroup", nullptr, MS_BIND, nullptr) != 0) {

@@ -38,7 +38,7 @@ struct Memory {
 
 /// A peer that has memory with pattern 1. When it is told a number of bytes and an offset, it says whether that range,
 /// and no byte beside it, has pattern 2, and makes the old pattern again.
-void have_memory(const Line& line) {
+void have_memory(const Wire& line) {
   (void)let_peers_copy();
   const Segment segment(1 << 16);
   std::vector<std::byte> data = patterned(most + 2 * page, 1);
@@ -207,7 +207,7 @@ TEST(NodeDirectCopies, AreNotPossibleByDefault) {
 }
 
 TEST(NodeDirectCopies, ArePermittedWhereYamaAsks) {
-  const Process process([](const Line& line) {
+  const Process process([](const Wire& line) {
     line.put(let_peers_copy());
     line.put(let_peers_copy());
     let_no_peers_copy();

@@ -144,7 +144,7 @@ TEST_F(NodeForgery, ThatIsADirectory) {
 
 TEST_F(NodeForgery, InPlaceOfAFileThatIsClosed) {
   for (const bool replaced : {false, true}) {
-    const Process process([replaced](const Line& line) {
+    const Process process([replaced](const Wire& line) {
       const Segment segment(bytes);
       close(segment.address().file);
       if (replaced) {

@@ -27,9 +27,9 @@
 namespace circoll::node {
 
 /// One end of what two processes tell each other.
-class Line {
+class Wire {
  public:
-  explicit Line(int descriptor) : descriptor_(descriptor) {}
+  explicit Wire(int descriptor) : descriptor_(descriptor) {}
   template <typename T>
   void put(const T& value) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -54,7 +54,7 @@ class Line {
 /// A forked process that runs `body` and ends without destructors; it is killed by the destructor if it has not ended.
 class Process {
  public:
-  explicit Process(const std::function<void(const Line&)>& body) {
+  explicit Process(const std::function<void(const Wire&)>& body) {
     std::array<int, 2> ends{-1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) std::abort();
     const timeval minute{.tv_sec = 60, .tv_usec = 0};
@@ -63,11 +63,11 @@ class Process {
     if (pid_ == 0) {
       (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
       close(ends[0]);
-      body(Line(ends[1]));
+      body(Wire(ends[1]));
       _exit(0);
     }
     close(ends[1]);
-    line_ = Line(ends[0]);
+    line_ = Wire(ends[0]);
   }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
@@ -77,7 +77,7 @@ class Process {
   }
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] const Line& line() const { return line_; }
+  [[nodiscard]] const Wire& line() const { return line_; }
   void kill_it() const { (void)kill(pid_, SIGKILL); }
   /// Waits until it has ended, and leaves it to be reaped.
   void wait_for_end() const {
@@ -93,12 +93,12 @@ class Process {
 
  private:
   pid_t pid_ = 0;
-  Line line_{-1};
+  Wire line_{-1};
   bool reaped_ = false;
 };
 
 /// Makes a segment, tells its address, and waits to be told to end.
-inline void be_a_peer(const Line& line) {
+inline void be_a_peer(const Wire& line) {
   (void)let_peers_copy();
   const Segment segment(1 << 16);
   line.put(segment.address());

@@ -86,7 +86,7 @@ TEST(NodeSegment, TakesAllOfItAwayAgain) {
 
 TEST(NodeSegment, IsTheSameMemoryInAPeer) {
   const Segment own(bytes);
-  const Process process([](const Line& line) {
+  const Process process([](const Wire& line) {
     const Segment segment(bytes);
     line.put(segment.address());
     line.wait();
@@ -138,7 +138,7 @@ TEST(NodeSegment, LeavesNothingWhenItsProcessIsKilled) {
 }
 
 TEST(NodeSegment, OfAProcessWhoseFirstThreadHasEndedIsAlive) {
-  const Process process([](const Line& line) {
+  const Process process([](const Wire& line) {
     const Segment segment(bytes);
     line.put(segment.address());
     std::thread([&line, first = getpid()] {
@@ -169,14 +169,14 @@ TEST(NodeSegment, IsNotInherited) {
   const PeerSegment peer(own.address(), *address);
   ASSERT_EQ(peer.reason(), Reason::none);
   ASSERT_EQ(mapped_segments(), 2U);
-  const Process child([](const Line& line) { line.put(mapped_segments()); });
+  const Process child([](const Wire& line) { line.put(mapped_segments()); });
   EXPECT_EQ(child.line().get<std::size_t>(), 0U);
 }
 
 TEST(NodeSegment, InAChildLeavesAloneWhatHasItsAddressesNow) {
   auto own = std::make_unique<Segment>(bytes);
   ASSERT_EQ(own->reason(), Reason::none);
-  const Process child([&own](const Line& line) {
+  const Process child([&own](const Wire& line) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the address that the segment has in the parent
     void* const place = reinterpret_cast<void*>(own->address().header);
     void* const memory =
@@ -220,7 +220,7 @@ class NodeAddress : public testing::TestWithParam<Change> {};
 
 TEST_P(NodeAddress, IsCheckedBeforeItIsUsed) {
   const Segment own(bytes);
-  const Process process([](const Line& line) {
+  const Process process([](const Wire& line) {
     (void)dup2(line.descriptor(), 1000);
     be_a_peer(line);
   });
