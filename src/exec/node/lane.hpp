@@ -34,6 +34,8 @@ struct Lane {
 
   /// The nonce of the receiver's segment; 0 before the lane is opened.
   std::atomic<std::uint64_t> receiver{0};
+  /// 1 if the owner reads the receiver's memory directly; said before the owner reads the first line.
+  std::atomic<std::uint32_t> reads_directly{0};
   /// The lines that the owner has read of the lane that comes back from the receiver.
   alignas(64) std::atomic<std::uint64_t> read{0};
   alignas(64) std::array<Line, lines> line{};

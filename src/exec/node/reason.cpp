@@ -48,6 +48,10 @@ std::string_view to_string(Reason reason) {
       return "the peer's file could be made shorter while it is used";
     case Reason::other_header:
       return "the peer's segment does not begin as one of this run";
+    case Reason::no_lane:
+      return "its segment has no room for one more peer";
+    case Reason::wrong_message:
+      return "a message of the peer lies outside its segment";
     case Reason::no_system_call:
       return "the system has no process_vm_readv, or hides it (ENOSYS)";
     case Reason::filtered:

@@ -34,6 +34,8 @@ enum class Reason : std::uint32_t {
   other_file,      ///< the file is not the one of the address
   unsealed_file,   ///< the file could be truncated under whoever has mapped it
   other_header,    ///< magic, nonce or process differ
+  no_lane,         ///< the own segment has no room for one more peer
+  wrong_message,   ///< a message of the peer lies outside its segment
   // of reading and writing a peer's memory directly
   no_system_call,  ///< ENOSYS
   filtered,        ///< a filter of system calls (seccomp) refuses it even for one's own memory

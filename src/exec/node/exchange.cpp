@@ -1,0 +1,297 @@
+#include "exec/node/exchange.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace circoll::node {
+
+namespace {
+
+/// The beginning of a pipe; a ring of bytes follows. Each counter has one writer and a cache line.
+struct PipeHead {
+  alignas(64) std::atomic<std::uint64_t> written{0};
+  alignas(64) std::atomic<std::uint64_t> read{0};
+};
+
+/// The bytes after which the other side of a pipe is told.
+constexpr std::size_t pipe_step = 16384;
+
+PipeHead& pipe_head(std::span<std::byte> pipe) { return *reinterpret_cast<PipeHead*>(pipe.data()); }
+
+template <typename T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span<const T, 1>(&value, 1));
+}
+
+/// Copies the front of `from`, as much as there is room for at `at` and behind.
+void copy_at(std::span<std::byte> into, std::size_t at, std::span<const std::byte> from) {
+  if (at >= into.size()) return;
+  const std::size_t bytes = std::min(into.size() - at, from.size());
+  if (bytes > 0) std::memcpy(into.data() + at, from.data(), bytes);
+}
+
+}  // namespace
+
+Connection::Connection(const Segment& own_segment, Board& own_board, Store& own_store, const Address& peer,
+                       const Ways& ways)
+    : ways_(ways),
+      own_store_(&own_store),
+      own_nonce_(own_segment.address().nonce),
+      peer_(own_segment.address(), peer),
+      copy_(own_segment.address(), peer) {
+  reason_ = own_segment ? peer_.reason() : own_segment.reason();
+  if (reason_ != Reason::none) return;
+  board_ = Board(peer_.data(), own_board.most_lanes());
+  store_ = Store(board_.memory());
+  out_ = own_board.lane_to(peer.nonce);
+  if (out_ == nullptr) {
+    reason_ = Reason::no_lane;
+    return;
+  }
+  out_->reads_directly.store(copy_.reading() == Reason::none ? 1 : 0, std::memory_order_relaxed);
+  writer_ = LaneWriter(*out_);
+}
+
+/// The peer may connect later. Until then it is sent what its lane has room for.
+bool Connection::open() {
+  if (in_ != nullptr) return true;
+  in_ = board_.find_lane(own_nonce_);
+  if (in_ == nullptr) return false;
+  reader_.emplace(*in_, *out_);
+  writer_.use_back(*in_);
+  return true;
+}
+
+bool Connection::put(Kind kind, std::uint64_t key, std::span<const std::byte> data) {
+  if (writer_.full()) return false;
+  writer_.put(static_cast<std::uint16_t>(kind), key, data);
+  return true;
+}
+
+bool Connection::put(Kind kind, std::uint64_t key, const Announcement& announcement) {
+  return put(kind, key, bytes_of(announcement));
+}
+
+void Connection::send(Outgoing& message) {
+  message.over = message.in_pieces = false;
+  message.done = message.pipe = 0;
+  if (!waiting_.empty() || !announce(message)) waiting_.push_back(&message);
+}
+
+bool Connection::announce(Outgoing& message) {
+  const std::size_t bytes = message.data.size();
+  if (message.in_pieces) return put_pieces(message);
+  if (writer_.full()) return false;
+  if (bytes <= Line::most_bytes) return message.over = put(Kind::whole, message.key, message.data);
+  const bool read = in_ != nullptr && in_->reads_directly.load(std::memory_order_relaxed) != 0;
+  if (ways_.direct && read && bytes >= ways_.direct_from) return announce_direct(message);
+  if (bytes <= ways_.stored_to) {
+    if (const std::size_t offset = own_store_->take(bytes); offset != 0) {
+      std::memcpy(own_store_->data(offset, bytes).data(), message.data.data(), bytes);
+      return message.over = put(Kind::stored, message.key, Announcement{.bytes = bytes, .where = offset});
+    }
+  } else if (const std::size_t offset = own_store_->take(sizeof(PipeHead) + ways_.pipe_bytes); offset != 0) {
+    message.pipe = offset;
+    PipeHead& head = pipe_head(own_store_->data(offset, sizeof(PipeHead)));
+    head.written.store(0, std::memory_order_relaxed);
+    head.read.store(0, std::memory_order_relaxed);
+    (void)fill(message);
+    (void)put(Kind::piped, message.key, Announcement{.bytes = bytes, .where = offset, .id = ways_.pipe_bytes});
+    if (!message.over) piping_.push_back(&message);
+    return true;
+  }
+  message.in_pieces = put(Kind::pieces, message.key, Announcement{.bytes = bytes});
+  return put_pieces(message);
+}
+
+bool Connection::announce_direct(Outgoing& message) {
+  auto place = std::find(announced_.begin(), announced_.end(), nullptr);
+  if (place == announced_.end()) place = announced_.insert(place, nullptr);
+  *place = &message;
+  const auto id = static_cast<std::uint64_t>(place - announced_.begin());
+  const auto address = reinterpret_cast<std::uintptr_t>(message.data.data());
+  return put(Kind::direct, message.key, Announcement{.bytes = message.data.size(), .where = address, .id = id});
+}
+
+bool Connection::fill(Outgoing& message) {
+  const auto pipe = own_store_->data(message.pipe, sizeof(PipeHead) + ways_.pipe_bytes);
+  PipeHead& head = pipe_head(pipe);
+  const auto ring = pipe.subspan(sizeof(PipeHead));
+  const std::size_t read = head.read.load(std::memory_order_acquire);
+  if (read > message.done) return false;  // nobody but a peer that errs says so
+  const std::size_t before = message.done;
+  while (message.done < message.data.size() && message.done - read < ring.size()) {
+    const std::size_t at = message.done % ring.size();
+    const std::size_t bytes = std::min(
+        {ring.size() - at, ring.size() - (message.done - read), message.data.size() - message.done, pipe_step});
+    std::memcpy(ring.data() + at, message.data.data() + message.done, bytes);
+    message.done += bytes;
+    head.written.store(message.done, std::memory_order_release);
+  }
+  message.over = message.done == message.data.size();
+  return message.done != before;
+}
+
+bool Connection::put_pieces(Outgoing& message) {
+  while (message.done < message.data.size()) {
+    const auto piece =
+        message.data.subspan(message.done, std::min(Line::most_bytes, message.data.size() - message.done));
+    if (!put(Kind::piece, message.key, piece)) return false;
+    message.done += piece.size();
+  }
+  return message.over = true;
+}
+
+void Connection::receive(Incoming& message) {
+  message.over = message.truncated = false;
+  message.reason = Reason::none;
+  message.bytes = 0;
+  const auto found =
+      std::find_if(early_.begin(), early_.end(), [&](const Early& early) { return early.key == message.key; });
+  if (found == early_.end()) {
+    expected_.push_back(&message);
+    return;
+  }
+  const Early early = std::move(*found);
+  early_.erase(found);
+  deliver(message, early.kind, early.announcement, early.data);
+}
+
+void Connection::deliver(Incoming& message, Kind kind, const Announcement& announcement,
+                         std::span<const std::byte> data) {
+  const std::uint64_t total = kind == Kind::whole ? data.size() : announcement.bytes;
+  message.truncated = total > message.into.size();
+  message.bytes = std::min<std::uint64_t>(total, message.into.size());
+  switch (kind) {
+    case Kind::whole:
+      copy_at(message.into, 0, data);
+      message.over = true;
+      return;
+    case Kind::stored:
+      if (const auto stored = store_.data(announcement.where, total); !stored.empty()) {
+        copy_at(message.into, 0, stored);
+        store_.give_back(announcement.where);
+      } else {
+        message.reason = Reason::wrong_message;
+      }
+      message.over = true;
+      return;
+    case Kind::direct:
+      message.reason = copy_.read(message.into.data(), announcement.where, message.bytes).reason;
+      acks_.push_back({.id = announcement.id, .message = &message});
+      (void)acknowledge();
+      return;
+    case Kind::piped:
+      pipes_.push_back({.message = &message, .announcement = announcement});
+      if (drain(pipes_.back()) && pipes_.back().message == nullptr) pipes_.pop_back();
+      return;
+    default:
+      copy_at(message.into, 0, data);
+      message.over = data.size() == total;
+      if (!message.over) pieces_ = Stream{.message = &message, .announcement = announcement, .come = data.size()};
+      return;
+  }
+}
+
+bool Connection::drain(Stream& stream) {
+  const auto pipe = store_.data(stream.announcement.where, sizeof(PipeHead) + stream.announcement.id);
+  Incoming& message = *stream.message;
+  if (pipe.size() <= sizeof(PipeHead)) {
+    message.reason = Reason::wrong_message;
+    message.over = true;
+    stream.message = nullptr;
+    return true;
+  }
+  PipeHead& head = pipe_head(pipe);
+  const auto ring = pipe.subspan(sizeof(PipeHead));
+  const std::uint64_t written = std::min(head.written.load(std::memory_order_acquire), stream.announcement.bytes);
+  bool moved = false;
+  while (stream.come < written) {
+    const std::size_t at = stream.come % ring.size();
+    const std::size_t bytes = std::min<std::size_t>({ring.size() - at, written - stream.come, pipe_step});
+    copy_at(message.into, stream.come, ring.subspan(at, bytes));
+    stream.come += bytes;
+    head.read.store(stream.come, std::memory_order_release);
+    moved = true;
+  }
+  if (stream.come < stream.announcement.bytes) return moved;
+  store_.give_back(stream.announcement.where);
+  message.over = true;
+  stream.message = nullptr;
+  return true;
+}
+
+void Connection::take(const Line& line) {
+  const auto kind = static_cast<Kind>(line.kind);
+  const auto data = std::span(line.data).first(std::min<std::size_t>(line.length, Line::most_bytes));
+  if (kind == Kind::piece) return take_piece(data);
+  Announcement announcement{};
+  if (kind != Kind::whole) std::memcpy(&announcement, line.data.data(), sizeof announcement);
+  if (kind == Kind::ack) {
+    if (announcement.id >= announced_.size() || announced_[announcement.id] == nullptr) return;
+    announced_[announcement.id]->over = true;
+    announced_[announcement.id] = nullptr;
+    return;
+  }
+  const auto content = kind == Kind::whole ? data : std::span<const std::byte>();
+  const auto expected = std::find_if(expected_.begin(), expected_.end(),
+                                     [&](const Incoming* incoming) { return incoming->key == line.key; });
+  if (expected == expected_.end()) {
+    early_.push_back({.kind = kind,
+                      .key = line.key,
+                      .announcement = announcement,
+                      .data = std::vector<std::byte>(content.begin(), content.end())});
+    return;
+  }
+  Incoming& message = **expected;
+  expected_.erase(expected);
+  deliver(message, kind, announcement, content);
+}
+
+/// Pieces follow one another, so they belong to the message under way, or to the last that nobody has expected.
+void Connection::take_piece(std::span<const std::byte> data) {
+  if (!pieces_) {
+    const auto last =
+        std::find_if(early_.rbegin(), early_.rend(), [](const Early& early) { return early.kind == Kind::pieces; });
+    if (last != early_.rend()) last->data.insert(last->data.end(), data.begin(), data.end());
+    return;
+  }
+  if (pieces_->message != nullptr) copy_at(pieces_->message->into, pieces_->come, data);
+  pieces_->come += data.size();
+  if (pieces_->come < pieces_->announcement.bytes) return;
+  if (pieces_->message != nullptr) pieces_->message->over = true;
+  pieces_.reset();
+}
+
+/// A message is over when the acknowledgement is on its way, since nobody need poll afterwards.
+bool Connection::acknowledge() {
+  bool moved = false;
+  for (; !acks_.empty() && put(Kind::ack, 0, Announcement{.id = acks_.front().id}); acks_.pop_front()) {
+    acks_.front().message->over = true;
+    moved = true;
+  }
+  return moved;
+}
+
+bool Connection::poll() {
+  if (!open()) return false;
+  bool moved = false;
+  while (const Line* const line = reader_->front()) {
+    take(*line);
+    reader_->pop();
+    moved = true;
+  }
+  for (Stream& pipe : pipes_) moved = drain(pipe) || moved;
+  std::erase_if(pipes_, [](const Stream& pipe) { return pipe.message == nullptr; });
+  moved = acknowledge() || moved;
+  for (Outgoing* const message : piping_) moved = fill(*message) || moved;
+  std::erase_if(piping_, [](const Outgoing* message) { return message->over; });
+  while (!waiting_.empty() && announce(*waiting_.front())) {
+    waiting_.pop_front();
+    moved = true;
+  }
+  return moved;
+}
+
+}  // namespace circoll::node

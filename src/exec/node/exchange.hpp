@@ -1,0 +1,141 @@
+// Messages between this process and its peers on the node, through the segments of both.
+//
+// Messages of two processes are matched by keys, in the order in which they were sent. The sender chooses the way of
+// each message and says it in a line of a lane: in the line itself, stored in the sender's segment, read directly from
+// the sender's memory, through a pipe in the segment, or, where the segment has no room, in pieces through the lane.
+// The last needs no memory and no agreement, so that every message arrives whatever else is under way. Lines are taken
+// out of the lane whether or not anybody expects them, so that no message is in the way of another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "exec/node/board.hpp"
+#include "exec/node/direct_copy.hpp"
+#include "exec/node/lane.hpp"
+#include "exec/node/peer_segment.hpp"
+#include "exec/node/segment.hpp"
+#include "exec/node/store.hpp"
+
+namespace circoll::node {
+
+/// A message that this process sends. It belongs to the caller, and stays where it is until it is over.
+struct Outgoing {
+  std::uint64_t key = 0;
+  std::span<const std::byte> data{};
+  bool over = false;  ///< the data may be written to
+  // For the exchange.
+  std::size_t done = 0;    // bytes that have gone into the pipe or, in pieces, into the lane
+  std::size_t pipe = 0;    // the offset of its pipe
+  bool in_pieces = false;  // they have begun
+};
+
+/// A message that this process receives. It belongs to the caller, and stays where it is until it is over.
+struct Incoming {
+  std::uint64_t key = 0;
+  std::span<std::byte> into{};
+  bool over = false;
+  bool truncated = false;        ///< the message was longer
+  Reason reason = Reason::none;  ///< why it could not be read directly
+  std::size_t bytes = 0;         ///< of the message, as far as there is room
+};
+
+/// The ways that a sender chooses among.
+struct Ways {
+  bool direct = true;               ///< if peers can read the sender's memory
+  std::size_t direct_from = 32768;  ///< bytes from which on they do
+  std::size_t stored_to = 16384;    ///< bytes up to which a message is stored as a whole
+  std::size_t pipe_bytes = 65536;   ///< of the memory of a pipe
+};
+
+/// The connection with one peer. Used by one thread at a time.
+class Connection {
+ public:
+  /// Maps the peer's segment. reason() says if that cannot be, and then there is no connection.
+  Connection(const Segment& own_segment, Board& own_board, Store& own_store, const Address& peer, const Ways& ways);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  [[nodiscard]] Reason reason() const { return reason_; }
+  /// Why this process does not read the peer's memory directly.
+  [[nodiscard]] Reason reading() const { return copy_.reading(); }
+
+  /// Begins to send. What is not over at once goes on in poll().
+  void send(Outgoing& message);
+  /// Begins to receive.
+  void receive(Incoming& message);
+  /// Goes on with everything as far as possible without waiting. True if anything has moved.
+  bool poll();
+
+ private:
+  enum class Kind : std::uint16_t { whole, stored, direct, piped, pieces, piece, ack };
+  /// The content of a line that announces a message that is not in it.
+  struct Announcement {
+    std::uint64_t bytes = 0;
+    std::uint64_t where = 0;  ///< an offset in the sender's store, or an address
+    std::uint64_t id = 0;     ///< of the message, for the acknowledgement
+  };
+  /// A message that nobody has expected yet.
+  struct Early {
+    Kind kind{};
+    std::uint64_t key = 0;
+    Announcement announcement{};
+    std::vector<std::byte> data{};  ///< of a whole message, or pieces that have come
+  };
+  /// A message that comes through a pipe or in pieces.
+  struct Stream {
+    Incoming* message = nullptr;  ///< nullptr: it is over
+    Announcement announcement{};
+    std::size_t come = 0;
+  };
+
+  /// A message that has been read directly, and the peer has not been told.
+  struct Acknowledgement {
+    std::uint64_t id = 0;
+    Incoming* message = nullptr;
+  };
+
+  bool open();
+  [[nodiscard]] bool put(Kind kind, std::uint64_t key, std::span<const std::byte> data);
+  [[nodiscard]] bool put(Kind kind, std::uint64_t key, const Announcement& announcement);
+  /// Sends the first line of the oldest message, and its pieces if it goes so. True if the next one may follow.
+  bool announce(Outgoing& message);
+  bool announce_direct(Outgoing& message);
+  /// Writes into a pipe what it has room for. True if anything was written.
+  bool fill(Outgoing& message);
+  bool put_pieces(Outgoing& message);
+  void take(const Line& line);
+  void take_piece(std::span<const std::byte> data);
+  void deliver(Incoming& message, Kind kind, const Announcement& announcement, std::span<const std::byte> data);
+  bool drain(Stream& stream);
+  bool acknowledge();
+
+  Ways ways_;
+  Store* own_store_;
+  std::uint64_t own_nonce_;
+  Reason reason_ = Reason::none;
+  PeerSegment peer_{};
+  DirectCopy copy_{};
+  Board board_{};
+  Store store_{};  ///< the peer's
+  Lane* out_ = nullptr;
+  Lane* in_ = nullptr;
+  LaneWriter writer_{};
+  std::optional<LaneReader> reader_{};
+
+  std::deque<Outgoing*> waiting_{};     ///< to be announced, or in pieces, the oldest first
+  std::vector<Outgoing*> piping_{};     ///< through pipes
+  std::vector<Outgoing*> announced_{};  ///< read directly by the peer, by id; nullptr: a free id
+  std::deque<Acknowledgement> acks_{};  ///< still to be put into the lane
+  std::vector<Incoming*> expected_{};
+  std::deque<Early> early_{};
+  std::vector<Stream> pipes_{};
+  std::optional<Stream> pieces_{};  ///< under way in the lane, for an expected message
+};
+
+}  // namespace circoll::node
