@@ -25,7 +25,8 @@ class Board {
   /// The lane to the process whose segment has this nonce. Opens it at first use; nullptr if there is no room for one
   /// more. Only the owner may call it, one thread at a time.
   [[nodiscard]] Lane* lane_to(std::uint64_t receiver);
-  /// The lane that the owner has opened to this nonce; nullptr as long as it has not. Any process may call it. O(lanes).
+  /// The lane that the owner has opened to this nonce; nullptr as long as it has not. Any process may call it.
+  /// O(lanes).
   [[nodiscard]] Lane* find_lane(std::uint64_t receiver) const;
   /// The memory for long messages.
   [[nodiscard]] std::span<std::byte> memory() const;
