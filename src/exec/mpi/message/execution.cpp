@@ -17,19 +17,17 @@ void Execution::start(const Binding& binding) {
   engine_.start(*this);
 }
 
-int Execution::first_failure() const {
-  if (error_ != MPI_SUCCESS || mpi_.error() != MPI_SUCCESS) return error_ != MPI_SUCCESS ? error_ : mpi_.error();
+int Execution::failure_of_others() const {
   for (const auto& channel : others_) {
     if (channel->error() != MPI_SUCCESS) return channel->error();
   }
   return MPI_SUCCESS;
 }
 
-bool Execution::failed() const { return first_failure() != MPI_SUCCESS; }
-
 int Execution::error() const {
-  const int failure = first_failure();
-  return failure != MPI_SUCCESS ? failure : mpi_.truncation();
+  if (!failed()) return mpi_.truncation();
+  if (error_ != MPI_SUCCESS) return error_;
+  return mpi_.error() != MPI_SUCCESS ? mpi_.error() : failure_of_others();
 }
 
 bool Execution::advance(bool inside_mpi) {

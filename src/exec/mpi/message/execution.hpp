@@ -53,8 +53,12 @@ class Execution {
   [[nodiscard]] bool advance(bool inside_mpi);
   void collect(std::span<const StepIndex> ended);
   void combine(const PlanStep& step);
-  [[nodiscard]] bool failed() const;
-  [[nodiscard]] int first_failure() const;
+  /// Asked at every step and every poll, so that most executions compare two numbers.
+  [[nodiscard]] bool failed() const {
+    return error_ != MPI_SUCCESS || mpi_.error() != MPI_SUCCESS ||
+           (!others_.empty() && failure_of_others() != MPI_SUCCESS);
+  }
+  [[nodiscard]] int failure_of_others() const;
 
   const Plan* plan_;
   Engine engine_;

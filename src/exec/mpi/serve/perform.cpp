@@ -133,6 +133,9 @@ Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserve
                            : not_served(call, choice, unserved, found.native_reason, 0);
   }
   return with_memory(*found.state, [&] {
+    // A call that was served before means what it meant then.
+    ServedCalls& served = found.state->attached<KnownCalls>().served;
+    if (Operation* const known = served.find(call, choice)) return execute(*known, timed);
     const Meaning meaning(call, choice, *found.state);
     if (const NativeCalls::Known* known = meaning.native()) {
       return again_not_served(meaning.call(), meaning.choice(), unserved, known->reason, known->bytes);
