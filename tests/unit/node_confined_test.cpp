@@ -282,7 +282,7 @@ class NodeMemoryLimit : public testing::Test {
   }
   [[nodiscard]] std::optional<std::uint64_t> room(const std::string& membership) const {
     std::ofstream(root_ + "/membership") << membership;
-    return memory_room(root_ + "/membership", root_);
+    return memory_room({.membership = root_ + "/membership", .mount = root_});
   }
   std::string root_ = testing::TempDir() + "/circoll_groups_" + std::to_string(getpid());
 };
@@ -320,7 +320,7 @@ TEST_F(NodeMemoryLimit, IsNothingIfTheFilesAreSomethingElse) {
   write("/memory.current", "");
   for (const char* membership : {"", "\n", "::", ":\n:", "0:", "0::", "abc", "4:memory:x\n"})
     EXPECT_EQ(room(membership), std::nullopt) << membership;
-  EXPECT_EQ(memory_room(root_ + "/none", root_), std::nullopt);
+  EXPECT_EQ(memory_room({.membership = root_ + "/none", .mount = root_}), std::nullopt);
 }
 
 TEST_F(NodeMemoryLimit, IsKeptByHalf) {

@@ -2,9 +2,11 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <span>
@@ -70,6 +72,29 @@ struct Traffic {
   }
 };
 
+/// Memory divided into a few pieces, or left whole.
+template <typename Byte>
+class Divided {
+ public:
+  Divided() = default;
+  Divided(std::span<Byte> memory, std::mt19937_64& random) : pieces_(memory) {
+    if (random() % 2 == 0) return;
+    const std::size_t most = memory.size() / 3 + 1;
+    while (!memory.empty()) {
+      const std::size_t bytes = std::min<std::size_t>(random() % most + 1, memory.size());
+      many_.push_back(memory.first(bytes));
+      if (random() % 8 == 0) many_.push_back(memory.first(0));
+      memory = memory.subspan(bytes);
+    }
+    if (!many_.empty()) pieces_ = Pieces<Byte>::of(many_);
+  }
+  [[nodiscard]] const Pieces<Byte>& pieces() const { return pieces_; }
+
+ private:
+  std::vector<std::span<Byte>> many_{};
+  Pieces<Byte> pieces_{};
+};
+
 /// Sends one traffic while it receives the other. Receives begin in an order of their own, but for those of one key.
 /// Returns how many messages came whole, and as they were sent.
 std::size_t exchange(Connection& connection, const Traffic& out, const Traffic& in, std::uint64_t seed) {
@@ -92,19 +117,23 @@ std::size_t exchange(Connection& connection, const Traffic& out, const Traffic& 
   std::vector<Outgoing> sends(out.keys.size());
   std::vector<Incoming> receives(in.keys.size());
   std::vector<std::vector<std::byte>> into(in.keys.size());
+  std::deque<Divided<const std::byte>> out_pieces;
+  std::deque<Divided<std::byte>> in_pieces;
   std::size_t sent = 0, expected = 0;
   const auto all_over = [](const auto& messages) {
     return std::all_of(messages.begin(), messages.end(), [](const auto& message) { return message.over; });
   };
   while (sent < sends.size() || expected < receives.size() || !all_over(sends) || !all_over(receives)) {
     for (std::uint64_t burst = random() % 6; burst > 0 && sent < sends.size(); --burst, ++sent) {
-      sends[sent] = {.key = out.keys[sent], .data = out.data[sent]};
+      out_pieces.emplace_back(std::span<const std::byte>(out.data[sent]), random);
+      sends[sent] = {.key = out.keys[sent], .data = out_pieces.back().pieces()};
       connection.send(sends[sent]);
     }
     for (std::uint64_t burst = random() % 6; burst > 0 && expected < receives.size(); --burst, ++expected) {
       const std::size_t which = order[expected];
       into[which].resize(in.data[which].size());
-      receives[which] = {.key = in.keys[which], .into = into[which]};
+      in_pieces.emplace_back(std::span<std::byte>(into[which]), random);
+      receives[which] = {.key = in.keys[which], .into = in_pieces.back().pieces()};
       connection.receive(receives[which]);
     }
     if (!connection.poll()) sched_yield();
@@ -168,6 +197,86 @@ TEST(Exchange, MessagesOfOneKeyKeepTheirOrderAndTruncationIsSeen) {
     EXPECT_EQ(into.back(), message.bytes == 1000 ? static_cast<std::byte>(i + 1) : std::byte{0});
   }
   pair.line().go_on();
+}
+
+/// A page that this process can read and others cannot, as memory of devices may be: that of the clock.
+std::span<const std::byte> unreadable_page() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("[vvar]") == std::string::npos) continue;
+    return {reinterpret_cast<const std::byte*>(std::stoull(line, nullptr, 16)), 256};
+  }
+  return {};
+}
+
+TEST(Exchange, OfMemoryThatOthersCannotReadTakesAnotherWay) {
+  if (unreadable_page().empty()) GTEST_SKIP() << "there is no such page here";
+  const Pair pair(Segment::default_bytes, {.direct_from = 64}, [](End& end, const Wire& line) {
+    std::array<std::byte, 200> right;
+    right.fill(std::byte{7});
+    while (!end.connection->poll()) sched_yield();  // the peer's first message: now it is known to read directly
+    for (int i = 0; i < 3; ++i) {
+      std::array<Outgoing, 3> sends{Outgoing{.key = 1, .data = unreadable_page()},
+                                    Outgoing{.key = 1, .data = right},
+                                    Outgoing{.key = 1, .data = unreadable_page()}};
+      for (Outgoing& one : sends) end.connection->send(one);
+      while (!std::all_of(sends.begin(), sends.end(), [](const Outgoing& one) { return one.over; }))
+        (void)end.connection->poll();
+    }
+    line.wait();
+  });
+  Outgoing hello{.key = 9};
+  pair.own.connection->send(hello);
+  for (int i = 0; i < 3; ++i) {
+    std::array<std::array<std::byte, 256>, 3> into{};
+    std::array<Incoming, 3> receives{};
+    for (std::size_t j = 0; j < 3; ++j) {
+      receives[j] = {.key = 1, .into = into[j]};
+      pair.own.connection->receive(receives[j]);
+    }
+    while (!std::all_of(receives.begin(), receives.end(), [](const Incoming& one) { return one.over; }))
+      (void)pair.own.connection->poll();
+    for (std::size_t j = 0; j < 3; ++j) {
+      EXPECT_EQ(receives[j].reason, Reason::none);
+      EXPECT_EQ(receives[j].bytes, j == 1 ? 200U : 256U);
+      EXPECT_EQ(into[j][0] == std::byte{7} && into[j][199] == std::byte{7}, j == 1);
+    }
+  }
+  pair.line().go_on();
+}
+
+/// What both ends give up goes its way, and what comes later is right.
+TEST(Exchange, GivenUpMessagesAreInNobodysWay) {
+  for (const Ways& ways : {Ways{}, Ways{.direct = false}, Ways{.direct = false, .stored_to = 0, .pipe_bytes = 4096}}) {
+    const Pair pair(Segment::default_bytes, ways, [](End& end, const Wire& line) {
+      std::vector<std::byte> data(100'000, std::byte{3});
+      Outgoing given_up{.key = 1, .data = data};
+      end.connection->send(given_up);
+      for (int i = 0; i < 100 && !given_up.over; ++i) (void)end.connection->poll();
+      if (!given_up.over) end.connection->abandon(given_up);
+      data.assign(data.size(), std::byte{4});
+      Outgoing last{.key = 2, .data = data};
+      end.connection->send(last);
+      while (!last.over) (void)end.connection->poll();
+      line.wait();
+    });
+    Connection& connection = *pair.own.connection;
+    std::vector<std::byte> first(100'000), never(10), second(100'000);
+    Incoming nothing{.key = 5, .into = never};
+    connection.receive(nothing);
+    connection.abandon(nothing);
+    Incoming given_up{.key = 1, .into = first};
+    connection.receive(given_up);
+    for (int i = 0; i < 50 && !given_up.over; ++i) (void)connection.poll();
+    if (!given_up.over) connection.abandon(given_up);
+    const std::vector<std::byte> before = first;
+    Incoming last{.key = 2, .into = second};
+    connection.receive(last);
+    while (!last.over) (void)connection.poll();
+    EXPECT_EQ(second, std::vector<std::byte>(100'000, std::byte{4}));
+    EXPECT_EQ(first, before);
+    pair.line().go_on();
+  }
 }
 
 TEST(Exchange, WithAnAddressOfNothingHasAReason) {

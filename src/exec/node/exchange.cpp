@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 namespace circoll::node {
 
@@ -22,13 +23,6 @@ PipeHead& pipe_head(std::span<std::byte> pipe) { return *reinterpret_cast<PipeHe
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span<const T, 1>(&value, 1));
-}
-
-/// Copies the front of `from`, as much as there is room for at `at` and behind.
-void copy_at(std::span<std::byte> into, std::size_t at, std::span<const std::byte> from) {
-  if (at >= into.size()) return;
-  const std::size_t bytes = std::min(into.size() - at, from.size());
-  if (bytes > 0) std::memcpy(into.data() + at, from.data(), bytes);
 }
 
 }  // namespace
@@ -76,6 +70,7 @@ bool Connection::put(Kind kind, std::uint64_t key, const Announcement& announcem
 void Connection::send(Outgoing& message) {
   message.over = message.in_pieces = false;
   message.done = message.pipe = 0;
+  message.refused = 0;
   if (!waiting_.empty() || !announce(message)) waiting_.push_back(&message);
 }
 
@@ -83,13 +78,19 @@ bool Connection::announce(Outgoing& message) {
   const std::size_t bytes = message.data.size();
   if (message.in_pieces) return put_pieces(message);
   if (writer_.full()) return false;
-  if (bytes <= Line::most_bytes) return message.over = put(Kind::whole, message.key, message.data);
+  if (bytes <= Line::most_bytes) {
+    if (message.data.contiguous()) return message.over = put(Kind::whole, message.key, message.data.one());
+    std::array<std::byte, Line::most_bytes> line;
+    copy_from(message.data, 0, line.data(), bytes);
+    return message.over = put(Kind::whole, message.key, std::span(line).first(bytes));
+  }
   const bool read = in_ != nullptr && in_->reads_directly.load(std::memory_order_relaxed) != 0;
-  if (ways_.direct && read && bytes >= ways_.direct_from) return announce_direct(message);
+  if (ways_.direct && read && bytes >= ways_.direct_from && message.data.contiguous() && message.refused == 0)
+    return announce_direct(message);
   if (bytes <= ways_.stored_to) {
     if (const std::size_t offset = own_store_->take(bytes); offset != 0) {
-      std::memcpy(own_store_->data(offset, bytes).data(), message.data.data(), bytes);
-      return message.over = put(Kind::stored, message.key, Announcement{.bytes = bytes, .where = offset});
+      copy_from(message.data, 0, own_store_->data(offset, bytes).data(), bytes);
+      return message.over = put(Kind::stored, message.key, Announcement{.bytes = bytes, .where = offset, .refused = message.refused});
     }
   } else if (const std::size_t offset = own_store_->take(sizeof(PipeHead) + ways_.pipe_bytes); offset != 0) {
     message.pipe = offset;
@@ -97,20 +98,22 @@ bool Connection::announce(Outgoing& message) {
     head.written.store(0, std::memory_order_relaxed);
     head.read.store(0, std::memory_order_relaxed);
     (void)fill(message);
-    (void)put(Kind::piped, message.key, Announcement{.bytes = bytes, .where = offset, .id = ways_.pipe_bytes});
+    (void)put(
+        Kind::piped, message.key,
+        Announcement{.bytes = bytes, .where = offset, .id = ways_.pipe_bytes, .refused = message.refused});
     if (!message.over) piping_.push_back(&message);
     return true;
   }
-  message.in_pieces = put(Kind::pieces, message.key, Announcement{.bytes = bytes});
+  message.in_pieces = put(Kind::pieces, message.key, Announcement{.bytes = bytes, .refused = message.refused});
   return put_pieces(message);
 }
 
 bool Connection::announce_direct(Outgoing& message) {
-  auto place = std::find(announced_.begin(), announced_.end(), nullptr);
-  if (place == announced_.end()) place = announced_.insert(place, nullptr);
-  *place = &message;
-  const auto id = static_cast<std::uint64_t>(place - announced_.begin());
-  const auto address = reinterpret_cast<std::uintptr_t>(message.data.data());
+  auto place = std::find_if(offers_.begin(), offers_.end(), [](const Offer& offer) { return !offer.open; });
+  if (place == offers_.end()) place = offers_.insert(place, Offer{});
+  *place = {.message = &message, .open = true};
+  const auto id = static_cast<std::uint64_t>(place - offers_.begin());
+  const auto address = reinterpret_cast<std::uintptr_t>(message.data.one().data());
   return put(Kind::direct, message.key, Announcement{.bytes = message.data.size(), .where = address, .id = id});
 }
 
@@ -125,7 +128,7 @@ bool Connection::fill(Outgoing& message) {
     const std::size_t at = message.done % ring.size();
     const std::size_t bytes = std::min(
         {ring.size() - at, ring.size() - (message.done - read), message.data.size() - message.done, pipe_step});
-    std::memcpy(ring.data() + at, message.data.data() + message.done, bytes);
+    copy_from(message.data, message.done, ring.data() + at, bytes);
     message.done += bytes;
     head.written.store(message.done, std::memory_order_release);
   }
@@ -134,11 +137,12 @@ bool Connection::fill(Outgoing& message) {
 }
 
 bool Connection::put_pieces(Outgoing& message) {
+  std::array<std::byte, Line::most_bytes> piece;
   while (message.done < message.data.size()) {
-    const auto piece =
-        message.data.subspan(message.done, std::min(Line::most_bytes, message.data.size() - message.done));
-    if (!put(Kind::piece, message.key, piece)) return false;
-    message.done += piece.size();
+    const std::size_t bytes = std::min(piece.size(), message.data.size() - message.done);
+    copy_from(message.data, message.done, piece.data(), bytes);
+    if (!put(Kind::piece, message.key, std::span(piece).first(bytes))) return false;
+    message.done += bytes;
   }
   return message.over = true;
 }
@@ -155,7 +159,9 @@ void Connection::receive(Incoming& message) {
   }
   const Early early = std::move(*found);
   early_.erase(found);
-  deliver(message, early.kind, early.announcement, early.data);
+  const std::span<const std::byte> data =
+      early.kind == Kind::whole ? std::span(early.whole).first(early.announcement.bytes) : std::span(early.pieces);
+  deliver(message, early.kind, early.announcement, data);
 }
 
 void Connection::deliver(Incoming& message, Kind kind, const Announcement& announcement,
@@ -165,12 +171,12 @@ void Connection::deliver(Incoming& message, Kind kind, const Announcement& annou
   message.bytes = std::min<std::uint64_t>(total, message.into.size());
   switch (kind) {
     case Kind::whole:
-      copy_at(message.into, 0, data);
+      copy_to(message.into, 0, data);
       message.over = true;
       return;
     case Kind::stored:
       if (const auto stored = store_.data(announcement.where, total); !stored.empty()) {
-        copy_at(message.into, 0, stored);
+        copy_to(message.into, 0, stored);
         store_.give_back(announcement.where);
       } else {
         message.reason = Reason::wrong_message;
@@ -178,29 +184,46 @@ void Connection::deliver(Incoming& message, Kind kind, const Announcement& annou
       message.over = true;
       return;
     case Kind::direct:
-      message.reason = copy_.read(message.into.data(), announcement.where, message.bytes).reason;
-      acks_.push_back({.id = announcement.id, .message = &message});
+      if (read_directly(message, announcement.where)) {
+        acks_.push_back({.id = announcement.id, .message = &message});
+      } else {
+        refused_.push_back({.id = announcement.id, .message = &message});
+        acks_.push_back({.id = announcement.id, .refused = true});
+      }
       (void)acknowledge();
       return;
     case Kind::piped:
       pipes_.push_back({.message = &message, .announcement = announcement});
-      if (drain(pipes_.back()) && pipes_.back().message == nullptr) pipes_.pop_back();
+      if (drain(pipes_.back()) && pipes_.back().over) pipes_.pop_back();
       return;
     default:
-      copy_at(message.into, 0, data);
+      copy_to(message.into, 0, data);
       message.over = data.size() == total;
       if (!message.over) pieces_ = Stream{.message = &message, .announcement = announcement, .come = data.size()};
       return;
   }
 }
 
+/// Some memory cannot be read by other processes, that of a device for one.
+bool Connection::read_directly(Incoming& message, std::uint64_t from) const {
+  bool right = true;
+  message.into.for_each(0, message.bytes, [&](std::span<std::byte> piece) {
+    right = right && copy_.read(piece.data(), from, piece.size());
+    from += piece.size();
+  });
+  return right;
+}
+
+void Connection::end(Stream& stream) {
+  stream.over = true;
+  if (stream.message != nullptr) stream.message->over = true;
+}
+
 bool Connection::drain(Stream& stream) {
   const auto pipe = store_.data(stream.announcement.where, sizeof(PipeHead) + stream.announcement.id);
-  Incoming& message = *stream.message;
   if (pipe.size() <= sizeof(PipeHead)) {
-    message.reason = Reason::wrong_message;
-    message.over = true;
-    stream.message = nullptr;
+    if (stream.message != nullptr) stream.message->reason = Reason::wrong_message;
+    end(stream);
     return true;
   }
   PipeHead& head = pipe_head(pipe);
@@ -210,15 +233,14 @@ bool Connection::drain(Stream& stream) {
   while (stream.come < written) {
     const std::size_t at = stream.come % ring.size();
     const std::size_t bytes = std::min<std::size_t>({ring.size() - at, written - stream.come, pipe_step});
-    copy_at(message.into, stream.come, ring.subspan(at, bytes));
+    if (stream.message != nullptr) copy_to(stream.message->into, stream.come, ring.subspan(at, bytes));
     stream.come += bytes;
     head.read.store(stream.come, std::memory_order_release);
     moved = true;
   }
   if (stream.come < stream.announcement.bytes) return moved;
   store_.give_back(stream.announcement.where);
-  message.over = true;
-  stream.message = nullptr;
+  end(stream);
   return true;
 }
 
@@ -226,27 +248,49 @@ void Connection::take(const Line& line) {
   const auto kind = static_cast<Kind>(line.kind);
   const auto data = std::span(line.data).first(std::min<std::size_t>(line.length, Line::most_bytes));
   if (kind == Kind::piece) return take_piece(data);
-  Announcement announcement{};
+  Announcement announcement{.bytes = data.size()};
   if (kind != Kind::whole) std::memcpy(&announcement, line.data.data(), sizeof announcement);
-  if (kind == Kind::ack) {
-    if (announcement.id >= announced_.size() || announced_[announcement.id] == nullptr) return;
-    announced_[announcement.id]->over = true;
-    announced_[announcement.id] = nullptr;
-    return;
-  }
+  if (kind == Kind::ack) return take_acknowledgement(announcement);
   const auto content = kind == Kind::whole ? data : std::span<const std::byte>();
-  const auto expected = std::find_if(expected_.begin(), expected_.end(),
-                                     [&](const Incoming* incoming) { return incoming->key == line.key; });
-  if (expected == expected_.end()) {
-    early_.push_back({.kind = kind,
-                      .key = line.key,
-                      .announcement = announcement,
-                      .data = std::vector<std::byte>(content.begin(), content.end())});
+  Incoming* const message = expected(line.key, announcement);
+  if (message == nullptr) return keep_early(kind, line.key, announcement, content);
+  deliver(*message, kind, announcement, content);
+}
+
+void Connection::take_acknowledgement(const Announcement& announcement) {
+  if (announcement.id >= offers_.size() || !offers_[announcement.id].open) return;
+  Outgoing* const message = std::exchange(offers_[announcement.id], {}).message;
+  if (message == nullptr) return;
+  if (announcement.refused == 0) {
+    message->over = true;
     return;
   }
-  Incoming& message = **expected;
-  expected_.erase(expected);
-  deliver(message, kind, announcement, content);
+  message->refused = announcement.id + 1;
+  waiting_.push_back(message);
+}
+
+/// The message that an announcement is for, which is not expected any more; nullptr if there is none.
+Incoming* Connection::expected(std::uint64_t key, const Announcement& announcement) {
+  if (announcement.refused != 0) {
+    const auto place = std::find_if(refused_.begin(), refused_.end(),
+                                    [&](const Refused& one) { return one.id + 1 == announcement.refused; });
+    if (place == refused_.end()) return nullptr;
+    Incoming* const message = place->message;
+    refused_.erase(place);
+    return message;
+  }
+  const auto place =
+      std::find_if(expected_.begin(), expected_.end(), [&](const Incoming* incoming) { return incoming->key == key; });
+  if (place == expected_.end()) return nullptr;
+  Incoming* const message = *place;
+  expected_.erase(place);
+  return message;
+}
+
+void Connection::keep_early(Kind kind, std::uint64_t key, const Announcement& announcement,
+                            std::span<const std::byte> data) {
+  Early& early = early_.emplace_back(Early{.kind = kind, .key = key, .announcement = announcement});
+  std::copy(data.begin(), data.end(), early.whole.begin());
 }
 
 /// Pieces follow one another, so they belong to the message under way, or to the last that nobody has expected.
@@ -254,21 +298,22 @@ void Connection::take_piece(std::span<const std::byte> data) {
   if (!pieces_) {
     const auto last =
         std::find_if(early_.rbegin(), early_.rend(), [](const Early& early) { return early.kind == Kind::pieces; });
-    if (last != early_.rend()) last->data.insert(last->data.end(), data.begin(), data.end());
+    if (last != early_.rend()) last->pieces.insert(last->pieces.end(), data.begin(), data.end());
     return;
   }
-  if (pieces_->message != nullptr) copy_at(pieces_->message->into, pieces_->come, data);
+  if (pieces_->message != nullptr) copy_to(pieces_->message->into, pieces_->come, data);
   pieces_->come += data.size();
   if (pieces_->come < pieces_->announcement.bytes) return;
-  if (pieces_->message != nullptr) pieces_->message->over = true;
+  end(*pieces_);
   pieces_.reset();
 }
 
 /// A message is over when the acknowledgement is on its way, since nobody need poll afterwards.
 bool Connection::acknowledge() {
   bool moved = false;
-  for (; !acks_.empty() && put(Kind::ack, 0, Announcement{.id = acks_.front().id}); acks_.pop_front()) {
-    acks_.front().message->over = true;
+  for (; !acks_.empty() && put(Kind::ack, 0, Announcement{.id = acks_.front().id, .refused = acks_.front().refused ? 1U : 0U});
+       acks_.pop_front()) {
+    if (acks_.front().message != nullptr) acks_.front().message->over = true;
     moved = true;
   }
   return moved;
@@ -283,7 +328,7 @@ bool Connection::poll() {
     moved = true;
   }
   for (Stream& pipe : pipes_) moved = drain(pipe) || moved;
-  std::erase_if(pipes_, [](const Stream& pipe) { return pipe.message == nullptr; });
+  std::erase_if(pipes_, [](const Stream& pipe) { return pipe.over; });
   moved = acknowledge() || moved;
   for (Outgoing* const message : piping_) moved = fill(*message) || moved;
   std::erase_if(piping_, [](const Outgoing* message) { return message->over; });
@@ -291,7 +336,38 @@ bool Connection::poll() {
     waiting_.pop_front();
     moved = true;
   }
+  while (!orphans_.empty() && orphans_.front().message.over) orphans_.pop_front();
   return moved;
+}
+
+void Connection::abandon(Incoming& message) {
+  std::erase(expected_, &message);
+  for (Stream& pipe : pipes_) {
+    if (pipe.message == &message) pipe.message = nullptr;
+  }
+  if (pieces_ && pieces_->message == &message) pieces_->message = nullptr;
+  for (Acknowledgement& ack : acks_) {
+    if (ack.message == &message) ack.message = nullptr;
+  }
+  for (Refused& refused : refused_) {
+    if (refused.message == &message) refused.message = nullptr;
+  }
+}
+
+void Connection::abandon(Outgoing& message) {
+  for (Offer& offer : offers_) {
+    if (offer.message == &message) offer.message = nullptr;
+  }
+  const auto waiting = std::find(waiting_.begin(), waiting_.end(), &message);
+  const auto piping = std::find(piping_.begin(), piping_.end(), &message);
+  if (waiting == waiting_.end() && piping == piping_.end()) return;
+  Orphan& orphan = orphans_.emplace_back();
+  orphan.data.resize(message.data.size());
+  copy_from(message.data, 0, orphan.data.data(), orphan.data.size());
+  orphan.message = message;
+  orphan.message.data = std::span<const std::byte>(orphan.data);
+  if (waiting != waiting_.end()) *waiting = &orphan.message;
+  if (piping != piping_.end()) *piping = &orphan.message;
 }
 
 }  // namespace circoll::node

@@ -7,6 +7,7 @@
 // out of the lane whether or not anybody expects them, so that no message is in the way of another.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -19,6 +20,7 @@
 #include "exec/node/direct_copy.hpp"
 #include "exec/node/lane.hpp"
 #include "exec/node/peer_segment.hpp"
+#include "exec/node/pieces.hpp"
 #include "exec/node/segment.hpp"
 #include "exec/node/store.hpp"
 
@@ -27,21 +29,22 @@ namespace circoll::node {
 /// A message that this process sends. It belongs to the caller, and stays where it is until it is over.
 struct Outgoing {
   std::uint64_t key = 0;
-  std::span<const std::byte> data{};
+  Pieces<const std::byte> data{};
   bool over = false;  ///< the data may be written to
   // For the exchange.
   std::size_t done = 0;    // bytes that have gone into the pipe or, in pieces, into the lane
   std::size_t pipe = 0;    // the offset of its pipe
-  bool in_pieces = false;  // they have begun
+  std::uint64_t refused = 0;  // 1 + the id of the offer that the peer could not read
+  bool in_pieces = false;     // they have begun
 };
 
 /// A message that this process receives. It belongs to the caller, and stays where it is until it is over.
 struct Incoming {
   std::uint64_t key = 0;
-  std::span<std::byte> into{};
+  Pieces<std::byte> into{};
   bool over = false;
   bool truncated = false;        ///< the message was longer
-  Reason reason = Reason::none;  ///< why it could not be read directly
+  Reason reason = Reason::none;  ///< why it has not come
   std::size_t bytes = 0;         ///< of the message, as far as there is room
 };
 
@@ -71,6 +74,11 @@ class Connection {
   void receive(Incoming& message);
   /// Goes on with everything as far as possible without waiting. True if anything has moved.
   bool poll();
+  /// Gives a message up that is not over. Its memory is not written to any more when this returns.
+  void abandon(Incoming& message);
+  /// Gives a message up that is not over. What is left of it is copied, so that the peer does not wait for it in vain.
+  /// But the peer may still read what it was offered directly. Throws std::bad_alloc.
+  void abandon(Outgoing& message);
 
  private:
   enum class Kind : std::uint16_t { whole, stored, direct, piped, pieces, piece, ack };
@@ -78,26 +86,45 @@ class Connection {
   struct Announcement {
     std::uint64_t bytes = 0;
     std::uint64_t where = 0;  ///< an offset in the sender's store, or an address
-    std::uint64_t id = 0;     ///< of the message, for the acknowledgement
+    std::uint64_t id = 0;     ///< of a message that is read directly; of a pipe the bytes
+    std::uint64_t refused = 0;  ///< 1 + the id of the offer in whose place this comes; of an acknowledgement 1 if refused
   };
   /// A message that nobody has expected yet.
   struct Early {
     Kind kind{};
     std::uint64_t key = 0;
-    Announcement announcement{};
-    std::vector<std::byte> data{};  ///< of a whole message, or pieces that have come
+    Announcement announcement{};  ///< of a whole message the bytes alone
+    std::array<std::byte, Line::most_bytes> whole{};
+    std::vector<std::byte> pieces{};  ///< that have come
   };
   /// A message that comes through a pipe or in pieces.
   struct Stream {
-    Incoming* message = nullptr;  ///< nullptr: it is over
+    Incoming* message = nullptr;  ///< nullptr: it was given up
     Announcement announcement{};
     std::size_t come = 0;
+    bool over = false;
   };
 
   /// A message that has been read directly, and the peer has not been told.
   struct Acknowledgement {
     std::uint64_t id = 0;
-    Incoming* message = nullptr;
+    Incoming* message = nullptr;  ///< nullptr: it was given up, or it will come another way
+    bool refused = false;
+  };
+  /// A message that could not be read directly, and comes another way.
+  struct Refused {
+    std::uint64_t id = 0;
+    Incoming* message = nullptr;  ///< nullptr: it was given up
+  };
+  /// A message that is read directly by the peer.
+  struct Offer {
+    Outgoing* message = nullptr;  ///< nullptr: it was given up
+    bool open = false;            ///< the peer has not acknowledged it
+  };
+  /// A message whose sender has given it up.
+  struct Orphan {
+    std::vector<std::byte> data{};
+    Outgoing message{};
   };
 
   bool open();
@@ -110,9 +137,14 @@ class Connection {
   bool fill(Outgoing& message);
   bool put_pieces(Outgoing& message);
   void take(const Line& line);
+  void take_acknowledgement(const Announcement& announcement);
+  [[nodiscard]] Incoming* expected(std::uint64_t key, const Announcement& announcement);
+  void keep_early(Kind kind, std::uint64_t key, const Announcement& announcement, std::span<const std::byte> data);
   void take_piece(std::span<const std::byte> data);
   void deliver(Incoming& message, Kind kind, const Announcement& announcement, std::span<const std::byte> data);
+  [[nodiscard]] bool read_directly(Incoming& message, std::uint64_t from) const;
   bool drain(Stream& stream);
+  void end(Stream& stream);
   bool acknowledge();
 
   Ways ways_;
@@ -130,12 +162,14 @@ class Connection {
 
   std::deque<Outgoing*> waiting_{};     ///< to be announced, or in pieces, the oldest first
   std::vector<Outgoing*> piping_{};     ///< through pipes
-  std::vector<Outgoing*> announced_{};  ///< read directly by the peer, by id; nullptr: a free id
+  std::vector<Offer> offers_{};         ///< by id
+  std::vector<Refused> refused_{};      ///< by this process, the oldest first
   std::deque<Acknowledgement> acks_{};  ///< still to be put into the lane
   std::vector<Incoming*> expected_{};
-  std::deque<Early> early_{};
+  std::vector<Early> early_{};  ///< in the order of their coming
   std::vector<Stream> pipes_{};
   std::optional<Stream> pieces_{};  ///< under way in the lane, for an expected message
+  std::deque<Orphan> orphans_{};
 };
 
 }  // namespace circoll::node

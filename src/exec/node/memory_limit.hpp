@@ -6,14 +6,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+
+#include "exec/node/control_group.hpp"
 
 namespace circoll::node {
 
 /// The bytes that the control groups of this process may still take, file caches being given up. Versions 1 and 2 are
 /// read, and the smallest number of all levels counts. Nothing if there is no limit, or none can be read. Others take
-/// from the same memory, so it is an estimate. The paths are for tests.
-[[nodiscard]] std::optional<std::uint64_t> memory_room(const std::string& membership = "/proc/self/cgroup",
-                                                       const std::string& mount = "/sys/fs/cgroup");
+/// from the same memory, so it is an estimate.
+[[nodiscard]] std::optional<std::uint64_t> memory_room(const ControlGroupFiles& files = {});
 
 }  // namespace circoll::node

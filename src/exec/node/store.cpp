@@ -1,5 +1,7 @@
 #include "exec/node/store.hpp"
 
+#include <mutex>
+
 namespace circoll::node {
 
 std::optional<std::size_t> Store::place(std::size_t lines) const {
@@ -15,6 +17,8 @@ std::optional<std::size_t> Store::place(std::size_t lines) const {
 }
 
 std::size_t Store::take(std::size_t bytes) {
+  if (lock_ == nullptr) return 0;
+  const std::lock_guard lock(*lock_);
   while (!taken_.empty() && head(taken_.front().first).given_back.load(std::memory_order_acquire) != 0) {
     taken_.pop_front();
   }

@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
+
+#include "core/optional_lock.hpp"
 
 namespace circoll::node {
 
@@ -17,7 +20,10 @@ class Store {
  public:
   Store() = default;
   /// The memory of a board, zero at first. Of a peer's store only data() and give_back() may be called.
-  explicit Store(std::span<std::byte> memory) : memory_(memory.first(memory.size() / sizeof(Head) * sizeof(Head))) {}
+  /// `threads`: several threads of the owner take memory at a time.
+  explicit Store(std::span<std::byte> memory, bool threads = false)
+      : memory_(memory.first(memory.size() / sizeof(Head) * sizeof(Head))),
+        lock_(std::make_unique<OptionalLock>(threads)) {}
 
   /// Takes memory of `bytes`. Returns its offset in the store, or 0 if there is no room.
   [[nodiscard]] std::size_t take(std::size_t bytes);
@@ -42,7 +48,8 @@ class Store {
   [[nodiscard]] std::optional<std::size_t> place(std::size_t lines) const;
 
   std::span<std::byte> memory_{};
-  std::deque<Block> taken_{};  // the oldest first
+  std::unique_ptr<OptionalLock> lock_{};  // of the next
+  std::deque<Block> taken_{};             // the oldest first
 };
 
 }  // namespace circoll::node

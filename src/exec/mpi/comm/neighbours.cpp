@@ -1,0 +1,155 @@
+#include "exec/mpi/comm/neighbours.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+
+#include "circoll/error.hpp"
+#include "core/environment.hpp"
+#include "core/hash.hpp"
+#include "core/text.hpp"
+#include "exec/mpi/library/library.hpp"
+#include "exec/node/place.hpp"
+#include "exec/node/processors.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+/// The process on its node. Part of the executor's global state (HACKING.md).
+struct NodeState {
+  std::mutex mutex;
+  std::unique_ptr<node::Host> host;
+  std::uint32_t carriers = 0;  ///< that have looked for neighbours
+  NodeStatus status;
+};
+
+NodeState& node_state() {
+  static auto* const instance = new NodeState;  // never destroyed: threads of the program may still run at exit
+  return *instance;
+}
+
+/// What a process tells those that may be its neighbours.
+struct Introduction {
+  node::Address address{};
+  std::uint64_t carrier = 0;
+};
+
+bool switched_off() { return environment("CIRCOLL_NODE").value_or("auto") == "off"; }
+
+/// A number that is the same for processes that may share memory; 0 for one that does not take part.
+std::uint64_t place_key(int rank) {
+  if (library::waits_inside_mpi || switched_off()) return 0;
+  const node::Place here = node::Place::here();
+  if (here.boot == 0) return 0;
+  Hash hash;
+  hash.add(here.boot).add(here.network).add(here.pids).add(here.time).add(here.users).add(node::layout_version);
+  // Whoever divides the ranks among nodes wants messages between them.
+  if (const auto cores = environment("CIRCOLL_CORES")) {
+    if (const auto number = parse_number(*cores); number && *number >= 1)
+      hash.add(static_cast<std::uint64_t>(rank / *number));
+  }
+  return std::max<std::uint64_t>(hash.value(), 1);
+}
+
+node::Settings settings() {
+  node::Settings settings;
+  int provided = MPI_THREAD_SINGLE;
+  settings.threads = PMPI_Query_thread(&provided) == MPI_SUCCESS && provided == MPI_THREAD_MULTIPLE;
+  const std::string copy = environment("CIRCOLL_NODE_COPY").value_or("auto");
+  if (copy == "segment") settings.ways.direct = false;
+  if (copy == "direct") settings.ways.direct_from = 0;
+  return settings;
+}
+
+/// Exchanges one value with each of some ranks. Returns an MPI error code.
+template <typename T>
+int exchange(MPI_Comm comm, const std::vector<int>& ranks, const std::vector<T>& mine, std::vector<T>* theirs) {
+  std::vector<MPI_Request> requests(2 * ranks.size(), MPI_REQUEST_NULL);
+  theirs->resize(ranks.size());
+  int rc = MPI_SUCCESS;
+  for (std::size_t i = 0; i < ranks.size() && rc == MPI_SUCCESS; ++i) {
+    rc = PMPI_Irecv(&(*theirs)[i], sizeof(T), MPI_BYTE, ranks[i], 0, comm, &requests[2 * i]);
+  }
+  for (std::size_t i = 0; i < ranks.size() && rc == MPI_SUCCESS; ++i) {
+    rc = PMPI_Isend(&mine[i], sizeof(T), MPI_BYTE, ranks[i], 0, comm, &requests[2 * i + 1]);
+  }
+  const int waited = PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  return rc == MPI_SUCCESS ? waited : rc;
+}
+
+/// The peer of an address, nullptr if there is no connection.
+node::Peer* connect(NodeState& state, const node::Address& address) {
+  node::Reason reason = node::obstacle_between(state.host->address(), address);
+  node::Peer* peer = nullptr;
+  if (reason == node::Reason::none) {
+    peer = &state.host->connect(address);
+    reason = peer->connection->reason();
+  }
+  if (reason == node::Reason::none) return peer;
+  state.status.reason = reason;
+  return nullptr;
+}
+
+void take_note(NodeStatus& status, const node::Connection& connection) {
+  ++status.neighbours;
+  if (connection.reading() == node::Reason::none) {
+    ++status.read_directly;
+  } else {
+    status.reading_reason = connection.reading();
+  }
+}
+
+}  // namespace
+
+int Neighbours::find(MPI_Comm comm, int rank, int size, std::unique_ptr<Neighbours>* found) {
+  std::uint64_t key = place_key(rank);
+  std::vector<std::uint64_t> keys(static_cast<std::size_t>(size));
+  int rc = PMPI_Allgather(&key, 1, MPI_UINT64_T, keys.data(), 1, MPI_UINT64_T, comm);
+  if (rc != MPI_SUCCESS || key == 0) return rc;
+  std::vector<int> others;
+  for (int other = 0; other < size; ++other) {
+    if (other != rank && keys[static_cast<std::size_t>(other)] == key) others.push_back(other);
+  }
+  if (others.empty()) return MPI_SUCCESS;
+
+  NodeState& state = node_state();
+  const std::lock_guard lock(state.mutex);
+  if (state.host == nullptr) state.host = std::make_unique<node::Host>(settings(), others.size() + 1);
+  const Introduction mine{.address = state.host->address(), .carrier = ++state.carriers};
+  std::vector<Introduction> theirs;
+  rc = exchange(comm, others, std::vector<Introduction>(others.size(), mine), &theirs);
+  if (rc != MPI_SUCCESS) return rc;
+
+  std::vector<node::Peer*> peers(others.size(), nullptr);
+  std::vector<char> reached(others.size(), 0), reaching;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    peers[i] = connect(state, theirs[i].address);
+    reached[i] = peers[i] != nullptr ? 1 : 0;
+  }
+  rc = exchange(comm, others, reached, &reaching);
+  if (rc != MPI_SUCCESS) return rc;
+
+  std::vector<Neighbour> ranks(static_cast<std::size_t>(others.back() - others.front() + 1));
+  std::vector<pid_t> pids;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (reached[i] == 0 || reaching[i] == 0) continue;
+    ranks[static_cast<std::size_t>(others[i] - others.front())] = {
+        .peer = peers[i], .carrier = static_cast<std::uint32_t>(theirs[i].carrier)};
+    pids.push_back(theirs[i].address.pid);
+    if (state.carriers == 1) take_note(state.status, *peers[i]->connection);
+  }
+  if (pids.empty()) return MPI_SUCCESS;
+  auto made = std::make_unique<Neighbours>(rank, others.front(), std::move(ranks));
+  made->carrier_ = static_cast<std::uint32_t>(mine.carrier);
+  made->crowded_ = others.size() + 1 > node::processors_of(pids);
+  *found = std::move(made);
+  return MPI_SUCCESS;
+}
+
+NodeStatus node_status() {
+  NodeState& state = node_state();
+  const std::lock_guard lock(state.mutex);
+  return state.status;
+}
+
+}  // namespace circoll::mpi
