@@ -43,6 +43,11 @@ Connection::Connection(const Segment& own_segment, Board& own_board, Store& own_
     reason_ = Reason::no_lane;
     return;
   }
+  piping_.reserve(usual);
+  offers_.reserve(usual);
+  expected_.reserve(usual);
+  early_.reserve(usual);
+  pipes_.reserve(usual);
   out_->reads_directly.store(copy_.reading() == Reason::none ? 1 : 0, std::memory_order_relaxed);
   writer_ = LaneWriter(*out_);
 }
@@ -346,8 +351,8 @@ void Connection::abandon(Incoming& message) {
     if (pipe.message == &message) pipe.message = nullptr;
   }
   if (pieces_ && pieces_->message == &message) pieces_->message = nullptr;
-  for (Acknowledgement& ack : acks_) {
-    if (ack.message == &message) ack.message = nullptr;
+  for (std::size_t i = 0; i < acks_.size(); ++i) {
+    if (acks_[i].message == &message) acks_[i].message = nullptr;
   }
   for (Refused& refused : refused_) {
     if (refused.message == &message) refused.message = nullptr;
@@ -358,15 +363,16 @@ void Connection::abandon(Outgoing& message) {
   for (Offer& offer : offers_) {
     if (offer.message == &message) offer.message = nullptr;
   }
-  const auto waiting = std::find(waiting_.begin(), waiting_.end(), &message);
+  std::size_t waiting = 0;
+  while (waiting < waiting_.size() && waiting_[waiting] != &message) ++waiting;
   const auto piping = std::find(piping_.begin(), piping_.end(), &message);
-  if (waiting == waiting_.end() && piping == piping_.end()) return;
+  if (waiting == waiting_.size() && piping == piping_.end()) return;
   Orphan& orphan = orphans_.emplace_back();
   orphan.data.resize(message.data.size());
   copy_from(message.data, 0, orphan.data.data(), orphan.data.size());
   orphan.message = message;
   orphan.message.data = std::span<const std::byte>(orphan.data);
-  if (waiting != waiting_.end()) *waiting = &orphan.message;
+  if (waiting < waiting_.size()) waiting_[waiting] = &orphan.message;
   if (piping != piping_.end()) *piping = &orphan.message;
 }
 

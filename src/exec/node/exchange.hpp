@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "core/ring.hpp"
 #include "exec/node/board.hpp"
 #include "exec/node/direct_copy.hpp"
 #include "exec/node/lane.hpp"
@@ -147,6 +148,9 @@ class Connection {
   void end(Stream& stream);
   bool acknowledge();
 
+  /// Messages under way for which there is memory from the beginning.
+  static constexpr std::size_t usual = 32;
+
   Ways ways_;
   Store* own_store_;
   std::uint64_t own_nonce_;
@@ -160,11 +164,11 @@ class Connection {
   LaneWriter writer_{};
   std::optional<LaneReader> reader_{};
 
-  std::deque<Outgoing*> waiting_{};     ///< to be announced, or in pieces, the oldest first
+  Ring<Outgoing*> waiting_{usual};      ///< to be announced, or in pieces, the oldest first
   std::vector<Outgoing*> piping_{};     ///< through pipes
   std::vector<Offer> offers_{};         ///< by id
   std::vector<Refused> refused_{};      ///< by this process, the oldest first
-  std::deque<Acknowledgement> acks_{};  ///< still to be put into the lane
+  Ring<Acknowledgement> acks_{usual};   ///< still to be put into the lane
   std::vector<Incoming*> expected_{};
   std::vector<Early> early_{};  ///< in the order of their coming
   std::vector<Stream> pipes_{};

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 
 #include "core/optional_lock.hpp"
+#include "core/ring.hpp"
 
 namespace circoll::node {
 
@@ -49,7 +49,7 @@ class Store {
 
   std::span<std::byte> memory_{};
   std::unique_ptr<OptionalLock> lock_{};  // of the next
-  std::deque<Block> taken_{};             // the oldest first
+  Ring<Block> taken_{64};                 // the oldest first
 };
 
 }  // namespace circoll::node

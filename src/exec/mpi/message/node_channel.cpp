@@ -18,14 +18,21 @@ void NodeChannel::start(const Binding& binding) {
   binding_ = &binding;
   error_ = truncation_ = MPI_SUCCESS;
   active_ = 0;
+  if (transfers_.empty() && binding.route.neighbours != nullptr) allocate();
 }
 
-NodeChannel::Transfer& NodeChannel::take_transfer() {
-  if (active_ == transfers_.size()) {
+void NodeChannel::allocate() {
+  const Route& route = binding_->route;
+  bool several_sent = false, several_received = false;
+  for (const PlanStep& step : plan_->steps) {
+    if (step.kind != StepKind::send && step.kind != StepKind::recv) continue;
+    if (!route.neighbours->has(route.rank(step.peer))) continue;
     transfers_.push_back(std::make_unique<Transfer>());
-    completed_.resize(transfers_.size());
+    if (step.length > 1) (step.kind == StepKind::send ? several_sent : several_received) = true;
   }
-  return *transfers_[active_];
+  completed_.resize(transfers_.size());
+  if (several_sent) from_.resize(plan_->pieces.size());
+  if (several_received) into_.resize(plan_->pieces.size());
 }
 
 std::size_t NodeChannel::packed_size(const PlanStep& step) const {
@@ -37,7 +44,9 @@ std::size_t NodeChannel::packed_size(const PlanStep& step) const {
 bool NodeChannel::begin(StepIndex step) {
   const PlanStep& s = plan_->steps[step];
   const Route& route = binding_->route;
-  Transfer& transfer = take_transfer();
+  // The plan may have served a communicator with fewer neighbours before.
+  if (active_ == transfers_.size()) transfers_.push_back(std::make_unique<Transfer>());
+  Transfer& transfer = *transfers_[active_];
   const Neighbour& neighbour = (*route.neighbours)[route.rank(s.peer)];
   transfer.step = step;
   transfer.peer = neighbour.peer;
@@ -56,42 +65,38 @@ bool NodeChannel::begin(StepIndex step) {
   return false;
 }
 
-void NodeChannel::send(Transfer& transfer, const PlanStep& step) {
-  const std::span<const Piece> pieces = plan_->pieces_of(step);
+template <typename Byte>
+node::Pieces<Byte> NodeChannel::memory_of(const PlanStep& step, std::vector<std::span<Byte>>& list) {
   const auto memory = [this](const Piece& piece) {
-    return std::span(reinterpret_cast<const std::byte*>(binding_->address(piece.area, piece.offset_bytes)),
+    return std::span(reinterpret_cast<Byte*>(binding_->address(piece.area, piece.offset_bytes)),
                      static_cast<std::size_t>(piece.elements * plan_->extent_bytes));
   };
+  const std::span<const Piece> pieces = plan_->pieces_of(step);
+  if (pieces.empty()) return {};
+  if (pieces.size() == 1) return memory(pieces[0]);
+  if (list.empty()) list.resize(plan_->pieces.size());
+  for (std::size_t i = 0; i < pieces.size(); ++i) list[step.first + i] = memory(pieces[i]);
+  return node::Pieces<Byte>::of(std::span(list).subspan(step.first, step.length));
+}
+
+void NodeChannel::send(Transfer& transfer, const PlanStep& step) {
   if (binding_->elements.typed) {
     transfer.packed.resize(packed_size(step));
     if (const int rc = pack_pieces(*plan_, step, *binding_, transfer.packed.data()); rc != MPI_SUCCESS) fail(rc);
     transfer.out.data = std::span<const std::byte>(transfer.packed);
-  } else if (pieces.size() == 1) {
-    transfer.out.data = memory(pieces[0]);
   } else {
-    transfer.from.clear();
-    for (const Piece& piece : pieces) transfer.from.push_back(memory(piece));
-    transfer.out.data = node::Pieces<const std::byte>::of(transfer.from);
+    transfer.out.data = memory_of(step, from_);
   }
   const std::lock_guard lock(transfer.peer->lock);
   transfer.peer->connection->send(transfer.out);
 }
 
 void NodeChannel::receive(Transfer& transfer, const PlanStep& step) {
-  const std::span<const Piece> pieces = plan_->pieces_of(step);
-  const auto memory = [this](const Piece& piece) {
-    return std::span(reinterpret_cast<std::byte*>(binding_->address(piece.area, piece.offset_bytes)),
-                     static_cast<std::size_t>(piece.elements * plan_->extent_bytes));
-  };
   if (binding_->elements.typed) {
     transfer.packed.resize(packed_size(step));
     transfer.in.into = std::span<std::byte>(transfer.packed);
-  } else if (pieces.size() == 1) {
-    transfer.in.into = memory(pieces[0]);
   } else {
-    transfer.into.clear();
-    for (const Piece& piece : pieces) transfer.into.push_back(memory(piece));
-    transfer.in.into = node::Pieces<std::byte>::of(transfer.into);
+    transfer.in.into = memory_of(step, into_);
   }
   const std::lock_guard lock(transfer.peer->lock);
   transfer.peer->connection->receive(transfer.in);
@@ -115,6 +120,7 @@ void NodeChannel::end(Transfer& transfer) {
 }
 
 std::span<const StepIndex> NodeChannel::poll() {
+  if (completed_.size() < active_) completed_.resize(transfers_.size());
   std::size_t ended = 0;
   node::Peer* asked = nullptr;
   for (std::size_t i = 0; i < active_;) {

@@ -14,7 +14,7 @@
 namespace circoll::mpi {
 
 /// Messages to and from neighbours. Their keys are what MPI matches by: the receiver's number of the carrier, and its
-/// tag. Allocates when more messages are under way than before.
+/// tag. Allocates in the first start() only, but for elements with gaps.
 class NodeChannel final : public Channel {
  public:
   explicit NodeChannel(const Plan& plan) : plan_(&plan) {}
@@ -34,14 +34,15 @@ class NodeChannel final : public Channel {
     node::Peer* peer = nullptr;
     node::Outgoing out{};
     node::Incoming in{};
-    std::vector<std::span<const std::byte>> from{};  ///< of a message in several pieces
-    std::vector<std::span<std::byte>> into{};
     std::vector<std::byte> packed{};  ///< of elements with gaps
   };
 
-  [[nodiscard]] Transfer& take_transfer();
+  void allocate();
   void send(Transfer& transfer, const PlanStep& step);
   void receive(Transfer& transfer, const PlanStep& step);
+  /// The memory of a message's pieces, of which the channel keeps a list if there are several.
+  template <typename Byte>
+  [[nodiscard]] node::Pieces<Byte> memory_of(const PlanStep& step, std::vector<std::span<Byte>>& list);
   [[nodiscard]] bool is_send(const Transfer& transfer) const {
     return plan_->steps[transfer.step].kind == StepKind::send;
   }
@@ -61,6 +62,8 @@ class NodeChannel final : public Channel {
   std::vector<std::unique_ptr<Transfer>> transfers_;  ///< the first ones are under way
   std::size_t active_ = 0;
   std::vector<StepIndex> completed_;
+  std::vector<std::span<const std::byte>> from_;  ///< of all pieces of the plan, if some message has several
+  std::vector<std::span<std::byte>> into_;
 };
 
 }  // namespace circoll::mpi
