@@ -46,7 +46,7 @@ Connection::Connection(const Segment& own_segment, Board& own_board, Store& own_
   piping_.reserve(usual);
   offers_.reserve(usual);
   expected_.reserve(usual);
-  early_.reserve(usual);
+  early_.reserve(2 * usual);
   pipes_.reserve(usual);
   out_->reads_directly.store(copy_.reading() == Reason::none ? 1 : 0, std::memory_order_relaxed);
   writer_ = LaneWriter(*out_);

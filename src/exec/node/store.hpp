@@ -49,7 +49,7 @@ class Store {
 
   std::span<std::byte> memory_{};
   std::unique_ptr<OptionalLock> lock_{};  // of the next
-  Ring<Block> taken_{64};                 // the oldest first
+  Ring<Block> taken_{512};                // the oldest first
 };
 
 }  // namespace circoll::node

@@ -77,25 +77,46 @@ int exchange(MPI_Comm comm, const std::vector<int>& ranks, const std::vector<T>&
   return rc == MPI_SUCCESS ? waited : rc;
 }
 
-/// The peer of an address, nullptr if there is no connection.
-node::Peer* connect(NodeState& state, const node::Address& address) {
-  node::Reason reason = node::obstacle_between(state.host->address(), address);
-  node::Peer* peer = nullptr;
-  if (reason == node::Reason::none) {
-    peer = &state.host->connect(address);
-    reason = peer->connection->reason();
-  }
-  if (reason == node::Reason::none) return peer;
-  state.status.reason = reason;
-  return nullptr;
+// Threads look for the neighbours of different communicators at the same time, and wait for different ranks. So the
+// state is locked for what is local only.
+
+/// Makes the segment at the first call.
+Introduction introduce(std::size_t processes) {
+  NodeState& state = node_state();
+  const std::lock_guard lock(state.mutex);
+  if (state.host == nullptr) state.host = std::make_unique<node::Host>(settings(), processes);
+  return {.address = state.host->address(), .carrier = ++state.carriers};
 }
 
-void take_note(NodeStatus& status, const node::Connection& connection) {
-  ++status.neighbours;
-  if (connection.reading() == node::Reason::none) {
-    ++status.read_directly;
+/// The peers of these addresses, nullptr where there is no connection.
+std::vector<node::Peer*> connect_all(const std::vector<Introduction>& theirs) {
+  NodeState& state = node_state();
+  const std::lock_guard lock(state.mutex);
+  std::vector<node::Peer*> peers;
+  for (const Introduction& one : theirs) {
+    node::Reason reason = node::obstacle_between(state.host->address(), one.address);
+    node::Peer* peer = nullptr;
+    if (reason == node::Reason::none) {
+      peer = &state.host->connect(one.address);
+      reason = peer->connection->reason();
+    }
+    peers.push_back(reason == node::Reason::none ? peer : nullptr);
+    if (reason != node::Reason::none) state.status.reason = reason;
+  }
+  return peers;
+}
+
+/// The first carrier has all ranks that others have.
+void take_note(const node::Peer* peer, std::uint64_t carrier) {
+  NodeState& state = node_state();
+  const std::lock_guard lock(state.mutex);
+  if (carrier != 1) return;
+  ++state.status.neighbours;
+  const node::Reason reading = peer->connection->reading();
+  if (reading == node::Reason::none) {
+    ++state.status.read_directly;
   } else {
-    status.reading_reason = connection.reading();
+    state.status.reading_reason = reading;
   }
 }
 
@@ -112,20 +133,13 @@ int Neighbours::find(MPI_Comm comm, int rank, int size, std::unique_ptr<Neighbou
   }
   if (others.empty()) return MPI_SUCCESS;
 
-  NodeState& state = node_state();
-  const std::lock_guard lock(state.mutex);
-  if (state.host == nullptr) state.host = std::make_unique<node::Host>(settings(), others.size() + 1);
-  const Introduction mine{.address = state.host->address(), .carrier = ++state.carriers};
+  const Introduction mine = introduce(others.size() + 1);
   std::vector<Introduction> theirs;
   rc = exchange(comm, others, std::vector<Introduction>(others.size(), mine), &theirs);
   if (rc != MPI_SUCCESS) return rc;
-
-  std::vector<node::Peer*> peers(others.size(), nullptr);
-  std::vector<char> reached(others.size(), 0), reaching;
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    peers[i] = connect(state, theirs[i].address);
-    reached[i] = peers[i] != nullptr ? 1 : 0;
-  }
+  const std::vector<node::Peer*> peers = connect_all(theirs);
+  std::vector<char> reached, reaching;
+  for (const node::Peer* const peer : peers) reached.push_back(peer != nullptr ? 1 : 0);
   rc = exchange(comm, others, reached, &reaching);
   if (rc != MPI_SUCCESS) return rc;
 
@@ -136,7 +150,7 @@ int Neighbours::find(MPI_Comm comm, int rank, int size, std::unique_ptr<Neighbou
     ranks[static_cast<std::size_t>(others[i] - others.front())] = {
         .peer = peers[i], .carrier = static_cast<std::uint32_t>(theirs[i].carrier)};
     pids.push_back(theirs[i].address.pid);
-    if (state.carriers == 1) take_note(state.status, *peers[i]->connection);
+    take_note(peers[i], mine.carrier);
   }
   if (pids.empty()) return MPI_SUCCESS;
   auto made = std::make_unique<Neighbours>(rank, others.front(), std::move(ranks));
