@@ -18,8 +18,8 @@ struct ControlGroupFiles {
   std::string mount = "/sys/fs/cgroup";
 };
 
-/// Calls visit(directory, version) for the groups of this process that have a controller, such as "memory", and for
-/// those they are in. In a container the path may be one that only its host sees. Then the group is what is mounted.
+/// Calls visit(directory, version) for the groups of this process that have a controller, such as "memory". Those that
+/// they are in follow. In a container the path may be one that only its host sees. Then the group is what is mounted.
 void visit_control_groups(std::string_view controller, const ControlGroupFiles& files,
                           const std::function<void(const std::string& directory, GroupVersion version)>& visit);
 

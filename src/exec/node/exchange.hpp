@@ -33,8 +33,8 @@ struct Outgoing {
   Pieces<const std::byte> data{};
   bool over = false;  ///< the data may be written to
   // For the exchange.
-  std::size_t done = 0;    // bytes that have gone into the pipe or, in pieces, into the lane
-  std::size_t pipe = 0;    // the offset of its pipe
+  std::size_t done = 0;       // bytes that have gone into the pipe or, in pieces, into the lane
+  std::size_t pipe = 0;       // the offset of its pipe
   std::uint64_t refused = 0;  // 1 + the id of the offer that the peer could not read
   bool in_pieces = false;     // they have begun
 };
@@ -66,6 +66,7 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   [[nodiscard]] Reason reason() const { return reason_; }
+  [[nodiscard]] const Ways& ways() const { return ways_; }
   /// Why this process does not read the peer's memory directly.
   [[nodiscard]] Reason reading() const { return copy_.reading(); }
 
@@ -88,7 +89,8 @@ class Connection {
     std::uint64_t bytes = 0;
     std::uint64_t where = 0;  ///< an offset in the sender's store, or an address
     std::uint64_t id = 0;     ///< of a message that is read directly; of a pipe the bytes
-    std::uint64_t refused = 0;  ///< 1 + the id of the offer in whose place this comes; of an acknowledgement 1 if refused
+    std::uint64_t refused =
+        0;  ///< 1 + the id of the offer in whose place this comes; of an acknowledgement 1 if refused
   };
   /// A message that nobody has expected yet.
   struct Early {
@@ -164,11 +166,11 @@ class Connection {
   LaneWriter writer_{};
   std::optional<LaneReader> reader_{};
 
-  Ring<Outgoing*> waiting_{usual};      ///< to be announced, or in pieces, the oldest first
-  std::vector<Outgoing*> piping_{};     ///< through pipes
-  std::vector<Offer> offers_{};         ///< by id
-  std::vector<Refused> refused_{};      ///< by this process, the oldest first
-  Ring<Acknowledgement> acks_{usual};   ///< still to be put into the lane
+  Ring<Outgoing*> waiting_{usual};     ///< to be announced, or in pieces, the oldest first
+  std::vector<Outgoing*> piping_{};    ///< through pipes
+  std::vector<Offer> offers_{};        ///< by id
+  std::vector<Refused> refused_{};     ///< by this process, the oldest first
+  Ring<Acknowledgement> acks_{usual};  ///< still to be put into the lane
   std::vector<Incoming*> expected_{};
   std::vector<Early> early_{};  ///< in the order of their coming
   std::vector<Stream> pipes_{};

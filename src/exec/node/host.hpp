@@ -23,7 +23,7 @@ struct Peer {
   std::unique_ptr<Connection> connection{};
 };
 
-/// How a process takes part.
+/// The part that a process takes.
 struct Settings {
   Ways ways{};
   bool threads = false;       ///< several threads may send and receive at a time
@@ -31,7 +31,7 @@ struct Settings {
   std::size_t segment_bytes = Segment::default_bytes;
 };
 
-/// The segment of the process and its peers. connect() is for one thread at a time; the peers are for all.
+/// The segment of the process, and its peers. Only one thread at a time may call connect().
 class Host {
  public:
   /// `processes` of the node make segments at the same time.

@@ -8,6 +8,8 @@ std::string_view to_string(Reason reason) {
       return "nothing is in the way";
     case Reason::no_segment:
       return "the process has no segment";
+    case Reason::switched_off:
+      return "CIRCOLL_NODE is off";
     case Reason::no_proc:
       return "/proc does not tell the process who it is (/proc/self, boot_id)";
     case Reason::foreign_proc:
@@ -52,6 +54,8 @@ std::string_view to_string(Reason reason) {
       return "its segment has no room for one more peer";
     case Reason::wrong_message:
       return "a message of the peer lies outside its segment";
+    case Reason::not_wanted:
+      return "CIRCOLL_NODE_COPY is segment";
     case Reason::no_system_call:
       return "the system has no process_vm_readv, or hides it (ENOSYS)";
     case Reason::filtered:

@@ -12,6 +12,7 @@ enum class Reason : std::uint32_t {
   none,
   // of a process that makes its segment
   no_segment,       ///< it has not made one
+  switched_off,     ///< by CIRCOLL_NODE
   no_proc,          ///< /proc does not tell who this process is
   foreign_proc,     ///< /proc is that of another pid namespace
   no_memfd,         ///< memfd_create is not there, or a filter forbids it
@@ -37,6 +38,7 @@ enum class Reason : std::uint32_t {
   no_lane,         ///< the own segment has no room for one more peer
   wrong_message,   ///< a message of the peer lies outside its segment
   // of reading and writing a peer's memory directly
+  not_wanted,      ///< by CIRCOLL_NODE_COPY
   no_system_call,  ///< ENOSYS
   filtered,        ///< a filter of system calls (seccomp) refuses it even for one's own memory
   ptrace_scope,    ///< Yama allows it to nobody, or to administrators only

@@ -20,7 +20,7 @@ struct NodeState {
   std::mutex mutex;
   std::unique_ptr<node::Host> host;
   std::uint32_t carriers = 0;  ///< that have looked for neighbours
-  NodeStatus status;
+  NodeUse use;
 };
 
 NodeState& node_state() {
@@ -28,17 +28,18 @@ NodeState& node_state() {
   return *instance;
 }
 
-/// What a process tells those that may be its neighbours.
+/// The words of a process to those that may be its neighbours.
 struct Introduction {
   node::Address address{};
   std::uint64_t carrier = 0;
 };
 
+/// Switched off, a process says where it is nevertheless, so that its neighbours can tell why it is none.
 bool switched_off() { return environment("CIRCOLL_NODE").value_or("auto") == "off"; }
 
-/// A number that is the same for processes that may share memory; 0 for one that does not take part.
+/// A number that is the same for processes that may share memory; 0 where that is not known.
 std::uint64_t place_key(int rank) {
-  if (library::waits_inside_mpi || switched_off()) return 0;
+  if (library::waits_inside_mpi) return 0;
   const node::Place here = node::Place::here();
   if (here.boot == 0) return 0;
   Hash hash;
@@ -84,39 +85,53 @@ int exchange(MPI_Comm comm, const std::vector<int>& ranks, const std::vector<T>&
 Introduction introduce(std::size_t processes) {
   NodeState& state = node_state();
   const std::lock_guard lock(state.mutex);
+  Introduction mine{.carrier = ++state.carriers};
+  if (switched_off()) {
+    mine.address.reason = node::Reason::switched_off;
+    return mine;
+  }
   if (state.host == nullptr) state.host = std::make_unique<node::Host>(settings(), processes);
-  return {.address = state.host->address(), .carrier = ++state.carriers};
+  mine.address = state.host->address();
+  return mine;
 }
 
-/// The peers of these addresses, nullptr where there is no connection.
-std::vector<node::Peer*> connect_all(const std::vector<Introduction>& theirs) {
+/// A process that may be a neighbour, as far as this one can tell.
+struct Candidate {
+  node::Peer* peer = nullptr;
+  node::Reason reason = node::Reason::none;  ///< why it is none
+};
+
+std::vector<Candidate> connect_all(const node::Address& own, const std::vector<Introduction>& theirs) {
   NodeState& state = node_state();
   const std::lock_guard lock(state.mutex);
-  std::vector<node::Peer*> peers;
+  std::vector<Candidate> candidates;
   for (const Introduction& one : theirs) {
-    node::Reason reason = node::obstacle_between(state.host->address(), one.address);
-    node::Peer* peer = nullptr;
-    if (reason == node::Reason::none) {
-      peer = &state.host->connect(one.address);
-      reason = peer->connection->reason();
+    Candidate candidate{.reason = node::obstacle_between(own, one.address)};
+    if (candidate.reason == node::Reason::none) {
+      candidate.peer = &state.host->connect(one.address);
+      candidate.reason = candidate.peer->connection->reason();
     }
-    peers.push_back(reason == node::Reason::none ? peer : nullptr);
-    if (reason != node::Reason::none) state.status.reason = reason;
+    candidates.push_back(candidate);
   }
-  return peers;
+  return candidates;
 }
 
 /// The first carrier has all ranks that others have.
-void take_note(const node::Peer* peer, std::uint64_t carrier) {
+void take_note(const std::vector<Candidate>& candidates, std::uint64_t carrier) {
   NodeState& state = node_state();
   const std::lock_guard lock(state.mutex);
   if (carrier != 1) return;
-  ++state.status.neighbours;
-  const node::Reason reading = peer->connection->reading();
-  if (reading == node::Reason::none) {
-    ++state.status.read_directly;
-  } else {
-    state.status.reading_reason = reading;
+  state.use.others = static_cast<std::int32_t>(candidates.size());
+  for (const Candidate& candidate : candidates) {
+    if (candidate.reason != node::Reason::none) {
+      state.use.reason = candidate.reason;
+      continue;
+    }
+    ++state.use.by_memory;
+    const node::Connection& connection = *candidate.peer->connection;
+    const node::Reason reading = connection.ways().direct ? connection.reading() : node::Reason::not_wanted;
+    if (reading == node::Reason::none) ++state.use.read_directly;
+    if (reading != node::Reason::none) state.use.reading_reason = reading;
   }
 }
 
@@ -137,21 +152,23 @@ int Neighbours::find(MPI_Comm comm, int rank, int size, std::unique_ptr<Neighbou
   std::vector<Introduction> theirs;
   rc = exchange(comm, others, std::vector<Introduction>(others.size(), mine), &theirs);
   if (rc != MPI_SUCCESS) return rc;
-  const std::vector<node::Peer*> peers = connect_all(theirs);
-  std::vector<char> reached, reaching;
-  for (const node::Peer* const peer : peers) reached.push_back(peer != nullptr ? 1 : 0);
-  rc = exchange(comm, others, reached, &reaching);
+  // Each says whether it reaches the other, and why not.
+  std::vector<Candidate> candidates = connect_all(mine.address, theirs);
+  std::vector<node::Reason> said, heard;
+  for (const Candidate& candidate : candidates) said.push_back(candidate.reason);
+  rc = exchange(comm, others, said, &heard);
   if (rc != MPI_SUCCESS) return rc;
 
   std::vector<Neighbour> ranks(static_cast<std::size_t>(others.back() - others.front() + 1));
   std::vector<pid_t> pids;
   for (std::size_t i = 0; i < others.size(); ++i) {
-    if (reached[i] == 0 || reaching[i] == 0) continue;
+    if (candidates[i].reason == node::Reason::none) candidates[i].reason = heard[i];
+    if (candidates[i].reason != node::Reason::none) continue;
     ranks[static_cast<std::size_t>(others[i] - others.front())] = {
-        .peer = peers[i], .carrier = static_cast<std::uint32_t>(theirs[i].carrier)};
+        .peer = candidates[i].peer, .carrier = static_cast<std::uint32_t>(theirs[i].carrier)};
     pids.push_back(theirs[i].address.pid);
-    take_note(peers[i], mine.carrier);
   }
+  take_note(candidates, mine.carrier);
   if (pids.empty()) return MPI_SUCCESS;
   auto made = std::make_unique<Neighbours>(rank, others.front(), std::move(ranks));
   made->carrier_ = static_cast<std::uint32_t>(mine.carrier);
@@ -160,10 +177,10 @@ int Neighbours::find(MPI_Comm comm, int rank, int size, std::unique_ptr<Neighbou
   return MPI_SUCCESS;
 }
 
-NodeStatus node_status() {
+NodeUse node_use() {
   NodeState& state = node_state();
   const std::lock_guard lock(state.mutex);
-  return state.status;
+  return state.use;
 }
 
 }  // namespace circoll::mpi

@@ -57,13 +57,14 @@ class Neighbours {
   bool crowded_ = false;
 };
 
-/// How this process takes part in sharing memory.
-struct NodeStatus {
-  std::size_t neighbours = 0;   ///< processes
-  std::size_t read_directly = 0;  ///< of them
-  node::Reason reason = node::Reason::no_segment;          ///< why there are none, or fewer than there could be
-  node::Reason reading_reason = node::Reason::no_segment;  ///< why some are not read directly
+/// The ways of this process's messages to others of its node. Plain data, to be gathered.
+struct NodeUse {
+  std::int32_t others = 0;         ///< ranks of MPI_COMM_WORLD, or of the first carrier, that are in the same place
+  std::int32_t by_memory = 0;      ///< of them, those that are reached by memory
+  std::int32_t read_directly = 0;  ///< of them, those whose memory is read
+  node::Reason reason = node::Reason::none;          ///< why some are not reached
+  node::Reason reading_reason = node::Reason::none;  ///< why some are not read
 };
-[[nodiscard]] NodeStatus node_status();
+[[nodiscard]] NodeUse node_use();
 
 }  // namespace circoll::mpi
