@@ -216,8 +216,7 @@ TEST(Exchange, OfMemoryThatOthersCannotReadTakesAnotherWay) {
     right.fill(std::byte{7});
     while (!end.connection->poll()) sched_yield();  // the peer's first message: now it is known to read directly
     for (int i = 0; i < 3; ++i) {
-      std::array<Outgoing, 3> sends{Outgoing{.key = 1, .data = unreadable_page()},
-                                    Outgoing{.key = 1, .data = right},
+      std::array<Outgoing, 3> sends{Outgoing{.key = 1, .data = unreadable_page()}, Outgoing{.key = 1, .data = right},
                                     Outgoing{.key = 1, .data = unreadable_page()}};
       for (Outgoing& one : sends) end.connection->send(one);
       while (!std::all_of(sends.begin(), sends.end(), [](const Outgoing& one) { return one.over; }))

@@ -42,8 +42,7 @@ void visit_control_groups(std::string_view controller, const ControlGroupFiles& 
     const GroupVersion version = controllers.empty() ? GroupVersion::two : GroupVersion::one;
     std::string_view path = line.substr(second + 1);
     if (path == "/" || !path.starts_with('/') || path.find("..") != std::string_view::npos) path = {};
-    const std::string top =
-        version == GroupVersion::two ? files.mount : files.mount + "/" + std::string(controller);
+    const std::string top = version == GroupVersion::two ? files.mount : files.mount + "/" + std::string(controller);
     for (;; path = path.substr(0, path.rfind('/'))) {
       visit(top + std::string(path), version);
       if (path.empty()) break;

@@ -95,7 +95,8 @@ bool Connection::announce(Outgoing& message) {
   if (bytes <= ways_.stored_to) {
     if (const std::size_t offset = own_store_->take(bytes); offset != 0) {
       copy_from(message.data, 0, own_store_->data(offset, bytes).data(), bytes);
-      return message.over = put(Kind::stored, message.key, Announcement{.bytes = bytes, .where = offset, .refused = message.refused});
+      return message.over = put(Kind::stored, message.key,
+                                Announcement{.bytes = bytes, .where = offset, .refused = message.refused});
     }
   } else if (const std::size_t offset = own_store_->take(sizeof(PipeHead) + ways_.pipe_bytes); offset != 0) {
     message.pipe = offset;
@@ -103,9 +104,8 @@ bool Connection::announce(Outgoing& message) {
     head.written.store(0, std::memory_order_relaxed);
     head.read.store(0, std::memory_order_relaxed);
     (void)fill(message);
-    (void)put(
-        Kind::piped, message.key,
-        Announcement{.bytes = bytes, .where = offset, .id = ways_.pipe_bytes, .refused = message.refused});
+    (void)put(Kind::piped, message.key,
+              Announcement{.bytes = bytes, .where = offset, .id = ways_.pipe_bytes, .refused = message.refused});
     if (!message.over) piping_.push_back(&message);
     return true;
   }
@@ -316,7 +316,8 @@ void Connection::take_piece(std::span<const std::byte> data) {
 /// A message is over when the acknowledgement is on its way, since nobody need poll afterwards.
 bool Connection::acknowledge() {
   bool moved = false;
-  for (; !acks_.empty() && put(Kind::ack, 0, Announcement{.id = acks_.front().id, .refused = acks_.front().refused ? 1U : 0U});
+  for (; !acks_.empty() &&
+         put(Kind::ack, 0, Announcement{.id = acks_.front().id, .refused = acks_.front().refused ? 1U : 0U});
        acks_.pop_front()) {
     if (acks_.front().message != nullptr) acks_.front().message->over = true;
     moved = true;

@@ -15,8 +15,8 @@ Host::Host(const Settings& settings, std::size_t processes)
 }
 
 Peer& Host::connect(const Address& peer) {
-  const auto known = std::find_if(peers_.begin(), peers_.end(),
-                                  [&](const auto& one) { return one->address.nonce == peer.nonce; });
+  const auto known =
+      std::find_if(peers_.begin(), peers_.end(), [&](const auto& one) { return one->address.nonce == peer.nonce; });
   if (known != peers_.end()) return **known;
   auto made = std::make_unique<Peer>(peer, settings_.threads);
   made->connection = std::make_unique<Connection>(segment_, board_, store_, peer, settings_.ways);

@@ -26,8 +26,8 @@ struct Peer {
 /// The part that a process takes.
 struct Settings {
   Ways ways{};
-  bool threads = false;       ///< several threads may send and receive at a time
-  bool peers_may_copy = true; ///< let_peers_copy(), where the system asks for it
+  bool threads = false;        ///< several threads may send and receive at a time
+  bool peers_may_copy = true;  ///< let_peers_copy(), where the system asks for it
   std::size_t segment_bytes = Segment::default_bytes;
 };
 

@@ -16,8 +16,8 @@ class Pieces {
   Pieces() = default;
   /// One place: whatever converts to a span.
   template <typename Memory>
-    requires std::convertible_to<Memory&, std::span<Byte>>
-  Pieces(Memory&& one)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload): a span by itself
+  requires std::convertible_to<Memory&, std::span<Byte>> Pieces(
+      Memory&& one)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload): a span by itself
       : one_(one), size_(one_.size()) {}
   /// Several places, which stay where they are.
   [[nodiscard]] static Pieces of(std::span<const std::span<Byte>> many) {
