@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace circoll::node {
@@ -338,7 +339,7 @@ bool Connection::poll() {
   moved = acknowledge() || moved;
   for (Outgoing* const message : piping_) moved = fill(*message) || moved;
   std::erase_if(piping_, [](const Outgoing* message) { return message->over; });
-  while (!waiting_.empty() && announce(*waiting_.front())) {
+  while (!waiting_.empty() && (waiting_.front() == nullptr || announce(*waiting_.front()))) {
     waiting_.pop_front();
     moved = true;
   }
@@ -346,7 +347,7 @@ bool Connection::poll() {
   return moved;
 }
 
-void Connection::abandon(Incoming& message) {
+void Connection::abandon(Incoming& message) noexcept {
   std::erase(expected_, &message);
   for (Stream& pipe : pipes_) {
     if (pipe.message == &message) pipe.message = nullptr;
@@ -360,21 +361,31 @@ void Connection::abandon(Incoming& message) {
   }
 }
 
-void Connection::abandon(Outgoing& message) {
+Outgoing* Connection::orphan_of(const Outgoing& message) noexcept {
+  try {
+    std::vector<std::byte> data(message.data.size());
+    copy_from(message.data, 0, data.data(), data.size());
+    Orphan& orphan = orphans_.emplace_back();
+    orphan.data = std::move(data);
+    orphan.message = message;
+    orphan.message.data = std::span<const std::byte>(orphan.data);
+    return &orphan.message;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void Connection::abandon(Outgoing& message) noexcept {
   for (Offer& offer : offers_) {
     if (offer.message == &message) offer.message = nullptr;
   }
-  std::size_t waiting = 0;
-  while (waiting < waiting_.size() && waiting_[waiting] != &message) ++waiting;
-  const auto piping = std::find(piping_.begin(), piping_.end(), &message);
-  if (waiting == waiting_.size() && piping == piping_.end()) return;
-  Orphan& orphan = orphans_.emplace_back();
-  orphan.data.resize(message.data.size());
-  copy_from(message.data, 0, orphan.data.data(), orphan.data.size());
-  orphan.message = message;
-  orphan.message.data = std::span<const std::byte>(orphan.data);
-  if (waiting < waiting_.size()) waiting_[waiting] = &orphan.message;
-  if (piping != piping_.end()) *piping = &orphan.message;
+  if (const auto piping = std::find(piping_.begin(), piping_.end(), &message); piping != piping_.end()) {
+    *piping = orphan_of(message);
+    if (*piping == nullptr) piping_.erase(piping);
+  }
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    if (waiting_[i] == &message) waiting_[i] = orphan_of(message);
+  }
 }
 
 }  // namespace circoll::node

@@ -77,10 +77,10 @@ class Connection {
   /// Goes on with everything as far as possible without waiting. True if anything has moved.
   bool poll();
   /// Gives a message up that is not over. Its memory is not written to any more when this returns.
-  void abandon(Incoming& message);
+  void abandon(Incoming& message) noexcept;
   /// Gives a message up that is not over. What is left of it is copied, so that the peer does not wait for it in vain.
-  /// But the peer may still read what it was offered directly. Throws std::bad_alloc.
-  void abandon(Outgoing& message);
+  /// But the peer may still read what it was offered directly; and without memory for the copy it does wait.
+  void abandon(Outgoing& message) noexcept;
 
  private:
   enum class Kind : std::uint16_t { whole, stored, direct, piped, pieces, piece, ack };
@@ -148,6 +148,8 @@ class Connection {
   [[nodiscard]] bool read_directly(Incoming& message, std::uint64_t from) const;
   bool drain(Stream& stream);
   void end(Stream& stream);
+  /// The copy of a message that is given up; nullptr if there is no memory for it.
+  [[nodiscard]] Outgoing* orphan_of(const Outgoing& message) noexcept;
   bool acknowledge();
 
   /// Messages under way for which there is memory from the beginning.

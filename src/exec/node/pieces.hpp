@@ -14,11 +14,11 @@ template <typename Byte>
 class Pieces {
  public:
   Pieces() = default;
-  /// One place: whatever converts to a span.
+  /// One place: whatever converts to a span, so that a message can be told by that. It is a view, as a span is.
   template <typename Memory>
-  requires std::convertible_to<Memory&, std::span<Byte>> Pieces(
-      Memory&& one)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload): a span by itself
-      : one_(one), size_(one_.size()) {}
+  requires std::convertible_to<Memory&, std::span<Byte>>
+  // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
+  Pieces(Memory&& one) : one_(one), size_(one_.size()) {}
   /// Several places, which stay where they are.
   [[nodiscard]] static Pieces of(std::span<const std::span<Byte>> many) {
     Pieces pieces;

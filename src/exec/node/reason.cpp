@@ -9,7 +9,7 @@ std::string_view to_string(Reason reason) {
     case Reason::no_segment:
       return "the process has no segment";
     case Reason::switched_off:
-      return "CIRCOLL_NODE is off";
+      return "the user has set CIRCOLL_NODE to off";
     case Reason::no_proc:
       return "/proc does not tell the process who it is (/proc/self, boot_id)";
     case Reason::foreign_proc:
@@ -55,7 +55,7 @@ std::string_view to_string(Reason reason) {
     case Reason::wrong_message:
       return "a message of the peer lies outside its segment";
     case Reason::not_wanted:
-      return "CIRCOLL_NODE_COPY is segment";
+      return "the user has set CIRCOLL_NODE_COPY to segment";
     case Reason::no_system_call:
       return "the system has no process_vm_readv, or hides it (ENOSYS)";
     case Reason::filtered:

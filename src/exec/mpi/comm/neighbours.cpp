@@ -62,20 +62,18 @@ node::Settings settings() {
   return settings;
 }
 
-/// Exchanges one value with each of some ranks. Returns an MPI error code.
+/// Exchanges one value with each of some ranks, which do the same. Collective. Returns an MPI error code.
 template <typename T>
-int exchange(MPI_Comm comm, const std::vector<int>& ranks, const std::vector<T>& mine, std::vector<T>* theirs) {
-  std::vector<MPI_Request> requests(2 * ranks.size(), MPI_REQUEST_NULL);
+int exchange(MPI_Comm comm, int size, const std::vector<int>& ranks, const std::vector<T>& mine,
+             std::vector<T>* theirs) {
   theirs->resize(ranks.size());
-  int rc = MPI_SUCCESS;
-  for (std::size_t i = 0; i < ranks.size() && rc == MPI_SUCCESS; ++i) {
-    rc = PMPI_Irecv(&(*theirs)[i], sizeof(T), MPI_BYTE, ranks[i], 0, comm, &requests[2 * i]);
+  std::vector<int> counts(static_cast<std::size_t>(size), 0), offsets(static_cast<std::size_t>(size), 0);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    counts[static_cast<std::size_t>(ranks[i])] = sizeof(T);
+    offsets[static_cast<std::size_t>(ranks[i])] = static_cast<int>(i * sizeof(T));
   }
-  for (std::size_t i = 0; i < ranks.size() && rc == MPI_SUCCESS; ++i) {
-    rc = PMPI_Isend(&mine[i], sizeof(T), MPI_BYTE, ranks[i], 0, comm, &requests[2 * i + 1]);
-  }
-  const int waited = PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  return rc == MPI_SUCCESS ? waited : rc;
+  return PMPI_Alltoallv(mine.data(), counts.data(), offsets.data(), MPI_BYTE, theirs->data(), counts.data(),
+                        offsets.data(), MPI_BYTE, comm);
 }
 
 // Threads look for the neighbours of different communicators at the same time, and wait for different ranks. So the
@@ -141,23 +139,27 @@ int Neighbours::find(MPI_Comm comm, int rank, int size, std::unique_ptr<Neighbou
   std::uint64_t key = place_key(rank);
   std::vector<std::uint64_t> keys(static_cast<std::size_t>(size));
   int rc = PMPI_Allgather(&key, 1, MPI_UINT64_T, keys.data(), 1, MPI_UINT64_T, comm);
-  if (rc != MPI_SUCCESS || key == 0) return rc;
+  if (rc != MPI_SUCCESS) return rc;
+  std::vector<std::uint64_t> sorted = keys;
+  std::sort(sorted.begin(), sorted.end());
+  const auto alike = std::adjacent_find(sorted.begin(), sorted.end(),
+                                        [](std::uint64_t a, std::uint64_t b) { return a == b && a != 0; });
+  if (alike == sorted.end()) return MPI_SUCCESS;  // on all ranks
   std::vector<int> others;
-  for (int other = 0; other < size; ++other) {
+  for (int other = 0; key != 0 && other < size; ++other) {
     if (other != rank && keys[static_cast<std::size_t>(other)] == key) others.push_back(other);
   }
-  if (others.empty()) return MPI_SUCCESS;
 
-  const Introduction mine = introduce(others.size() + 1);
+  const Introduction mine = others.empty() ? Introduction{} : introduce(others.size() + 1);
   std::vector<Introduction> theirs;
-  rc = exchange(comm, others, std::vector<Introduction>(others.size(), mine), &theirs);
+  rc = exchange(comm, size, others, std::vector<Introduction>(others.size(), mine), &theirs);
   if (rc != MPI_SUCCESS) return rc;
   // Each says whether it reaches the other, and why not.
   std::vector<Candidate> candidates = connect_all(mine.address, theirs);
   std::vector<node::Reason> said, heard;
   for (const Candidate& candidate : candidates) said.push_back(candidate.reason);
-  rc = exchange(comm, others, said, &heard);
-  if (rc != MPI_SUCCESS) return rc;
+  rc = exchange(comm, size, others, said, &heard);
+  if (rc != MPI_SUCCESS || others.empty()) return rc;
 
   std::vector<Neighbour> ranks(static_cast<std::size_t>(others.back() - others.front() + 1));
   std::vector<pid_t> pids;

@@ -50,19 +50,20 @@ bool NodeChannel::begin(StepIndex step) {
   const Neighbour& neighbour = (*route.neighbours)[route.rank(s.peer)];
   transfer.step = step;
   transfer.peer = neighbour.peer;
+  bool is_over = false;
   if (s.kind == StepKind::send) {
     transfer.out.key = key_of(neighbour.carrier, route.send_tag(s.peer, s.tag));
-    send(transfer, s);
+    is_over = send(transfer, s);
   } else {
     transfer.in.key = key_of(route.neighbours->carrier(), route.receive_tag(s.tag));
-    receive(transfer, s);
+    is_over = receive(transfer, s);
   }
-  if (over(transfer)) {
+  if (is_over) {
     end(transfer);
-    return true;
+  } else {
+    ++active_;
   }
-  ++active_;
-  return false;
+  return is_over;
 }
 
 template <typename Byte>
@@ -79,7 +80,7 @@ node::Pieces<Byte> NodeChannel::memory_of(const PlanStep& step, std::vector<std:
   return node::Pieces<Byte>::of(std::span(list).subspan(step.first, step.length));
 }
 
-void NodeChannel::send(Transfer& transfer, const PlanStep& step) {
+bool NodeChannel::send(Transfer& transfer, const PlanStep& step) {
   if (binding_->elements.typed) {
     transfer.packed.resize(packed_size(step));
     if (const int rc = pack_pieces(*plan_, step, *binding_, transfer.packed.data()); rc != MPI_SUCCESS) fail(rc);
@@ -89,9 +90,10 @@ void NodeChannel::send(Transfer& transfer, const PlanStep& step) {
   }
   const std::lock_guard lock(transfer.peer->lock);
   transfer.peer->connection->send(transfer.out);
+  return transfer.out.over;
 }
 
-void NodeChannel::receive(Transfer& transfer, const PlanStep& step) {
+bool NodeChannel::receive(Transfer& transfer, const PlanStep& step) {
   if (binding_->elements.typed) {
     transfer.packed.resize(packed_size(step));
     transfer.in.into = std::span<std::byte>(transfer.packed);
@@ -100,6 +102,7 @@ void NodeChannel::receive(Transfer& transfer, const PlanStep& step) {
   }
   const std::lock_guard lock(transfer.peer->lock);
   transfer.peer->connection->receive(transfer.in);
+  return transfer.in.over;
 }
 
 /// A message that is over, one way or another.

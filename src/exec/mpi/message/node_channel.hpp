@@ -38,14 +38,16 @@ class NodeChannel final : public Channel {
   };
 
   void allocate();
-  void send(Transfer& transfer, const PlanStep& step);
-  void receive(Transfer& transfer, const PlanStep& step);
+  /// True if the message is over already.
+  [[nodiscard]] bool send(Transfer& transfer, const PlanStep& step);
+  [[nodiscard]] bool receive(Transfer& transfer, const PlanStep& step);
   /// The memory of a message's pieces, of which the channel keeps a list if there are several.
   template <typename Byte>
   [[nodiscard]] node::Pieces<Byte> memory_of(const PlanStep& step, std::vector<std::span<Byte>>& list);
   [[nodiscard]] bool is_send(const Transfer& transfer) const {
     return plan_->steps[transfer.step].kind == StepKind::send;
   }
+  /// Under the peer's lock.
   [[nodiscard]] bool over(const Transfer& transfer) const {
     return is_send(transfer) ? transfer.out.over : transfer.in.over;
   }
