@@ -48,6 +48,11 @@ constexpr std::array variables{
                         "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
     EnvironmentVariable{"CIRCOLL_CORES", "NUMBER", "as MPI_Get_processor_name says",
                         "Consecutive ranks of MPI_COMM_WORLD that make a node, for what auto knows of nodes"},
+    EnvironmentVariable{"CIRCOLL_NODE", "auto | off", "auto",
+                        "off: messages between processes of a node go through the MPI library, as all others."},
+    EnvironmentVariable{"CIRCOLL_NODE_COPY", "auto | segment | direct", "auto",
+                        "How longer messages go inside a node: through memory that is shared, or read directly out of "
+                        "the sender's memory. auto: large ones directly, where the system permits it."},
     EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (64Mi, 64M, 64MB, 1e8)", "64Mi",
                         "Bound plans kept per process, in bytes; the least recently used go first."},
     EnvironmentVariable{"CIRCOLL_DROPIN_PATH", "FILE", "the installed drop-in",

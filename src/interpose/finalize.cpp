@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "interpose/report.hpp"
 #include "interpose/state.hpp"
@@ -32,6 +33,29 @@ std::string library_version() {
   text.resize(std::min(text.find_first_of(",\n"), text.size()));
   std::replace(text.begin(), text.end(), '\t', ' ');
   return text;
+}
+
+/// The ways of all ranks' messages inside nodes. Collective; significant at rank 0.
+RunFacts::Node gather_node_use(MPI_Comm comm, int ranks) {
+  const mpi::NodeUse mine = mpi::node_use();
+  std::vector<mpi::NodeUse> all(static_cast<std::size_t>(ranks));
+  PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, comm);
+  RunFacts::Node node;
+  for (const mpi::NodeUse& one : all) {
+    if (one.others == 0) continue;
+    ++node.ranks;
+    if (one.by_memory == one.others) {
+      ++node.by_memory;
+    } else {
+      node.reason = node::to_string(one.reason);
+    }
+    if (one.read_directly == one.others) {
+      ++node.read_directly;
+    } else if (one.read_directly < one.by_memory) {
+      node.reading_reason = node::to_string(one.reading_reason);
+    }
+  }
+  return node;
 }
 
 }  // namespace
@@ -75,11 +99,13 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger) const {
   collect(
       comm, [&](const auto& sink) { sink(ledger.serialised()); },
       [&](int rank, std::string_view part) { ledgers[static_cast<std::size_t>(rank)] += part; });
+  RunFacts::Node node = gather_node_use(comm, world_size());
   if (world_rank_ != 0) return;
   Report report({.ranks = world_size(),
                  .mpi = library_version(),
                  .library = mpi::library::identity == &openmpi_library ? Library::openmpi : Library::mpich,
-                 .machine = options_.machine});
+                 .machine = options_.machine,
+                 .node = std::move(node)});
   for (const std::string& one : ledgers) report.add_rank(one);
   if (report_ == "1") {
     std::fputs(report.text().c_str(), stderr);

@@ -137,11 +137,27 @@ Report::Predicted Report::predict(Estimator& estimator, const Key& key, const Ro
   return all;
 }
 
+std::string Report::inside_nodes() const {
+  const RunFacts::Node& node = facts_.node;
+  if (node.ranks == 0) return "no rank has another one on its node";
+  const auto by = [&](int ranks) {
+    return ranks == node.ranks ? std::string() : fmt::format(" on {} of {} ranks", ranks, node.ranks);
+  };
+  if (node.by_memory == 0) return "by MPI, since " + node.reason;
+  std::string text = "through memory that the ranks share" + by(node.by_memory);
+  if (node.by_memory < node.ranks) text += ", since " + node.reason;
+  if (node.read_directly == 0) return text + "; not read directly, since " + node.reading_reason;
+  text += "; long ones are read directly" + by(node.read_directly);
+  if (node.read_directly < node.ranks && !node.reading_reason.empty()) text += ", since " + node.reading_reason;
+  return text;
+}
+
 std::string Report::text() const {
   Estimator estimator(facts_.machine, facts_.library);
   std::string text;
   add_line(text, fmt::format("{} ranks of MPI_COMM_WORLD, {}; predictions for machine '{}'", facts_.ranks, facts_.mpi,
                              facts_.machine.name));
+  add_line(text, "messages inside nodes: " + inside_nodes());
   add_line(
       text,
       "calls, bytes and sizes are sums over the ranks. Times are sums over calls, of the rank where they are most:");
@@ -245,6 +261,11 @@ std::string Report::json() const {
                     {"mpi", facts_.mpi},
                     {"ranks", facts_.ranks},
                     {"machine", facts_.machine.name},
+                    {"inside_nodes",
+                     {{"ranks", facts_.node.ranks},
+                      {"by_memory", facts_.node.by_memory},
+                      {"read_directly", facts_.node.read_directly},
+                      {"text", inside_nodes()}}},
                     {"calls", calls},
                     {"native_calls", native_calls},
                     {"own", own(own_)},

@@ -20,6 +20,14 @@ struct RunFacts {
   std::string mpi;  ///< the MPI library and its version
   Library library = Library::mpich;
   Machine machine{};  ///< of the predicted times
+  /// Of messages between ranks of one node. A rank that has others on its node counts.
+  struct Node {
+    int ranks = 0;
+    int by_memory = 0;      ///< reach all of them by memory
+    int read_directly = 0;  ///< and read them
+    std::string reason;     ///< why the others do not reach them
+    std::string reading_reason;
+  } node{};
 };
 
 /// Adds up ledgers. docs/reporting.md describes what comes out.
@@ -68,6 +76,8 @@ class Report {
   [[nodiscard]] Predicted predict(Estimator& estimator, const Key& key, const Sum& sum,
                                   const std::string& algorithm) const;
   [[nodiscard]] Predicted predict(Estimator& estimator, const Key& key, const Row& row) const;
+  /// The ways of messages inside nodes, in a sentence.
+  [[nodiscard]] std::string inside_nodes() const;
 
   RunFacts facts_;
   std::map<Key, Row> rows_;

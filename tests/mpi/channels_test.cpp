@@ -36,6 +36,7 @@ class Detour final : public mpi::Channel {
     return told_;
   }
   [[nodiscard]] int error() const override { return inner_.error(); }
+  [[nodiscard]] int truncation() const override { return inner_.truncation(); }
   void abandon() noexcept override { inner_.abandon(); }
   [[nodiscard]] int begun() const { return begun_; }
 
@@ -64,8 +65,12 @@ int run(const std::string& id, bool all, mpi::CommState& state, MPI_Comm other) 
   auto made = std::make_unique<Detour>(plan, messages, other);
   Detour& detour = *made;
   execution.add_channel(std::move(made));
-  std::vector<std::uint8_t> channels;
-  for (Rank r = 0; r < p; ++r) channels.push_back(all || (r + state.rank()) % 2 != 0 ? 1 : 0);
+  node::Peer nobody({}, false);  // that a rank is a neighbour leads to the channel
+  std::vector<mpi::Neighbour> ranks(static_cast<std::size_t>(p));
+  for (Rank r = 0; r < p; ++r) {
+    if (all || (r + state.rank()) % 2 != 0) ranks[static_cast<std::size_t>(r)].peer = &nobody;
+  }
+  const mpi::Neighbours neighbours(static_cast<int>(state.rank()), 0, ranks);
 
   std::vector<std::int64_t> mine(static_cast<std::size_t>(elements));
   std::vector<std::int64_t> sum(static_cast<std::size_t>(elements));
@@ -78,7 +83,7 @@ int run(const std::string& id, bool all, mpi::CommState& state, MPI_Comm other) 
                     reinterpret_cast<char*>(scratch.data())};
     binding.staging = staging.data();
     binding.route = state.route(Collective::allreduce);
-    binding.route.channels = &channels;
+    binding.route.neighbours = &neighbours;
     binding.elements.extent_bytes = 8;
     binding.elements.kernel = reduce_kernel(Op::sum, Type::int64);
     execution.start(binding);

@@ -46,6 +46,26 @@ TEST(Ledger, SizeClassesArePowersOfTwo) {
   }
 }
 
+TEST(Report, SaysHowMessagesGoInsideNodes) {
+  RunFacts facts = two_ranks();
+  const auto line = [&] {
+    const std::string text = Report(facts).text();
+    const std::size_t at = text.find("messages inside nodes: ");
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(line(), "messages inside nodes: no rank has another one on its node");
+  facts.node = {.ranks = 4, .reason = "of this", .reading_reason = "of that"};
+  EXPECT_EQ(line(), "messages inside nodes: by MPI, since of this");
+  facts.node.by_memory = 4;
+  EXPECT_EQ(line(), "messages inside nodes: through memory that the ranks share; not read directly, since of that");
+  facts.node.read_directly = 4;
+  EXPECT_EQ(line(), "messages inside nodes: through memory that the ranks share; long ones are read directly");
+  facts.node.by_memory = facts.node.read_directly = 3;
+  EXPECT_EQ(line(),
+            "messages inside nodes: through memory that the ranks share on 3 of 4 ranks, since of this; long ones are "
+            "read directly on 3 of 4 ranks, since of that");
+}
+
 TEST(Report, SumsOverRanksAndMaxima) {
   const Selection ring = parse_selection("allreduce/ring");
   Ledger first;

@@ -38,8 +38,9 @@ int share_world() {
   }
   global.world = std::make_shared<Carrier>(comm);
   global.world->placement_ = shared_placement(placement_of(nodes));
+  if (size > 1) rc = global.world->find_neighbours(rank, size);
   if (!library::makes_communicators_in_threads) (void)self_communicator();
-  return MPI_SUCCESS;
+  return rc;
 }
 
 const std::shared_ptr<Carrier>& shared_world() { return globals().world; }

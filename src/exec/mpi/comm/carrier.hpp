@@ -8,6 +8,7 @@
 
 #include "circoll/relabelling.hpp"
 #include "circoll/types.hpp"
+#include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/comm/tag_space.hpp"
 
 namespace circoll::mpi {
@@ -29,6 +30,10 @@ class Carrier {
   [[nodiscard]] const TagLayout& layout() const { return layout_; }
   /// The placement of the ranks of MPI_COMM_WORLD; nothing is known in a carrier of another communicator's.
   [[nodiscard]] const Placement& placement() const { return placement_; }
+  /// The ranks that are reached by memory; nullptr if there are none.
+  [[nodiscard]] const Neighbours* neighbours() const { return neighbours_.get(); }
+  /// Finds them. Collective over the carrier's ranks, before it carries anything. Returns an MPI error code.
+  [[nodiscard]] int find_neighbours(int rank, int size) { return Neighbours::find(comm_, rank, size, &neighbours_); }
   /// Before MPI_Finalize.
   void close();
 
@@ -38,6 +43,7 @@ class Carrier {
   TagLayout layout_;
   TagSpace tags_;
   Placement placement_;
+  std::unique_ptr<Neighbours> neighbours_;
 };
 
 /// The division of this MPI library's tags.

@@ -119,8 +119,9 @@ int CommState::make_carrier() {
   tags_ = Tags::open;
   std::vector<Rank> nodes;
   rc = find_nodes(carrier_->comm(), static_cast<int>(rank_), static_cast<int>(size_), &nodes);
-  if (rc == MPI_SUCCESS) placement_ = shared_placement(placement_of(nodes));
-  return rc;
+  if (rc != MPI_SUCCESS) return rc;
+  placement_ = shared_placement(placement_of(nodes));
+  return carrier_->find_neighbours(static_cast<int>(rank_), static_cast<int>(size_));
 }
 
 bool CommState::serves_nonblocking() const {
@@ -174,7 +175,8 @@ Route CommState::route(Collective collective) const {
           .ranks = &ranks_,
           .range = &range_,
           .offset = static_cast<int>(collective) * layout.blocking_stride(),
-          .span = static_cast<std::uint32_t>(layout.most_tags())};
+          .span = static_cast<std::uint32_t>(layout.most_tags()),
+          .neighbours = range_.neighbours()};
 }
 
 std::uint64_t CommState::take_numbers(int units) {
@@ -193,7 +195,8 @@ Route CommState::route(std::uint64_t number, int units) const {
           .ranks = &ranks_,
           .range = &range_,
           .offset = layout.blocking_tags() + static_cast<int>(number % TagLayout::epochs) * layout.unit,
-          .span = static_cast<std::uint32_t>(units * layout.unit)};
+          .span = static_cast<std::uint32_t>(units * layout.unit),
+          .neighbours = range_.neighbours()};
 }
 
 bool CommState::may_start(std::uint64_t number, int units) {
@@ -229,7 +232,8 @@ Route CommState::route(const TagRange& range, int units) const {
   return {.comm = range.comm(),
           .ranks = &ranks_,
           .range = &range,
-          .span = static_cast<std::uint32_t>(units * tag_layout().unit)};
+          .span = static_cast<std::uint32_t>(units * tag_layout().unit),
+          .neighbours = range.neighbours()};
 }
 
 void CommState::spoil_tags() {

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/comm/tag_range.hpp"
 #include "exec/mpi/comm/world_ranks.hpp"
 
@@ -20,12 +20,12 @@ struct Route {
   const TagRange* range = nullptr;
   int offset = 0;
   std::uint32_t span = 1;
-  /// The channel of each peer, by the ranks of the communicator; nullptr if MPI serves all.
-  const std::vector<std::uint8_t>* channels = nullptr;
+  /// The ranks of `comm` that are reached by memory; nullptr if there are none.
+  const Neighbours* neighbours = nullptr;
 
-  /// The number of the channel that serves a peer: 0 is MPI.
+  /// The number of the channel that serves a peer: 0 is MPI, 1 is the memory of the node.
   [[nodiscard]] std::size_t channel_of(Rank peer) const {
-    return channels == nullptr ? 0 : (*channels)[static_cast<std::size_t>(peer)];
+    return neighbours != nullptr && neighbours->has(rank(peer)) ? 1 : 0;
   }
   [[nodiscard]] int rank(Rank peer) const { return (*ranks)(peer); }
   [[nodiscard]] int send_tag(Rank peer, std::uint32_t message) const {

@@ -37,6 +37,7 @@ class TagRange {
   /// After the agreement: whether all ranks have a range.
   [[nodiscard]] bool agreed() const { return agreed_; }
   [[nodiscard]] MPI_Comm comm() const { return carrier_ == nullptr ? MPI_COMM_NULL : carrier_->comm(); }
+  [[nodiscard]] const Neighbours* neighbours() const { return carrier_ == nullptr ? nullptr : carrier_->neighbours(); }
   /// The first tag of the messages to this rank, and of those to another rank of the communicator.
   [[nodiscard]] int own() const { return own_; }
   [[nodiscard]] int of(Rank peer) const { return others_.empty() ? own_ : others_[static_cast<std::size_t>(peer)]; }

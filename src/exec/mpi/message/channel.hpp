@@ -43,8 +43,12 @@ class Channel {
   [[nodiscard]] virtual std::span<const StepIndex> poll() = 0;
   /// The MPI error code of the first failure.
   [[nodiscard]] virtual int error() const = 0;
+  /// The error of a message that was longer than expected: it has been received, and the execution goes on.
+  [[nodiscard]] virtual int truncation() const = 0;
   /// Gives up messages that are under way. Receives have ended when it returns, unless that cannot be had.
   virtual void abandon() noexcept = 0;
+  /// Asks whether the peers of messages that are under way still exist; an error if one does not. Seldom called.
+  virtual void look_for_peers() {}
 };
 
 }  // namespace circoll::mpi

@@ -3,8 +3,26 @@
 #include <sched.h>
 
 #include "exec/mpi/library/library.hpp"
+#include "exec/mpi/message/node_channel.hpp"
 
 namespace circoll::mpi {
+namespace {
+
+/// Polls without news, in a row, after which this or that is done.
+struct Pace {
+  std::uint64_t yield;  ///< the processor is offered to others, and from then on
+  std::uint64_t again;  ///< after each so many polls
+  std::uint64_t mpi;    ///< MPI is asked for news
+};
+
+/// Ranks that outnumber the cores wait for one another. With a core each, a yield costs some twenty polls, and comes
+/// too early if the other rank is only a little late.
+constexpr Pace crowded{.yield = 64, .again = 1, .mpi = 16};
+constexpr Pace alone{.yield = 4096, .again = 256, .mpi = 64};
+/// Polls after which ranks are looked for that have ended, a second or less.
+constexpr std::uint64_t polls_before_looking = std::uint64_t{1} << 20U;
+
+}  // namespace
 
 Execution::Execution(const Plan& plan, const MessageTable& messages)
     : plan_(&plan), engine_(plan), mpi_(plan, messages) {}
@@ -13,6 +31,7 @@ void Execution::start(const Binding& binding) {
   binding_ = binding;
   error_ = MPI_SUCCESS;
   mpi_.start(binding_);
+  if (binding_.route.neighbours != nullptr && others_.empty()) add_channel(std::make_unique<NodeChannel>(*plan_));
   for (const auto& channel : others_) channel->start(binding_);
   engine_.start(*this);
 }
@@ -24,8 +43,15 @@ int Execution::failure_of_others() const {
   return MPI_SUCCESS;
 }
 
+int Execution::truncation() const {
+  for (const auto& channel : others_) {
+    if (channel->truncation() != MPI_SUCCESS) return channel->truncation();
+  }
+  return mpi_.truncation();
+}
+
 int Execution::error() const {
-  if (!failed()) return mpi_.truncation();
+  if (!failed()) return truncation();
   if (error_ != MPI_SUCCESS) return error_;
   return mpi_.error() != MPI_SUCCESS ? mpi_.error() : failure_of_others();
 }
@@ -47,15 +73,28 @@ bool Execution::advance(bool inside_mpi) {
 }
 
 int Execution::wait() {
-  int idle = 0;
+  std::uint64_t idle = 0;
   while (!advance(library::waits_inside_mpi)) {
-    if (news_) {
-      idle = 0;
-    } else if (++idle >= polls_before_yield) {
-      sched_yield();
-    }
+    idle = news_ ? 0 : idle + 1;
+    if (idle > 0) wait_a_little(idle);
   }
   return error();
+}
+
+void Execution::wait_a_little(std::uint64_t idle) {
+  const Neighbours* const neighbours = binding_.route.neighbours;
+  const Pace& pace = neighbours == nullptr || neighbours->crowded() ? crowded : alone;
+  if (idle >= pace.yield && idle % pace.again == 0) sched_yield();
+  if (neighbours == nullptr) return;
+  // What others want of this rank, one-sided for one, is done in MPI alone, and so are our nonblocking operations. A
+  // message to itself is never found.
+  if (idle % pace.mpi == 0) {
+    int found = 0;
+    (void)PMPI_Iprobe(neighbours->rank(), 0, binding_.route.comm, &found, MPI_STATUS_IGNORE);
+  }
+  if (idle % polls_before_looking == 0) {
+    for (const auto& channel : others_) channel->look_for_peers();
+  }
 }
 
 void Execution::collect(std::span<const StepIndex> ended) {

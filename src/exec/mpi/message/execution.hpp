@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -18,14 +19,10 @@ namespace circoll::mpi {
 /// constructor and in add_channel() only.
 class Execution {
  public:
-  /// Polls without news before the core is offered to other processes by sched_yield. Ranks that outnumber the cores
-  /// wait for one another; with a core each, a yield costs some twenty polls, and comes too early if the other rank is
-  /// only a little late.
-  static constexpr int polls_before_yield = 64;
-
   Execution(const Plan& plan, const MessageTable& messages);
 
-  /// Adds a channel beside MPI's, which is number 0: the first is number 1. Route::channel_of says whom they serve.
+  /// Adds a channel beside MPI's, which is number 0: the first is number 1. Route::channel_of says whom they serve. By
+  /// itself an execution adds that of the node when it has neighbours.
   void add_channel(std::unique_ptr<Channel> channel) { others_.push_back(std::move(channel)); }
 
   /// Begins everything that waits for nothing.
@@ -51,6 +48,8 @@ class Execution {
 
  private:
   [[nodiscard]] bool advance(bool inside_mpi);
+  /// advance() has had no news so many times.
+  void wait_a_little(std::uint64_t idle);
   void collect(std::span<const StepIndex> ended);
   void combine(const PlanStep& step);
   /// Asked at every step and every poll, so that most executions compare two numbers.
@@ -59,6 +58,7 @@ class Execution {
            (!others_.empty() && failure_of_others() != MPI_SUCCESS);
   }
   [[nodiscard]] int failure_of_others() const;
+  [[nodiscard]] int truncation() const;
 
   const Plan* plan_;
   Engine engine_;

@@ -3,7 +3,8 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstring>
+
+#include "exec/mpi/message/staging.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -53,7 +54,7 @@ bool MpiChannel::begin(StepIndex step) {
   MPI_Request& request = requests_[static_cast<std::size_t>(active_)];
   int rc = MPI_SUCCESS;
   if (s.kind == StepKind::send) {
-    if (staged) stage_out(s, message);
+    if (staged) fail(pack_pieces(*plan_, s, binding, binding.staging + message.staging_bytes));
     rc = PMPI_Isend(buffer, message.count, type, route.rank(s.peer), route.send_tag(s.peer, s.tag), route.comm,
                     &request);
   } else {
@@ -111,41 +112,10 @@ std::span<const StepIndex> MpiChannel::collect(std::size_t completed) {
   for (std::size_t i = 0; i < completed; ++i) {
     const PlanStep& step = plan_->steps[completed_[i]];
     const Message& message = (*messages_)[completed_[i]];
-    if (step.kind == StepKind::recv && message.staging_bytes >= 0) stage_in(step, message);
+    if (step.kind == StepKind::recv && message.staging_bytes >= 0)
+      fail(unpack_pieces(*plan_, step, *binding_, binding_->staging + message.staging_bytes));
   }
   return {completed_.data(), completed};
-}
-
-void MpiChannel::stage_out(const PlanStep& step, const Message& message) {
-  const Elements& elements = binding_->elements;
-  std::byte* to = binding_->staging + message.staging_bytes;
-  for (const Piece& piece : plan_->pieces_of(step)) {
-    const char* const from = binding_->address(piece.area, piece.offset_bytes);
-    if (elements.typed) {
-      if (const int rc = pack(from, piece.elements, elements.type, elements.info, to); rc != MPI_SUCCESS) fail(rc);
-      to += packed_bytes(elements.info, piece.elements);
-    } else {
-      const Count bytes = piece.elements * plan_->extent_bytes;
-      std::memcpy(to, from, static_cast<std::size_t>(bytes));
-      to += bytes;
-    }
-  }
-}
-
-void MpiChannel::stage_in(const PlanStep& step, const Message& message) {
-  const Elements& elements = binding_->elements;
-  const std::byte* from = binding_->staging + message.staging_bytes;
-  for (const Piece& piece : plan_->pieces_of(step)) {
-    char* const to = binding_->address(piece.area, piece.offset_bytes);
-    if (elements.typed) {
-      if (const int rc = unpack(from, to, piece.elements, elements.type, elements.info); rc != MPI_SUCCESS) fail(rc);
-      from += packed_bytes(elements.info, piece.elements);
-    } else {
-      const Count bytes = piece.elements * plan_->extent_bytes;
-      std::memcpy(to, from, static_cast<std::size_t>(bytes));
-      from += bytes;
-    }
-  }
 }
 
 void MpiChannel::fail(int error) {

@@ -21,8 +21,7 @@ class MpiChannel final : public Channel {
   /// poll() that waits inside MPI for one message at least, if one is under way.
   [[nodiscard]] std::span<const StepIndex> wait();
   [[nodiscard]] int error() const override { return error_; }
-  /// The error of a message that was longer than expected: it has been received, and the execution goes on.
-  [[nodiscard]] int truncation() const { return truncation_; }
+  [[nodiscard]] int truncation() const override { return truncation_; }
   void abandon() noexcept override;
   /// After an error: the messages that were given up and are not complete. MPI may still use the memory of the
   /// execution for them. Allocates.
@@ -35,8 +34,6 @@ class MpiChannel final : public Channel {
   [[nodiscard]] std::span<const StepIndex> poll_by(Completion some);
   [[nodiscard]] int first_error(int completed);
   [[nodiscard]] std::span<const StepIndex> collect(std::size_t completed);
-  void stage_out(const PlanStep& step, const Message& message);
-  void stage_in(const PlanStep& step, const Message& message);
   void fail(int error);
   [[nodiscard]] bool is_receive(std::size_t request) const {
     return plan_->steps[steps_[request]].kind == StepKind::recv;

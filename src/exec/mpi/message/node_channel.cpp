@@ -1,0 +1,170 @@
+#include "exec/mpi/message/node_channel.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "exec/mpi/message/staging.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+std::uint64_t key_of(std::uint32_t carrier, int tag) {
+  return std::uint64_t{carrier} << 32U | static_cast<std::uint32_t>(tag);
+}
+
+}  // namespace
+
+void NodeChannel::start(const Binding& binding) {
+  binding_ = &binding;
+  error_ = truncation_ = MPI_SUCCESS;
+  active_ = 0;
+  if (transfers_.empty() && binding.route.neighbours != nullptr) allocate();
+}
+
+void NodeChannel::allocate() {
+  const Route& route = binding_->route;
+  bool several_sent = false, several_received = false;
+  for (const PlanStep& step : plan_->steps) {
+    if (step.kind != StepKind::send && step.kind != StepKind::recv) continue;
+    if (!route.neighbours->has(route.rank(step.peer))) continue;
+    transfers_.push_back(std::make_unique<Transfer>());
+    if (step.length > 1) (step.kind == StepKind::send ? several_sent : several_received) = true;
+  }
+  completed_.resize(transfers_.size());
+  if (several_sent) from_.resize(plan_->pieces.size());
+  if (several_received) into_.resize(plan_->pieces.size());
+}
+
+std::size_t NodeChannel::packed_size(const PlanStep& step) const {
+  Count bytes = 0;
+  for (const Piece& piece : plan_->pieces_of(step)) bytes += packed_bytes(binding_->elements.info, piece.elements);
+  return static_cast<std::size_t>(bytes);
+}
+
+bool NodeChannel::begin(StepIndex step) {
+  const PlanStep& s = plan_->steps[step];
+  const Route& route = binding_->route;
+  // The plan may have served a communicator with fewer neighbours before.
+  if (active_ == transfers_.size()) transfers_.push_back(std::make_unique<Transfer>());
+  Transfer& transfer = *transfers_[active_];
+  const Neighbour& neighbour = (*route.neighbours)[route.rank(s.peer)];
+  transfer.step = step;
+  transfer.peer = neighbour.peer;
+  bool is_over = false;
+  if (s.kind == StepKind::send) {
+    transfer.out.key = key_of(neighbour.carrier, route.send_tag(s.peer, s.tag));
+    is_over = send(transfer, s);
+  } else {
+    transfer.in.key = key_of(route.neighbours->carrier(), route.receive_tag(s.tag));
+    is_over = receive(transfer, s);
+  }
+  if (is_over) {
+    end(transfer);
+  } else {
+    ++active_;
+  }
+  return is_over;
+}
+
+template <typename Byte>
+node::Pieces<Byte> NodeChannel::memory_of(const PlanStep& step, std::vector<std::span<Byte>>& list) {
+  const auto memory = [this](const Piece& piece) {
+    return std::span(reinterpret_cast<Byte*>(binding_->address(piece.area, piece.offset_bytes)),
+                     static_cast<std::size_t>(piece.elements * plan_->extent_bytes));
+  };
+  const std::span<const Piece> pieces = plan_->pieces_of(step);
+  if (pieces.empty()) return {};
+  if (pieces.size() == 1) return memory(pieces[0]);
+  if (list.empty()) list.resize(plan_->pieces.size());
+  for (std::size_t i = 0; i < pieces.size(); ++i) list[step.first + i] = memory(pieces[i]);
+  return node::Pieces<Byte>::of(std::span(list).subspan(step.first, step.length));
+}
+
+bool NodeChannel::send(Transfer& transfer, const PlanStep& step) {
+  if (binding_->elements.typed) {
+    transfer.packed.resize(packed_size(step));
+    if (const int rc = pack_pieces(*plan_, step, *binding_, transfer.packed.data()); rc != MPI_SUCCESS) fail(rc);
+    transfer.out.data = std::span<const std::byte>(transfer.packed);
+  } else {
+    transfer.out.data = memory_of(step, from_);
+  }
+  const std::lock_guard lock(transfer.peer->lock);
+  transfer.peer->connection->send(transfer.out);
+  return transfer.out.over;
+}
+
+bool NodeChannel::receive(Transfer& transfer, const PlanStep& step) {
+  if (binding_->elements.typed) {
+    transfer.packed.resize(packed_size(step));
+    transfer.in.into = std::span<std::byte>(transfer.packed);
+  } else {
+    transfer.in.into = memory_of(step, into_);
+  }
+  const std::lock_guard lock(transfer.peer->lock);
+  transfer.peer->connection->receive(transfer.in);
+  return transfer.in.over;
+}
+
+/// A message that is over, one way or another.
+void NodeChannel::end(Transfer& transfer) {
+  if (is_send(transfer)) return;
+  if (transfer.in.reason != node::Reason::none) fail(MPI_ERR_OTHER);
+  if (transfer.in.truncated) truncation_ = MPI_ERR_TRUNCATE;
+  if (!binding_->elements.typed || transfer.in.reason != node::Reason::none) return;
+  const PlanStep& step = plan_->steps[transfer.step];
+  // A message that is shorter than expected leaves what was there.
+  if (transfer.in.bytes < transfer.packed.size()) {
+    std::vector<std::byte> before(transfer.packed.size());
+    if (const int rc = pack_pieces(*plan_, step, *binding_, before.data()); rc != MPI_SUCCESS) return fail(rc);
+    std::copy(before.begin() + static_cast<std::ptrdiff_t>(transfer.in.bytes), before.end(),
+              transfer.packed.begin() + static_cast<std::ptrdiff_t>(transfer.in.bytes));
+  }
+  if (const int rc = unpack_pieces(*plan_, step, *binding_, transfer.packed.data()); rc != MPI_SUCCESS) fail(rc);
+}
+
+std::span<const StepIndex> NodeChannel::poll() {
+  if (completed_.size() < active_) completed_.resize(transfers_.size());
+  std::size_t ended = 0;
+  node::Peer* asked = nullptr;
+  for (std::size_t i = 0; i < active_;) {
+    Transfer& transfer = *transfers_[i];
+    // Another thread may be at it; then its news are ours, too, the next time.
+    if (!transfer.peer->lock.try_lock()) {
+      ++i;
+      continue;
+    }
+    if (transfer.peer != asked) (void)transfer.peer->connection->poll();
+    asked = transfer.peer;
+    const bool is_over = over(transfer);
+    transfer.peer->lock.unlock();
+    if (!is_over) {
+      ++i;
+      continue;
+    }
+    completed_[ended++] = transfer.step;
+    end(transfer);
+    std::swap(transfers_[i], transfers_[--active_]);
+  }
+  return {completed_.data(), ended};
+}
+
+void NodeChannel::abandon() noexcept {
+  for (; active_ > 0; --active_) {
+    Transfer& transfer = *transfers_[active_ - 1];
+    const std::lock_guard lock(transfer.peer->lock);
+    if (over(transfer)) continue;
+    if (is_send(transfer)) {
+      transfer.peer->connection->abandon(transfer.out);
+    } else {
+      transfer.peer->connection->abandon(transfer.in);
+    }
+  }
+}
+
+void NodeChannel::look_for_peers() {
+  for (std::size_t i = 0; i < active_; ++i) {
+    if (!node::is_alive(transfers_[i]->peer->address)) fail(MPI_ERR_OTHER);
+  }
+}
+
+}  // namespace circoll::mpi

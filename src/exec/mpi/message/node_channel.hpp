@@ -1,0 +1,71 @@
+// The channel of messages through memory that processes of a node share (src/exec/node).
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "exec/mpi/message/channel.hpp"
+#include "exec/node/exchange.hpp"
+#include "exec/node/host.hpp"
+
+namespace circoll::mpi {
+
+/// Messages to and from neighbours. Their keys are what MPI matches by: the receiver's number of the carrier, and its
+/// tag. Allocates in the first start() only, but for elements with gaps.
+class NodeChannel final : public Channel {
+ public:
+  explicit NodeChannel(const Plan& plan) : plan_(&plan) {}
+
+  void start(const Binding& binding) override;
+  bool begin(StepIndex step) override;
+  [[nodiscard]] std::span<const StepIndex> poll() override;
+  [[nodiscard]] int error() const override { return error_; }
+  [[nodiscard]] int truncation() const override { return truncation_; }
+  void abandon() noexcept override;
+  void look_for_peers() override;
+
+ private:
+  /// A message that is under way. Which one of the two depends on the step.
+  struct Transfer {
+    StepIndex step = 0;
+    node::Peer* peer = nullptr;
+    node::Outgoing out{};
+    node::Incoming in{};
+    std::vector<std::byte> packed{};  ///< of elements with gaps
+  };
+
+  void allocate();
+  /// True if the message is over already.
+  [[nodiscard]] bool send(Transfer& transfer, const PlanStep& step);
+  [[nodiscard]] bool receive(Transfer& transfer, const PlanStep& step);
+  /// The memory of a message's pieces, of which the channel keeps a list if there are several.
+  template <typename Byte>
+  [[nodiscard]] node::Pieces<Byte> memory_of(const PlanStep& step, std::vector<std::span<Byte>>& list);
+  [[nodiscard]] bool is_send(const Transfer& transfer) const {
+    return plan_->steps[transfer.step].kind == StepKind::send;
+  }
+  /// Under the peer's lock.
+  [[nodiscard]] bool over(const Transfer& transfer) const {
+    return is_send(transfer) ? transfer.out.over : transfer.in.over;
+  }
+  void end(Transfer& transfer);
+  [[nodiscard]] std::size_t packed_size(const PlanStep& step) const;
+  void fail(int error) {
+    if (error_ == MPI_SUCCESS) error_ = error;
+  }
+
+  const Plan* plan_;
+  const Binding* binding_ = nullptr;
+  int error_ = MPI_SUCCESS;
+  int truncation_ = MPI_SUCCESS;
+  std::vector<std::unique_ptr<Transfer>> transfers_;  ///< the first ones are under way
+  std::size_t active_ = 0;
+  std::vector<StepIndex> completed_;
+  std::vector<std::span<const std::byte>> from_;  ///< of all pieces of the plan, if some message has several
+  std::vector<std::span<std::byte>> into_;
+};
+
+}  // namespace circoll::mpi

@@ -1,0 +1,183 @@
+// Messages between this process and its peers on the node, through the segments of both.
+//
+// Messages of two processes are matched by keys, in the order in which they were sent. The sender chooses the way of
+// each message and says it in a line of a lane: in the line itself, stored in the sender's segment, read directly from
+// the sender's memory, through a pipe in the segment, or, where the segment has no room, in pieces through the lane.
+// The last needs no memory and no agreement, so that every message arrives whatever else is under way. Lines are taken
+// out of the lane whether or not anybody expects them, so that no message is in the way of another.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/ring.hpp"
+#include "exec/node/board.hpp"
+#include "exec/node/direct_copy.hpp"
+#include "exec/node/lane.hpp"
+#include "exec/node/peer_segment.hpp"
+#include "exec/node/pieces.hpp"
+#include "exec/node/segment.hpp"
+#include "exec/node/store.hpp"
+
+namespace circoll::node {
+
+/// A message that this process sends. It belongs to the caller, and stays where it is until it is over.
+struct Outgoing {
+  std::uint64_t key = 0;
+  Pieces<const std::byte> data{};
+  bool over = false;  ///< the data may be written to
+  // For the exchange.
+  std::size_t done = 0;       // bytes that have gone into the pipe or, in pieces, into the lane
+  std::size_t pipe = 0;       // the offset of its pipe
+  std::uint64_t refused = 0;  // 1 + the id of the offer that the peer could not read
+  bool in_pieces = false;     // they have begun
+};
+
+/// A message that this process receives. It belongs to the caller, and stays where it is until it is over.
+struct Incoming {
+  std::uint64_t key = 0;
+  Pieces<std::byte> into{};
+  bool over = false;
+  bool truncated = false;        ///< the message was longer
+  Reason reason = Reason::none;  ///< why it has not come
+  std::size_t bytes = 0;         ///< of the message, as far as there is room
+};
+
+/// The ways that a sender chooses among.
+struct Ways {
+  bool direct = true;               ///< if peers can read the sender's memory
+  std::size_t direct_from = 32768;  ///< bytes from which on they do
+  std::size_t stored_to = 16384;    ///< bytes up to which a message is stored as a whole
+  std::size_t pipe_bytes = 65536;   ///< of the memory of a pipe
+};
+
+/// The connection with one peer. Used by one thread at a time.
+class Connection {
+ public:
+  /// Maps the peer's segment. reason() says if that cannot be, and then there is no connection.
+  Connection(const Segment& own_segment, Board& own_board, Store& own_store, const Address& peer, const Ways& ways);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  [[nodiscard]] Reason reason() const { return reason_; }
+  [[nodiscard]] const Ways& ways() const { return ways_; }
+  /// Why this process does not read the peer's memory directly.
+  [[nodiscard]] Reason reading() const { return copy_.reading(); }
+
+  /// Begins to send. What is not over at once goes on in poll().
+  void send(Outgoing& message);
+  /// Begins to receive.
+  void receive(Incoming& message);
+  /// Goes on with everything as far as possible without waiting. True if anything has moved.
+  bool poll();
+  /// Gives a message up that is not over. Its memory is not written to any more when this returns.
+  void abandon(Incoming& message) noexcept;
+  /// Gives a message up that is not over. What is left of it is copied, so that the peer does not wait for it in vain.
+  /// But the peer may still read what it was offered directly; and without memory for the copy it does wait.
+  void abandon(Outgoing& message) noexcept;
+
+ private:
+  enum class Kind : std::uint16_t { whole, stored, direct, piped, pieces, piece, ack };
+  /// The content of a line that announces a message that is not in it.
+  struct Announcement {
+    std::uint64_t bytes = 0;
+    std::uint64_t where = 0;  ///< an offset in the sender's store, or an address
+    std::uint64_t id = 0;     ///< of a message that is read directly; of a pipe the bytes
+    std::uint64_t refused =
+        0;  ///< 1 + the id of the offer in whose place this comes; of an acknowledgement 1 if refused
+  };
+  /// A message that nobody has expected yet.
+  struct Early {
+    Kind kind{};
+    std::uint64_t key = 0;
+    Announcement announcement{};  ///< of a whole message the bytes alone
+    std::array<std::byte, Line::most_bytes> whole{};
+    std::vector<std::byte> pieces{};  ///< that have come
+  };
+  /// A message that comes through a pipe or in pieces.
+  struct Stream {
+    Incoming* message = nullptr;  ///< nullptr: it was given up
+    Announcement announcement{};
+    std::size_t come = 0;
+    bool over = false;
+  };
+
+  /// A message that has been read directly, and the peer has not been told.
+  struct Acknowledgement {
+    std::uint64_t id = 0;
+    Incoming* message = nullptr;  ///< nullptr: it was given up, or it will come another way
+    bool refused = false;
+  };
+  /// A message that could not be read directly, and comes another way.
+  struct Refused {
+    std::uint64_t id = 0;
+    Incoming* message = nullptr;  ///< nullptr: it was given up
+  };
+  /// A message that is read directly by the peer.
+  struct Offer {
+    Outgoing* message = nullptr;  ///< nullptr: it was given up
+    bool open = false;            ///< the peer has not acknowledged it
+  };
+  /// A message whose sender has given it up.
+  struct Orphan {
+    std::vector<std::byte> data{};
+    Outgoing message{};
+  };
+
+  bool open();
+  [[nodiscard]] bool put(Kind kind, std::uint64_t key, std::span<const std::byte> data);
+  [[nodiscard]] bool put(Kind kind, std::uint64_t key, const Announcement& announcement);
+  /// Sends the first line of the oldest message, and its pieces if it goes so. True if the next one may follow.
+  bool announce(Outgoing& message);
+  bool announce_direct(Outgoing& message);
+  /// Writes into a pipe what it has room for. True if anything was written.
+  bool fill(Outgoing& message);
+  bool put_pieces(Outgoing& message);
+  void take(const Line& line);
+  void take_acknowledgement(const Announcement& announcement);
+  [[nodiscard]] Incoming* expected(std::uint64_t key, const Announcement& announcement);
+  void keep_early(Kind kind, std::uint64_t key, const Announcement& announcement, std::span<const std::byte> data);
+  void take_piece(std::span<const std::byte> data);
+  void deliver(Incoming& message, Kind kind, const Announcement& announcement, std::span<const std::byte> data);
+  [[nodiscard]] bool read_directly(Incoming& message, std::uint64_t from) const;
+  bool drain(Stream& stream);
+  void end(Stream& stream);
+  /// The copy of a message that is given up; nullptr if there is no memory for it.
+  [[nodiscard]] Outgoing* orphan_of(const Outgoing& message) noexcept;
+  bool acknowledge();
+
+  /// Messages under way for which there is memory from the beginning.
+  static constexpr std::size_t usual = 32;
+
+  Ways ways_;
+  Store* own_store_;
+  std::uint64_t own_nonce_;
+  Reason reason_ = Reason::none;
+  PeerSegment peer_{};
+  DirectCopy copy_{};
+  Board board_{};
+  Store store_{};  ///< the peer's
+  Lane* out_ = nullptr;
+  Lane* in_ = nullptr;
+  LaneWriter writer_{};
+  std::optional<LaneReader> reader_{};
+
+  Ring<Outgoing*> waiting_{usual};     ///< to be announced, or in pieces, the oldest first
+  std::vector<Outgoing*> piping_{};    ///< through pipes
+  std::vector<Offer> offers_{};        ///< by id
+  std::vector<Refused> refused_{};     ///< by this process, the oldest first
+  Ring<Acknowledgement> acks_{usual};  ///< still to be put into the lane
+  std::vector<Incoming*> expected_{};
+  std::vector<Early> early_{};  ///< in the order of their coming
+  std::vector<Stream> pipes_{};
+  std::optional<Stream> pieces_{};  ///< under way in the lane, for an expected message
+  std::deque<Orphan> orphans_{};
+};
+
+}  // namespace circoll::node

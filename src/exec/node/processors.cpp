@@ -1,0 +1,74 @@
+#include "exec/node/processors.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "exec/node/system.hpp"
+
+namespace circoll::node {
+namespace {
+
+/// Machines of more processors are taken for having as many as this.
+constexpr std::size_t most_processors = 8192;
+
+/// A set of processors with room for many.
+class Processors {
+ public:
+  Processors() : set_(CPU_ALLOC(most_processors), [](cpu_set_t* set) { CPU_FREE(set); }) {
+    if (set_ != nullptr) CPU_ZERO_S(bytes(), set_.get());
+  }
+  void add(pid_t process) {
+    Processors its;
+    if (set_ == nullptr || its.set_ == nullptr) return;
+    if (sched_getaffinity(process, bytes(), its.set_.get()) == 0)
+      CPU_OR_S(bytes(), set_.get(), set_.get(), its.set_.get());
+  }
+  [[nodiscard]] std::size_t count() const {
+    return set_ == nullptr ? 0 : static_cast<std::size_t>(CPU_COUNT_S(bytes(), set_.get()));
+  }
+
+ private:
+  [[nodiscard]] static std::size_t bytes() { return CPU_ALLOC_SIZE(most_processors); }
+
+  std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set_;
+};
+
+/// The processors' time that a group may take, rounded up; nothing without a limit.
+std::optional<std::uint64_t> quota_of(const std::string& group, GroupVersion version) {
+  std::optional<std::uint64_t> quota, period;
+  if (version == GroupVersion::one) {
+    quota = number_in(group + "/cpu.cfs_quota_us");  // "-1" is no number
+    period = number_in(group + "/cpu.cfs_period_us");
+  } else {
+    std::array<char, 64> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read_file fills it
+    const std::string_view text = read_file((group + "/cpu.max").c_str(), buffer).value_or("");
+    const std::size_t space = text.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    quota = leading_number(text);  // "max" is no number
+    period = leading_number(text.substr(space + 1));
+  }
+  if (!quota || !period || *period == 0) return std::nullopt;
+  return (*quota + *period - 1) / *period;
+}
+
+}  // namespace
+
+std::size_t processors_of(std::span<const pid_t> processes, const ControlGroupFiles& files) {
+  Processors processors;
+  processors.add(0);
+  for (const pid_t process : processes) processors.add(process);
+  std::size_t count = processors.count();
+  visit_control_groups("cpu", files, [&](const std::string& group, GroupVersion version) {
+    if (const auto quota = quota_of(group, version)) count = std::min<std::size_t>(count, *quota);
+  });
+  return std::max<std::size_t>(count, 1);
+}
+
+}  // namespace circoll::node

@@ -1,0 +1,91 @@
+// The processors that processes may use: affinity, and the time that control groups give.
+#include <sched.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "exec/node/processors.hpp"
+#include "gtest/gtest.h"
+#include "node_processes.hpp"
+
+namespace circoll::node {
+namespace {
+
+class NodeProcessors : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(root_); }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  void write(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+  [[nodiscard]] ControlGroupFiles files() const { return {.membership = root_ + "/membership", .mount = root_}; }
+  std::string root_ = testing::TempDir() + "/circoll_processors_" + std::to_string(getpid());
+};
+
+/// Binds the calling process to one processor, and returns its number.
+int bind_to_one(std::size_t which) {
+  cpu_set_t all;
+  sched_getaffinity(0, sizeof all, &all);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &all) || which-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    return cpu;
+  }
+  return -1;
+}
+
+TEST_F(NodeProcessors, AreThoseOfAllProcesses) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor";
+  const Process other([](const Wire& line) {
+    (void)bind_to_one(0);
+    line.put(getpid());
+    line.wait();
+  });
+  const std::vector<pid_t> others{*other.line().get<pid_t>()};
+  const Process first([&](const Wire& line) {
+    (void)bind_to_one(0);
+    line.put(processors_of(others, files()));
+  });
+  const Process second([&](const Wire& line) {
+    (void)bind_to_one(1);
+    line.put(processors_of(others, files()));
+  });
+  EXPECT_EQ(first.line().get<std::size_t>(), 1U);
+  EXPECT_EQ(second.line().get<std::size_t>(), 2U);
+  other.line().go_on();
+}
+
+TEST_F(NodeProcessors, AreNotMoreThanTheirTime) {
+  if (processors_of({}, files()) < 2) GTEST_SKIP() << "one processor";
+  write("/membership", "0::/a/b\n");
+  write("/a/cpu.max", "150000 100000\n");
+  write("/a/b/cpu.max", "max 100000\n");
+  EXPECT_EQ(processors_of({}, files()), 2U);
+  write("/a/b/cpu.max", "50000 100000\n");
+  EXPECT_EQ(processors_of({}, files()), 1U);
+  write("/membership", "4:cpu,cpuacct:/job\n");
+  write("/cpu/job/cpu.cfs_quota_us", "100000\n");
+  write("/cpu/job/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(processors_of({}, files()), 1U);
+  write("/cpu/job/cpu.cfs_quota_us", "-1\n");
+  EXPECT_GE(processors_of({}, files()), 2U);
+}
+
+TEST_F(NodeProcessors, AreAtLeastOneWhateverTheFilesSay) {
+  write("/membership", "0::/\n");
+  for (const char* const text : {"", "0 100000\n", "100000 0\n", "100000\n", "x y\n", "max\n"}) {
+    write("/cpu.max", text);
+    EXPECT_GE(processors_of({}, files()), 1U) << text;
+  }
+}
+
+}  // namespace
+}  // namespace circoll::node
