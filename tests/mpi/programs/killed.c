@@ -1,5 +1,5 @@
 /* killed BYTES: after some allreduces the last rank is killed within one of them. The others must learn that their
- * call has failed, and not wait for ever. They return errors, and each prints a line. */
+ * call has failed, and not wait forever. They return errors, and each prints a line. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -31,8 +31,8 @@ class Neighbours {
       : rank_(rank), first_(first), ranks_(std::move(ranks)) {}
 
   /// Finds them. Collective over `comm`, a private communicator that carries no messages yet: one allgather of 8 bytes,
-  /// and two exchanges of some bytes by those that may be neighbours. The segment of the process is made if there are others on its
-  /// node. Returns an MPI error code. Throws std::bad_alloc before it has sent anything.
+  /// and two exchanges of some bytes by those that may be neighbours. The segment of the process is made if there are
+  /// others on its node. Returns an MPI error code. Throws std::bad_alloc before it has sent anything.
   [[nodiscard]] static int find(MPI_Comm comm, int rank, int size, std::unique_ptr<Neighbours>* found);
 
   /// True if the rank, of the carrier, is one.
