@@ -70,7 +70,7 @@ class Connection {
   /// Why this process does not read the peer's memory directly.
   [[nodiscard]] Reason reading() const { return copy_.reading(); }
 
-  /// Sends a message that fits into a line, if that can be done at once; else false, and nothing is done.
+  /// Sends a message that fits into a line, if that can be done at once. False: nothing has been done.
   [[nodiscard]] bool send_whole(std::uint64_t key, std::span<const std::byte> data) {
     if (data.size() > Line::most_bytes || !waiting_.empty() || writer_.full()) return false;
     writer_.put(static_cast<std::uint16_t>(Kind::whole), key, data);

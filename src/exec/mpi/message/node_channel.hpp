@@ -39,7 +39,7 @@ class NodeChannel final : public Channel {
     std::vector<std::byte> packed{};  ///< of elements with gaps
   };
 
-  /// The other end of a step's message, and what its key is without the route's offset. nullptr if MPI serves it.
+  /// The other end of a step's message, and its key without the route's offset. nullptr if MPI serves it.
   struct End {
     node::Peer* peer = nullptr;
     std::uint64_t key = 0;
