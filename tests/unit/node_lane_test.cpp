@@ -1,6 +1,7 @@
 // Lanes between processes, and the division of a segment into lanes and memory.
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
@@ -71,7 +72,7 @@ struct Content {
   }
   [[nodiscard]] bool is(const Line& line) const {
     return line.kind == kind && line.key == key && line.length == data.size() &&
-           std::memcmp(line.data.data(), data.data(), data.size()) == 0;
+           std::equal(data.begin(), data.end(), line.data.begin());
   }
 };
 

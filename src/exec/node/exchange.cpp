@@ -153,10 +153,7 @@ bool Connection::put_pieces(Outgoing& message) {
   return message.over = true;
 }
 
-void Connection::receive(Incoming& message) {
-  message.over = message.truncated = false;
-  message.reason = Reason::none;
-  message.bytes = 0;
+void Connection::receive_early(Incoming& message) {
   const auto found =
       std::find_if(early_.begin(), early_.end(), [&](const Early& early) { return early.key == message.key; });
   if (found == early_.end()) {
@@ -263,6 +260,18 @@ void Connection::take(const Line& line) {
   deliver(*message, kind, announcement, content);
 }
 
+bool Connection::take_the_expected(const Line& line) {
+  if (line.kind != static_cast<std::uint16_t>(Kind::whole) || expected_.size() != 1) return false;
+  Incoming& message = *expected_.front();
+  const std::size_t bytes = line.length;
+  if (message.key != line.key || bytes > message.into.size() || bytes > Line::most_bytes) return false;
+  expected_.clear();
+  copy_to(message.into, 0, std::span(line.data).first(bytes));
+  message.bytes = bytes;
+  message.over = true;
+  return true;
+}
+
 void Connection::take_acknowledgement(const Announcement& announcement) {
   if (announcement.id >= offers_.size() || !offers_[announcement.id].open) return;
   Outgoing* const message = std::exchange(offers_[announcement.id], {}).message;
@@ -330,10 +339,11 @@ bool Connection::poll() {
   if (!open()) return false;
   bool moved = false;
   while (const Line* const line = reader_->front()) {
-    take(*line);
+    if (!take_the_expected(*line)) take(*line);
     reader_->pop();
     moved = true;
   }
+  if (pipes_.empty() && acks_.empty() && piping_.empty() && waiting_.empty()) return moved;
   for (Stream& pipe : pipes_) moved = drain(pipe) || moved;
   std::erase_if(pipes_, [](const Stream& pipe) { return pipe.over; });
   moved = acknowledge() || moved;

@@ -70,10 +70,25 @@ class Connection {
   /// Why this process does not read the peer's memory directly.
   [[nodiscard]] Reason reading() const { return copy_.reading(); }
 
+  /// Sends a message that fits into a line, if that can be done at once. False: nothing has been done.
+  [[nodiscard]] bool send_whole(std::uint64_t key, std::span<const std::byte> data) {
+    if (data.size() > Line::most_bytes || !waiting_.empty() || writer_.full()) return false;
+    writer_.put(static_cast<std::uint16_t>(Kind::whole), key, data);
+    return true;
+  }
   /// Begins to send. What is not over at once goes on in poll().
   void send(Outgoing& message);
   /// Begins to receive.
-  void receive(Incoming& message);
+  void receive(Incoming& message) {
+    message.over = message.truncated = false;
+    message.reason = Reason::none;
+    message.bytes = 0;
+    if (early_.empty()) {
+      expected_.push_back(&message);
+    } else {
+      receive_early(message);
+    }
+  }
   /// Goes on with everything as far as possible without waiting. True if anything has moved.
   bool poll();
   /// Gives a message up that is not over. Its memory is not written to any more when this returns.
@@ -139,7 +154,11 @@ class Connection {
   /// Writes into a pipe what it has room for. True if anything was written.
   bool fill(Outgoing& message);
   bool put_pieces(Outgoing& message);
+  /// The same where messages have come that nobody has expected.
+  void receive_early(Incoming& message);
   void take(const Line& line);
+  /// Most messages are in a line, and the only one that is expected. True if this one was.
+  [[nodiscard]] bool take_the_expected(const Line& line);
   void take_acknowledgement(const Announcement& announcement);
   [[nodiscard]] Incoming* expected(std::uint64_t key, const Announcement& announcement);
   void keep_early(Kind kind, std::uint64_t key, const Announcement& announcement, std::span<const std::byte> data);

@@ -66,14 +66,18 @@ node::Settings settings() {
 template <typename T>
 int exchange(MPI_Comm comm, int size, const std::vector<int>& ranks, const std::vector<T>& mine,
              std::vector<T>* theirs) {
-  theirs->resize(ranks.size());
   std::vector<int> counts(static_cast<std::size_t>(size), 0), offsets(static_cast<std::size_t>(size), 0);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     counts[static_cast<std::size_t>(ranks[i])] = sizeof(T);
     offsets[static_cast<std::size_t>(ranks[i])] = static_cast<int>(i * sizeof(T));
   }
-  return PMPI_Alltoallv(mine.data(), counts.data(), offsets.data(), MPI_BYTE, theirs->data(), counts.data(),
-                        offsets.data(), MPI_BYTE, comm);
+  // Without any values, too, there are two buffers: MPICH takes two null pointers for one that is used twice.
+  std::vector<T> out = mine, in(ranks.size() + 1);
+  out.resize(ranks.size() + 1);
+  const int rc = PMPI_Alltoallv(out.data(), counts.data(), offsets.data(), MPI_BYTE, in.data(), counts.data(),
+                                offsets.data(), MPI_BYTE, comm);
+  theirs->assign(in.begin(), in.end() - 1);
+  return rc;
 }
 
 // Threads look for the neighbours of different communicators at the same time, and wait for different ranks. So the

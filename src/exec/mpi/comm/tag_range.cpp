@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "exec/mpi/comm/globals.hpp"
+
 namespace circoll::mpi {
 
 void TagRange::take(std::shared_ptr<Carrier> carrier, int units, int spare) {
@@ -12,6 +14,7 @@ void TagRange::take(std::shared_ptr<Carrier> carrier, int units, int spare) {
   carrier_ = std::move(carrier);
   first_unit_ = carrier_->tags().take(units, spare);
   units_ = units;
+  id_ = ++globals().ranges;
   own_ = first_unit_ < 0 ? -1 : first_unit_ * carrier_->layout().unit;
 }
 

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -42,6 +43,9 @@ class TagRange {
   [[nodiscard]] int own() const { return own_; }
   [[nodiscard]] int of(Rank peer) const { return others_.empty() ? own_ : others_[static_cast<std::size_t>(peer)]; }
 
+  /// A number that no other range of this process has had; 0 for none.
+  [[nodiscard]] std::uint64_t id() const { return id_; }
+
   /// Messages may be left that nobody has received, so that these tags are never used again here.
   void spoil() { spoiled_ = true; }
   void give_back() noexcept;
@@ -50,6 +54,7 @@ class TagRange {
   void compare();
 
   std::shared_ptr<Carrier> carrier_;
+  std::uint64_t id_ = 0;
   int first_unit_ = -1;
   int units_ = 0;
   int own_ = 0;  ///< -1: no range

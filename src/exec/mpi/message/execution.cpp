@@ -3,7 +3,6 @@
 #include <sched.h>
 
 #include "exec/mpi/library/library.hpp"
-#include "exec/mpi/message/node_channel.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -28,15 +27,20 @@ Execution::Execution(const Plan& plan, const MessageTable& messages)
     : plan_(&plan), engine_(plan), mpi_(plan, messages) {}
 
 void Execution::start(const Binding& binding) {
-  binding_ = binding;
+  binding_ = &binding;
   error_ = MPI_SUCCESS;
-  mpi_.start(binding_);
-  if (binding_.route.neighbours != nullptr && others_.empty()) add_channel(std::make_unique<NodeChannel>(*plan_));
-  for (const auto& channel : others_) channel->start(binding_);
+  mpi_.start(binding);
+  if (binding_->route.neighbours != nullptr && others_.empty()) {
+    auto channel = std::make_unique<NodeChannel>(*plan_);
+    node_ = channel.get();
+    add_channel(std::move(channel));
+  }
+  for (const auto& channel : others_) channel->start(binding);
   engine_.start(*this);
 }
 
 int Execution::failure_of_others() const {
+  if (node_ != nullptr) return node_->error();
   for (const auto& channel : others_) {
     if (channel->error() != MPI_SUCCESS) return channel->error();
   }
@@ -44,6 +48,7 @@ int Execution::failure_of_others() const {
 }
 
 int Execution::truncation() const {
+  if (node_ != nullptr) return node_->truncation() != MPI_SUCCESS ? node_->truncation() : mpi_.truncation();
   for (const auto& channel : others_) {
     if (channel->truncation() != MPI_SUCCESS) return channel->truncation();
   }
@@ -64,7 +69,11 @@ bool Execution::advance(bool inside_mpi) {
   if (engine_.done()) return true;
   news_ = false;
   collect(inside_mpi && others_.empty() ? mpi_.wait() : mpi_.poll());
-  for (const auto& channel : others_) collect(channel->poll());
+  if (node_ != nullptr) {
+    collect(node_->poll());
+  } else {
+    for (const auto& channel : others_) collect(channel->poll());
+  }
   if (failed()) {
     abandon();
     return true;
@@ -82,7 +91,7 @@ int Execution::wait() {
 }
 
 void Execution::wait_a_little(std::uint64_t idle) {
-  const Neighbours* const neighbours = binding_.route.neighbours;
+  const Neighbours* const neighbours = binding_->route.neighbours;
   const Pace& pace = neighbours == nullptr || neighbours->crowded() ? crowded : alone;
   if (idle >= pace.yield && idle % pace.again == 0) sched_yield();
   if (neighbours == nullptr) return;
@@ -90,7 +99,7 @@ void Execution::wait_a_little(std::uint64_t idle) {
   // message to itself is never found.
   if (idle % pace.mpi == 0) {
     int found = 0;
-    (void)PMPI_Iprobe(neighbours->rank(), 0, binding_.route.comm, &found, MPI_STATUS_IGNORE);
+    (void)PMPI_Iprobe(neighbours->rank(), 0, binding_->route.comm, &found, MPI_STATUS_IGNORE);
   }
   if (idle % polls_before_looking == 0) {
     for (const auto& channel : others_) channel->look_for_peers();
@@ -110,19 +119,22 @@ bool Execution::begin(StepIndex step) {
     combine(s);
     return true;
   }
-  const std::size_t channel = binding_.route.channel_of(s.peer);
+  if (node_ != nullptr && binding_->route.neighbours != nullptr) {
+    return node_->serves(step) ? node_->begin(step) : mpi_.begin(step);
+  }
+  const std::size_t channel = binding_->route.channel_of(s.peer);
   return channel == 0 ? mpi_.begin(step) : others_[channel - 1]->begin(step);
 }
 
 void Execution::combine(const PlanStep& step) {
-  const Elements& elements = binding_.elements;
+  const Elements& elements = binding_->elements;
   for (const Run& run : plan_->runs_of(step)) {
-    char* const dst = binding_.address(run.dst.area, run.dst.offset_bytes);
-    const char* const left = binding_.address(run.left.area, run.left.offset_bytes);
+    char* const dst = binding_->address(run.dst.area, run.dst.offset_bytes);
+    const char* const left = binding_->address(run.left.area, run.left.offset_bytes);
     const int rc =
         step.kind == StepKind::copy
             ? elements.copy(dst, left, run.dst.elements)
-            : elements.reduce(dst, left, binding_.address(run.right.area, run.right.offset_bytes), run.dst.elements);
+            : elements.reduce(dst, left, binding_->address(run.right.area, run.right.offset_bytes), run.dst.elements);
     if (rc == MPI_SUCCESS) continue;
     error_ = rc;
     return;

@@ -10,6 +10,7 @@
 #include "circoll/plan.hpp"
 #include "exec/mpi/message/channel.hpp"
 #include "exec/mpi/message/mpi_channel.hpp"
+#include "exec/mpi/message/node_channel.hpp"
 #include "plan/engine.hpp"
 
 namespace circoll::mpi {
@@ -25,7 +26,7 @@ class Execution {
   /// itself an execution adds that of the node when it has neighbours.
   void add_channel(std::unique_ptr<Channel> channel) { others_.push_back(std::move(channel)); }
 
-  /// Begins everything that waits for nothing.
+  /// Begins everything that waits for nothing. The binding lives until the execution is over.
   void start(const Binding& binding);
   /// Asks the channels once for news and goes on with what waited for it. True if the execution is over: everything
   /// done, or an error.
@@ -54,19 +55,21 @@ class Execution {
   void combine(const PlanStep& step);
   /// Asked at every step and every poll, so that most executions compare two numbers.
   [[nodiscard]] bool failed() const {
-    return error_ != MPI_SUCCESS || mpi_.error() != MPI_SUCCESS ||
-           (!others_.empty() && failure_of_others() != MPI_SUCCESS);
+    if (error_ != MPI_SUCCESS || mpi_.error() != MPI_SUCCESS) return true;
+    if (node_ != nullptr) return node_->error() != MPI_SUCCESS;
+    return !others_.empty() && failure_of_others() != MPI_SUCCESS;
   }
   [[nodiscard]] int failure_of_others() const;
   [[nodiscard]] int truncation() const;
 
   const Plan* plan_;
   Engine engine_;
-  Binding binding_{};
+  const Binding* binding_ = nullptr;
   int error_ = MPI_SUCCESS;  ///< of local steps
   bool news_ = false;        ///< whether the last advance() has had any
   MpiChannel mpi_;
   std::vector<std::unique_ptr<Channel>> others_;
+  NodeChannel* node_ = nullptr;  ///< the first of others_, if it is the one of its own; called without a table
 };
 
 }  // namespace circoll::mpi

@@ -17,7 +17,10 @@ class MpiChannel final : public Channel {
 
   void start(const Binding& binding) override;
   bool begin(StepIndex step) override;
-  [[nodiscard]] std::span<const StepIndex> poll() override { return poll_by(PMPI_Testsome); }
+  [[nodiscard]] std::span<const StepIndex> poll() override {
+    if (active_ == 0) return {};
+    return poll_by(PMPI_Testsome);
+  }
   /// poll() that waits inside MPI for one message at least, if one is under way.
   [[nodiscard]] std::span<const StepIndex> wait();
   [[nodiscard]] int error() const override { return error_; }

@@ -18,21 +18,33 @@ void NodeChannel::start(const Binding& binding) {
   binding_ = &binding;
   error_ = truncation_ = MPI_SUCCESS;
   active_ = 0;
-  if (transfers_.empty() && binding.route.neighbours != nullptr) allocate();
+  const Route& route = binding.route;
+  if (route.neighbours != nullptr && (route.range->id() != range_ || route.span != span_)) find_ends();
 }
 
-void NodeChannel::allocate() {
+void NodeChannel::find_ends() {
   const Route& route = binding_->route;
+  ends_.assign(plan_->steps.size(), End{});
   bool several_sent = false, several_received = false;
-  for (const PlanStep& step : plan_->steps) {
-    if (step.kind != StepKind::send && step.kind != StepKind::recv) continue;
-    if (!route.neighbours->has(route.rank(step.peer))) continue;
-    transfers_.push_back(std::make_unique<Transfer>());
-    if (step.length > 1) (step.kind == StepKind::send ? several_sent : several_received) = true;
+  std::size_t messages = 0;
+  for (StepIndex step = 0; step < ends_.size(); ++step) {
+    const PlanStep& s = plan_->steps[step];
+    if (s.kind != StepKind::send && s.kind != StepKind::recv) continue;
+    const int rank = route.rank(s.peer);
+    if (!route.neighbours->has(rank)) continue;
+    ++messages;
+    const bool sent = s.kind == StepKind::send;
+    const Neighbour& neighbour = (*route.neighbours)[rank];
+    const int tag = (sent ? route.send_tag(s.peer, s.tag) : route.receive_tag(s.tag)) - route.offset;
+    ends_[step] = {.peer = neighbour.peer, .key = key_of(sent ? neighbour.carrier : route.neighbours->carrier(), tag)};
+    if (s.length > 1) (sent ? several_sent : several_received) = true;
   }
+  while (transfers_.size() < messages) transfers_.push_back(std::make_unique<Transfer>());
   completed_.resize(transfers_.size());
   if (several_sent) from_.resize(plan_->pieces.size());
   if (several_received) into_.resize(plan_->pieces.size());
+  range_ = route.range->id();
+  span_ = route.span;
 }
 
 std::size_t NodeChannel::packed_size(const PlanStep& step) const {
@@ -43,21 +55,15 @@ std::size_t NodeChannel::packed_size(const PlanStep& step) const {
 
 bool NodeChannel::begin(StepIndex step) {
   const PlanStep& s = plan_->steps[step];
-  const Route& route = binding_->route;
-  // The plan may have served a communicator with fewer neighbours before.
-  if (active_ == transfers_.size()) transfers_.push_back(std::make_unique<Transfer>());
+  const End& other = ends_[step];
+  const std::uint64_t key = other.key + static_cast<std::uint64_t>(binding_->route.offset);
+  const bool sent = s.kind == StepKind::send;
+  if (sent && send_at_once(s, *other.peer, key)) return true;
   Transfer& transfer = *transfers_[active_];
-  const Neighbour& neighbour = (*route.neighbours)[route.rank(s.peer)];
   transfer.step = step;
-  transfer.peer = neighbour.peer;
-  bool is_over = false;
-  if (s.kind == StepKind::send) {
-    transfer.out.key = key_of(neighbour.carrier, route.send_tag(s.peer, s.tag));
-    is_over = send(transfer, s);
-  } else {
-    transfer.in.key = key_of(route.neighbours->carrier(), route.receive_tag(s.tag));
-    is_over = receive(transfer, s);
-  }
+  transfer.peer = other.peer;
+  (sent ? transfer.out.key : transfer.in.key) = key;
+  const bool is_over = sent ? send(transfer, s) : receive(transfer, s);
   if (is_over) {
     end(transfer);
   } else {
@@ -66,17 +72,20 @@ bool NodeChannel::begin(StepIndex step) {
   return is_over;
 }
 
+bool NodeChannel::send_at_once(const PlanStep& step, node::Peer& peer, std::uint64_t key) {
+  if (step.length > 1 || binding_->elements.typed) return false;
+  std::span<const std::byte> data;
+  if (step.length == 1) data = memory<const std::byte>(plan_->pieces[step.first]);
+  const std::lock_guard lock(peer.lock);
+  return peer.connection->send_whole(key, data);
+}
+
 template <typename Byte>
 node::Pieces<Byte> NodeChannel::memory_of(const PlanStep& step, std::vector<std::span<Byte>>& list) {
-  const auto memory = [this](const Piece& piece) {
-    return std::span(reinterpret_cast<Byte*>(binding_->address(piece.area, piece.offset_bytes)),
-                     static_cast<std::size_t>(piece.elements * plan_->extent_bytes));
-  };
   const std::span<const Piece> pieces = plan_->pieces_of(step);
   if (pieces.empty()) return {};
-  if (pieces.size() == 1) return memory(pieces[0]);
-  if (list.empty()) list.resize(plan_->pieces.size());
-  for (std::size_t i = 0; i < pieces.size(); ++i) list[step.first + i] = memory(pieces[i]);
+  if (pieces.size() == 1) return memory<Byte>(pieces[0]);
+  for (std::size_t i = 0; i < pieces.size(); ++i) list[step.first + i] = memory<Byte>(pieces[i]);
   return node::Pieces<Byte>::of(std::span(list).subspan(step.first, step.length));
 }
 
@@ -123,7 +132,6 @@ void NodeChannel::end(Transfer& transfer) {
 }
 
 std::span<const StepIndex> NodeChannel::poll() {
-  if (completed_.size() < active_) completed_.resize(transfers_.size());
   std::size_t ended = 0;
   node::Peer* asked = nullptr;
   for (std::size_t i = 0; i < active_;) {

@@ -20,6 +20,8 @@ class NodeChannel final : public Channel {
   explicit NodeChannel(const Plan& plan) : plan_(&plan) {}
 
   void start(const Binding& binding) override;
+  /// True if the peer of a message is a neighbour. After start() with a route that has some.
+  [[nodiscard]] bool serves(StepIndex step) const { return ends_[step].peer != nullptr; }
   bool begin(StepIndex step) override;
   [[nodiscard]] std::span<const StepIndex> poll() override;
   [[nodiscard]] int error() const override { return error_; }
@@ -37,10 +39,23 @@ class NodeChannel final : public Channel {
     std::vector<std::byte> packed{};  ///< of elements with gaps
   };
 
-  void allocate();
+  /// The other end of a step's message, and its key without the route's offset. nullptr if MPI serves it.
+  struct End {
+    node::Peer* peer = nullptr;
+    std::uint64_t key = 0;
+  };
+
+  void find_ends();
   /// True if the message is over already.
   [[nodiscard]] bool send(Transfer& transfer, const PlanStep& step);
   [[nodiscard]] bool receive(Transfer& transfer, const PlanStep& step);
+  /// Sends a message that fits into a line, if there is one free: it needs no Transfer.
+  [[nodiscard]] bool send_at_once(const PlanStep& step, node::Peer& peer, std::uint64_t key);
+  template <typename Byte>
+  [[nodiscard]] std::span<Byte> memory(const Piece& piece) const {
+    return {reinterpret_cast<Byte*>(binding_->address(piece.area, piece.offset_bytes)),
+            static_cast<std::size_t>(piece.elements * plan_->extent_bytes)};
+  }
   /// The memory of a message's pieces, of which the channel keeps a list if there are several.
   template <typename Byte>
   [[nodiscard]] node::Pieces<Byte> memory_of(const PlanStep& step, std::vector<std::span<Byte>>& list);
@@ -59,6 +74,9 @@ class NodeChannel final : public Channel {
 
   const Plan* plan_;
   const Binding* binding_ = nullptr;
+  std::vector<End> ends_;    ///< by steps
+  std::uint64_t range_ = 0;  ///< of the tags that ends_ is for
+  std::uint32_t span_ = 0;   ///< likewise
   int error_ = MPI_SUCCESS;
   int truncation_ = MPI_SUCCESS;
   std::vector<std::unique_ptr<Transfer>> transfers_;  ///< the first ones are under way

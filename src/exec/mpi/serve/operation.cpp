@@ -22,7 +22,12 @@ std::span<Count> counts_at(std::byte* data, std::size_t count) { return {reinter
 }  // namespace
 
 Operation::Operation(const Call& call, CommState& state, std::vector<Count>& counts)
-    : call_(call), state_(state), counts_(counts), user_(call_, state.rank(), state.size()), memory_(arenas()) {}
+    : call_(call),
+      shape_(call),
+      state_(state),
+      counts_(counts),
+      user_(call_, state.rank(), state.size()),
+      memory_(arenas()) {}
 
 Operation::~Operation() { give_back_execution(); }
 
@@ -45,7 +50,7 @@ bool Operation::prepare(const InternedChoice& choice) {
 }
 
 bool Operation::again(const Call& call, const InternedChoice& choice) {
-  if (!repeatable_ || choice_ != &choice || CallShape(call_) != CallShape(call) || !plan_->cached()) return false;
+  if (!repeatable_ || choice_ != &choice || shape_ != CallShape(call) || !plan_->cached()) return false;
   call_.sendbuf = call.sendbuf;
   call_.recvbuf = call.recvbuf;
   return user_.readdress();
@@ -103,14 +108,14 @@ void Operation::start() {
   }
 }
 
-void Operation::execute(BoundPlan& plan, Binding& binding) {
-  binding.route = route();
+void Operation::execute(BoundPlan& plan) {
+  binding_.route = route();
   if (executing_ != &plan) {
     give_back_execution();
     execution_ = plan.take_execution();
     executing_ = &plan;
   }
-  execution_->start(binding);
+  execution_->start(binding_);
 }
 
 void Operation::give_back_execution() noexcept {
@@ -163,13 +168,13 @@ void Operation::start_prologue() {
   const std::span<Count> own(counts_.data(), static_cast<std::size_t>(state_.size()));
   user_.known_counts(own);
   prologue.fill(user_.own_bytes(), own, send_counts_, recv_counts_, scratch_counts_);
-  Binding binding;
-  binding.base = {reinterpret_cast<char*>(send_counts_.data()), reinterpret_cast<char*>(recv_counts_.data()),
-                  reinterpret_cast<char*>(scratch_counts_.data())};
-  binding.staging = base + send + recv + scratch;
-  binding.elements.extent_bytes = sizeof(Count);
+  binding_.base = {reinterpret_cast<char*>(send_counts_.data()), reinterpret_cast<char*>(recv_counts_.data()),
+                   reinterpret_cast<char*>(scratch_counts_.data())};
+  binding_.staging = base + send + recv + scratch;
+  binding_.elements = {};
+  binding_.elements.extent_bytes = sizeof(Count);
   phase_ = Phase::prologue;
-  execute(*prologue_, binding);
+  execute(*prologue_);
 }
 
 /// False if the operation is over, with an error.
@@ -193,40 +198,43 @@ bool Operation::end_prologue() {
 
 /// Memory comes in one block. It has scratch, staged messages, a temporary of user operators, and the packed forms of
 /// the caller's buffers where those have gaps.
+void Operation::divide_memory() {
+  binding_.elements = user_.elements();
+  Elements& elements = binding_.elements;
+  const bool user_operator = is_reducing(call_.collective) && elements.kernel == nullptr;
+  elements.temp_elements = user_operator ? Elements::temp_elements_for(elements.info) : 0;
+  division_.staging = aligned(plan_->plan().scratch_bytes);
+  division_.temp = division_.staging + aligned(plan_->staging_bytes());
+  division_.send = division_.temp + (user_operator ? aligned(Elements::temp_bytes_for(elements.info)) : 0);
+  division_.recv = division_.send + aligned(user_.send_staging_bytes());
+  division_.bytes = division_.recv + aligned(user_.recv_staging_bytes());
+  // With a prologue the binding is that of the counts first, and what does not fit may have to be staged.
+  division_.lasting = prologue_ == nullptr;
+}
+
 void Operation::start_data() {
   if (!plan_->has_plan()) throw Error(ErrorCode::internal, "the counts can be exchanged, but not the data");
   counts_known_ = true;
-  const Elements& described = user_.elements();
-  const bool user_operator = is_reducing(call_.collective) && described.kernel == nullptr;
-  const Count scratch = aligned(plan_->plan().scratch_bytes);
-  const Count staging = aligned(plan_->staging_bytes());
-  const Count temp = user_operator ? aligned(Elements::temp_bytes_for(described.info)) : 0;
-  const Count send = aligned(user_.send_staging_bytes());
-  const Count recv = aligned(user_.recv_staging_bytes());
-  std::byte* const base = memory_.acquire(static_cast<std::size_t>(scratch + staging + temp + send + recv));
-  Binding binding;
-  binding.elements = described;
-  binding.elements.temp = base + scratch + staging;
-  binding.elements.temp_elements = user_operator ? Elements::temp_elements_for(described.info) : 0;
-  binding.staging = base + scratch;
-  std::byte* const send_staging = base + scratch + staging + temp;
-  recv_staging_ = send_staging + send;
+  if (!division_.lasting) divide_memory();
+  std::byte* const base = memory_.acquire(static_cast<std::size_t>(division_.bytes));
+  binding_.elements.temp = base + division_.temp;
+  binding_.staging = base + division_.staging;
+  recv_staging_ = base + division_.recv;
   // Elements may begin before their address (negative lower bound) or after it.
-  binding.base = {user_.send_base(send_staging), user_.recv_base(recv_staging_),
-                  reinterpret_cast<char*>(base) - described.info.true_lb_bytes};
-  elements_ = binding.elements;
+  binding_.base = {user_.send_base(base + division_.send), user_.recv_base(recv_staging_),
+                   reinterpret_cast<char*>(base) - binding_.elements.info.true_lb_bytes};
   phase_ = Phase::data;
-  error_ = user_.before(send_staging, recv_staging_);
+  error_ = user_.before(base + division_.send, recv_staging_);
   if (error_ != MPI_SUCCESS) {
     end(error_);
     return;
   }
-  execute(*plan_, binding);
+  execute(*plan_);
 }
 
 void Operation::end_data() {
   int rc = execution_->error();
-  if (rc == MPI_SUCCESS) rc = user_.after(recv_staging_, elements_);
+  if (rc == MPI_SUCCESS) rc = user_.after(recv_staging_, binding_.elements);
   if (rc == MPI_SUCCESS && user_.discards()) rc = MPI_ERR_TRUNCATE;
   end(rc, execution_->complete());
 }

@@ -91,8 +91,9 @@ class Operation {
   bool find_data_plan(bool wait);
   void start_prologue();
   void start_data();
+  void divide_memory();
   /// The first or second execution of a start. They have the same tags, as every rank does one after the other.
-  void execute(BoundPlan& plan, Binding& binding);
+  void execute(BoundPlan& plan);
   [[nodiscard]] Route route() const;
   [[nodiscard]] bool end_prologue();
   void end_data();
@@ -100,7 +101,14 @@ class Operation {
   /// `matched`: all messages of the call have been sent and received, in spite of the error.
   void end(int error, bool matched = false) noexcept;
 
+  /// The division of the memory of an execution: offsets, and all bytes.
+  struct Division {
+    Count staging = 0, temp = 0, send = 0, recv = 0, bytes = 0;
+    bool lasting = false;  ///< the same at every start
+  };
+
   Call call_;
+  CallShape shape_;
   CommState& state_;
   std::vector<Count>& counts_;
   CallerBuffers user_;
@@ -119,7 +127,8 @@ class Operation {
   BoundPlan* executing_ = nullptr;  ///< whose `execution_` is, which is kept for the next start
   std::unique_ptr<Execution> execution_{};
   Arena memory_;
-  Elements elements_{};
+  Binding binding_{};
+  Division division_{};
   std::byte* recv_staging_ = nullptr;
   std::span<Count> send_counts_{}, recv_counts_{}, scratch_counts_{};  ///< of the prologue, in `memory_`
 };
