@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "control_groups.hpp"
 #include "exec/node/direct_copy.hpp"
 #include "exec/node/memory_limit.hpp"
 #include "exec/node/peer_segment.hpp"
@@ -271,20 +272,12 @@ TEST(NodeProc, ThatIsNotThere) {
   EXPECT_EQ(reason, Reason::no_proc);
 }
 
-/// Files as control groups have them, in a directory that ends with the test.
-class NodeMemoryLimit : public testing::Test {
+class NodeMemoryLimit : public ControlGroupsTest {
  protected:
-  void SetUp() override { std::filesystem::create_directories(root_); }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-  void write(const std::string& path, const std::string& text) const {
-    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
-    std::ofstream(root_ + path) << text;
-  }
   [[nodiscard]] std::optional<std::uint64_t> room(const std::string& membership) const {
     std::ofstream(root_ + "/membership") << membership;
-    return memory_room({.membership = root_ + "/membership", .mount = root_});
+    return memory_room(files());
   }
-  std::string root_ = testing::TempDir() + "/circoll_groups_" + std::to_string(getpid());
 };
 
 TEST_F(NodeMemoryLimit, OfVersion2IsTheSmallestAbove) {

@@ -2,12 +2,10 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <string>
 #include <thread>
 #include <vector>
 
+#include "control_groups.hpp"
 #include "exec/node/processors.hpp"
 #include "gtest/gtest.h"
 #include "node_processes.hpp"
@@ -15,17 +13,7 @@
 namespace circoll::node {
 namespace {
 
-class NodeProcessors : public testing::Test {
- protected:
-  void SetUp() override { std::filesystem::create_directories(root_); }
-  void TearDown() override { std::filesystem::remove_all(root_); }
-  void write(const std::string& path, const std::string& text) const {
-    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
-    std::ofstream(root_ + path) << text;
-  }
-  [[nodiscard]] ControlGroupFiles files() const { return {.membership = root_ + "/membership", .mount = root_}; }
-  std::string root_ = testing::TempDir() + "/circoll_processors_" + std::to_string(getpid());
-};
+class NodeProcessors : public ControlGroupsTest {};
 
 /// Binds the calling process to one processor, and returns its number.
 int bind_to_one(std::size_t which) {

@@ -4,10 +4,9 @@
 #include <mutex>
 #include <string>
 
-#include "circoll/error.hpp"
 #include "core/environment.hpp"
 #include "core/hash.hpp"
-#include "core/text.hpp"
+#include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/node/place.hpp"
 #include "exec/node/processors.hpp"
@@ -45,10 +44,7 @@ std::uint64_t place_key(int rank) {
   Hash hash;
   hash.add(here.boot).add(here.network).add(here.pids).add(here.time).add(here.users).add(node::layout_version);
   // Whoever divides the ranks among nodes wants messages between them.
-  if (const auto cores = environment("CIRCOLL_CORES")) {
-    if (const auto number = parse_number(*cores); number && *number >= 1)
-      hash.add(static_cast<std::uint64_t>(rank / *number));
-  }
+  if (const auto number = declared_node(rank)) hash.add(*number);
   return std::max<std::uint64_t>(hash.value(), 1);
 }
 
@@ -132,8 +128,11 @@ void take_note(const std::vector<Candidate>& candidates, std::uint64_t carrier) 
     ++state.use.by_memory;
     const node::Connection& connection = *candidate.peer->connection;
     const node::Reason reading = connection.ways().direct ? connection.reading() : node::Reason::not_wanted;
-    if (reading == node::Reason::none) ++state.use.read_directly;
-    if (reading != node::Reason::none) state.use.reading_reason = reading;
+    if (reading == node::Reason::none) {
+      ++state.use.read_directly;
+    } else {
+      state.use.reading_reason = reading;
+    }
   }
 }
 

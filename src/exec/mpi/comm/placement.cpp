@@ -60,12 +60,16 @@ Placement shared_placement(Placement placement) {
   return placement;
 }
 
+std::optional<std::uint64_t> declared_node(int rank) {
+  const auto cores = environment("CIRCOLL_CORES");
+  const auto number = cores ? parse_number(*cores) : std::nullopt;
+  if (!number || *number < 1) return std::nullopt;
+  return static_cast<std::uint64_t>(rank / *number);
+}
+
 int find_nodes(MPI_Comm comm, int rank, int size, std::vector<Rank>* node_of) {
   std::uint64_t own = name_of_node();
-  if (const auto cores = environment("CIRCOLL_CORES")) {
-    if (const auto number = parse_number(*cores); number && *number >= 1)
-      own = static_cast<std::uint64_t>(rank / *number);
-  }
+  if (const auto number = declared_node(rank)) own = *number;
   std::vector<std::uint64_t> names(static_cast<std::size_t>(size));
   const int rc = PMPI_Allgather(&own, 1, MPI_UINT64_T, names.data(), 1, MPI_UINT64_T, comm);
   if (rc != MPI_SUCCESS) return rc;

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "circoll/relabelling.hpp"
@@ -10,6 +12,9 @@
 #include "exec/mpi/comm/world_ranks.hpp"
 
 namespace circoll::mpi {
+
+/// The number of the node that CIRCOLL_CORES puts a rank on, if it is set.
+[[nodiscard]] std::optional<std::uint64_t> declared_node(int rank);
 
 /// Asks all ranks of an intracommunicator for the names of their nodes. A name is that of MPI_Get_processor_name, or
 /// the number of the node if CIRCOLL_CORES says how many consecutive ranks one has. The same on all ranks, whatever

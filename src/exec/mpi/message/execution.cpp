@@ -40,7 +40,6 @@ void Execution::start(const Binding& binding) {
 }
 
 int Execution::failure_of_others() const {
-  if (node_ != nullptr) return node_->error();
   for (const auto& channel : others_) {
     if (channel->error() != MPI_SUCCESS) return channel->error();
   }
@@ -48,7 +47,6 @@ int Execution::failure_of_others() const {
 }
 
 int Execution::truncation() const {
-  if (node_ != nullptr) return node_->truncation() != MPI_SUCCESS ? node_->truncation() : mpi_.truncation();
   for (const auto& channel : others_) {
     if (channel->truncation() != MPI_SUCCESS) return channel->truncation();
   }
