@@ -9,6 +9,7 @@
 #include "circoll/error.hpp"
 #include "circoll/picture.hpp"
 #include "circoll/text.hpp"
+#include "circoll/transform.hpp"
 #include "commands.hpp"
 
 namespace circoll::cli {
@@ -22,6 +23,7 @@ struct ShowOptions {
   std::optional<std::int64_t> segments;
   std::optional<Count> bytes;
   bool in_place = false;
+  bool on_arrival = false;
   std::string format = "text";
 };
 
@@ -40,7 +42,8 @@ void show(const ShowOptions& options) {
 
   const auto build = [&](Rank rank) {
     shape.rank = rank;
-    return build_schedule(*selection.algorithm, selection.collective, shape);
+    const Schedule schedule = build_schedule(*selection.algorithm, selection.collective, shape);
+    return options.on_arrival ? combined_on_arrival(schedule, [](Rank) { return true; }) : schedule;
   };
   if (options.format == "svg") {
     if (options.rank) throw Error(ErrorCode::invalid_argument, "--format svg draws all ranks; leave out --rank");
@@ -81,6 +84,7 @@ void add_show(CLI::App& app, Context& /*context*/) {
   command->add_option("--bytes", options->bytes, "The vector (Ki, Mi, Gi), for the parameter 'segment' in bytes")
       ->transform(number_of_bytes());
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
+  command->add_flag("--on-arrival", options->on_arrival, "Messages are combined as they arrive, as ranks of a node do");
   command->add_option("-f,--format", options->format, "text, json or svg")
       ->check(CLI::IsMember({"text", "json", "svg"}))
       ->capture_default_str();

@@ -29,6 +29,7 @@ struct VerifyOptions {
   std::optional<Count> bytes;
   int jobs = 0;
   Rank last_in_place = VerifyRange{}.last_in_place;
+  bool on_arrival = false;
   bool json = false;
 };
 
@@ -152,6 +153,7 @@ void run(const VerifyOptions& options, Context& context) {
   read_roots(options.roots, range);
   range.segments = options.segments;
   range.last_in_place = options.last_in_place;
+  range.on_arrival = options.on_arrival;
   std::set<std::string> named;
   const std::vector<Selection> selections = read_selections(options.what, named);
   range.bytes = options.bytes;
@@ -202,6 +204,8 @@ void add_verify(CLI::App& app, Context& context) {
   command->add_option("--jobs", options->jobs, "threads (default: one per core)")->check(CLI::NonNegativeNumber);
   command->add_option("--in-place-up-to", options->last_in_place, "verify in-place calls as well up to this p")
       ->capture_default_str();
+  command->add_flag("--on-arrival", options->on_arrival,
+                    "verify them with messages that are combined as they arrive, as ranks of a node do");
   command->add_flag("--json", options->json, "machine-readable output");
   command->footer(
       "Proven are: messages match, no deadlock under rendezvous, no race, no undefined read, each "
@@ -211,6 +215,7 @@ void add_verify(CLI::App& app, Context& context) {
       "Examples:\n"
       "  circoll verify all -p 1..64 --root all\n"
       "  circoll verify reduce_scatter -p 1..256\n"
+      "  circoll verify allreduce reduce -p 1..64 --on-arrival\n"
       "  circoll verify bcast/circulant_pipelined -p 36 --root 0,35 --segments 1,8,64\n"
       "Exit codes: 0 all proven, 1 refuted, 2 misuse.");
   command->callback([options, &context] { run(*options, context); });

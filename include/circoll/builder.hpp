@@ -99,6 +99,8 @@ class Builder {
   void send(Rank to, const Region& from);
   void recv(Rank from, const Region& to);
   void reduce(const Region& dst, const Region& left, const Region& right);
+  /// dst = left op right as the message arrives: that is the left operand or the right one, in scratch.
+  void recv_reduce(Rank from, const Region& dst, const Region& left, const Region& right, bool arrives_left);
   void copy(const Region& dst, const Region& src);
   /// send and recv of one round, as MPI_Sendrecv.
   void sendrecv(Rank to, const Region& out, Rank from, const Region& in);

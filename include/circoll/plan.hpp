@@ -77,15 +77,19 @@ struct Run {
   Piece right;
 };
 
-/// A step with its bytes. Messages own `pieces`, local steps own `runs`.
+/// A step with its bytes. Messages own `pieces`, local steps own `runs`, and those that combine what arrives both: the
+/// pieces are the scratch memory that the message may go through.
 struct PlanStep {
   StepKind kind = StepKind::copy;
+  bool arrives_left = false;  ///< of StepKind::recv_reduce
   /// No bytes to move: the step only keeps its place in the order. Never set for the messages of a barrier.
   bool empty = false;
   std::uint32_t tag = 0;  ///< this message is the tag-th between the two ranks in this direction
   Rank peer = -1;
-  std::uint32_t first = 0;  ///< into Plan::pieces (messages) or Plan::runs (local steps)
+  std::uint32_t first = 0;  ///< into Plan::pieces
   std::uint32_t length = 0;
+  std::uint32_t first_run = 0;  ///< into Plan::runs
+  std::uint32_t run_count = 0;
   Count elements = 0;  ///< of the whole message
 };
 
@@ -102,7 +106,9 @@ struct Plan {
   [[nodiscard]] std::span<const Piece> pieces_of(const PlanStep& s) const {
     return {pieces.data() + s.first, s.length};
   }
-  [[nodiscard]] std::span<const Run> runs_of(const PlanStep& s) const { return {runs.data() + s.first, s.length}; }
+  [[nodiscard]] std::span<const Run> runs_of(const PlanStep& s) const {
+    return {runs.data() + s.first_run, s.run_count};
+  }
   /// Bytes that the plan itself occupies, for bounded caches.
   [[nodiscard]] std::size_t memory_bytes() const;
 };

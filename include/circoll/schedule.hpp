@@ -7,6 +7,7 @@
 // plan.hpp binds a schedule to them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -82,19 +83,58 @@ enum class StepKind : std::uint8_t {
   recv,    ///< peer -> dst
   reduce,  ///< dst = left op right, block by block; dst may be left or right
   copy,    ///< dst = left
+  /// dst = left op right as blocks arrive, of which one operand comes from the peer. It stands in scratch slots that
+  /// may be used for it on the way, and hold nothing afterwards unless they are dst.
+  recv_reduce,
 };
 
 /// One step. Unused operands are empty. The n-th send to a peer meets the n-th receive there from this rank.
 struct Step {
   StepKind kind = StepKind::copy;
-  std::uint32_t round = 0;  ///< communication rounds count from 0; local steps after the last one carry `rounds`
-  Rank peer = -1;           ///< for send and recv
+  bool arrives_left = false;  ///< of recv_reduce: the left operand is the one that comes from the peer
+  std::uint32_t round = 0;    ///< communication rounds count from 0; local steps after the last one carry `rounds`
+  Rank peer = -1;             ///< of messages
   Operand dst{};
   Operand left{};
   Operand right{};
 
   friend bool operator==(const Step&, const Step&) = default;
 };
+
+// Operands of a step by what it does with them.
+
+[[nodiscard]] inline bool is_receive(StepKind kind) { return kind == StepKind::recv || kind == StepKind::recv_reduce; }
+[[nodiscard]] inline bool is_message(StepKind kind) { return kind == StepKind::send || is_receive(kind); }
+[[nodiscard]] inline bool is_message(const Step& step) { return is_message(step.kind); }
+/// True if the step combines `left` and `right`.
+[[nodiscard]] inline bool is_reduction(StepKind kind) {
+  return kind == StepKind::reduce || kind == StepKind::recv_reduce;
+}
+
+/// The operand that a message reads or writes.
+[[nodiscard]] inline Operand message_operand(const Step& step) {
+  switch (step.kind) {
+    case StepKind::send:
+      return step.left;
+    case StepKind::recv_reduce:
+      return step.arrives_left ? step.left : step.right;
+    default:
+      return step.dst;
+  }
+}
+/// The operand of a recv_reduce that is here before the message.
+[[nodiscard]] inline Operand own_operand(const Step& step) { return step.arrives_left ? step.right : step.left; }
+
+/// The operands that a step reads. Unused ones are empty.
+[[nodiscard]] inline std::array<Operand, 2> operands_read(const Step& step) {
+  if (step.kind == StepKind::recv_reduce) return {own_operand(step), Operand{}};
+  return {step.left, step.right};
+}
+/// The operands that a step writes, in their order.
+[[nodiscard]] inline std::array<Operand, 2> operands_written(const Step& step) {
+  if (step.kind == StepKind::recv_reduce) return {message_operand(step), step.dst};
+  return {step.dst, Operand{}};
+}
 
 /// One rank's part of a collective. Steps stand in program order; which of them must wait for one another
 /// follows from the ranges that they read and write (dependencies.hpp), and from `edges`.
@@ -152,7 +192,7 @@ struct CollectiveContract {
 [[nodiscard]] bool has_in_place_schedule(Collective collective, const Shape& shape);
 
 /// Throws Error(invalid_argument) unless the structure is sound. Operands are within ranges, ranges within slots, slots
-/// within blocks, peers within p, operand lengths of reduce and copy equal, storages consistent.
+/// within blocks, peers within p, operand lengths of reductions and copies equal, storages consistent.
 void check_structure(const Schedule& schedule);
 
 }  // namespace circoll

@@ -1,6 +1,8 @@
 // Transformations of schedules, written once for all algorithms.
 #pragma once
 
+#include <functional>
+
 #include "circoll/builder.hpp"
 
 namespace circoll {
@@ -24,5 +26,11 @@ struct ReversalOptions {
 /// its output; blocks on the way are accumulated in scratch.
 /// Cost: the rounds, and the volume, of `forward` with sent and received exchanged.
 void append_reversed(Builder& builder, const Schedule& forward, Reversal kind, const ReversalOptions& options = {});
+
+/// Makes one step (StepKind::recv_reduce) of a receive and the only reduction that reads what it brings. That is done
+/// to messages of ranks that `from` names, wherever it can cause no deadlock: the reduction must not wait for another
+/// message of the same round. Each result is combined by the same expression, and rounds and volumes stay. A rank may
+/// do so whatever the others do. O(steps + accesses), but for scratch that is used very often.
+[[nodiscard]] Schedule combined_on_arrival(const Schedule& schedule, const std::function<bool(Rank)>& from);
 
 }  // namespace circoll

@@ -79,8 +79,13 @@ struct Verdict {
 [[nodiscard]] Verdict verify_schedules(std::span<const Schedule> ranks, const Claims& claims,
                                        std::span<const Dependencies> dependencies = {});
 
-/// Builds the schedules of all ranks of one instance and verifies them; shape.rank is ignored.
-[[nodiscard]] Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape);
+/// True if a rank combines what comes from a peer as it arrives (transform.hpp).
+using OnArrival = std::function<bool(Rank rank, Rank peer)>;
+
+/// Builds the schedules of all ranks of one instance and verifies them; shape.rank is ignored. With `on_arrival` they
+/// are transformed first (combined_on_arrival).
+[[nodiscard]] Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape,
+                                       const OnArrival& on_arrival = {});
 
 /// The schedules of all ranks of one instance. shape.rank is ignored.
 [[nodiscard]] std::vector<Schedule> build_all_ranks(const Algorithm& algorithm, Collective collective,
@@ -100,6 +105,9 @@ struct VerifyRange {
   std::optional<Count> bytes{};
   /// In-place calls are verified as instances of their own up to this p.
   Rank last_in_place = 256;
+  /// Verifies schedules that combined_on_arrival has transformed, for all peers of all ranks, in place of those that
+  /// are built. A rank that combines some of the messages only waits for less.
+  bool on_arrival = false;
   int jobs = 1;  ///< threads
   /// Called now and then with the number of instances done and in total, from one thread at a time.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};

@@ -26,9 +26,9 @@ void add_node(const Selection& selection, const Shape& of_first, Rank ranks, Ran
       port.resize(schedule.rounds);
     }
     for (const Step& step : schedule.steps) {
-      if (step.kind != StepKind::send && step.kind != StepKind::recv) continue;
+      if (!is_message(step)) continue;
       const bool out = step.kind == StepKind::send;
-      const auto blocks = static_cast<double>(schedule.count(out ? step.left : step.dst));
+      const auto blocks = static_cast<double>(schedule.count(message_operand(step)));
       if (step.peer / cores == node) {
         raise(traffic.rounds[step.round].inside, blocks);
       } else {

@@ -60,17 +60,19 @@ class Binder {
     PlanStep bound;
     bound.kind = step.kind;
     bound.peer = step.peer;
-    if (step.kind == StepKind::send || step.kind == StepKind::recv) {
+    bound.arrives_left = step.arrives_left;
+    if (is_message(step)) {
       const bool sends = step.kind == StepKind::send;
       bound.tag = ordinals_[step.peer][sends ? 1 : 0]++;
       plan_.tags = std::max(plan_.tags, bound.tag + 1);
       bound.first = position(plan_.pieces.size());
-      bound.elements = append_pieces(sends ? step.left : step.dst, plan_.pieces);
+      bound.elements = append_pieces(message_operand(step), plan_.pieces);
       bound.length = position(plan_.pieces.size()) - bound.first;
-    } else {
-      bound.first = position(plan_.runs.size());
+    }
+    if (!is_message(step) || step.kind == StepKind::recv_reduce) {
+      bound.first_run = position(plan_.runs.size());
       bound.elements = append_runs(step);
-      bound.length = position(plan_.runs.size()) - bound.first;
+      bound.run_count = position(plan_.runs.size()) - bound.first_run;
     }
     bound.empty = bound.elements == 0 && traits_of(schedule_.collective).moves_data;
     plan_.steps.push_back(bound);
@@ -98,7 +100,7 @@ class Binder {
   }
 
   Count append_runs(const Step& step) {
-    const bool reduces = step.kind == StepKind::reduce;
+    const bool reduces = is_reduction(step.kind);
     for (std::vector<Piece>& pieces : operands_) pieces.clear();
     const Count elements = append_pieces(step.dst, operands_[0]);
     const Count left_elements = append_pieces(step.left, operands_[1]);

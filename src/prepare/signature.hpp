@@ -13,6 +13,13 @@
 
 namespace circoll::prepare {
 
+/// Messages that an executor combines as they arrive (combined_on_arrival), where the operator lets it.
+enum class Arrivals : std::uint8_t {
+  kept,     ///< none
+  of_node,  ///< those of ranks on this rank's node
+  all,
+};
+
 /// The part of a signature that has a fixed size.
 struct SignatureHead {
   const InternedChoice* choice = nullptr;
@@ -29,6 +36,7 @@ struct SignatureHead {
   int root = 0;
   bool in_place = false;  ///< as the schedule sees it
   bool prologue = false;  ///< the exchange of counts that precedes gatherv, scatterv and some of alltoallv
+  Arrivals on_arrival = Arrivals::kept;
   bool commutative = true;
   bool idempotent = false;
   bool exact = true;

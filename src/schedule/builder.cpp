@@ -220,6 +220,22 @@ void Builder::recv(Rank from, const Region& to) {
   schedule_.steps.push_back({.kind = StepKind::recv, .round = round(), .peer = from, .dst = store(to)});
 }
 
+void Builder::recv_reduce(Rank from, const Region& dst, const Region& left, const Region& right, bool arrives_left) {
+  require(from >= 0 && from < size() && from != rank(), "a message needs a peer other than the rank itself");
+  require(dst.count() == left.count() && dst.count() == right.count(), "operands of a reduction have equal lengths");
+  if (dst.empty()) return;
+  const Operand to = store(dst);
+  const Operand a = store(left);
+  const Operand b = store(right);
+  schedule_.steps.push_back({.kind = StepKind::recv_reduce,
+                             .arrives_left = arrives_left,
+                             .round = round(),
+                             .peer = from,
+                             .dst = to,
+                             .left = a,
+                             .right = b});
+}
+
 void Builder::reduce(const Region& dst, const Region& left, const Region& right) {
   require(dst.count() == left.count() && dst.count() == right.count(), "operands of a reduction have equal lengths");
   if (dst.empty()) return;
@@ -312,6 +328,9 @@ void Builder::embed(const Schedule& part, const Embedding& where) {
         break;
       case StepKind::copy:
         copy(place(step.dst), place(step.left));
+        break;
+      case StepKind::recv_reduce:
+        recv_reduce(rank_here(step.peer), place(step.dst), place(step.left), place(step.right), step.arrives_left);
         break;
     }
     number[i] = step_count() == 0 ? 0 : step_count() - 1;  // a copy onto itself has vanished: the step before stands in

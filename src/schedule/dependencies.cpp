@@ -83,9 +83,8 @@ class Deriver {
     const auto steps = static_cast<StepIndex>(schedule_.steps.size());
     for (StepIndex s = 0; s < steps; ++s) {
       const Step& step = schedule_.steps[s];
-      read(s, step.left);
-      read(s, step.right);
-      write(s, step.dst);
+      for (const Operand o : operands_read(step)) read(s, o);
+      for (const Operand o : operands_written(step)) write(s, o);
     }
     for (const auto& [earlier, later] : schedule_.edges) edges_.emplace_back(earlier, later);
     return lists(steps);

@@ -59,7 +59,7 @@ void Matching::pair(Rank from, StepIndex send, Rank to, StepIndex recv) {
   };
   if (s.steps[send].round != t.steps[recv].round) refute(first_block(t, recv), ", is in another round");
   Walker a(s, s.steps[send].left);
-  Walker b(t, t.steps[recv].dst);
+  Walker b(t, message_operand(t.steps[recv]));
   while (!a.done() && !b.done()) {
     const std::int64_t n = std::min(a.left(), b.left());
     const std::int64_t wrong = a.mismatch(b, n);

@@ -101,7 +101,7 @@ class Reverser {
     // Not std::views::reverse: clang 14 cannot compile the views of libstdc++ 12.
     for (auto at = forward_.steps.rbegin(); at != forward_.steps.rend(); ++at) {
       const Step& step = *at;
-      check(step.kind != StepKind::reduce, "only schedules that move blocks can be reversed");
+      check(!is_reduction(step.kind), "only schedules that move blocks can be reversed");
       if (step.kind == StepKind::copy) continue;
       const bool was_received = step.kind == StepKind::recv;
       events_.push_back(

@@ -82,7 +82,7 @@ void check_structure(const Schedule& schedule) {
     if (step.round < round || step.round > schedule.rounds)
       fail(where + ": rounds must not decrease, nor pass the last");
     round = step.round;
-    const bool message = step.kind == StepKind::send || step.kind == StepKind::recv;
+    const bool message = is_message(step);
     if (message && (step.peer < 0 || step.peer >= shape.size || step.peer == shape.rank)) {
       fail(where + ": no peer " + std::to_string(step.peer));
     }
@@ -90,11 +90,15 @@ void check_structure(const Schedule& schedule) {
     const std::int64_t dst = schedule.count(step.dst);
     const std::int64_t left = schedule.count(step.left);
     const std::int64_t right = schedule.count(step.right);
-    const bool lengths_fit = step.kind == StepKind::send     ? dst == 0 && right == 0
-                             : step.kind == StepKind::recv   ? left == 0 && right == 0
-                             : step.kind == StepKind::reduce ? dst == left && dst == right && dst > 0
-                                                             : dst == left && right == 0 && dst > 0;
+    const bool lengths_fit = step.kind == StepKind::send   ? dst == 0 && right == 0
+                             : step.kind == StepKind::recv ? left == 0 && right == 0
+                             : is_reduction(step.kind)     ? dst == left && dst == right && dst > 0
+                                                           : dst == left && right == 0 && dst > 0;
     if (!lengths_fit) fail(where + ": operands of wrong lengths");
+    if (step.kind != StepKind::recv_reduce) continue;
+    for (const Range& range : schedule.operand(message_operand(step))) {
+      if (range.buffer < first_scratch_buffer) fail(where + ": a message that is combined arrives in scratch");
+    }
   }
   for (const auto& [earlier, later] : schedule.edges) {
     if (earlier >= later || later >= schedule.steps.size()) fail("an edge does not lead from a step to a later one");

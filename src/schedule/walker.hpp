@@ -9,14 +9,6 @@
 
 namespace circoll {
 
-[[nodiscard]] inline bool is_message(const Step& step) {
-  return step.kind == StepKind::send || step.kind == StepKind::recv;
-}
-/// The operand that a message reads or writes.
-[[nodiscard]] inline Operand message_operand(const Step& step) {
-  return step.kind == StepKind::send ? step.left : step.dst;
-}
-
 /// A walk in runs, so that long ranges cost little: left() adjacent slots from slot() hold the blocks block(0),
 /// block(1), ...
 class Walker {

@@ -32,7 +32,8 @@ Schedule normalised(const Schedule& schedule) {
     result.ranges.insert(result.ranges.end(), ranges.begin(), ranges.end());
   };
   for (Step& step : result.steps) {
-    if (step.kind == StepKind::reduce || step.kind == StepKind::copy) step.peer = -1;
+    if (!is_message(step)) step.peer = -1;
+    if (step.kind != StepKind::recv_reduce) step.arrives_left = false;
     place(step.dst);
     place(step.left);
     place(step.right);

@@ -28,7 +28,7 @@ inline constexpr std::int64_t largest_number = 2147483647;
 [[nodiscard]] std::optional<std::int32_t> buffer_from_name(std::string_view name);
 
 /// The names of StepKind, by value.
-inline constexpr std::array<std::string_view, 4> step_kind_names{"send", "recv", "reduce", "copy"};
+inline constexpr std::array<std::string_view, 5> step_kind_names{"send", "recv", "reduce", "copy", "recv_reduce"};
 [[nodiscard]] inline std::string_view name_of(StepKind kind) { return step_kind_names[static_cast<std::size_t>(kind)]; }
 
 /// The normalised schedule, if every name and number in it can be written; else throws Error(invalid_argument).

@@ -34,11 +34,12 @@ void write_operand(Out out, const Schedule& schedule, std::string_view key, Oper
 
 void write_step(Out out, const Schedule& schedule, const Step& step) {
   fmt::format_to(out, "{{\"kind\": \"{}\", \"round\": {}", show::name_of(step.kind), step.round);
-  const bool message = step.kind == StepKind::send || step.kind == StepKind::recv;
-  if (message) fmt::format_to(out, ", \"peer\": {}", step.peer);
+  if (is_message(step)) fmt::format_to(out, ", \"peer\": {}", step.peer);
   if (step.kind != StepKind::send) write_operand(out, schedule, "dst", step.dst);
   if (step.kind != StepKind::recv) write_operand(out, schedule, "left", step.left);
-  if (step.kind == StepKind::reduce) write_operand(out, schedule, "right", step.right);
+  if (is_reduction(step.kind)) write_operand(out, schedule, "right", step.right);
+  if (step.kind == StepKind::recv_reduce)
+    fmt::format_to(out, ", \"arrives\": \"{}\"", step.arrives_left ? "left" : "right");
   fmt::format_to(out, "}}");
 }
 
@@ -166,9 +167,10 @@ Operand read_operand(const Node& node, Schedule& schedule) {
 
 void read_step(const Node& node, Schedule& schedule) {
   Step step;
-  node.expect_keys({"kind", "round"}, {"peer", "dst", "left", "right"});
+  node.expect_keys({"kind", "round"}, {"peer", "dst", "left", "right", "arrives"});
   const auto found = std::ranges::find(show::step_kind_names, node["kind"].string());
-  if (found == show::step_kind_names.end()) node["kind"].fail("expected 'send', 'recv', 'reduce' or 'copy'");
+  if (found == show::step_kind_names.end())
+    node["kind"].fail("expected 'send', 'recv', 'reduce', 'copy' or 'recv_reduce'");
   step.kind = static_cast<StepKind>(found - show::step_kind_names.begin());
   switch (step.kind) {
     case StepKind::send:
@@ -182,6 +184,11 @@ void read_step(const Node& node, Schedule& schedule) {
       break;
     case StepKind::copy:
       node.expect_keys({"kind", "round", "dst", "left"});
+      break;
+    case StepKind::recv_reduce:
+      node.expect_keys({"kind", "round", "peer", "dst", "left", "right", "arrives"});
+      step.arrives_left = node["arrives"].string() == "left";
+      if (!step.arrives_left && node["arrives"].string() != "right") node["arrives"].fail("expected 'left' or 'right'");
       break;
   }
   step.round = static_cast<std::uint32_t>(node["round"].number());

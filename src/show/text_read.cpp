@@ -259,6 +259,16 @@ bool read_step(Scanner& in, Schedule& schedule, std::uint32_t round) {
     step.dst = read_operand(in, schedule, "=");
     step.left = read_operand(in, schedule, "op");
     step.right = read_operand(in, schedule, "");
+  } else if (in.accept_word("recv_reduce")) {
+    step.kind = StepKind::recv_reduce;
+    in.expect_mark("<-");
+    step.peer = in.number();
+    in.expect_mark(":");
+    step.dst = read_operand(in, schedule, "=");
+    step.arrives_left = in.accept_word("arriving");
+    step.left = read_operand(in, schedule, "op");
+    if (!step.arrives_left) in.expect_word("arriving");
+    step.right = read_operand(in, schedule, "");
   } else if (in.accept_word("copy")) {
     step.kind = StepKind::copy;
     step.dst = read_operand(in, schedule, "=");

@@ -48,6 +48,14 @@ void write_step_line(Out out, const Schedule& schedule, const Step& step) {
       fmt::format_to(out, " op");
       write_ranges(out, schedule, step.right);
       break;
+    case StepKind::recv_reduce:
+      fmt::format_to(out, "  recv_reduce <- {}:", step.peer);
+      write_ranges(out, schedule, step.dst);
+      fmt::format_to(out, " ={}", step.arrives_left ? " arriving" : "");
+      write_ranges(out, schedule, step.left);
+      fmt::format_to(out, " op{}", step.arrives_left ? "" : " arriving");
+      write_ranges(out, schedule, step.right);
+      break;
     case StepKind::copy:
       fmt::format_to(out, "  copy");
       write_ranges(out, schedule, step.dst);

@@ -27,8 +27,8 @@ void add(const Schedule& s, std::vector<Round>& rounds) {
         sends = true;
         round.longest = std::max(round.longest, s.count(step.left));
       }
-      if (step.kind == StepKind::recv) receives = true;
-      if (step.kind == StepKind::reduce) combined += s.count(step.dst);
+      if (is_receive(step.kind)) receives = true;
+      if (is_reduction(step.kind)) combined += s.count(step.dst);
     }
     round.both_ways = round.both_ways || (sends && receives);
     round.combined = std::max(round.combined, combined);

@@ -50,6 +50,10 @@ void count(const Subject& subject, Verdict& verdict) {
         case StepKind::reduce:
           own.reduced += s.count(step.dst);
           break;
+        case StepKind::recv_reduce:
+          own.received += s.count(step.dst);
+          own.reduced += s.count(step.dst);
+          break;
         case StepKind::copy:
           own.copied += s.count(step.dst);
           break;

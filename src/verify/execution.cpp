@@ -126,41 +126,59 @@ void Execution::enter(Rank r, Operand o) {
 }
 
 void Execution::transfer(StepOfRank from, StepOfRank to) {
+  const Step& receive = subject_.of(to.rank).steps[to.step];
   Walker a(subject_.of(from.rank), subject_.of(from.rank).steps[from.step].left);
-  Walker b(subject_.of(to.rank), subject_.of(to.rank).steps[to.step].dst);
-  enter(to.rank, subject_.of(to.rank).steps[to.step].dst);
+  Walker b(subject_.of(to.rank), message_operand(receive));
+  enter(to.rank, message_operand(receive));
   while (!a.done()) {
     const std::int64_t n = std::min(a.left(), b.left());
     memories_[static_cast<std::size_t>(to.rank)].store(b, load(from.rank, from.step, a, n, left_values_));
     a.advance(n);
     b.advance(n);
   }
+  if (receive.kind != StepKind::recv_reduce) return;
+  reduce(to.rank, to.step);
+  const Schedule& s = subject_.of(to.rank);
+  if (std::ranges::equal(s.operand(message_operand(receive)), s.operand(receive.dst))) return;
+  // An executor need not have put the message anywhere.
+  for (Walker w(s, message_operand(receive)); !w.done(); w.advance(w.left())) {
+    left_values_.assign(static_cast<std::size_t>(w.left()), undefined);
+    memories_[static_cast<std::size_t>(to.rank)].store(w, left_values_);
+  }
 }
 
 void Execution::local(Rank r, StepIndex i) {
+  subject_.of(r).steps[i].kind == StepKind::copy ? copy(r, i) : reduce(r, i);
+}
+
+void Execution::copy(Rank r, StepIndex i) {
   const Schedule& s = subject_.of(r);
   const Step& step = s.steps[i];
   Walker dst(s, step.dst);
   Walker left(s, step.left);
-  if (step.kind == StepKind::copy) {
-    std::vector<Value> moved;  // all of it before the first store: a copy may shift within a buffer
-    while (!left.done()) {
-      const std::int64_t n = std::min(left.left(), dst.left());
-      check_blocks(r, i, dst, left, n);
-      const auto values = load(r, i, left, n, left_values_);
-      moved.insert(moved.end(), values.begin(), values.end());
-      left.advance(n);
-      dst.advance(n);
-    }
-    enter(r, step.dst);
-    std::span<const Value> rest = moved;
-    for (Walker to(s, step.dst); !to.done(); to.advance(to.left())) {
-      memories_[static_cast<std::size_t>(r)].store(to, rest.first(static_cast<std::size_t>(to.left())));
-      rest = rest.subspan(static_cast<std::size_t>(to.left()));
-    }
-    return;
+  std::vector<Value> moved;  // all of it before the first store: a copy may shift within a buffer
+  while (!left.done()) {
+    const std::int64_t n = std::min(left.left(), dst.left());
+    check_blocks(r, i, dst, left, n);
+    const auto values = load(r, i, left, n, left_values_);
+    moved.insert(moved.end(), values.begin(), values.end());
+    left.advance(n);
+    dst.advance(n);
   }
   enter(r, step.dst);
+  std::span<const Value> rest = moved;
+  for (Walker to(s, step.dst); !to.done(); to.advance(to.left())) {
+    memories_[static_cast<std::size_t>(r)].store(to, rest.first(static_cast<std::size_t>(to.left())));
+    rest = rest.subspan(static_cast<std::size_t>(to.left()));
+  }
+}
+
+void Execution::reduce(Rank r, StepIndex i) {
+  const Schedule& s = subject_.of(r);
+  const Step& step = s.steps[i];
+  enter(r, step.dst);
+  Walker dst(s, step.dst);
+  Walker left(s, step.left);
   Walker right(s, step.right);
   while (!dst.done()) {
     const std::int64_t n = std::min({dst.left(), left.left(), right.left()});

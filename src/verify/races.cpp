@@ -76,9 +76,8 @@ std::vector<Access> accesses_of(const Schedule& schedule) {
   };
   for (StepIndex s = 0; s < schedule.steps.size(); ++s) {
     const Step& step = schedule.steps[s];
-    add(s, step.left, false);
-    add(s, step.right, false);
-    add(s, step.dst, true);
+    for (const Operand o : operands_read(step)) add(s, o, false);
+    for (const Operand o : operands_written(step)) add(s, o, true);
   }
   return result;
 }

@@ -86,6 +86,7 @@ class Work {
   Work(const std::vector<Selection>& selections, const VerifyRange& range)
       : selections_(selections), range_(range), verdicts_(selections.size()) {
     for (std::size_t i = 0; i < selections.size(); ++i) verdicts_[i].id = selections[i].id();
+    if (range.on_arrival) on_arrival_ = [](Rank, Rank) { return true; };
     list_instances();
   }
 
@@ -146,7 +147,7 @@ class Work {
   void prove(const Instance& instance) {
     const Selection& first = selections_[instance.selections->front()];
     const double start = thread_seconds();
-    const Verdict verdict = verify_algorithm(*first.algorithm, first.collective, instance.shape);
+    const Verdict verdict = verify_algorithm(*first.algorithm, first.collective, instance.shape, on_arrival_);
     const double seconds = thread_seconds() - start;
     for (const std::size_t i : *instance.selections) {
       note(i, instance.shape.size, verdict, i == instance.selections->front() ? seconds : 0);
@@ -185,6 +186,7 @@ class Work {
 
   const std::vector<Selection>& selections_;
   const VerifyRange& range_;
+  OnArrival on_arrival_;
   std::vector<std::vector<std::size_t>> groups_;
   std::vector<Instance> instances_;
   std::vector<RangeVerdict> verdicts_;

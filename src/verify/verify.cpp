@@ -5,6 +5,7 @@
 #include <array>
 
 #include "circoll/error.hpp"
+#include "circoll/transform.hpp"
 #include "schedule/matching.hpp"
 #include "verify/counting.hpp"
 #include "verify/execution.hpp"
@@ -87,11 +88,17 @@ std::vector<Schedule> build_all_ranks(const Algorithm& algorithm, Collective col
   return ranks;
 }
 
-Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape) {
+Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape,
+                         const OnArrival& on_arrival) {
   Verdict verdict;
   std::vector<Schedule> ranks;
   try {
     ranks = build_all_ranks(algorithm, collective, shape);
+    if (on_arrival) {
+      for (Schedule& s : ranks) {
+        s = combined_on_arrival(s, [&](Rank peer) { return on_arrival(s.shape.rank, peer); });
+      }
+    }
   } catch (const Error& error) {
     verdict.refutation = Refutation{.claim = Claim::buildable,
                                     .id = algorithm.id(collective),

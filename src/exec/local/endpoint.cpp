@@ -13,25 +13,12 @@ namespace {
 constexpr int yields_before_sleep = 4;
 
 /// Copies a message piece by piece; both sides have the same number of elements.
-void copy_message(std::span<const Piece> to, const Memory& to_memory, std::span<const Piece> from,
-                  const Memory& from_memory, Count extent_bytes) {
-  Count to_taken = 0;
-  Count from_taken = 0;
-  while (!to.empty() && !from.empty()) {
-    const Count elements = std::min(to.front().elements - to_taken, from.front().elements - from_taken);
-    std::memcpy(to_memory.at(to.front()) + to_taken * extent_bytes,
-                from_memory.at(from.front()) + from_taken * extent_bytes,
-                static_cast<std::size_t>(elements * extent_bytes));
-    to_taken += elements;
-    from_taken += elements;
-    if (to_taken == to.front().elements) {
-      to = to.subspan(1);
-      to_taken = 0;
-    }
-    if (from_taken == from.front().elements) {
-      from = from.subspan(1);
-      from_taken = 0;
-    }
+void copy_message(Cursor to, Cursor from, Count extent_bytes) {
+  while (!to.done() && !from.done()) {
+    const Count elements = std::min(to.left(), from.left());
+    std::memcpy(to.address(), from.address(), static_cast<std::size_t>(elements * extent_bytes));
+    to.advance(elements);
+    from.advance(elements);
   }
 }
 
@@ -106,13 +93,36 @@ void Endpoint::receive(StepIndex step) {
   const bool failed = hub_->failed.load();
   if (!failed) {
     const Plan& from = sender.current_->plan();
-    copy_message(to.pieces_of(to.steps[step]), memory_, from.pieces_of(from.steps[post_.letter_of(step).step]),
-                 sender.memory_, to.extent_bytes);
+    const PlanStep& s = to.steps[step];
+    const Cursor message(from.pieces_of(from.steps[post_.letter_of(step).step]), sender.memory_, to.extent_bytes);
+    if (s.kind == StepKind::recv_reduce) {
+      combine_message(s, message);
+    } else {
+      copy_message(Cursor(to.pieces_of(s), memory_, to.extent_bytes), message, to.extent_bytes);
+    }
   }
   if (sender.readers_.fetch_sub(1) == 1 && hub_->failed.load()) sender.readers_.notify_all();
   if (failed) check_world();
   post_.answer(step);
   make_runnable(sender.rank_);
+}
+
+/// Straight from the sender's memory.
+void Endpoint::combine_message(const PlanStep& s, Cursor message) {
+  const Plan& plan = current_->plan();
+  for (const Run& run : plan.runs_of(s)) {
+    const std::byte* own = memory_.at(s.arrives_left ? run.right : run.left);
+    std::byte* dst = memory_.at(run.dst);
+    for (Count rest = run.dst.elements; rest > 0 && !message.done();) {
+      const Count elements = std::min(rest, message.left());
+      const std::byte* const other = message.address();
+      reduction_.apply(dst, s.arrives_left ? other : own, s.arrives_left ? own : other, elements);
+      message.advance(elements);
+      dst += elements * plan.extent_bytes;
+      own += elements * plan.extent_bytes;
+      rest -= elements;
+    }
+  }
 }
 
 void Endpoint::combine(const PlanStep& s) {

@@ -44,6 +44,29 @@ struct Memory {
   }
 };
 
+/// Pieces that are used up from the front.
+class Cursor {
+ public:
+  Cursor(std::span<const Piece> pieces, const Memory& memory, Count extent_bytes)
+      : pieces_(pieces), memory_(&memory), extent_bytes_(extent_bytes) {}
+
+  [[nodiscard]] bool done() const { return pieces_.empty(); }
+  [[nodiscard]] Count left() const { return pieces_.front().elements - taken_; }
+  [[nodiscard]] std::byte* address() const { return memory_->at(pieces_.front()) + taken_ * extent_bytes_; }
+  void advance(Count elements) {
+    taken_ += elements;
+    if (taken_ < pieces_.front().elements) return;
+    pieces_ = pieces_.subspan(1);
+    taken_ = 0;
+  }
+
+ private:
+  std::span<const Piece> pieces_;
+  const Memory* memory_;
+  Count extent_bytes_;
+  Count taken_ = 0;  // of the first piece
+};
+
 class Endpoint {
  public:
   /// Adds itself to the hub: endpoints are made in the order of ranks, and before any of them is used.
@@ -81,6 +104,7 @@ class Endpoint {
  private:
   void receive(StepIndex step);
   void combine(const PlanStep& step);
+  void combine_message(const PlanStep& step, Cursor message);
   /// Single-threaded mode: another rank has got a letter.
   void make_runnable(Rank rank);
 

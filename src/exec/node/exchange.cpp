@@ -16,6 +16,10 @@ struct PipeHead {
   alignas(64) std::atomic<std::uint64_t> read{0};
 };
 
+/// Memory that is read at a time where parts are taken. Fewer calls of the system cost less, and a part that is larger
+/// leaves the cache before it is taken.
+constexpr std::size_t part_bytes = 65536;
+
 /// The bytes after which the other side of a pipe is told.
 constexpr std::size_t pipe_step = 16384;
 
@@ -174,12 +178,12 @@ void Connection::deliver(Incoming& message, Kind kind, const Announcement& annou
   message.bytes = std::min<std::uint64_t>(total, message.into.size());
   switch (kind) {
     case Kind::whole:
-      copy_to(message.into, 0, data);
+      message.put(0, data);
       message.over = true;
       return;
     case Kind::stored:
       if (const auto stored = store_.data(announcement.where, total); !stored.empty()) {
-        copy_to(message.into, 0, stored);
+        message.put(0, stored);
         store_.give_back(announcement.where);
       } else {
         message.reason = Reason::wrong_message;
@@ -200,7 +204,7 @@ void Connection::deliver(Incoming& message, Kind kind, const Announcement& annou
       if (drain(pipes_.back()) && pipes_.back().over) pipes_.pop_back();
       return;
     default:
-      copy_to(message.into, 0, data);
+      message.put(0, data);
       message.over = data.size() == total;
       if (!message.over) pieces_ = Stream{.message = &message, .announcement = announcement, .come = data.size()};
       return;
@@ -209,12 +213,29 @@ void Connection::deliver(Incoming& message, Kind kind, const Announcement& annou
 
 /// Some memory cannot be read by other processes, that of a device for one.
 bool Connection::read_directly(Incoming& message, std::uint64_t from) const {
+  if (message.taker != nullptr) return read_parts(message, from);
   bool right = true;
   message.into.for_each(0, message.bytes, [&](std::span<std::byte> piece) {
     right = right && copy_.read(piece.data(), from, piece.size());
     from += piece.size();
   });
   return right;
+}
+
+/// Parts pass through the same memory, which stays in the cache, unless the results lie there. Those that have been
+/// taken before one that cannot be read are not taken again when the message comes another way.
+bool Connection::read_parts(Incoming& message, std::uint64_t from) const {
+  for (std::size_t at = 0; at < message.bytes;) {
+    std::span<std::byte> passage;
+    message.into.for_each(message.in_place ? at : 0, std::min(part_bytes, message.bytes - at),
+                          [&](std::span<std::byte> piece) {
+                            if (passage.empty()) passage = piece;
+                          });
+    if (!copy_.read(passage.data(), from + at, passage.size())) return false;
+    message.put(at, passage);
+    at += passage.size();
+  }
+  return true;
 }
 
 void Connection::end(Stream& stream) {
@@ -236,7 +257,7 @@ bool Connection::drain(Stream& stream) {
   while (stream.come < written) {
     const std::size_t at = stream.come % ring.size();
     const std::size_t bytes = std::min<std::size_t>({ring.size() - at, written - stream.come, pipe_step});
-    if (stream.message != nullptr) copy_to(stream.message->into, stream.come, ring.subspan(at, bytes));
+    if (stream.message != nullptr) stream.message->put(stream.come, ring.subspan(at, bytes));
     stream.come += bytes;
     head.read.store(stream.come, std::memory_order_release);
     moved = true;
@@ -266,7 +287,7 @@ bool Connection::take_the_expected(const Line& line) {
   const std::size_t bytes = line.length;
   if (message.key != line.key || bytes > message.into.size() || bytes > Line::most_bytes) return false;
   expected_.clear();
-  copy_to(message.into, 0, std::span(line.data).first(bytes));
+  message.put(0, std::span(line.data).first(bytes));
   message.bytes = bytes;
   message.over = true;
   return true;
@@ -316,7 +337,7 @@ void Connection::take_piece(std::span<const std::byte> data) {
     if (last != early_.rend()) last->pieces.insert(last->pieces.end(), data.begin(), data.end());
     return;
   }
-  if (pieces_->message != nullptr) copy_to(pieces_->message->into, pieces_->come, data);
+  if (pieces_->message != nullptr) pieces_->message->put(pieces_->come, data);
   pieces_->come += data.size();
   if (pieces_->come < pieces_->announcement.bytes) return;
   end(*pieces_);

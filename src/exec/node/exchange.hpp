@@ -7,6 +7,7 @@
 // out of the lane whether or not anybody expects them, so that no message is in the way of another.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,10 +44,24 @@ struct Outgoing {
 struct Incoming {
   std::uint64_t key = 0;
   Pieces<std::byte> into{};
+  Taker* taker = nullptr;  ///< it gets the parts, in order, and `into` is memory that they may pass through
+  bool in_place = false;   ///< the taker's results are in `into`, so that parts pass through their own places only
   bool over = false;
   bool truncated = false;        ///< the message was longer
   Reason reason = Reason::none;  ///< why it has not come
   std::size_t bytes = 0;         ///< of the message, as far as there is room
+  // For the exchange.
+  std::size_t taken = 0;  // bytes that the taker has got
+
+  /// Passes on the bytes from `at` on, as much as there is room for.
+  void put(std::size_t at, std::span<const std::byte> data) {
+    if (taker == nullptr) return copy_to(into, at, data);
+    data = data.first(std::min(data.size(), into.size() - std::min(at, into.size())));
+    const std::size_t again = std::min(data.size(), taken - std::min(at, taken));
+    if (again == data.size()) return;
+    taker->take(at + again, data.subspan(again));
+    taken = at + data.size();
+  }
 };
 
 /// The ways that a sender chooses among.
@@ -82,7 +97,7 @@ class Connection {
   void receive(Incoming& message) {
     message.over = message.truncated = false;
     message.reason = Reason::none;
-    message.bytes = 0;
+    message.bytes = message.taken = 0;
     if (early_.empty()) {
       expected_.push_back(&message);
     } else {
@@ -112,7 +127,7 @@ class Connection {
     Kind kind{};
     std::uint64_t key = 0;
     Announcement announcement{};  ///< of a whole message the bytes alone
-    std::array<std::byte, Line::most_bytes> whole{};
+    alignas(Taker::part_unit) std::array<std::byte, Line::most_bytes> whole{};
     std::vector<std::byte> pieces{};  ///< that have come
   };
   /// A message that comes through a pipe or in pieces.
@@ -165,6 +180,7 @@ class Connection {
   void take_piece(std::span<const std::byte> data);
   void deliver(Incoming& message, Kind kind, const Announcement& announcement, std::span<const std::byte> data);
   [[nodiscard]] bool read_directly(Incoming& message, std::uint64_t from) const;
+  [[nodiscard]] bool read_parts(Incoming& message, std::uint64_t from) const;
   bool drain(Stream& stream);
   void end(Stream& stream);
   /// The copy of a message that is given up; nullptr if there is no memory for it.

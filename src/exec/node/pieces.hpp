@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 
@@ -57,6 +58,21 @@ class Pieces {
   std::span<Byte> one_{};
   std::span<const std::span<Byte>> many_{};
   std::size_t size_ = 0;
+};
+
+/// A taker gets the parts of a message instead of memory that they are copied to.
+class Taker {
+ public:
+  /// Parts begin at multiples of so many bytes of the message, and in memory where such a multiple may begin.
+  static constexpr std::int64_t part_unit = 16;
+
+  Taker() = default;
+  Taker(const Taker&) = default;
+  Taker& operator=(const Taker&) = default;
+  virtual ~Taker() = default;
+
+  /// Takes the bytes from `at` on. They are gone afterwards.
+  virtual void take(std::size_t at, std::span<const std::byte> part) = 0;
 };
 
 /// Copies the bytes from `at` on to memory with room for `bytes`.

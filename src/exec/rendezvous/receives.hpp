@@ -28,7 +28,7 @@ class Receives {
     for (StepIndex step = 0; step < plan.steps.size(); ++step) {
       const PlanStep& s = plan.steps[step];
       if (s.empty) continue;
-      if (s.kind == StepKind::recv)
+      if (is_receive(s.kind))
         all_.push_back(Receive{.source = s.peer, .tag = s.tag, .step = step, .elements = s.elements});
       if (s.kind == StepKind::send) ++sends_;
     }

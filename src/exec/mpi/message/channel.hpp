@@ -27,7 +27,7 @@ struct Binding {
 
 /// One kind of transport in one execution of a plan. MPI's point-to-point messages are one (mpi_channel.hpp). The
 /// channel that serves a peer is fixed per communicator (Route::channel_of), the same at both ends. After an error
-/// nothing is begun any more.
+/// nothing is begun any more. A step that combines what arrives has ended when that is done (combine.hpp).
 class Channel {
  public:
   Channel() = default;

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "exec/mpi/library/library.hpp"
+#include "exec/mpi/message/combine.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -114,7 +115,7 @@ bool Execution::begin(StepIndex step) {
   if (failed()) return true;  // nothing new is started after an error
   const PlanStep& s = plan_->steps[step];
   if (s.kind == StepKind::reduce || s.kind == StepKind::copy) {
-    combine(s);
+    error_ = combine(*plan_, s, *binding_);
     return true;
   }
   if (node_ != nullptr && binding_->route.neighbours != nullptr) {
@@ -122,21 +123,6 @@ bool Execution::begin(StepIndex step) {
   }
   const std::size_t channel = binding_->route.channel_of(s.peer);
   return channel == 0 ? mpi_.begin(step) : others_[channel - 1]->begin(step);
-}
-
-void Execution::combine(const PlanStep& step) {
-  const Elements& elements = binding_->elements;
-  for (const Run& run : plan_->runs_of(step)) {
-    char* const dst = binding_->address(run.dst.area, run.dst.offset_bytes);
-    const char* const left = binding_->address(run.left.area, run.left.offset_bytes);
-    const int rc =
-        step.kind == StepKind::copy
-            ? elements.copy(dst, left, run.dst.elements)
-            : elements.reduce(dst, left, binding_->address(run.right.area, run.right.offset_bytes), run.dst.elements);
-    if (rc == MPI_SUCCESS) continue;
-    error_ = rc;
-    return;
-  }
 }
 
 void Execution::abandon() noexcept {

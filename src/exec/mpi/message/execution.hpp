@@ -52,7 +52,6 @@ class Execution {
   /// advance() has had no news so many times.
   void wait_a_little(std::uint64_t idle);
   void collect(std::span<const StepIndex> ended);
-  void combine(const PlanStep& step);
   /// Asked at every step and every poll, so that most executions compare two numbers.
   [[nodiscard]] bool failed() const {
     if (error_ != MPI_SUCCESS || mpi_.error() != MPI_SUCCESS) return true;

@@ -25,7 +25,7 @@ MessageTable::MessageTable(const Plan& plan, MPI_Datatype type, const TypeInfo& 
       messages_(plan.steps.size()) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
-    if (step.kind != StepKind::send && step.kind != StepKind::recv) continue;
+    if (!is_message(step.kind)) continue;
     ++message_count_;
     add(plan, step, messages_[i]);
   }

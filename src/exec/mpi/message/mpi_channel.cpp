@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "exec/mpi/message/combine.hpp"
 #include "exec/mpi/message/staging.hpp"
 
 namespace circoll::mpi {
@@ -112,8 +113,9 @@ std::span<const StepIndex> MpiChannel::collect(std::size_t completed) {
   for (std::size_t i = 0; i < completed; ++i) {
     const PlanStep& step = plan_->steps[completed_[i]];
     const Message& message = (*messages_)[completed_[i]];
-    if (step.kind == StepKind::recv && message.staging_bytes >= 0)
+    if (step.kind != StepKind::send && message.staging_bytes >= 0)
       fail(unpack_pieces(*plan_, step, *binding_, binding_->staging + message.staging_bytes));
+    if (step.kind == StepKind::recv_reduce) fail(combine(*plan_, step, *binding_));
   }
   return {completed_.data(), completed};
 }

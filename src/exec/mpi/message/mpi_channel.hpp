@@ -39,7 +39,7 @@ class MpiChannel final : public Channel {
   [[nodiscard]] std::span<const StepIndex> collect(std::size_t completed);
   void fail(int error);
   [[nodiscard]] bool is_receive(std::size_t request) const {
-    return plan_->steps[steps_[request]].kind == StepKind::recv;
+    return plan_->steps[steps_[request]].kind != StepKind::send;
   }
 
   const Plan* plan_;

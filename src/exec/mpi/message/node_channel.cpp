@@ -29,7 +29,7 @@ void NodeChannel::find_ends() {
   std::size_t messages = 0;
   for (StepIndex step = 0; step < ends_.size(); ++step) {
     const PlanStep& s = plan_->steps[step];
-    if (s.kind != StepKind::send && s.kind != StepKind::recv) continue;
+    if (!is_message(s.kind)) continue;
     const int rank = route.rank(s.peer);
     if (!route.neighbours->has(rank)) continue;
     ++messages;
@@ -109,6 +109,12 @@ bool NodeChannel::receive(Transfer& transfer, const PlanStep& step) {
   } else {
     transfer.in.into = memory_of(step, into_);
   }
+  transfer.in.taker = nullptr;
+  if (combines(step)) {
+    transfer.combiner.begin(*plan_, step, *binding_);
+    transfer.in.taker = &transfer.combiner;
+    transfer.in.in_place = transfer.combiner.in_place();
+  }
   const std::lock_guard lock(transfer.peer->lock);
   transfer.peer->connection->receive(transfer.in);
   return transfer.in.over;
@@ -119,8 +125,17 @@ void NodeChannel::end(Transfer& transfer) {
   if (is_send(transfer)) return;
   if (transfer.in.reason != node::Reason::none) fail(MPI_ERR_OTHER);
   if (transfer.in.truncated) truncation_ = MPI_ERR_TRUNCATE;
-  if (!binding_->elements.typed || transfer.in.reason != node::Reason::none) return;
+  if (transfer.in.reason != node::Reason::none) return;
   const PlanStep& step = plan_->steps[transfer.step];
+  if (binding_->elements.typed) unpack(transfer, step);
+  if (transfer.in.taker != nullptr) {
+    if (transfer.combiner.error() != MPI_SUCCESS) fail(transfer.combiner.error());
+  } else if (step.kind == StepKind::recv_reduce) {
+    if (const int rc = combine(*plan_, step, *binding_); rc != MPI_SUCCESS) fail(rc);
+  }
+}
+
+void NodeChannel::unpack(Transfer& transfer, const PlanStep& step) {
   // A message that is shorter than expected leaves what was there.
   if (transfer.in.bytes < transfer.packed.size()) {
     std::vector<std::byte> before(transfer.packed.size());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exec/mpi/message/channel.hpp"
+#include "exec/mpi/message/combine.hpp"
 #include "exec/node/exchange.hpp"
 #include "exec/node/host.hpp"
 
@@ -37,6 +38,7 @@ class NodeChannel final : public Channel {
     node::Outgoing out{};
     node::Incoming in{};
     std::vector<std::byte> packed{};  ///< of elements with gaps
+    PartCombiner combiner{};          ///< of what is combined as it arrives
   };
 
   /// The other end of a step's message, and its key without the route's offset. nullptr if MPI serves it.
@@ -67,6 +69,11 @@ class NodeChannel final : public Channel {
     return is_send(transfer) ? transfer.out.over : transfer.in.over;
   }
   void end(Transfer& transfer);
+  void unpack(Transfer& transfer, const PlanStep& step);
+  /// True if a message is combined where it is found.
+  [[nodiscard]] bool combines(const PlanStep& step) const {
+    return step.kind == StepKind::recv_reduce && PartCombiner::suits(binding_->elements);
+  }
   [[nodiscard]] std::size_t packed_size(const PlanStep& step) const;
   void fail(int error) {
     if (error_ == MPI_SUCCESS) error_ = error;

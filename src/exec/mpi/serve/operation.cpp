@@ -5,6 +5,7 @@
 
 #include "circoll/error.hpp"
 #include "exec/mpi/message/abandoned.hpp"
+#include "exec/mpi/message/combine.hpp"
 #include "exec/mpi/serve/plans.hpp"
 
 namespace circoll::mpi {
@@ -60,6 +61,8 @@ Signature Operation::placed(Signature signature) const {
   signature.head.cores = state_.placement().cores;
   signature.head.nodes = state_.placement().nodes;
   signature.head.labels = state_.placement().labels.get();
+  if (is_reducing(signature.head.collective) && state_.has_neighbours() && PartCombiner::suits(user_.elements()))
+    signature.head.on_arrival = prepare::Arrivals::of_node;
   return signature;
 }
 

@@ -1,0 +1,57 @@
+#include "exec/mpi/message/combine.hpp"
+
+#include <algorithm>
+
+namespace circoll::mpi {
+
+int combine(const Plan& plan, const PlanStep& step, const Binding& binding) {
+  const Elements& elements = binding.elements;
+  for (const Run& run : plan.runs_of(step)) {
+    char* const dst = binding.address(run.dst.area, run.dst.offset_bytes);
+    const char* const left = binding.address(run.left.area, run.left.offset_bytes);
+    const int rc =
+        step.kind == StepKind::copy
+            ? elements.copy(dst, left, run.dst.elements)
+            : elements.reduce(dst, left, binding.address(run.right.area, run.right.offset_bytes), run.dst.elements);
+    if (rc != MPI_SUCCESS) return rc;
+  }
+  return MPI_SUCCESS;
+}
+
+/// Parts begin and end at multiples of 16 bytes (node::Taker). A user's operator gets the program's memory alone.
+bool PartCombiner::suits(const Elements& elements) {
+  const Count bytes = elements.extent_bytes;
+  return elements.kernel != nullptr && !elements.typed && bytes > 0 && node::Taker::part_unit % bytes == 0;
+}
+
+void PartCombiner::begin(const Plan& plan, const PlanStep& step, const Binding& binding) {
+  binding_ = &binding;
+  runs_ = plan.runs_of(step);
+  first_ = 0;
+  arrives_left_ = step.arrives_left;
+  error_ = MPI_SUCCESS;
+}
+
+void PartCombiner::take(std::size_t at, std::span<const std::byte> part) {
+  const auto extent = static_cast<std::size_t>(binding_->elements.extent_bytes);
+  while (!runs_.empty() && part.size() >= extent) {
+    const Run& run = runs_.front();
+    const std::size_t bytes = static_cast<std::size_t>(run.dst.elements) * extent;
+    const auto offset = static_cast<Count>(at - first_);
+    const std::size_t here = std::min(bytes - (at - first_), part.size() / extent * extent);
+    const Piece& own = arrives_left_ ? run.right : run.left;
+    const char* const message = reinterpret_cast<const char*>(part.data());
+    const char* const other = binding_->address(own.area, own.offset_bytes + offset);
+    const int rc = binding_->elements.reduce(binding_->address(run.dst.area, run.dst.offset_bytes + offset),
+                                             arrives_left_ ? message : other, arrives_left_ ? other : message,
+                                             static_cast<Count>(here / extent));
+    if (rc != MPI_SUCCESS && error_ == MPI_SUCCESS) error_ = rc;
+    at += here;
+    part = part.subspan(here);
+    if (at - first_ < bytes) continue;
+    first_ += bytes;
+    runs_ = runs_.subspan(1);
+  }
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,42 @@
+// Local steps of a plan, and reductions of what arrives.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "circoll/plan.hpp"
+#include "exec/mpi/message/channel.hpp"
+#include "exec/node/pieces.hpp"
+
+namespace circoll::mpi {
+
+/// The runs of a copy or reduction; of a step that receives as well, once the message is in its pieces. Returns an MPI
+/// error code.
+[[nodiscard]] int combine(const Plan& plan, const PlanStep& step, const Binding& binding);
+
+/// Combines a message part by part, straight from where the parts are. Parts come in order.
+class PartCombiner final : public node::Taker {
+ public:
+  /// True if elements can be combined one by one wherever they lie, and no part ends within one.
+  [[nodiscard]] static bool suits(const Elements& elements);
+
+  /// Begins a message of a step of StepKind::recv_reduce. All must outlive it.
+  void begin(const Plan& plan, const PlanStep& step, const Binding& binding);
+  /// True if the result lies where the message would: in the step's pieces.
+  [[nodiscard]] bool in_place() const {
+    const Run& run = runs_.front();
+    const Piece& message = arrives_left_ ? run.left : run.right;
+    return message.area == run.dst.area && message.offset_bytes == run.dst.offset_bytes;
+  }
+  void take(std::size_t at, std::span<const std::byte> part) override;
+  [[nodiscard]] int error() const { return error_; }
+
+ private:
+  const Binding* binding_ = nullptr;
+  std::span<const Run> runs_{};  // that are not complete
+  std::size_t first_ = 0;        // byte of the message that the first of them begins with
+  bool arrives_left_ = false;
+  int error_ = MPI_SUCCESS;
+};
+
+}  // namespace circoll::mpi
