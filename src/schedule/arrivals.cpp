@@ -24,7 +24,7 @@ struct Access {
   bool writes;
 };
 
-/// Later uses of a storage that are looked at, so that schedules of very many steps cost no more than their length.
+/// Later uses of a storage that are looked at. Schedules of very many steps shall cost no more than their length.
 constexpr std::size_t most_accesses = 4096;
 
 class Combiner {

@@ -225,17 +225,26 @@ bool Connection::read_directly(Incoming& message, std::uint64_t from) const {
 /// Parts pass through the same memory, which stays in the cache, unless the results lie there. Those that have been
 /// taken before one that cannot be read are not taken again when the message comes another way.
 bool Connection::read_parts(Incoming& message, std::uint64_t from) const {
-  for (std::size_t at = 0; at < message.bytes;) {
-    std::span<std::byte> passage;
-    message.into.for_each(message.in_place ? at : 0, std::min(part_bytes, message.bytes - at),
-                          [&](std::span<std::byte> piece) {
-                            if (passage.empty()) passage = piece;
-                          });
-    if (!copy_.read(passage.data(), from + at, passage.size())) return false;
-    message.put(at, passage);
+  std::span<std::byte> largest;
+  message.into.for_each(0, message.into.size(), [&](std::span<std::byte> piece) {
+    if (piece.size() > largest.size()) largest = piece;
+  });
+  bool right = true;
+  std::size_t at = 0;
+  const auto read = [&](std::span<std::byte> passage) {
+    right = right && copy_.read(passage.data(), from + at, passage.size());
+    if (right) message.put(at, passage);
     at += passage.size();
+  };
+  while (right && at < message.bytes) {
+    const std::size_t bytes = std::min(part_bytes, message.bytes - at);
+    if (message.in_place) {
+      message.into.for_each(at, bytes, read);
+    } else {
+      read(largest.first(std::min(bytes, largest.size())));
+    }
   }
-  return true;
+  return right;
 }
 
 void Connection::end(Stream& stream) {

@@ -63,7 +63,8 @@ class Pieces {
 /// A taker gets the parts of a message instead of memory that they are copied to.
 class Taker {
  public:
-  /// Parts begin at multiples of so many bytes of the message, and in memory where such a multiple may begin.
+  /// Parts begin at multiples of so many bytes of the message. They lie where such a multiple may begin. Otherwise they
+  /// begin where a piece of the memory does that they pass through.
   static constexpr std::int64_t part_unit = 16;
 
   Taker() = default;

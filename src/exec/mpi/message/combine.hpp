@@ -10,8 +10,8 @@
 
 namespace circoll::mpi {
 
-/// The runs of a copy or reduction; of a step that receives as well, once the message is in its pieces. Returns an MPI
-/// error code.
+/// Executes the runs of a copy or reduction. The message of a step that receives as well is in its pieces by then.
+/// Returns an MPI error code.
 [[nodiscard]] int combine(const Plan& plan, const PlanStep& step, const Binding& binding);
 
 /// Combines a message part by part, straight from where the parts are. Parts come in order.
