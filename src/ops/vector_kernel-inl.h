@@ -42,6 +42,15 @@ void vector_kernel(void* dst_bytes, const void* left_bytes, const void* right_by
   const std::size_t width = hn::Lanes(tag);
   const std::size_t lanes = elements * lanes_per_element;
 
+  // A single number is by far the most frequent reduction; a vector of one spares it the padded copies below.
+  if constexpr (lanes_per_element == 1 && sizeof(Lane) >= 4) {
+    if (lanes == 1) {
+      const hn::CappedTag<Lane, 1> one;
+      hn::StoreU(combine(one, hn::LoadU(one, left), hn::LoadU(one, right)), one, dst);
+      return;
+    }
+  }
+
   // Both vectors are loaded before the first store, which lets them overlap although dst may alias an operand.
   std::size_t i = 0;
   for (; i + 2 * width <= lanes; i += 2 * width) {

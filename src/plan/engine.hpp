@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "circoll/error.hpp"
@@ -22,15 +23,26 @@ class Engine {
   /// Begins an execution: every step that waits for nothing is started.
   template <typename Transport>
   void start(Transport& transport) {
-    const auto steps = static_cast<StepIndex>(plan_->steps.size());
-    std::copy(plan_->dependencies.in_degree.begin(), plan_->dependencies.in_degree.end(), waiting_.begin());
-    remaining_ = steps;
-    head_ = tail_ = 0;
-    for (StepIndex step = 0; step < steps; ++step) {
-      if (waiting_[step] == 0) ready_[tail_++] = step;
-    }
-    drain(transport);
+    reset();
+    begin_ready(transport);
   }
+
+  /// Begins an execution that goes another way until start_after() or end().
+  void hold() { remaining_ = plan_->steps.size(); }
+  /// Takes an execution over. Steps have ended in an order that the dependencies allow: for_each_ended(f) calls
+  /// f(step) for each of them. The others have not been begun.
+  template <typename Transport, typename ForEachEnded>
+  void start_after(Transport& transport, const ForEachEnded& for_each_ended) {
+    reset();
+    for_each_ended([&](StepIndex step) {
+      --remaining_;
+      for (const StepIndex next : plan_->dependencies.successors(step)) --waiting_[next];
+    });
+    for_each_ended([&](StepIndex step) { waiting_[step] = ended; });
+    begin_ready(transport);
+  }
+  /// All steps have ended.
+  void end() { remaining_ = 0; }
 
   /// Takes note that a step has ended, and starts what waited for it.
   template <typename Transport>
@@ -42,6 +54,22 @@ class Engine {
   [[nodiscard]] bool done() const { return remaining_ == 0; }
 
  private:
+  static constexpr std::uint32_t ended = ~std::uint32_t{0};
+
+  void reset() {
+    std::copy(plan_->dependencies.in_degree.begin(), plan_->dependencies.in_degree.end(), waiting_.begin());
+    remaining_ = plan_->steps.size();
+    head_ = tail_ = 0;
+  }
+
+  template <typename Transport>
+  void begin_ready(Transport& transport) {
+    for (StepIndex step = 0; step < plan_->steps.size(); ++step) {
+      if (waiting_[step] == 0) ready_[tail_++] = step;
+    }
+    drain(transport);
+  }
+
   void finish(StepIndex step) {
     --remaining_;
     for (const StepIndex next : plan_->dependencies.successors(step)) {

@@ -243,6 +243,64 @@ TEST(Exchange, GivenUpMessagesAreInNobodysWay) {
   }
 }
 
+/// The next message of the lane can be taken at once, if nothing else is to be done; all else is left as it was.
+TEST(Exchange, TakesAtOnceWhatComesNext) {
+  using Taken = Connection::Taken;
+  const Pair pair(Segment::default_bytes, {.direct = false}, [](End& end, const Wire& line) {
+    const auto send = [&](std::uint64_t key, std::size_t bytes) {
+      const std::vector<std::byte> data(bytes, static_cast<std::byte>(key));
+      while (!end.connection->send_at_once(key, data)) (void)end.connection->poll();
+    };
+    send(1, 8);
+    send(2, 48);
+    send(3, 0);
+    line.wait();
+    send(4, 4);
+    send(5, 16);
+    send(6, 1000);
+    EXPECT_FALSE(end.connection->send_at_once(7, std::vector<std::byte>(Connection::most_at_once + 1)));
+    line.wait();
+  });
+  Connection& connection = *pair.own.connection;
+  std::array<std::byte, 48> into{};
+  const auto take = [&](std::uint64_t key, std::size_t bytes) {
+    into.fill({});
+    Taken taken = Taken::nothing;
+    while (taken == Taken::nothing) taken = connection.take_at_once(key, std::span(into).first(bytes));
+    return taken;
+  };
+  EXPECT_EQ(connection.take_at_once(1, into), Taken::other);  // the peer's lane has not been looked for
+  Incoming other{.key = 77, .into = into};
+  connection.receive(other);
+  while (!connection.poll()) sched_yield();  // 1 has come, with others perhaps, and nobody has expected it
+  connection.abandon(other);
+  EXPECT_EQ(connection.take_at_once(1, into), Taken::other);
+  for (const std::uint64_t key : {1, 2, 3}) {
+    Incoming message{.key = key, .into = into};
+    connection.receive(message);
+    while (!message.over) (void)connection.poll();
+    EXPECT_EQ(message.bytes, key == 1 ? 8U : key == 2 ? 48U : 0U);
+  }
+  EXPECT_EQ(connection.take_at_once(4, into), Taken::nothing);
+  pair.line().go_on();
+  EXPECT_EQ(take(5, 48), Taken::other);  // 4 comes first
+  EXPECT_EQ(take(4, 3), Taken::other);   // it is longer
+  EXPECT_EQ(take(4, 48), Taken::message);
+  EXPECT_EQ(into[3], std::byte{4});
+  EXPECT_EQ(into[4], std::byte{0});
+  connection.receive(other);
+  EXPECT_EQ(take(5, 48), Taken::other);  // somebody waits for another message
+  connection.abandon(other);
+  EXPECT_EQ(take(5, 48), Taken::message);
+  EXPECT_EQ(into[15], std::byte{5});
+  EXPECT_EQ(take(6, 48), Taken::other);
+  std::vector<std::byte> rest(1001);
+  EXPECT_EQ(connection.take_at_once(6, rest), Taken::message);
+  EXPECT_EQ(std::count(rest.begin(), rest.end(), std::byte{6}), 1000);
+  EXPECT_EQ(rest.back(), std::byte{0});
+  pair.line().go_on();
+}
+
 TEST(Exchange, WithAnAddressOfNothingHasAReason) {
   End end(Segment::default_bytes);
   Address nowhere = end.segment.address();

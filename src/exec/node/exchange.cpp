@@ -118,6 +118,27 @@ bool Connection::announce(Outgoing& message) {
   return put_pieces(message);
 }
 
+bool Connection::send_stored(std::uint64_t key, std::span<const std::byte> data) {
+  const bool direct = ways_.direct && data.size() >= ways_.direct_from;
+  if (direct || data.size() > ways_.stored_to || !waiting_.empty() || writer_.full()) return false;
+  const std::size_t offset = own_store_->take(data.size());
+  if (offset == 0) return false;
+  std::memcpy(own_store_->data(offset, data.size()).data(), data.data(), data.size());
+  return put(Kind::stored, key, Announcement{.bytes = data.size(), .where = offset});
+}
+
+bool Connection::take_stored(const Line& line, std::span<std::byte> into) const {
+  if (line.kind != static_cast<std::uint16_t>(Kind::stored)) return false;
+  Announcement announcement;
+  std::memcpy(&announcement, line.data.data(), sizeof announcement);
+  if (announcement.refused != 0 || announcement.bytes > into.size()) return false;
+  const auto stored = store_.data(announcement.where, announcement.bytes);
+  if (stored.empty()) return false;
+  std::memcpy(into.data(), stored.data(), stored.size());
+  store_.give_back(announcement.where);
+  return true;
+}
+
 bool Connection::announce_direct(Outgoing& message) {
   auto place = std::find_if(offers_.begin(), offers_.end(), [](const Offer& offer) { return !offer.open; });
   if (place == offers_.end()) place = offers_.insert(place, Offer{});

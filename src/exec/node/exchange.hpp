@@ -91,6 +91,34 @@ class Connection {
     writer_.put(static_cast<std::uint16_t>(Kind::whole), key, data);
     return true;
   }
+  /// The longest message that may go and come at once.
+  static constexpr std::size_t most_at_once = 16384;
+  /// Sends a message if that can be done at once, in a line or stored. False: nothing has been done.
+  [[nodiscard]] bool send_at_once(std::uint64_t key, std::span<const std::byte> data) {
+    return data.size() <= Line::most_bytes ? send_whole(key, data) : send_stored(key, data);
+  }
+  enum class Taken : std::uint8_t {
+    nothing,  ///< there is none
+    message,  ///< it has been received
+    other,    ///< there is something else to be done, by receive() and poll()
+  };
+  /// Receives a message that is the next one in the lane, as if by receive() and poll().
+  [[nodiscard]] Taken take_at_once(std::uint64_t key, std::span<std::byte> into) {
+    if (!reader_ || !quiet()) return Taken::other;
+    const Line* const line = reader_->front();
+    if (line == nullptr) return Taken::nothing;
+    if (line->key != key) return Taken::other;
+    if (line->kind == static_cast<std::uint16_t>(Kind::whole)) {
+      const std::size_t bytes = line->length;
+      if (bytes > std::min(Line::most_bytes, into.size())) return Taken::other;
+      copy_short(into.data(), line->data.data(), bytes);
+    } else if (!take_stored(*line, into)) {
+      return Taken::other;
+    }
+    reader_->pop();
+    writer_.prepare();
+    return Taken::message;
+  }
   /// Begins to send. What is not over at once goes on in poll().
   void send(Outgoing& message);
   /// Begins to receive.
@@ -160,12 +188,20 @@ class Connection {
     Outgoing message{};
   };
 
+  /// True if poll() has nothing to do but what comes through the lane, which nobody is waiting for.
+  [[nodiscard]] bool quiet() const {
+    return expected_.empty() && early_.empty() && waiting_.empty() && piping_.empty() && pipes_.empty() &&
+           acks_.empty() && orphans_.empty();
+  }
   bool open();
   [[nodiscard]] bool put(Kind kind, std::uint64_t key, std::span<const std::byte> data);
   [[nodiscard]] bool put(Kind kind, std::uint64_t key, const Announcement& announcement);
   /// Sends the first line of the oldest message, and its pieces if it goes so. True if the next one may follow.
   bool announce(Outgoing& message);
   bool announce_direct(Outgoing& message);
+  /// Parts of send_at_once() and take_at_once().
+  [[nodiscard]] bool send_stored(std::uint64_t key, std::span<const std::byte> data);
+  [[nodiscard]] bool take_stored(const Line& line, std::span<std::byte> into) const;
   /// Writes into a pipe what it has room for. True if anything was written.
   bool fill(Outgoing& message);
   bool put_pieces(Outgoing& message);

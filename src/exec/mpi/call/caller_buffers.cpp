@@ -5,7 +5,8 @@
 #include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
-CallerBuffers::CallerBuffers(const Call& call, Rank rank, Rank size) : call_(call), rank_(rank), size_(size) {
+CallerBuffers::CallerBuffers(const Call& call, Rank rank, Rank size)
+    : call_(call), rank_(rank), size_(size), reducing_(is_reducing(call.collective)) {
   if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
     erroneous_ = true;
     return;
@@ -188,9 +189,10 @@ bool CallerBuffers::has_lasting_handles() const {
 }
 
 bool CallerBuffers::readdress() {
-  if (is_reducing(call_.collective)) return true;  // there only the call knows where its buffers are
+  if (reducing_) return true;  // there only the call knows where its buffers are
   recv_.buffer = as_base(call_.recvbuf);
   send_.buffer = as_base(in_place_ && is_exchange(call_.collective) ? call_.recvbuf : call_.sendbuf);
+  if (!library::refuses_equal_blocks) return true;
   return is_exchange(call_.collective) ? !refuses_equal_buffers() : !refuses_own_block();
 }
 

@@ -65,6 +65,17 @@ class CallerBuffers {
   void discard(std::span<const Block> blocks, std::span<const Count> counts);
   [[nodiscard]] bool discards() const { return discarded_bytes_ >= 0; }
 
+  /// True if schedules work in the caller's buffers as they are. Then before() and after() have nothing to do, and
+  /// bases do not depend on staging memory. Not after discard().
+  [[nodiscard]] bool direct() const {
+    return reducing_ ? !(in_place_ && is_reduce_scatter(call_.collective)) : !send_.staged() && !recv_.staged();
+  }
+  /// send_base() and recv_base() where that is so.
+  [[nodiscard]] char* direct_send() const {
+    if (!reducing_) return send_.buffer;
+    return in_place_ ? nullptr : as_base(call_.sendbuf);
+  }
+  [[nodiscard]] char* direct_recv() const { return reducing_ ? as_base(call_.recvbuf) : recv_.buffer; }
   [[nodiscard]] Count send_staging_bytes() const;
   [[nodiscard]] Count recv_staging_bytes() const;
   [[nodiscard]] char* send_base(std::byte* staging) const;
@@ -94,6 +105,7 @@ class CallerBuffers {
   const Call& call_;
   Rank rank_;
   Rank size_;
+  bool reducing_;
   bool erroneous_ = false;
   std::string_view unsupported_{};
   bool in_place_ = false;  ///< as the caller says it

@@ -50,6 +50,8 @@ class Arena {
     }
     return block_.data;
   }
+  /// True if acquire() of so many bytes would give the block that there is, or none is needed.
+  [[nodiscard]] bool keeps(std::size_t bytes) const { return block_.bytes >= bytes; }
   /// reset(), unless the block is so small that its owner may keep it for the next time.
   void shrink() noexcept {
     constexpr std::size_t small = 4096;

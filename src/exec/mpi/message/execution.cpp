@@ -25,7 +25,7 @@ constexpr std::uint64_t polls_before_looking = std::uint64_t{1} << 20U;
 }  // namespace
 
 Execution::Execution(const Plan& plan, const MessageTable& messages)
-    : plan_(&plan), engine_(plan), mpi_(plan, messages) {}
+    : plan_(&plan), engine_(plan), mpi_(plan, messages), straight_(plan) {}
 
 void Execution::start(const Binding& binding) {
   binding_ = &binding;
@@ -36,8 +36,51 @@ void Execution::start(const Binding& binding) {
     node_ = channel.get();
     add_channel(std::move(channel));
   }
-  for (const auto& channel : others_) channel->start(binding);
-  engine_.start(*this);
+  if (node_ != nullptr && others_.size() == 1) {
+    node_->start(binding);
+  } else {
+    for (const auto& channel : others_) channel->start(binding);
+  }
+  if (may_go_straight()) {
+    way_ = Way::straight;
+    engine_.hold();
+    straight_.start();
+    (void)go_straight({});
+  } else {
+    way_ = Way::engine;
+    engine_.start(*this);
+  }
+}
+
+bool Execution::may_go_straight() {
+  const bool neighbours = binding_->route.neighbours != nullptr;
+  if (others_.size() != (neighbours ? 1U : 0U) || (neighbours && node_ == nullptr)) return false;
+  const std::uint32_t changes = neighbours ? node_->changes() : 0;
+  if (changes != straight_for_) {
+    straight_.set_ends(neighbours ? node_ : nullptr);
+    straight_for_ = changes;
+  }
+  return straight_.serves(*binding_);
+}
+
+bool Execution::go_straight(Straight::Patience patience) {
+  const auto local = [this](StepIndex step) {
+    combine(plan_->steps[step]);
+    return error_ == MPI_SUCCESS;
+  };
+  switch (straight_.run(*binding_, patience, local)) {
+    case Straight::State::waiting:
+      return false;
+    case Straight::State::over:
+      way_ = Way::ended;
+      if (error_ == MPI_SUCCESS) engine_.end();
+      return true;
+    case Straight::State::stuck:
+      break;
+  }
+  way_ = Way::engine;
+  engine_.start_after(*this, [this](const auto& ended) { straight_.for_each_ended(ended); });
+  return true;
 }
 
 int Execution::failure_of_others() const {
@@ -67,6 +110,7 @@ bool Execution::advance(bool inside_mpi) {
   }
   if (engine_.done()) return true;
   news_ = false;
+  if (way_ == Way::straight) return go_straight({}) && (failed() || engine_.done());
   collect(inside_mpi && others_.empty() ? mpi_.wait() : mpi_.poll());
   if (node_ != nullptr) {
     collect(node_->poll());
@@ -81,6 +125,11 @@ bool Execution::advance(bool inside_mpi) {
 }
 
 int Execution::wait() {
+  if (way_ == Way::straight) {
+    const Straight::Patience patience{.now = 16, .in_all = binding_->route.neighbours->crowded() ? 32U : 512U};
+    while (!go_straight(patience)) continue;
+  }
+  if (way_ == Way::ended) return error_;
   std::uint64_t idle = 0;
   while (!advance(library::waits_inside_mpi)) {
     idle = news_ ? 0 : idle + 1;
@@ -131,7 +180,8 @@ void Execution::abandon() noexcept {
 }
 
 std::size_t Execution::memory_bytes() const {
-  return sizeof(Execution) + plan_->steps.size() * 2 * sizeof(std::uint32_t) + mpi_.memory_bytes();
+  return sizeof(Execution) + plan_->steps.size() * 2 * sizeof(std::uint32_t) + mpi_.memory_bytes() +
+         straight_.memory_bytes();
 }
 
 }  // namespace circoll::mpi

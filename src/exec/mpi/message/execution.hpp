@@ -11,6 +11,7 @@
 #include "exec/mpi/message/channel.hpp"
 #include "exec/mpi/message/mpi_channel.hpp"
 #include "exec/mpi/message/node_channel.hpp"
+#include "exec/mpi/message/straight.hpp"
 #include "plan/engine.hpp"
 
 namespace circoll::mpi {
@@ -48,7 +49,18 @@ class Execution {
   bool begin(StepIndex step);
 
  private:
+  /// The way in which an execution goes on.
+  enum class Way : std::uint8_t {
+    engine,
+    straight,  ///< the list is being gone through, and the engine has nothing to do
+    ended,     ///< along the list: no message can have failed
+  };
+
   [[nodiscard]] bool advance(bool inside_mpi);
+  /// Finds out whether the list serves this execution.
+  [[nodiscard]] bool may_go_straight();
+  /// Goes on along the list. False: it has stopped at a message that has not come.
+  bool go_straight(Straight::Patience patience);
   /// advance() has had no news so many times.
   void wait_a_little(std::uint64_t idle);
   void collect(std::span<const StepIndex> ended);
@@ -66,9 +78,12 @@ class Execution {
   const Binding* binding_ = nullptr;
   int error_ = MPI_SUCCESS;  ///< of local steps
   bool news_ = false;        ///< whether the last advance() has had any
+  Way way_ = Way::engine;
   MpiChannel mpi_;
   std::vector<std::unique_ptr<Channel>> others_;
   NodeChannel* node_ = nullptr;  ///< the first of others_, if it is the one of its own; called without a table
+  Straight straight_;
+  std::uint32_t straight_for_ = ~std::uint32_t{0};  ///< NodeChannel::changes(), or 0: whose ends the list has
 };
 
 }  // namespace circoll::mpi

@@ -43,6 +43,7 @@ void NodeChannel::find_ends() {
   completed_.resize(transfers_.size());
   if (several_sent) from_.resize(plan_->pieces.size());
   if (several_received) into_.resize(plan_->pieces.size());
+  ++changes_;
   range_ = route.range->id();
   span_ = route.span;
 }

@@ -23,6 +23,11 @@ class NodeChannel final : public Channel {
   void start(const Binding& binding) override;
   /// True if the peer of a message is a neighbour. After start() with a route that has some.
   [[nodiscard]] bool serves(StepIndex step) const { return ends_[step].peer != nullptr; }
+  /// The neighbour of such a message, and its key without the route's offset.
+  [[nodiscard]] node::Peer* peer(StepIndex step) const { return ends_[step].peer; }
+  [[nodiscard]] std::uint64_t key(StepIndex step) const { return ends_[step].key; }
+  /// The number of times that serves() has got other answers.
+  [[nodiscard]] std::uint32_t changes() const { return changes_; }
   bool begin(StepIndex step) override;
   [[nodiscard]] std::span<const StepIndex> poll() override;
   [[nodiscard]] int error() const override { return error_; }
@@ -84,6 +89,7 @@ class NodeChannel final : public Channel {
   std::vector<End> ends_;    ///< by steps
   std::uint64_t range_ = 0;  ///< of the tags that ends_ is for
   std::uint32_t span_ = 0;   ///< likewise
+  std::uint32_t changes_ = 0;
   int error_ = MPI_SUCCESS;
   int truncation_ = MPI_SUCCESS;
   std::vector<std::unique_ptr<Transfer>> transfers_;  ///< the first ones are under way

@@ -18,7 +18,9 @@ class PendingCall : public Pending {
   PendingCall(const Call& call, CommState& state, const Observer& observer);
 
   /// Makes it another call's, if it is one to which the same applies (Operation::again).
-  [[nodiscard]] bool again(const Call& call, const InternedChoice& choice) { return operation_.again(call, choice); }
+  [[nodiscard]] bool again(const Call& call, const InternedChoice& choice) {
+    return operation_.again(call, CallShape(call), choice);
+  }
   void set_observer(const Observer& observer) {
     observer_ = observer;
     entered();

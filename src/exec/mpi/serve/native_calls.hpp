@@ -28,8 +28,10 @@ class NativeCalls {
 
   /// The memory of a call like this one, or nullptr.
   [[nodiscard]] const Known* find(const Call& call, const InternedChoice& choice) const {
+    return sets_.empty() ? nullptr : find(CallShape(call), choice);
+  }
+  [[nodiscard]] const Known* find(const CallShape& shape, const InternedChoice& choice) const {
     if (sets_.empty()) return nullptr;
-    const CallShape shape(call);
     for (const Entry& entry : sets_[set_of(shape)].entries) {
       if (entry.choice == &choice && entry.shape == shape) return &entry.known;
     }

@@ -50,13 +50,6 @@ bool Operation::prepare(const InternedChoice& choice) {
   return plan_->has_plan();
 }
 
-bool Operation::again(const Call& call, const InternedChoice& choice) {
-  if (!repeatable_ || choice_ != &choice || shape_ != CallShape(call) || !plan_->cached()) return false;
-  call_.sendbuf = call.sendbuf;
-  call_.recvbuf = call.recvbuf;
-  return user_.readdress();
-}
-
 Signature Operation::placed(Signature signature) const {
   signature.head.cores = state_.placement().cores;
   signature.head.nodes = state_.placement().nodes;
@@ -128,6 +121,7 @@ void Operation::give_back_execution() noexcept {
 
 void Operation::end(int error, bool matched) noexcept {
   if (error_ == MPI_SUCCESS) error_ = error;
+  if (error_ != MPI_SUCCESS) lasting_ = false;
   if (error_ != MPI_SUCCESS && !matched) spoil();
   memory_.shrink();
   phase_ = Phase::idle;
@@ -233,6 +227,28 @@ void Operation::start_data() {
     return;
   }
   execute(*plan_);
+}
+
+/// A blocking call has the same tags always. With execution and memory kept nothing else is new.
+int Operation::run_again() {
+  binding_.base[static_cast<std::size_t>(Area::send)] = user_.direct_send();
+  binding_.base[static_cast<std::size_t>(Area::recv)] = user_.direct_recv();
+  error_ = MPI_SUCCESS;
+  phase_ = Phase::data;
+  execution_->start(binding_);
+  if (const int rc = execution_->wait(); rc != MPI_SUCCESS) [[unlikely]] {
+    end(rc, execution_->complete());
+  }
+  phase_ = Phase::idle;
+  return error_;
+}
+
+int Operation::run_anew() {
+  start();
+  const int error = wait();
+  lasting_ = error == MPI_SUCCESS && repeatable_ && division_.lasting && order_ == Order::blocking && user_.direct() &&
+             memory_.keeps(static_cast<std::size_t>(division_.bytes));
+  return error;
 }
 
 void Operation::end_data() {

@@ -45,7 +45,12 @@ class Operation {
   }
   /// Makes a served operation that of another call on the communicator if prepare() is known to find the same plan. The
   /// call may have other buffers. False: has no use any more. Not while it is under way.
-  [[nodiscard]] bool again(const Call& call, const InternedChoice& choice);
+  [[nodiscard]] bool again(const Call& call, const CallShape& shape, const InternedChoice& choice) {
+    if (choice_ != &choice || !repeatable_ || shape_ != shape || !plan_->cached()) return false;
+    call_.sendbuf = call.sendbuf;
+    call_.recvbuf = call.recvbuf;
+    return user_.readdress();
+  }
   [[nodiscard]] Collective collective() const { return call_.collective; }
   /// The size of the communicator.
   [[nodiscard]] Rank size() const { return state_.size(); }
@@ -75,6 +80,8 @@ class Operation {
   [[nodiscard]] bool progress();
   /// Until it is over. Returns an MPI error code.
   int wait();
+  /// start() and wait() of a call that may have been made before.
+  int run() { return lasting_ && state_.usable() ? run_again() : run_anew(); }
   [[nodiscard]] int error() const { return error_; }
   /// Ends it with an error, after an exception.
   void fail(int error) noexcept;
@@ -91,6 +98,8 @@ class Operation {
   bool find_data_plan(bool wait);
   void start_prologue();
   void start_data();
+  int run_anew();
+  int run_again();
   void divide_memory();
   /// The first or second execution of a start. They have the same tags, as every rank does one after the other.
   void execute(BoundPlan& plan);
@@ -118,6 +127,7 @@ class Operation {
   std::shared_ptr<BoundPlan> plan_{};
   bool counts_known_ = false;  ///< by an earlier start
   bool repeatable_ = false, repeatable_with_counts_ = false;
+  bool lasting_ = false;  ///< a start changes nothing but the addresses of the caller's buffers
   Order order_ = Order::blocking;
   int units_ = 1;  ///< of tags
   std::uint64_t number_ = 0;

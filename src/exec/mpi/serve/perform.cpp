@@ -53,6 +53,24 @@ Outcome erroneous_call(const Call& call, Unserved unserved, std::string_view rea
   return native(call, reason);
 }
 
+/// A call that was served before, on the communicator that keeps its operation, and with it the plan.
+Outcome execute_again(Operation& operation) {
+  int error = MPI_SUCCESS;
+  try {
+    error = operation.run();
+  } catch (...) {
+    operation.fail(MPI_ERR_INTERN);  // messages may be under way
+    throw;
+  }
+  const std::shared_ptr<BoundPlan>& plan = operation.plan();
+  // Who has it need not be counted while all goes well: an error handler may free the communicator.
+  return Outcome{.error = error,
+                 .plan = error == MPI_SUCCESS ? std::shared_ptr<const BoundPlan>(std::shared_ptr<void>(), plan.get())
+                                              : std::shared_ptr<const BoundPlan>(plan),
+                 .reason = plan->why(),
+                 .bytes = operation.bytes()};
+}
+
 /// A call that has been prepared and can be served.
 Outcome execute(Operation& operation, bool timed) {
   double begin_s = 0;
@@ -95,7 +113,7 @@ Outcome perform_anew(Operation& operation, CommState& state, const Call& call, c
 Outcome perform_on(CommState& state, const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
   KnownCalls& known_calls = state.attached<KnownCalls>();
   ServedCalls& recent = known_calls.served;
-  if (Operation* const known = recent.find(call, choice)) return execute(*known, timed);
+  if (Operation* const known = recent.find(call, CallShape(call), choice)) return execute(*known, timed);
   if (is_irregular(call.collective) || !recent.has_seen(call, choice)) {
     Operation operation(call, state, known_calls.counts);
     return perform_anew(operation, state, call, choice, unserved, timed);
@@ -122,8 +140,17 @@ FoundCommunicator find_communicator(const Call& call, const InternedChoice& choi
 }
 
 Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
-  if (const NativeCalls::Known* known = known_native(call, choice)) {
-    return again_not_served(call, choice, unserved, known->reason, known->bytes);
+  if (CommState* const state = CommState::last_used(call.comm)) {
+    if (KnownCalls* const calls = state->find_attached<KnownCalls>()) {
+      const CallShape shape(call);
+      if (const NativeCalls::Known* known = calls->native.find(shape, choice)) {
+        return again_not_served(call, choice, unserved, known->reason, known->bytes);
+      }
+      // A call that was served before means what it meant then.
+      if (Operation* const known = state->usable() ? calls->served.find(call, shape, choice) : nullptr) {
+        return with_memory(*state, [&] { return timed ? execute(*known, true) : execute_again(*known); });
+      }
+    }
   }
   const FoundCommunicator found = find_communicator(call, choice);
   if (found.error != MPI_SUCCESS)
@@ -133,9 +160,9 @@ Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserve
                            : not_served(call, choice, unserved, found.native_reason, 0);
   }
   return with_memory(*found.state, [&] {
-    // A call that was served before means what it meant then.
+    // The thread may not have remembered the communicator.
     ServedCalls& served = found.state->attached<KnownCalls>().served;
-    if (Operation* const known = served.find(call, choice)) return execute(*known, timed);
+    if (Operation* const known = served.find(call, CallShape(call), choice)) return execute(*known, timed);
     const Meaning meaning(call, choice, *found.state);
     if (const NativeCalls::Known* known = meaning.native()) {
       return again_not_served(meaning.call(), meaning.choice(), unserved, known->reason, known->bytes);

@@ -17,9 +17,9 @@ namespace circoll::mpi {
 class ServedCalls {
  public:
   /// The operation of an earlier call of the same kind, or nullptr.
-  [[nodiscard]] Operation* find(const Call& call, const InternedChoice& choice) {
+  [[nodiscard]] Operation* find(const Call& call, const CallShape& shape, const InternedChoice& choice) {
     for (const std::unique_ptr<Operation>& operation : operations_) {
-      if (operation != nullptr && operation->again(call, choice)) return operation.get();
+      if (operation != nullptr && operation->again(call, shape, choice)) return operation.get();
     }
     return nullptr;
   }

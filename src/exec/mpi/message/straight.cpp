@@ -1,0 +1,93 @@
+#include "exec/mpi/message/straight.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace circoll::mpi {
+namespace {
+
+/// Steps that are ready are done in this order: what others wait for first, and what is waited for last, so that nothing
+/// waits for a receive that could have been done.
+int turn_of(const PlanStep& step) {
+  if (step.kind == StepKind::send) return 0;
+  return step.kind == StepKind::recv ? 2 : 1;
+}
+
+/// The steps of a short plan in an order that its dependencies allow.
+std::vector<StepIndex> order_of(const Plan& plan) {
+  std::vector<std::uint32_t> waiting = plan.dependencies.in_degree;
+  std::vector<StepIndex> order, ready;
+  const auto earlier = [&](StepIndex a, StepIndex b) {
+    return std::pair(turn_of(plan.steps[a]), a) < std::pair(turn_of(plan.steps[b]), b);
+  };
+  for (StepIndex step = 0; step < plan.steps.size(); ++step) {
+    if (waiting[step] == 0) ready.push_back(step);
+  }
+  while (!ready.empty()) {
+    const auto place = std::min_element(ready.begin(), ready.end(), earlier);
+    const StepIndex step = *place;
+    ready.erase(place);
+    order.push_back(step);
+    for (const StepIndex next : plan.dependencies.successors(step)) {
+      if (--waiting[next] == 0) ready.push_back(next);
+    }
+  }
+  return order;
+}
+
+/// True if all steps from order[place + 1] on wait for the one at `place`, by themselves or by others.
+bool is_alone(const Plan& plan, std::span<const StepIndex> order, std::size_t place) {
+  std::vector<bool> waits(plan.steps.size(), false);
+  waits[order[place]] = true;
+  for (std::size_t i = place; i < order.size(); ++i) {
+    if (!waits[order[i]]) return false;
+    for (const StepIndex next : plan.dependencies.successors(order[i])) waits[next] = true;
+  }
+  return true;
+}
+
+}  // namespace
+
+Straight::Straight(const Plan& plan) {
+  if (plan.steps.empty() || plan.steps.size() > most_steps) return;
+  const std::vector<StepIndex> order = order_of(plan);
+  list_.reserve(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (!add(plan, order[i])) {
+      list_.clear();
+      return;
+    }
+    list_.back().alone = list_.back().kind == Kind::receive && is_alone(plan, order, i);
+  }
+}
+
+/// False if the step cannot be in a list.
+bool Straight::add(const Plan& plan, StepIndex step) {
+  const PlanStep& s = plan.steps[step];
+  Entry& entry = list_.emplace_back();
+  entry.step = step;
+  if (s.kind == StepKind::reduce || s.kind == StepKind::copy) return true;
+  if ((s.kind != StepKind::send && s.kind != StepKind::recv) || s.length > 1 || s.empty) return false;
+  entry.kind = s.kind == StepKind::send ? Kind::send : Kind::receive;
+  if (s.length == 1) {
+    const Piece& piece = plan.pieces[s.first];
+    entry.area = piece.area;
+    entry.offset_bytes = piece.offset_bytes;
+    entry.bytes = static_cast<std::size_t>(piece.elements * plan.extent_bytes);
+  }
+  return entry.bytes <= node::Connection::most_at_once;
+}
+
+void Straight::set_ends(const NodeChannel* node) {
+  reaches_all_ = !list_.empty();
+  for (Entry& entry : list_) {
+    if (entry.kind == Kind::local) continue;
+    reaches_all_ = reaches_all_ && node != nullptr && node->serves(entry.step);
+    if (!reaches_all_) return;
+    entry.peer = node->peer(entry.step);
+    entry.key = node->key(entry.step);
+  }
+}
+
+}  // namespace circoll::mpi
