@@ -15,45 +15,10 @@
 
 #include "exec/node/exchange.hpp"
 #include "gtest/gtest.h"
-#include "node_processes.hpp"
+#include "node_pair.hpp"
 
 namespace circoll::node {
 namespace {
-
-/// One process's end of a connection.
-struct End {
-  explicit End(std::size_t bytes) : segment(bytes), board(segment.data(), 4), store(board.memory()) {}
-  void connect(const Address& peer, const Ways& ways) {
-    connection = std::make_unique<Connection>(segment, board, store, peer, ways);
-  }
-
-  Segment segment;
-  Board board;
-  Store store;
-  std::unique_ptr<Connection> connection{};
-};
-
-/// Connects this process with a forked one, which runs body(end, line).
-class Pair {
- public:
-  using Body = std::function<void(End&, const Wire&)>;
-  Pair(std::size_t bytes, const Ways& ways, const Body& body)
-      : own(bytes), peer_([bytes, ways, body](const Wire& line) {
-          End end(bytes);
-          line.put(end.segment.address());
-          end.connect(*line.get<Address>(), ways);
-          body(end, line);
-        }) {
-    peer_.line().put(own.segment.address());
-    own.connect(*peer_.line().get<Address>(), ways);
-  }
-
-  End own;
-  [[nodiscard]] const Wire& line() const { return peer_.line(); }
-
- private:
-  Process peer_;
-};
 
 /// The messages of one direction, which both processes compute: keys that repeat, and sizes of every kind.
 struct Traffic {
@@ -164,6 +129,15 @@ TEST(Exchange, ByAllWays) { expect_exchange(Segment::default_bytes, {}, 200'000)
 TEST(Exchange, WithoutDirectReading) { expect_exchange(Segment::default_bytes, {.direct = false}, 200'000); }
 
 TEST(Exchange, DirectlyWhateverTheSize) { expect_exchange(Segment::default_bytes, {.direct_from = 49}, 200'000); }
+
+TEST(Exchange, DirectlyByBothEnds) {
+  expect_exchange(Segment::default_bytes, {.direct_from = 49, .shared_from = 5000}, 600'000);
+}
+
+/// There is seldom room for the progress of a message.
+TEST(Exchange, DirectlyByBothEndsWithLittleMemory) {
+  expect_exchange(8192, {.direct_from = 49, .shared_from = 5000}, 300'000);
+}
 
 TEST(Exchange, ThroughLittleMemory) {
   expect_exchange(48 * 1024, {.direct = false, .stored_to = 1024, .pipe_bytes = 4096}, 60'000);
