@@ -130,6 +130,15 @@ TEST(Exchange, WithoutDirectReading) { expect_exchange(Segment::default_bytes, {
 
 TEST(Exchange, DirectlyWhateverTheSize) { expect_exchange(Segment::default_bytes, {.direct_from = 49}, 200'000); }
 
+TEST(Exchange, DirectlyByBothEnds) {
+  expect_exchange(Segment::default_bytes, {.direct_from = 49, .shared_from = 5000}, 600'000);
+}
+
+/// There is seldom room for the progress of a message.
+TEST(Exchange, DirectlyByBothEndsWithLittleMemory) {
+  expect_exchange(8192, {.direct_from = 49, .shared_from = 5000}, 300'000);
+}
+
 TEST(Exchange, ThroughLittleMemory) {
   expect_exchange(48 * 1024, {.direct = false, .stored_to = 1024, .pipe_bytes = 4096}, 60'000);
 }

@@ -1,11 +1,14 @@
-// A pair of processes that are connected, for tests of messages between them.
+// A connection of this process with one that is forked for the test.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <memory>
 
+#include "exec/node/board.hpp"
 #include "exec/node/exchange.hpp"
+#include "exec/node/segment.hpp"
+#include "exec/node/store.hpp"
 #include "node_processes.hpp"
 
 namespace circoll::node {
@@ -40,6 +43,10 @@ class Pair {
 
   End own;
   [[nodiscard]] const Wire& line() const { return peer_.line(); }
+  void kill_it() {
+    peer_.kill_it();
+    peer_.wait_for_end();
+  }
 
  private:
   Process peer_;

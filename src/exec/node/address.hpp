@@ -10,7 +10,7 @@
 namespace circoll::node {
 
 /// The layout of segments and addresses. Processes of different versions do not share memory.
-inline constexpr std::uint32_t layout_version = 1;
+inline constexpr std::uint32_t layout_version = 2;
 
 /// Where the segment of a process is, or why it has none. Plain data, to be exchanged, as by MPI_Allgather; it may come
 /// from anywhere, and what it says is believed only as far as it has been checked.

@@ -35,6 +35,7 @@ std::span<const std::byte> bytes_of(const T& value) {
 Connection::Connection(const Segment& own_segment, Board& own_board, Store& own_store, const Address& peer,
                        const Ways& ways)
     : ways_(ways),
+      address_(peer),
       own_store_(&own_store),
       own_nonce_(own_segment.address().nonce),
       peer_(own_segment.address(), peer),
@@ -53,6 +54,8 @@ Connection::Connection(const Segment& own_segment, Board& own_board, Store& own_
   expected_.reserve(usual);
   early_.reserve(2 * usual);
   pipes_.reserve(usual);
+  reading_.reserve(usual);
+  writing_.reserve(usual);
   out_->reads_directly.store(copy_.reading() == Reason::none ? 1 : 0, std::memory_order_relaxed);
   writer_ = LaneWriter(*out_);
 }
@@ -142,10 +145,11 @@ bool Connection::take_stored(const Line& line, std::span<std::byte> into) const 
 bool Connection::announce_direct(Outgoing& message) {
   auto place = std::find_if(offers_.begin(), offers_.end(), [](const Offer& offer) { return !offer.open; });
   if (place == offers_.end()) place = offers_.insert(place, Offer{});
-  *place = {.message = &message, .open = true};
+  *place = {.message = &message, .open = true, .shared = share(message)};
   const auto id = static_cast<std::uint64_t>(place - offers_.begin());
   const auto address = reinterpret_cast<std::uintptr_t>(message.data.one().data());
-  return put(Kind::direct, message.key, Announcement{.bytes = message.data.size(), .where = address, .id = id});
+  return put(Kind::direct, message.key,
+             Announcement{.bytes = message.data.size(), .where = address, .id = id, .shared = place->shared});
 }
 
 bool Connection::fill(Outgoing& message) {
@@ -212,14 +216,7 @@ void Connection::deliver(Incoming& message, Kind kind, const Announcement& annou
       message.over = true;
       return;
     case Kind::direct:
-      if (read_directly(message, announcement.where)) {
-        acks_.push_back({.id = announcement.id, .message = &message});
-      } else {
-        refused_.push_back({.id = announcement.id, .message = &message});
-        acks_.push_back({.id = announcement.id, .refused = true});
-      }
-      (void)acknowledge();
-      return;
+      return deliver_directly(message, announcement);
     case Kind::piped:
       pipes_.push_back({.message = &message, .announcement = announcement});
       if (drain(pipes_.back()) && pipes_.back().over) pipes_.pop_back();
@@ -230,6 +227,17 @@ void Connection::deliver(Incoming& message, Kind kind, const Announcement& annou
       if (!message.over) pieces_ = Stream{.message = &message, .announcement = announcement, .come = data.size()};
       return;
   }
+}
+
+void Connection::deliver_directly(Incoming& message, const Announcement& announcement) {
+  if (begin_shared(message, announcement)) return;
+  answer(&message, announcement.id, !read_directly(message, announcement.where));
+  (void)acknowledge();
+}
+
+void Connection::answer(Incoming* message, std::uint64_t id, bool refused) {
+  if (refused) refused_.push_back({.id = id, .message = message});
+  acks_.push_back({.id = id, .message = refused ? nullptr : message, .refused = refused});
 }
 
 /// Some memory cannot be read by other processes, that of a device for one.
@@ -305,6 +313,7 @@ void Connection::take(const Line& line) {
   Announcement announcement{.bytes = data.size()};
   if (kind != Kind::whole) std::memcpy(&announcement, line.data.data(), sizeof announcement);
   if (kind == Kind::ack) return take_acknowledgement(announcement);
+  if (kind == Kind::destination) return take_destination(announcement);
   const auto content = kind == Kind::whole ? data : std::span<const std::byte>();
   Incoming* const message = expected(line.key, announcement);
   if (message == nullptr) return keep_early(kind, line.key, announcement, content);
@@ -325,7 +334,10 @@ bool Connection::take_the_expected(const Line& line) {
 
 void Connection::take_acknowledgement(const Announcement& announcement) {
   if (announcement.id >= offers_.size() || !offers_[announcement.id].open) return;
-  Outgoing* const message = std::exchange(offers_[announcement.id], {}).message;
+  const Offer offer = std::exchange(offers_[announcement.id], {});
+  std::erase_if(writing_, [&](const Writing& one) { return one.id == announcement.id; });
+  if (offer.shared != 0) own_store_->give_back(offer.shared);
+  Outgoing* const message = offer.message;
   if (message == nullptr) return;
   if (announcement.refused == 0) {
     message->over = true;
@@ -386,7 +398,7 @@ bool Connection::acknowledge() {
   return moved;
 }
 
-bool Connection::poll() {
+bool Connection::poll(bool idle) {
   if (!open()) return false;
   bool moved = false;
   while (const Line* const line = reader_->front()) {
@@ -394,7 +406,10 @@ bool Connection::poll() {
     reader_->pop();
     moved = true;
   }
-  if (pipes_.empty() && acks_.empty() && piping_.empty() && waiting_.empty()) return moved;
+  if (pipes_.empty() && acks_.empty() && piping_.empty() && waiting_.empty() && reading_.empty() && writing_.empty())
+    return moved;
+  // The peer reads itself what this process sends, so what it has sent comes first.
+  moved = read_shared() || (idle && write_shared()) || moved;
   for (Stream& pipe : pipes_) moved = drain(pipe) || moved;
   std::erase_if(pipes_, [](const Stream& pipe) { return pipe.over; });
   moved = acknowledge() || moved;
@@ -414,6 +429,7 @@ void Connection::abandon(Incoming& message) noexcept {
     if (pipe.message == &message) pipe.message = nullptr;
   }
   if (pieces_ && pieces_->message == &message) pieces_->message = nullptr;
+  stop_shared(message);
   for (std::size_t i = 0; i < acks_.size(); ++i) {
     if (acks_[i].message == &message) acks_[i].message = nullptr;
   }
@@ -437,6 +453,7 @@ Outgoing* Connection::orphan_of(const Outgoing& message) noexcept {
 }
 
 void Connection::abandon(Outgoing& message) noexcept {
+  std::erase_if(writing_, [&](const Writing& one) { return offers_[one.id].message == &message; });
   for (Offer& offer : offers_) {
     if (offer.message == &message) offer.message = nullptr;
   }

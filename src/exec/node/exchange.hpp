@@ -2,7 +2,8 @@
 //
 // Messages of two processes are matched by keys, in the order in which they were sent. The sender chooses the way of
 // each message and says it in a line of a lane: in the line itself, stored in the sender's segment, read directly from
-// the sender's memory, through a pipe in the segment, or, where the segment has no room, in pieces through the lane.
+// the sender's memory, through a pipe in the segment, or, where the segment has no room, in pieces through the lane. A
+// long message that is read directly is written by the sender, too, if that has nothing else to do (shared_copy.hpp).
 // The last needs no memory and no agreement, so that every message arrives whatever else is under way. Lines are taken
 // out of the lane whether or not anybody expects them, so that no message is in the way of another.
 #pragma once
@@ -24,6 +25,7 @@
 #include "exec/node/peer_segment.hpp"
 #include "exec/node/pieces.hpp"
 #include "exec/node/segment.hpp"
+#include "exec/node/shared_copy.hpp"
 #include "exec/node/store.hpp"
 
 namespace circoll::node {
@@ -32,7 +34,8 @@ namespace circoll::node {
 struct Outgoing {
   std::uint64_t key = 0;
   Pieces<const std::byte> data{};
-  bool over = false;  ///< the data may be written to
+  bool may_help = true;  ///< there is a processor for this process, so that it may copy a part of a long message
+  bool over = false;     ///< the data may be written to
   // For the exchange.
   std::size_t done = 0;       // bytes that have gone into the pipe or, in pieces, into the lane
   std::size_t pipe = 0;       // the offset of its pipe
@@ -44,8 +47,9 @@ struct Outgoing {
 struct Incoming {
   std::uint64_t key = 0;
   Pieces<std::byte> into{};
-  Taker* taker = nullptr;  ///< it gets the parts, in order, and `into` is memory that they may pass through
-  bool in_place = false;   ///< the taker's results are in `into`, so that parts pass through their own places only
+  Taker* taker = nullptr;     ///< it gets the parts, in order, and `into` is memory that they may pass through
+  bool in_place = false;      ///< the taker's results are in `into`, so that parts pass through their own places only
+  bool may_be_helped = true;  ///< the sender may write a part, which is slower to be used then
   bool over = false;
   bool truncated = false;        ///< the message was longer
   Reason reason = Reason::none;  ///< why it has not come
@@ -66,10 +70,11 @@ struct Incoming {
 
 /// The ways that a sender chooses among.
 struct Ways {
-  bool direct = true;               ///< if peers can read the sender's memory
-  std::size_t direct_from = 32768;  ///< bytes from which on they do
-  std::size_t stored_to = 16384;    ///< bytes up to which a message is stored as a whole
-  std::size_t pipe_bytes = 65536;   ///< of the memory of a pipe
+  bool direct = true;                ///< if peers can read the sender's memory
+  std::size_t direct_from = 32768;   ///< bytes from which on they do
+  std::size_t shared_from = 524288;  ///< bytes from which on the sender writes a part of what they read
+  std::size_t stored_to = 16384;     ///< bytes up to which a message is stored as a whole
+  std::size_t pipe_bytes = 65536;    ///< of the memory of a pipe
 };
 
 /// The connection with one peer. Used by one thread at a time.
@@ -84,6 +89,8 @@ class Connection {
   [[nodiscard]] const Ways& ways() const { return ways_; }
   /// Why this process does not read the peer's memory directly.
   [[nodiscard]] Reason reading() const { return copy_.reading(); }
+  /// The bytes of its messages that this process has written into the peer's memory.
+  [[nodiscard]] std::uint64_t written_bytes() const { return written_bytes_; }
 
   /// Sends a message that fits into a line, if that can be done at once. False: nothing has been done.
   [[nodiscard]] bool send_whole(std::uint64_t key, std::span<const std::byte> data) {
@@ -132,8 +139,9 @@ class Connection {
       receive_early(message);
     }
   }
-  /// Goes on with everything as far as possible without waiting. True if anything has moved.
-  bool poll();
+  /// Goes on with everything as far as possible without waiting. True if anything has moved. `idle`: this process has
+  /// nothing to do but to wait, so that it may help the peer.
+  bool poll(bool idle = true);
   /// Gives a message up that is not over. Its memory is not written to any more when this returns.
   void abandon(Incoming& message) noexcept;
   /// Gives a message up that is not over. What is left of it is copied, so that the peer does not wait for it in vain.
@@ -141,14 +149,16 @@ class Connection {
   void abandon(Outgoing& message) noexcept;
 
  private:
-  enum class Kind : std::uint16_t { whole, stored, direct, piped, pieces, piece, ack };
+  enum class Kind : std::uint16_t { whole, stored, direct, piped, pieces, piece, ack, destination };
   /// The content of a line that announces a message that is not in it.
   struct Announcement {
     std::uint64_t bytes = 0;
     std::uint64_t where = 0;  ///< an offset in the sender's store, or an address
     std::uint64_t id = 0;     ///< of a message that is read directly; of a pipe the bytes
-    std::uint64_t refused =
-        0;  ///< 1 + the id of the offer in whose place this comes; of an acknowledgement 1 if refused
+    /// 1 + the id of the offer in whose place this comes; of an acknowledgement 1 if refused.
+    std::uint64_t refused = 0;
+    /// The offset of the SharedProgress in the sender's store; 0 if the sender does not help.
+    std::uint64_t shared = 0;
   };
   /// A message that nobody has expected yet.
   struct Early {
@@ -181,6 +191,18 @@ class Connection {
   struct Offer {
     Outgoing* message = nullptr;  ///< nullptr: it was given up
     bool open = false;            ///< the peer has not acknowledged it
+    std::size_t shared = 0;       ///< the offset of its SharedProgress
+  };
+  /// A message that both ends copy, at the receiver.
+  struct Reading {
+    Incoming* message = nullptr;  ///< nullptr: it was given up
+    std::uint64_t id = 0;
+    SharedRead read;
+  };
+  /// A message that both ends copy, at the sender.
+  struct Writing {
+    std::uint64_t id = 0;
+    SharedWrite write;
   };
   /// A message whose sender has given it up.
   struct Orphan {
@@ -215,8 +237,21 @@ class Connection {
   void keep_early(Kind kind, std::uint64_t key, const Announcement& announcement, std::span<const std::byte> data);
   void take_piece(std::span<const std::byte> data);
   void deliver(Incoming& message, Kind kind, const Announcement& announcement, std::span<const std::byte> data);
+  void deliver_directly(Incoming& message, const Announcement& announcement);
   [[nodiscard]] bool read_directly(Incoming& message, std::uint64_t from) const;
   [[nodiscard]] bool read_parts(Incoming& message, std::uint64_t from) const;
+  /// Says whether a message has been read directly.
+  void answer(Incoming* message, std::uint64_t id, bool refused);
+  // Of messages that both ends copy, in exchange_shared.cpp.
+  /// Takes memory for the progress of an offer; 0 if the sender is not to help.
+  [[nodiscard]] std::size_t share(const Outgoing& message) const;
+  /// Tells the sender where the message goes. False: it is read by this process alone.
+  [[nodiscard]] bool begin_shared(Incoming& message, const Announcement& announcement);
+  void take_destination(const Announcement& announcement);
+  bool read_shared();
+  bool write_shared();
+  /// When this returns, neither end writes to the message's memory any more.
+  void stop_shared(const Incoming& message) noexcept;
   bool drain(Stream& stream);
   void end(Stream& stream);
   /// The copy of a message that is given up; nullptr if there is no memory for it.
@@ -227,6 +262,7 @@ class Connection {
   static constexpr std::size_t usual = 32;
 
   Ways ways_;
+  Address address_;  ///< the peer's
   Store* own_store_;
   std::uint64_t own_nonce_;
   Reason reason_ = Reason::none;
@@ -244,6 +280,9 @@ class Connection {
   std::vector<Offer> offers_{};        ///< by id
   std::vector<Refused> refused_{};     ///< by this process, the oldest first
   Ring<Acknowledgement> acks_{usual};  ///< still to be put into the lane
+  std::vector<Reading> reading_{};
+  std::vector<Writing> writing_{};  ///< whose destination is known, and that have parts left
+  std::uint64_t written_bytes_ = 0;
   std::vector<Incoming*> expected_{};
   std::vector<Early> early_{};  ///< in the order of their coming
   std::vector<Stream> pipes_{};

@@ -65,7 +65,7 @@ bool Execution::may_go_straight() {
 
 bool Execution::go_straight(Straight::Patience patience) {
   const auto local = [this](StepIndex step) {
-    combine(plan_->steps[step]);
+    error_ = combine(*plan_, plan_->steps[step], *binding_);
     return error_ == MPI_SUCCESS;
   };
   switch (straight_.run(*binding_, patience, local)) {

@@ -1,5 +1,6 @@
 #include "exec/mpi/message/node_channel.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -17,7 +18,7 @@ std::uint64_t key_of(std::uint32_t carrier, int tag) {
 void NodeChannel::start(const Binding& binding) {
   binding_ = &binding;
   error_ = truncation_ = MPI_SUCCESS;
-  active_ = 0;
+  active_ = receiving_ = 0;
   const Route& route = binding.route;
   if (route.neighbours != nullptr && (route.range->id() != range_ || route.span != span_)) find_ends();
 }
@@ -36,7 +37,9 @@ void NodeChannel::find_ends() {
     const bool sent = s.kind == StepKind::send;
     const Neighbour& neighbour = (*route.neighbours)[rank];
     const int tag = (sent ? route.send_tag(s.peer, s.tag) : route.receive_tag(s.tag)) - route.offset;
-    ends_[step] = {.peer = neighbour.peer, .key = key_of(sent ? neighbour.carrier : route.neighbours->carrier(), tag)};
+    ends_[step] = {.peer = neighbour.peer,
+                   .key = key_of(sent ? neighbour.carrier : route.neighbours->carrier(), tag),
+                   .helps = sent ? !receives_next(step) : !is_combined(step)};
     if (s.length > 1) (sent ? several_sent : several_received) = true;
   }
   while (transfers_.size() < messages) transfers_.push_back(std::make_unique<Transfer>());
@@ -46,6 +49,18 @@ void NodeChannel::find_ends() {
   ++changes_;
   range_ = route.range->id();
   span_ = route.span;
+}
+
+/// A process that receives at the same time has no time to help.
+bool NodeChannel::receives_next(StepIndex step) const {
+  return step + 1 < plan_->steps.size() && is_receive(plan_->steps[step + 1].kind);
+}
+
+/// Data that another processor has written is slow to combine.
+bool NodeChannel::is_combined(StepIndex step) const {
+  const std::span<const StepIndex> next = plan_->dependencies.successors(step);
+  return std::any_of(next.begin(), next.end(),
+                     [&](StepIndex one) { return plan_->steps[one].kind == StepKind::reduce; });
 }
 
 std::size_t NodeChannel::packed_size(const PlanStep& step) const {
@@ -69,6 +84,7 @@ bool NodeChannel::begin(StepIndex step) {
     end(transfer);
   } else {
     ++active_;
+    if (!sent) ++receiving_;
   }
   return is_over;
 }
@@ -98,6 +114,7 @@ bool NodeChannel::send(Transfer& transfer, const PlanStep& step) {
   } else {
     transfer.out.data = memory_of(step, from_);
   }
+  transfer.out.may_help = idle() && ends_[transfer.step].helps;
   const std::lock_guard lock(transfer.peer->lock);
   transfer.peer->connection->send(transfer.out);
   return transfer.out.over;
@@ -116,6 +133,7 @@ bool NodeChannel::receive(Transfer& transfer, const PlanStep& step) {
     transfer.in.taker = &transfer.combiner;
     transfer.in.in_place = transfer.combiner.in_place();
   }
+  transfer.in.may_be_helped = transfer.in.taker == nullptr && ends_[transfer.step].helps;
   const std::lock_guard lock(transfer.peer->lock);
   transfer.peer->connection->receive(transfer.in);
   return transfer.in.over;
@@ -157,7 +175,7 @@ std::span<const StepIndex> NodeChannel::poll() {
       ++i;
       continue;
     }
-    if (transfer.peer != asked) (void)transfer.peer->connection->poll();
+    if (transfer.peer != asked) (void)transfer.peer->connection->poll(idle());
     asked = transfer.peer;
     const bool is_over = over(transfer);
     transfer.peer->lock.unlock();
@@ -167,12 +185,14 @@ std::span<const StepIndex> NodeChannel::poll() {
     }
     completed_[ended++] = transfer.step;
     end(transfer);
+    if (!is_send(transfer)) --receiving_;
     std::swap(transfers_[i], transfers_[--active_]);
   }
   return {completed_.data(), ended};
 }
 
 void NodeChannel::abandon() noexcept {
+  receiving_ = 0;
   for (; active_ > 0; --active_) {
     Transfer& transfer = *transfers_[active_ - 1];
     const std::lock_guard lock(transfer.peer->lock);

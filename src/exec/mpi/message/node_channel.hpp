@@ -50,9 +50,12 @@ class NodeChannel final : public Channel {
   struct End {
     node::Peer* peer = nullptr;
     std::uint64_t key = 0;
+    bool helps = false;  ///< a long message may be copied by both ends
   };
 
   void find_ends();
+  [[nodiscard]] bool receives_next(StepIndex step) const;
+  [[nodiscard]] bool is_combined(StepIndex step) const;
   /// True if the message is over already.
   [[nodiscard]] bool send(Transfer& transfer, const PlanStep& step);
   [[nodiscard]] bool receive(Transfer& transfer, const PlanStep& step);
@@ -79,6 +82,8 @@ class NodeChannel final : public Channel {
   [[nodiscard]] bool combines(const PlanStep& step) const {
     return step.kind == StepKind::recv_reduce && PartCombiner::suits(binding_->elements);
   }
+  /// True if this process may help its peers: it has a processor of its own, and nothing to receive.
+  [[nodiscard]] bool idle() const { return receiving_ == 0 && !binding_->route.neighbours->crowded(); }
   [[nodiscard]] std::size_t packed_size(const PlanStep& step) const;
   void fail(int error) {
     if (error_ == MPI_SUCCESS) error_ = error;
@@ -94,6 +99,7 @@ class NodeChannel final : public Channel {
   int truncation_ = MPI_SUCCESS;
   std::vector<std::unique_ptr<Transfer>> transfers_;  ///< the first ones are under way
   std::size_t active_ = 0;
+  std::size_t receiving_ = 0;  ///< of them
   std::vector<StepIndex> completed_;
   std::vector<std::span<const std::byte>> from_;  ///< of all pieces of the plan, if some message has several
   std::vector<std::span<std::byte>> into_;

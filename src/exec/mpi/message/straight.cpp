@@ -11,7 +11,7 @@ namespace {
 /// waits for a receive that could have been done.
 int turn_of(const PlanStep& step) {
   if (step.kind == StepKind::send) return 0;
-  return step.kind == StepKind::recv ? 2 : 1;
+  return is_receive(step.kind) ? 2 : 1;
 }
 
 /// The steps of a short plan in an order that its dependencies allow.
@@ -68,8 +68,9 @@ bool Straight::add(const Plan& plan, StepIndex step) {
   Entry& entry = list_.emplace_back();
   entry.step = step;
   if (s.kind == StepKind::reduce || s.kind == StepKind::copy) return true;
-  if ((s.kind != StepKind::send && s.kind != StepKind::recv) || s.length > 1 || s.empty) return false;
+  if (s.length > 1 || s.empty) return false;
   entry.kind = s.kind == StepKind::send ? Kind::send : Kind::receive;
+  entry.reduces = s.kind == StepKind::recv_reduce;
   if (s.length == 1) {
     const Piece& piece = plan.pieces[s.first];
     entry.area = piece.area;

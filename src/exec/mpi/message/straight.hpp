@@ -45,7 +45,7 @@ class Straight {
   };
 
   void start() { next_ = looks_ = 0; }
-  /// Goes on. `local(step)` does a reduction or a copy; false if it has failed.
+  /// Goes on. `local(step)` does a reduction or a copy, that of a message in its pieces too; false if it has failed.
   template <typename Local>
   [[nodiscard]] State run(const Binding& binding, Patience patience, const Local& local);
   /// Calls ended(step) for the steps that have ended.
@@ -59,7 +59,8 @@ class Straight {
   enum class Kind : std::uint8_t { send, receive, local };
   struct Entry {
     Kind kind = Kind::local;
-    bool alone = false;  ///< of a receive: all later steps wait for it
+    bool alone = false;    ///< of a receive: all later steps wait for it
+    bool reduces = false;  ///< of a receive: what has come is combined
     Area area = Area::send;
     StepIndex step = 0;
     Count offset_bytes = 0;
@@ -118,6 +119,7 @@ Straight::State Straight::run(const Binding& binding, Patience patience, const L
     const std::span memory(reinterpret_cast<std::byte*>(binding.address(entry.area, entry.offset_bytes)), entry.bytes);
     if (entry.kind == Kind::receive) {
       if (const State state = receive(entry, entry.key + offset, memory, patience); state != State::over) return state;
+      if (entry.reduces && !local(entry.step)) return State::over;
       continue;
     }
     const std::lock_guard lock(entry.peer->lock);
