@@ -126,7 +126,7 @@ bool Execution::advance(bool inside_mpi) {
 
 int Execution::wait() {
   if (way_ == Way::straight) {
-    const Straight::Patience patience{.now = 16, .in_all = binding_->route.neighbours->crowded() ? 32U : 512U};
+    const Straight::Patience patience{.now = 16, .in_all = binding_->route.neighbours->crowded() ? 32U : 64U};
     while (!go_straight(patience)) continue;
   }
   if (way_ == Way::ended) return error_;

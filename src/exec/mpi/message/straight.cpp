@@ -7,8 +7,8 @@
 namespace circoll::mpi {
 namespace {
 
-/// Steps that are ready are done in this order: what others wait for first, and what is waited for last, so that nothing
-/// waits for a receive that could have been done.
+/// The order among steps that are ready. What others wait for comes first, and what is waited for last, so that nothing
+/// that could be done waits for a receive.
 int turn_of(const PlanStep& step) {
   if (step.kind == StepKind::send) return 0;
   return is_receive(step.kind) ? 2 : 1;

@@ -14,8 +14,8 @@
 
 namespace circoll::mpi {
 
-/// A plan of few steps whose messages all go through the node's memory, as a list in an order that its dependencies
-/// allow. One execution goes along it until a step does not end at once, and the engine goes on from there.
+/// A plan of few steps, as a list in an order that its dependencies allow. All its messages go through the node's
+/// memory. One execution goes along it until a step does not end at once, and the engine goes on from there.
 ///
 /// Nothing is added to what steps wait for (docs/adr/0006): a send is over at once, or the list is left. At a receive
 /// the list may stop and look again, but at one only that all later steps wait for: the engine would have nothing else
@@ -38,7 +38,7 @@ class Straight {
   /// True if the list can be gone through with these elements.
   [[nodiscard]] bool serves(const Binding& binding) const { return reaches_all_ && !binding.elements.typed; }
 
-  /// How often a message that has not come is looked for.
+  /// Limits for looking for a message that has not come.
   struct Patience {
     std::uint32_t now = 1;      ///< in a row, by one run()
     std::uint32_t in_all = 64;  ///< before the list is left
