@@ -1,4 +1,4 @@
-// A long message that both ends copy at a time: the receiver reads parts of it, and the sender writes others.
+// A long message that both ends copy: the receiver reads parts of it, and the sender writes others.
 //
 // Two processors copy more in the same time than one, and the sender of a message that is read directly has often
 // nothing else to do. The parts are taken from a counter in the sender's store, each by one of the two, so that it does
@@ -16,7 +16,7 @@
 
 namespace circoll::node {
 
-/// How far a message is, in the sender's store. Offsets and bytes are of the message.
+/// The progress of a message, in the sender's store. Offsets and bytes are of the message.
 struct SharedProgress {
   /// Where the next part begins. Both sides take parts.
   alignas(64) std::atomic<std::uint64_t> taken{0};
@@ -29,9 +29,9 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// A part of a message.
 struct Part {
-  /// Parts are not smaller, but for the last: a call of the system costs as much as copying a third of this.
+  /// Parts are not smaller, but for the last. A call of the system costs as much as copying a third of this.
   static constexpr std::size_t least = 65536;
-  /// The same of the receiver's parts as long as the sender, which may have other things to do, has not taken any.
+  /// The same of the receiver's parts while the sender has not taken any. It may have other things to do.
   static constexpr std::size_t least_alone = 4 * least;
 
   std::size_t at = 0;
