@@ -289,7 +289,7 @@ TEST(Json, ErrorsNameThePath) {
   EXPECT_EQ(error("[\"recv\", 2, 3]", "[1, 2, 3]"),
             "schedule JSON, steps[0].left[0][0]: expected a string, found number");
   EXPECT_EQ(error("\"kind\": \"copy\"", "\"kind\": \"move\""),
-            "schedule JSON, steps[4].kind: expected 'send', 'recv', 'reduce' or 'copy'");
+            "schedule JSON, steps[4].kind: expected 'send', 'recv', 'reduce', 'copy' or 'recv_reduce'");
   EXPECT_EQ(error("\"peer\": 3, ", ""), "schedule JSON, steps[0]: the key 'peer' is missing");
   EXPECT_EQ(error("\"params\": {\"depth\": -3", "\"params\": {\"de pth\": -3"),
             "schedule JSON, params.'de pth': this is not the name of a parameter");
