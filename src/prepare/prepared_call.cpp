@@ -66,7 +66,7 @@ Schedule PreparedCall::make_schedule(const SignatureHead& head) const {
               .params = selection_.params};
   // A policy speaks of the nodes that there are; a call by name, of nodes of so many ranks.
   if (head.choice->kind != InternedChoice::Kind::algorithm) shape.labels = placement_.labels;
-  const Schedule schedule = build_schedule(*selection_.algorithm, head.collective, shape);
+  Schedule schedule = build_schedule(*selection_.algorithm, head.collective, shape);
   const std::vector<Rank>* const nodes = placement_.node_of.get();
   if (head.on_arrival == Arrivals::kept || (head.on_arrival == Arrivals::of_node && nodes == nullptr)) return schedule;
   return combined_on_arrival(schedule, [&](Rank peer) {
