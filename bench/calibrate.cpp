@@ -11,7 +11,7 @@
 #include "circoll/error.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
-#include "exec/mpi/comm/placement.hpp"
+#include "exec/mpi/comm/whereabouts.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -145,8 +145,9 @@ struct Partner {
 /// The partners of rank 0, the same on all ranks. They are the first and the last rank of other nodes, and the first of
 /// its own; on one node ranks 1 and p-1.
 std::vector<Partner> partners(int rank, int size) {
-  std::vector<Rank> node_of;
-  must(mpi::find_nodes(MPI_COMM_WORLD, rank, size, &node_of));
+  std::vector<mpi::Whereabouts> ranks;
+  must(mpi::gather_whereabouts(MPI_COMM_WORLD, rank, size, &ranks));
+  const std::vector<Rank> node_of = mpi::nodes_of(ranks);
   const auto begin = node_of.begin() + 1;
   const auto inside = std::find(begin, node_of.end(), node_of[0]);
   const auto outside = std::find_if(begin, node_of.end(), [&](Rank node) { return node != node_of[0]; });

@@ -51,6 +51,13 @@ class Workload {
 
   [[nodiscard]] const mpi::Call& call() const { return call_; }
 
+  /// Uses the buffers as a program would. Each line of what is sent is written, with what it has; the others are read.
+  void rewrite() {
+    const bool sends_recv = collective_ == Collective::bcast && rank_ == call_.root;
+    touch(send_.span(), true);
+    touch(recv_.span(), sends_recv);
+  }
+
   /// The result of the call made by `run`, from equal inputs.
   template <typename Run>
   [[nodiscard]] std::vector<char> result(Run&& run) {
@@ -72,6 +79,15 @@ class Workload {
   }
 
  private:
+  static void touch(std::span<char> memory, bool write) {
+    constexpr std::size_t line_bytes = 64;
+    for (std::size_t at = 0; at < memory.size(); at += line_bytes) {
+      volatile char* const byte = memory.data() + at;
+      const char value = *byte;
+      if (write) *byte = value;
+    }
+  }
+
   /// Element values 1 .. 4 in every type of integers and floating-point numbers (other types: bytes of them).
   void fill() {
     if (!mpi::keeps_contents(send_.size())) return;
@@ -186,8 +202,8 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
   return names;
 }
 
-void take_turns(const Options& options, StartLine& line, std::uint64_t seed,
-                const std::vector<std::function<void()>>& runs, std::vector<Series>& series) {
+void take_turns(const Options& options, StartLine& line, std::uint64_t seed, const std::vector<Run>& runs,
+                std::vector<Series>& series) {
   // Interleaved, in an order that changes: what disturbs the machine, or comes of the call before, meets
   // all algorithms alike.
   std::vector<std::size_t> order(runs.size());
@@ -201,7 +217,8 @@ void take_turns(const Options& options, StartLine& line, std::uint64_t seed,
   while (true) {
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
     for (const std::size_t i : order) {
-      const Repetition repetition = line.time(runs[i]);
+      if (runs[i].before) runs[i].before();
+      const Repetition repetition = line.time(runs[i].call);
       if (repetition.valid) {
         series[i].seconds.push_back(repetition.seconds);
       } else {
@@ -233,9 +250,18 @@ Cell measure(const Options& options, StartLine& line, Collective collective, Cou
     if (options.check) series.correct = check(work, runners.back(), exact);
     cell.series.push_back(std::move(series));
   }
-  std::vector<std::function<void()>> runs;
+  std::vector<std::unique_ptr<Workload>> own;
+  std::vector<Run> runs;
   runs.reserve(runners.size());
-  for (const Runner& run : runners) runs.emplace_back([&] { run(work.call()); });
+  for (const Runner& run : runners) {
+    if (options.buffers == Buffers::reuse) {
+      runs.push_back({.call = [&] { run(work.call()); }});
+    } else {
+      Workload& mine = *own.emplace_back(std::make_unique<Workload>(options, collective, bytes));
+      run(mine.call());
+      runs.push_back({.call = [&] { run(mine.call()); }, .before = [&] { mine.rewrite(); }});
+    }
+  }
   take_turns(options, line, options.seed + static_cast<std::uint64_t>(bytes), runs, cell.series);
   return cell;
 }

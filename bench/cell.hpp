@@ -52,10 +52,16 @@ class Runner {
   const mpi::InternedChoice* choice_ = nullptr;  ///< nullptr: native
 };
 
+/// A thing that is timed.
+struct Run {
+  std::function<void()> call{};
+  std::function<void()> before{};  ///< not timed; empty: nothing
+};
+
 /// Times the runs, interleaved, into the series of the same indices, as long as the options say. Collective; `seed` is
 /// equal on all ranks.
-void take_turns(const Options& options, StartLine& line, std::uint64_t seed,
-                const std::vector<std::function<void()>>& runs, std::vector<Series>& series);
+void take_turns(const Options& options, StartLine& line, std::uint64_t seed, const std::vector<Run>& runs,
+                std::vector<Series>& series);
 
 /// Measures a cell on MPI_COMM_WORLD. All ranks call it; the result is complete on rank 0.
 [[nodiscard]] Cell measure(const Options& options, StartLine& line, Collective collective, Count bytes);

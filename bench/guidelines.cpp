@@ -65,9 +65,9 @@ GuidelineCell measure_guidelines(const Options& options, StartLine& line, Count 
       cell.series.push_back({.algorithm = name, .served_by = calls.back().served()});  // warms up, too
     }
   }
-  std::vector<std::function<void()>> runs;
+  std::vector<Run> runs;
   runs.reserve(calls.size());
-  for (const GuidelineCalls& call : calls) runs.emplace_back([&call] { call.run(); });
+  for (const GuidelineCalls& call : calls) runs.push_back({.call = [&call] { call.run(); }});
   take_turns(options, line, options.seed + static_cast<std::uint64_t>(cell.bytes), runs, cell.series);
   return cell;
 }

@@ -77,6 +77,8 @@ std::optional<std::string> named_by(const std::string& word, Collective collecti
   }
 }
 
+std::string to_string(Buffers buffers) { return buffers == Buffers::reuse ? "reuse" : "rewrite"; }
+
 int read_options(int argc, char** argv, bool talk, Options& options) {
   CLI::App app("circoll-bench: collectives of this MPI, native against Circoll");
   app.name("circoll-bench");
@@ -103,6 +105,11 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
       ->transform(CLI::CheckedTransformer(std::vector<std::pair<std::string, Sync>>{
           {"auto", Sync::automatic}, {"clock", Sync::clock}, {"barrier", Sync::barrier}}))
       ->default_str("auto");
+  app.add_option("--buffers", options.buffers,
+                 "reuse: the same for all algorithms; rewrite: each has its own, and uses them between repetitions")
+      ->transform(CLI::CheckedTransformer(
+          std::vector<std::pair<std::string, Buffers>>{{"reuse", Buffers::reuse}, {"rewrite", Buffers::rewrite}}))
+      ->default_str("reuse");
   app.add_option("--seed", options.seed, "Of the order in which algorithms take turns")->capture_default_str();
   app.add_flag("--check", options.check, "Compare every result with the native one, element by element");
   app.add_option("--csv", options.csv, "Write one row per repetition to this file");

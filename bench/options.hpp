@@ -11,6 +11,12 @@
 
 namespace circoll::bench {
 
+/// The state of the callers' buffers when a repetition begins.
+enum class Buffers {
+  reuse,    ///< as the repetition before has left them, of whatever algorithm
+  rewrite,  ///< of this algorithm alone; what is sent has just been written, and what was received has been read
+};
+
 struct Options {
   std::vector<Collective> collectives;
   std::vector<std::string> algorithms{};  ///< names with their parameters, "native", "auto" or "all"
@@ -21,6 +27,7 @@ struct Options {
   int reps = 1000;     ///< at most, per cell
   double seconds = 1;  ///< at most, per cell and algorithm
   Sync sync = Sync::automatic;
+  Buffers buffers = Buffers::reuse;
   std::uint64_t seed = 1;  ///< of the order of algorithms
   bool check = false;
   std::string csv;
@@ -37,6 +44,8 @@ struct Options {
 /// is wrong.
 [[nodiscard]] std::optional<std::string> named_by(const std::string& word, Collective collective,
                                                   std::string* why = nullptr);
+
+[[nodiscard]] std::string to_string(Buffers buffers);
 
 /// Reads the command line. Returns -1 to go on, else the exit code. Prints (help, errors) only if `talk`.
 [[nodiscard]] int read_options(int argc, char** argv, bool talk, Options& options);

@@ -162,6 +162,7 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                                      {"root", options.root},
                                      {"p", size},
                                      {"sync", to_string(line.sync())},
+                                     {"buffers", to_string(options.buffers)},
                                      {"clock_error_us", line.clock_error() * 1e6},
                                      {"policy", options.policy},
                                      {"seed", options.seed},

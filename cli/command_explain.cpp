@@ -19,6 +19,7 @@ struct ExplainOptions {
   Count bytes = 0;
   std::optional<Rank> cores;
   std::optional<Rank> nodes;
+  bool crowded = false;
   std::string type = "float64";
   std::string op = "sum";
   bool user_op = false;
@@ -48,6 +49,7 @@ CallFacts facts_from(const ExplainOptions& options) {
   CallFacts facts =
       facts_of(collective, options.ranks, options.bytes, *op_from_string(options.op), *type_from_string(options.type));
   place(options, facts);
+  facts.crowded = options.crowded;
   if ((options.user_op || options.noncommutative) && is_reducing(collective)) {
     facts.op = {.commutative = !options.noncommutative, .idempotent = false};
     facts.exact_op = facts.predefined_op = false;
@@ -63,6 +65,16 @@ std::string operator_text(const ExplainOptions& options, const CallFacts& facts)
                      facts.exact_op ? "exact" : "not exact", facts.op.idempotent ? ", idempotent" : "");
 }
 
+/// The ways of messages that were priced, if all ranks share a node.
+std::vector<NodeWay> ways_of(const CallFacts& facts, const Machine& machine) {
+  return facts.cores >= facts.p ? machine.node_ways : std::vector<NodeWay>{};
+}
+
+/// The price of waiting for a processor, if all ranks share a crowded node.
+double crowded_s(const CallFacts& facts, const Machine& machine) {
+  return facts.crowded && facts.cores >= facts.p ? machine.crowded_s : 0;
+}
+
 std::string as_text(const ExplainOptions& options, const CallFacts& facts, const Decision& decision,
                     const Machine& machine) {
   std::string text = fmt::format(
@@ -73,6 +85,15 @@ std::string as_text(const ExplainOptions& options, const CallFacts& facts, const
       "machine    {}: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.3g}, f_beta {:.3g}\n",
       machine.name, machine.alpha_s * 1e6, machine.beta_s_per_byte * 1e9, machine.gamma_s_per_byte * 1e9,
       machine.f_alpha, machine.f_beta);
+  for (const NodeWay& way : ways_of(facts, machine)) {
+    text += fmt::format(
+        "inside     {}, from {} bytes on: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, overhead {:.4g} us\n",
+        way.name, way.from_bytes, way.alpha_s * 1e6, way.beta_s_per_byte * 1e9, way.gamma_s_per_byte * 1e9,
+        way.overhead_s * 1e6);
+  }
+  if (const double waiting_s = crowded_s(facts, machine); waiting_s > 0) {
+    text += fmt::format("crowded    {:.4g} us more for every message that another one waits for\n", waiting_s * 1e6);
+  }
   text += fmt::format("choice     {}\n", decision.selection ? with_params(*decision.selection) : "native");
   text += fmt::format("because    {}\n", decision.reason);
   for (const Candidate& candidate : decision.candidates) {
@@ -90,6 +111,15 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
   }
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const RuledOut& r : decision.ruled_out) out.push_back({{"algorithm", r.id}, {"why", r.why}});
+  nlohmann::ordered_json ways = nlohmann::ordered_json::array();
+  for (const NodeWay& way : ways_of(facts, machine)) {
+    ways.push_back({{"name", way.name},
+                    {"from_bytes", way.from_bytes},
+                    {"alpha_us", way.alpha_s * 1e6},
+                    {"beta_ns_per_byte", way.beta_s_per_byte * 1e9},
+                    {"gamma_ns_per_byte", way.gamma_s_per_byte * 1e9},
+                    {"overhead_us", way.overhead_s * 1e6}});
+  }
   const nlohmann::ordered_json json = {{"collective", options.collective},
                                        {"p", facts.p},
                                        {"bytes", facts.bytes},
@@ -97,6 +127,8 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
                                        {"nodes", nodes_of(facts)},
                                        {"policy", decision.policy},
                                        {"machine", machine.name},
+                                       {"inside", ways},
+                                       {"crowded_us", crowded_s(facts, machine) * 1e6},
                                        {"choice", decision.selection ? with_params(*decision.selection) : "native"},
                                        {"reason", decision.reason},
                                        {"predicted", candidates},
@@ -134,6 +166,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       ->add_option("--nodes", options->nodes, "Nodes with ranks on them (default: as many as --cores fills in order)")
       ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
+  command->add_flag("--crowded", options->crowded, "Nodes have fewer processors than ranks");
   command->add_option("-t,--type", options->type, "Element type")->transform(type_name())->capture_default_str();
   command->add_option("-o,--op", options->op, "Operator of reductions")->transform(op_name())->capture_default_str();
   command->add_flag("--user-op", options->user_op, "The operator is the caller's function");

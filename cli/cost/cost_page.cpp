@@ -30,9 +30,10 @@ alpha, and beta per byte of its longest message; a one-way round costs alpha_uni
 per byte. gamma is paid per byte for the rank that combines the most in the round.
 
 The tables are counted from the schedules of all ranks by the verifier, root 0, not in place; `n = 4` where there are
-segments. The unit of the volumes is the block: m / blocks bytes. "sent" and "reduced" are the most that one rank does in
-all. Rows of zeros are left out. For all p = 2 .. 64, and for roots and segments, tests hold the counts against the
-declared closed forms, and these against the formulas; `circoll verify all -p 1..64 --root all` does the first.
+segments. The unit of the volumes is the block: m / blocks bytes. "sent" and "reduced" are the most that one rank does
+in all, "levels" the rounds that wait for one another. Rows of zeros are left out. For all p = 2 .. 64, and for roots
+and segments, tests hold the counts against the declared closed forms, and these against the formulas; `circoll verify
+all -p 1..64 --root all` does the first.
 )";
 
 OperatorTraits any_operator() { return {.commutative = true, .idempotent = true}; }
@@ -60,8 +61,9 @@ struct Row {
 };
 
 std::string table_of(const Algorithm& algorithm, Collective collective) {
-  std::vector<Row> rows{{"rounds", {}, true},   {"one-way rounds", {}}, {"blocks", {}, true}, {"volume", {}},
-                        {"one-way volume", {}}, {"combined", {}},       {"sent", {}},         {"reduced", {}}};
+  std::vector<Row> rows{{"rounds", {}, true}, {"one-way rounds", {}}, {"blocks", {}, true},
+                        {"volume", {}},       {"one-way volume", {}}, {"combined", {}},
+                        {"sent", {}},         {"reduced", {}},        {"levels", {}}};
   std::string head = "| p |";
   std::string line = "|---|";
   for (const Rank p : shown_sizes) {
@@ -72,8 +74,8 @@ std::string table_of(const Algorithm& algorithm, Collective collective) {
     if (verdict.refutation) throw std::runtime_error(verdict.refutation->to_string());
     const Cost& cost = verdict.counted;
     const CriticalPath& path = verdict.path;
-    const std::array values{cost.rounds,         path.one_way,  path.blocks, path.volume,
-                            path.one_way_volume, path.combined, cost.sent,   cost.reduced};
+    const std::array values{cost.rounds,   path.one_way, path.blocks,  path.volume, path.one_way_volume,
+                            path.combined, cost.sent,    cost.reduced, path.levels};
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].values.push_back(values[i]);
   }
   std::string table = head + "\n" + line + "\n";

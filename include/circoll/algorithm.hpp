@@ -50,6 +50,9 @@ struct CriticalPath {
   std::int64_t volume = 0;          ///< blocks: the longest message of each of the other rounds, summed up
   std::int64_t one_way_volume = 0;  ///< blocks: the longest message of each one-way round, summed up
   std::int64_t combined = 0;        ///< blocks: the most that a rank combines in each round, summed up
+  /// The longest chain of messages each of which is sent only after the one before it has been received. The messages
+  /// of the other rounds are under way meanwhile. 0: as many as rounds, or fewer, which is not said.
+  std::int64_t levels = 0;
 
   friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
 };
@@ -137,6 +140,8 @@ struct Algorithm {
   /// The critical path, whatever shape.in_place and shape.rank are. It is {user blocks * segments, 0, cost.sent, 0,
   /// cost.reduced} for nullptr: in every round all ranks send and receive, and only "segments" cuts the vector.
   CriticalPath (*path)(const Shape& shape) = nullptr;
+  /// The levels of the critical path, if they are fewer than rounds; nullptr: CriticalPath::levels stays 0.
+  std::int64_t (*levels)(const Shape& shape) = nullptr;
   /// Writes the part of rank builder.rank(). O(rounds + blocks touched).
   void (*build)(Builder& builder) = nullptr;
 

@@ -8,6 +8,19 @@
 
 namespace circoll {
 
+/// A way of messages between ranks that share a node. They lie in shared memory, or are read out of the sender's.
+struct NodeWay {
+  std::string name;      ///< of the way, for people
+  Count from_bytes = 0;  ///< messages of so many bytes go so, unless there is a way for longer ones that they reach
+  double alpha_s = 0;
+  double beta_s_per_byte = 0;
+  double gamma_s_per_byte = 0;  ///< of combining what has come so
+  double overhead_s = 0;        ///< as Machine::overhead_s
+  bool read = false;            ///< as Machine::read
+
+  bool operator==(const NodeWay&) const = default;
+};
+
 /// The machine of the cost model (docs/notation.md). A message of b bytes that is exchanged for another one costs
 /// alpha + b beta; one that travels alone costs f_alpha alpha + b f_beta beta; combining b bytes costs b gamma.
 /// The defaults were measured between two ranks that share a node (docs/calibration.md).
@@ -18,9 +31,17 @@ struct Machine {
   double gamma_s_per_byte = 0.015e-9;  ///< seconds per byte of a result of a reduction
   double f_alpha = 0.8;                ///< alpha_uni / alpha, usually between 0.5 and 1
   double f_beta = 0.8;                 ///< beta_uni / beta, usually between 0.5 and 1
+  /// Seconds per round that waits for no other one (Terms::levels), the o of LogP. 0: alpha_s, as if all waited.
+  double overhead_s = 0;
+  /// True if only the receiver works on a message's bytes. So one rank may send to many at the same time.
+  bool read = false;
   /// Coefficients between ranks of one node, where those above are between nodes (traffic.hpp). 0: the same.
   double node_alpha_s = 0;
   double node_beta_s_per_byte = 0;
+  /// The ways of messages where all ranks of a call share one node. Empty: one, by the coefficients above.
+  std::vector<NodeWay> node_ways{};
+  /// Seconds until a rank that waits has a processor again, on a node that is crowded (CallFacts).
+  double crowded_s = 0;
 
   [[nodiscard]] double within_alpha_s() const { return node_alpha_s > 0 ? node_alpha_s : alpha_s; }
   [[nodiscard]] double within_beta_s_per_byte() const {
@@ -31,12 +52,16 @@ struct Machine {
 /// Coefficients of the predicted time
 /// T = alpha * alpha_s + alpha_uni * f_alpha * alpha_s + bytes * beta_s_per_byte + bytes_uni * f_beta * beta_s_per_byte
 ///   + combined * gamma_s_per_byte.
+/// Where a machine has an overhead_s, it takes the place of alpha_s in the share of rounds that are not levels. Where
+/// messages are `read`, no more bytes count than one rank receives, times the levels.
 struct Terms {
   double alpha = 0;      ///< rounds in which some rank sends and receives
   double alpha_uni = 0;  ///< rounds in which every rank only sends or only receives
   double bytes = 0;      ///< sum over the first kind of rounds of the longest message
   double bytes_uni = 0;  ///< the same over the second kind
   double combined = 0;   ///< sum over rounds of the most bytes that a rank combines
+  double received = 0;   ///< the most bytes that a rank receives
+  double levels = 0;     ///< rounds that wait for one another (CriticalPath::levels); 0: all of them
 };
 
 /// The terms of a selection for p ranks and a vector of `bytes`. The vector is m of docs/notation.md, all of it
@@ -46,6 +71,17 @@ struct Terms {
 
 /// The time of these terms on a machine [s].
 [[nodiscard]] double seconds(const Terms& terms, const Machine& machine);
+
+/// The machine as messages of at least `from_bytes` find it.
+struct MachineForLength {
+  Count from_bytes = 0;
+  Machine machine{};
+};
+/// The machine as ranks find it that all share one node. There is one for each way of their messages, at least one;
+/// those for longer ones come last. `crowded`: the ranks have fewer processors than they are.
+[[nodiscard]] std::vector<MachineForLength> machines_inside(const Machine& machine, bool crowded = false);
+/// The time of these terms [s], by the machine for the mean length of the messages. `machines` are as above.
+[[nodiscard]] double seconds(const Terms& terms, const std::vector<MachineForLength>& machines);
 
 /// No more segments are chosen than these.
 inline constexpr std::int64_t most_segments = 1024;

@@ -41,8 +41,9 @@ class Relabelling {
 
 /// The placement of a communicator's ranks, as far as algorithms care.
 struct Placement {
-  Rank cores = 1;  ///< ranks on a node; the most of any
-  Rank nodes = 0;  ///< on which there are ranks; 0: as many as p ranks fill, `cores` on each
+  Rank cores = 1;        ///< ranks on a node; the most of any
+  Rank nodes = 0;        ///< on which there are ranks; 0: as many as p ranks fill, `cores` on each
+  bool crowded = false;  ///< one of all nodes has more ranks than processors
   /// Labels go across the nodes. Without them, nodes have `cores` ranks each, numbered node by node (the last may
   /// have fewer).
   std::shared_ptr<const Relabelling> labels{};

@@ -28,6 +28,7 @@ struct CallFacts {
   Rank cores = 1;             ///< ranks on a node (the most of any); 1 where nothing is known
   bool node_by_node = true;   ///< nodes are filled in the order of ranks, all but the last with `cores`
   Rank nodes = 0;             ///< with ranks on them; 0: as many as p ranks fill, `cores` on each
+  bool crowded = false;       ///< a node has more ranks than processors, so that they take turns
 };
 
 /// Nodes on which a call has ranks, and the most ranks that one of them has. They are "nodes" and "ranks_per_node" of

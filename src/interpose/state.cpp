@@ -100,6 +100,8 @@ const Policy& State::read_policy() {
   std::string variable = "CIRCOLL_MACHINE";
   try {
     if (const auto path = environment(variable)) options_.machine = read_machine(*path);
+    // Then messages inside a node go through the MPI library as all others do.
+    if (environment("CIRCOLL_NODE") == "off") options_.machine.node_ways.clear();
     variable = "CIRCOLL_POLICY";
     return keep(make_policy(environment(variable).value_or("auto"), options_));
   } catch (const Error& e) {

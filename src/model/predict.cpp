@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "circoll/collectives.hpp"
 #include "circoll/model.hpp"
@@ -8,19 +10,71 @@ namespace circoll {
 Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root) {
   const Shape shape{.size = p, .root = root, .params = selection.params};
   const CriticalPath path = critical_path(*selection.algorithm, selection.collective, shape);
+  const Cost cost = selection.algorithm->cost(shape);
   const bool nothing = !traits_of(selection.collective).moves_data;
   const double block_bytes = nothing ? 0 : static_cast<double>(bytes) / static_cast<double>(path.blocks);
-  return {.alpha = static_cast<double>(selection.algorithm->cost(shape).rounds - path.one_way),
+  return {.alpha = static_cast<double>(cost.rounds - path.one_way),
           .alpha_uni = static_cast<double>(path.one_way),
           .bytes = static_cast<double>(path.volume) * block_bytes,
           .bytes_uni = static_cast<double>(path.one_way_volume) * block_bytes,
-          .combined = static_cast<double>(path.combined) * block_bytes};
+          .combined = static_cast<double>(path.combined) * block_bytes,
+          .received = static_cast<double>(cost.received) * block_bytes,
+          .levels = static_cast<double>(path.levels)};
 }
 
+namespace {
+
+/// The mean price of a round that goes both ways.
+double seconds_per_round(const Terms& terms, const Machine& machine) {
+  const double rounds = terms.alpha + terms.alpha_uni;
+  if (machine.overhead_s == 0 || terms.levels == 0 || rounds == 0) return machine.alpha_s;
+  return (terms.levels * machine.alpha_s + (rounds - terms.levels) * machine.overhead_s) / rounds;
+}
+
+/// The share of the longest messages of all rounds that is moved one after the other.
+double share_of_bytes(const Terms& terms, const Machine& machine) {
+  const double bytes = terms.bytes + terms.bytes_uni;
+  if (!machine.read || terms.levels == 0 || bytes == 0) return 1;
+  return std::min(terms.levels * terms.received / bytes, 1.0);
+}
+
+}  // namespace
+
 double seconds(const Terms& terms, const Machine& machine) {
-  return (terms.alpha + terms.alpha_uni * machine.f_alpha) * machine.alpha_s +
-         (terms.bytes + terms.bytes_uni * machine.f_beta) * machine.beta_s_per_byte +
+  return (terms.alpha + terms.alpha_uni * machine.f_alpha) * seconds_per_round(terms, machine) +
+         (terms.bytes + terms.bytes_uni * machine.f_beta) * share_of_bytes(terms, machine) * machine.beta_s_per_byte +
          terms.combined * machine.gamma_s_per_byte;
+}
+
+std::vector<MachineForLength> machines_inside(const Machine& machine, bool crowded) {
+  Machine inside = machine;
+  inside.alpha_s = machine.within_alpha_s();
+  inside.beta_s_per_byte = machine.within_beta_s_per_byte();
+  inside.node_ways.clear();
+  const double waiting_s = crowded ? machine.crowded_s : 0;
+  if (machine.node_ways.empty()) {
+    if (inside.overhead_s == 0) inside.overhead_s = inside.alpha_s;
+    inside.alpha_s += waiting_s;
+    return {{.machine = inside}};
+  }
+  std::vector<MachineForLength> all;
+  for (const NodeWay& way : machine.node_ways) {
+    inside.alpha_s = way.alpha_s + waiting_s;
+    inside.overhead_s = way.overhead_s > 0 ? way.overhead_s : way.alpha_s;
+    inside.read = way.read;
+    inside.beta_s_per_byte = way.beta_s_per_byte;
+    inside.gamma_s_per_byte = way.gamma_s_per_byte;
+    all.push_back({.from_bytes = way.from_bytes, .machine = inside});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.from_bytes < b.from_bytes; });
+  return all;
+}
+
+double seconds(const Terms& terms, const std::vector<MachineForLength>& machines) {
+  const double length = (terms.bytes + terms.bytes_uni) / std::max(terms.alpha + terms.alpha_uni, 1.0);
+  const auto longer = std::find_if(machines.begin() + 1, machines.end(),
+                                   [&](const auto& one) { return static_cast<double>(one.from_bytes) > length; });
+  return seconds(terms, std::prev(longer)->machine);
 }
 
 }  // namespace circoll

@@ -35,7 +35,7 @@ Selection with_best_parameters(const Selection& selection, Rank p, Count bytes, 
   for (const ParamDeclaration& param : selection.algorithm->params) {
     if (param.name == "segments" || param.name == "cores" || selection.params.contains(param.name)) continue;
     for (const std::int64_t value : std::array{2, 3, 4, 8}) {
-      if (value < param.minimum || value > param.maximum || value == param.fallback || value >= p) continue;
+      if (value < param.minimum || value > param.maximum || value == param.fallback || value > p) continue;
       Selection tried = selection;
       tried.params.insert_or_assign(std::string(param.name), value);
       tried = with_best_segments(tried, p, bytes, machine, root);

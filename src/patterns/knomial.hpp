@@ -39,6 +39,13 @@ class KnomialTree {
     return rounds;
   }
 
+  /// The most digits of a rank that are not 0: the way from the root to it. It is that of 1, 11, 111 and so on.
+  [[nodiscard]] std::int64_t levels() const {
+    std::int64_t levels = 0;
+    for (Rank ones = 1; ones < size_; ones = ones * radix_ + 1) ++levels;
+    return levels;
+  }
+
   /// Parents of rounds of a weight are the multiples of the next one.
   [[nodiscard]] Rank next_weight(Rank weight) const { return weight * radix_; }
   [[nodiscard]] bool is_parent(Rank v, Rank weight, Rank step) const {
@@ -63,6 +70,12 @@ class KnomialTree {
   Rank size_;
   std::int64_t radix_;
 };
+
+/// The levels of the tree of all ranks (CriticalPath::levels).
+[[nodiscard]] inline std::int64_t knomial_levels(const Shape& shape) {
+  return KnomialTree(shape.size, value_of(shape, radix)).levels();
+}
+[[nodiscard]] inline std::int64_t twice_knomial_levels(const Shape& shape) { return 2 * knomial_levels(shape); }
 
 /// Writes a reduce among `size` ranks in a row, of which the builder's is the v-th. The result is in `to` of the first
 /// of them (only written last; it does not matter at the others); `tree` may be that of more ranks. A rank combines its

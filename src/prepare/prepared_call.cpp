@@ -32,7 +32,8 @@ void PreparedCall::select(const Signature& signature, int most_tags) {
                         .predefined_op = head.predefined,
                         .cores = placement_.cores,
                         .node_by_node = placement_.labels == nullptr,
-                        .nodes = placement_.nodes};
+                        .nodes = placement_.nodes,
+                        .crowded = placement_.crowded};
   if (head.choice->kind == InternedChoice::Kind::algorithm) {
     selection_ = resolve(head.choice->selection, facts);
     why_ = "chosen by name";

@@ -6,6 +6,23 @@
 #include "schedule/registry_entries.hpp"
 
 namespace circoll {
+namespace {
+
+CriticalPath path_of(const Algorithm& algorithm, Collective collective, const Shape& shape) {
+  if (algorithm.path != nullptr) return algorithm.path(shape);
+  std::int64_t segments = 1;
+  for (const ParamDeclaration& p : algorithm.params) {
+    if (p.name != "segments") continue;
+    const auto given = shape.params.find(p.name);
+    segments = given == shape.params.end() ? p.fallback : given->second;
+  }
+  const CollectiveContract contract = contract_of(collective, {.size = shape.size, .root = shape.root}, segments);
+  const Block user_blocks = is_exchange(collective) ? shape.size : contract.user_blocks;
+  const Cost cost = algorithm.cost(shape);
+  return {.blocks = user_blocks * segments, .volume = cost.sent, .combined = cost.reduced};
+}
+
+}  // namespace
 
 Algorithm of_file(Collective directory, std::string_view name, Algorithm described) {
   described.name = name;
@@ -63,17 +80,9 @@ std::string Algorithm::id(Collective collective) const {
 }
 
 CriticalPath critical_path(const Algorithm& algorithm, Collective collective, const Shape& shape) {
-  if (algorithm.path != nullptr) return algorithm.path(shape);
-  std::int64_t segments = 1;
-  for (const ParamDeclaration& p : algorithm.params) {
-    if (p.name != "segments") continue;
-    const auto given = shape.params.find(p.name);
-    segments = given == shape.params.end() ? p.fallback : given->second;
-  }
-  const CollectiveContract contract = contract_of(collective, {.size = shape.size, .root = shape.root}, segments);
-  const Block user_blocks = is_exchange(collective) ? shape.size : contract.user_blocks;
-  const Cost cost = algorithm.cost(shape);
-  return {.blocks = user_blocks * segments, .volume = cost.sent, .combined = cost.reduced};
+  CriticalPath path = path_of(algorithm, collective, shape);
+  if (algorithm.levels != nullptr) path.levels = algorithm.levels(shape);
+  return path;
 }
 
 const std::vector<const Algorithm*>& all_algorithms() { return algorithms::entries(); }

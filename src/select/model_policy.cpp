@@ -14,6 +14,20 @@ namespace {
 /// True if nodes and the network between them make a difference.
 bool has_levels(const CallFacts& facts) { return facts.cores > 1 && facts.cores < facts.p; }
 
+/// True if all ranks share one node, so that no message leaves it.
+bool on_one_node(const CallFacts& facts) { return facts.p > 1 && facts.cores >= facts.p; }
+
+/// A selection with the best parameters that it has on any of the machines.
+Ranked fastest(const Selection& open, const CallFacts& facts, const std::vector<MachineForLength>& machines) {
+  Ranked fastest{.time_s = std::numeric_limits<double>::infinity()};
+  for (const MachineForLength& one : machines) {
+    Selection best = with_best_parameters(open, facts.p, facts.bytes, one.machine);
+    const double time = seconds(terms_of(best, facts.p, facts.bytes), machines);
+    if (time < fastest.time_s) fastest = {.selection = std::move(best), .time_s = time};
+  }
+  return fastest;
+}
+
 /// A lower bound of the time on nodes, however ranks are numbered, from the declared cost alone.
 double least_seconds(const Selection& selection, const CallFacts& facts, Machine machine) {
   machine.alpha_s = std::min(machine.alpha_s, machine.within_alpha_s());
@@ -62,6 +76,9 @@ class Model final : public PolicyBase {
 Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options,
                          TrafficCache& traffic) {
   Decision decision{.selection = std::nullopt, .policy = policy, .reason = {}};
+  const std::vector<MachineForLength> machines = on_one_node(facts)
+                                                     ? machines_inside(options.machine, facts.crowded)
+                                                     : std::vector{MachineForLength{.machine = options.machine}};
   std::vector<Ranked> ranked;
   for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
     Selection open{algorithm, facts.collective, {}};
@@ -72,9 +89,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
       continue;
     }
     if (is_for_nodes(*algorithm)) open.params.emplace("cores", facts.cores);
-    Selection best = with_best_parameters(open, facts.p, facts.bytes, options.machine);
-    const double time = seconds(terms_of(best, facts.p, facts.bytes), options.machine);
-    ranked.push_back({.selection = std::move(best), .time_s = time});
+    ranked.push_back(fastest(open, facts, machines));
   }
   if (ranked.empty()) {
     decision.reason = "no algorithm of Circoll serves this call";
@@ -88,6 +103,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
   decision.selection = first.selection;
   decision.reason = "least predicted time of " + std::to_string(decision.candidates.size()) + " on machine '" +
                     options.machine.name + "', " + readable_time(first.seconds);
+  if (on_one_node(facts)) decision.reason += facts.crowded ? " inside one crowded node" : " inside one node";
   if (has_levels(facts)) decision.reason += " on nodes of " + std::to_string(facts.cores);
   if (has_unknown_size(facts.collective)) {
     decision.reason += " without bytes: the ranks do not all know the sizes, so that none may decide";

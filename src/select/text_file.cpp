@@ -188,6 +188,12 @@ std::int64_t Members::integer(std::string_view key) const {
   return *value;
 }
 
+bool Members::boolean(std::string_view key) const {
+  const auto* value = std::get_if<bool>(&at(key).value);
+  if (value == nullptr) fail(at(key), "'" + std::string(key) + "' must be true or false");
+  return *value;
+}
+
 void Members::require_version(std::string_view key) const {
   if (integer(key) != 1) fail(at(key), "only version 1 of '" + std::string(key) + "' is known");
 }

@@ -49,6 +49,7 @@ class Members {
   [[nodiscard]] std::string text(std::string_view key) const;
   [[nodiscard]] double number(std::string_view key) const;
   [[nodiscard]] std::int64_t integer(std::string_view key) const;
+  [[nodiscard]] bool boolean(std::string_view key) const;
   [[noreturn]] void fail(const Json& at, const std::string& what) const { fail_at(source_, at.line, what); }
   /// Checks the member that says what the file is: `key` must be the number 1.
   void require_version(std::string_view key) const;

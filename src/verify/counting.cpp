@@ -28,11 +28,12 @@ void compare(const CriticalPath& declared, const CriticalPath& counted) {
   compare("volume of the critical path", declared.volume, counted.volume);
   compare("one-way volume of the critical path", declared.one_way_volume, counted.one_way_volume);
   compare("blocks combined on the critical path", declared.combined, counted.combined);
+  if (declared.levels != 0) compare("levels of the critical path", declared.levels, counted.levels);
 }
 
 }  // namespace
 
-void count(const Subject& subject, Verdict& verdict) {
+void count(const Subject& subject, std::int64_t levels, Verdict& verdict) {
   std::vector<bool> used(subject.of(0).rounds, false);
   for (Rank r = 0; r < subject.size(); ++r) {
     const Schedule& s = subject.of(r);
@@ -70,6 +71,7 @@ void count(const Subject& subject, Verdict& verdict) {
   if (verdict.counted.rounds != subject.of(0).rounds)
     throw Refuted{Claim::rounds, -1, -1, -1, "there are rounds without any message"};
   verdict.path = count_path(subject.ranks);
+  verdict.path.levels = levels;
   if (subject.claims.cost) compare(*subject.claims.cost, verdict.counted);
   if (subject.claims.path) compare(*subject.claims.path, verdict.path);
 }

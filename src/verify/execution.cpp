@@ -51,10 +51,12 @@ void Execution::prepare(Rank r, std::span<const Dependencies> given) {
 void Execution::run() {
   waiting_.reserve(subject_.ranks.size());
   posted_.resize(subject_.ranks.size());
+  chain_.resize(subject_.ranks.size());
   std::int64_t remaining = 0;
   for (Rank r = 0; r < subject_.size(); ++r) {
     waiting_.push_back(dependencies_[static_cast<std::size_t>(r)].in_degree);
     posted_[static_cast<std::size_t>(r)].assign(subject_.of(r).steps.size(), false);
+    chain_[static_cast<std::size_t>(r)].assign(subject_.of(r).steps.size(), 0);
     remaining += static_cast<std::int64_t>(subject_.of(r).steps.size());
   }
   for (Rank r = 0; r < subject_.size(); ++r) {
@@ -87,7 +89,9 @@ void Execution::run() {
 
 void Execution::finish(StepOfRank done) {
   auto& waiting = waiting_[static_cast<std::size_t>(done.rank)];
+  auto& chain = chain_[static_cast<std::size_t>(done.rank)];
   for (const StepIndex next : dependencies_[static_cast<std::size_t>(done.rank)].successors(done.step)) {
+    chain[next] = std::max(chain[next], chain[done.step]);
     if (--waiting[next] == 0) ready_.push_back({done.rank, next});
   }
 }
@@ -126,6 +130,9 @@ void Execution::enter(Rank r, Operand o) {
 }
 
 void Execution::transfer(StepOfRank from, StepOfRank to) {
+  std::int64_t& received = chain_[static_cast<std::size_t>(to.rank)][to.step];
+  received = std::max(received, chain_[static_cast<std::size_t>(from.rank)][from.step] + 1);
+  levels_ = std::max(levels_, received);
   const Step& receive = subject_.of(to.rank).steps[to.step];
   Walker a(subject_.of(from.rank), subject_.of(from.rank).steps[from.step].left);
   Walker b(subject_.of(to.rank), message_operand(receive));

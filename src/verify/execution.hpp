@@ -26,6 +26,8 @@ class Execution {
   void run();
 
   [[nodiscard]] Expressions& expressions() { return expressions_; }
+  /// The longest chain of messages that have been sent because the one before had been received, once it has run.
+  [[nodiscard]] std::int64_t levels() const { return levels_; }
   /// The value in a slot of a rank's memory, once it has run; `undefined` if there is none.
   [[nodiscard]] Value value(Rank rank, std::int32_t buffer, Slot slot) const {
     return memories_[static_cast<std::size_t>(rank)].load(expressions_, buffer, slot);
@@ -50,6 +52,9 @@ class Execution {
   std::vector<Dependencies> dependencies_;
   std::vector<std::vector<std::uint32_t>> waiting_;
   std::vector<std::vector<bool>> posted_;
+  /// The longest chain of messages that each step of each rank has waited for. A receive ends its own.
+  std::vector<std::vector<std::int64_t>> chain_;
+  std::int64_t levels_ = 0;
   std::vector<StepOfRank> ready_;
   std::vector<Value> left_values_;
   std::vector<Value> right_values_;

@@ -52,7 +52,7 @@ void prove(const Subject& subject, std::span<const Dependencies> dependencies, V
   Execution execution(subject, matching, dependencies);
   execution.run();
   Results(subject, execution).check();
-  count(subject, verdict);
+  count(subject, execution.levels(), verdict);
 }
 
 }  // namespace

@@ -71,6 +71,14 @@ def measure(ranks, sync):
             expect(abs(row["busbw_GBps"] / row["algbw_GBps"] - FACTORS[row["collective"]](ranks)) < 1e-9, what)
 
 
+def rewrites():
+    """A run that uses the buffers between repetitions has the same results, and says so; another says that it does not."""
+    for buffers in ("reuse", "rewrite"):
+        result, rows, _ = run(2, "--collective", "allreduce,bcast,gather", "--bytes", "8,100Ki", "--reps", "5", "--buffers", buffers, "--check")
+        expect(result is not None and result["buffers"] == buffers, f"--buffers {buffers}: {result and result['buffers']}")
+        expect(len(rows) > 0 and all(row["correct"] == "yes" for row in result["rows"]), f"--buffers {buffers}: wrong results")
+
+
 def measure_guidelines(ranks):
     name = f"np {ranks}, --guidelines"
     result, _, text = run(ranks, "--guidelines", "--collective", "reduce,allreduce,bcast,scan,gatherv", "--bytes", "10,4Ki", "--reps", "4",
@@ -119,6 +127,7 @@ for np in (1, 2, 3):
         if how != "clock" or np < 3:  # with more ranks than processors nobody can be in time
             measure(np, how)
 names()
+rewrites()
 bad = subprocess.run([*LAUNCH, "1", BENCH, "--sync", "stopwatch"], check=False, capture_output=True, text=True)
 expect(bad.returncode == 2 and "stopwatch" in bad.stderr, f"--sync stopwatch: {bad.returncode} {bad.stderr}")
 end()

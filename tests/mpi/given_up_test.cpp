@@ -35,6 +35,10 @@ void let_pass(double seconds) {
 
 constexpr std::size_t most = 1 << 18;
 
+/// The latest send that may be refused at every rank: the second, for which a rank needs its neighbour's first alone. A
+/// third may need a message that the neighbour was refused, and this rank would wait for it without an error.
+constexpr int latest_send = 1;
+
 /// An allreduce whose ranks all send and receive equally often, of which one message of each rank is refused.
 void give_up(Fail* fail, int function, int calls, std::size_t count) {
   const std::string what = "function " + std::to_string(function) + ", call " + std::to_string(calls) + ", " +
@@ -79,7 +83,9 @@ TEST_MPI(given_up_executions) {
   if (fail == nullptr || world_size() < 2) return;
   for (const std::size_t count : {std::size_t{12}, std::size_t{3000}, most}) {
     for (int function = 0; function < 3; ++function) {
-      for (int calls = 0; calls < 3; ++calls) give_up(fail, function, std::min(calls, 2 * world_size() - 3), count);
+      const int latest = function == 0 ? latest_send : 2;
+      for (int calls = 0; calls <= latest; ++calls)
+        give_up(fail, function, std::min(calls, 2 * world_size() - 3), count);
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "circoll/mpi.hpp"
 #include "circoll/select.hpp"
 #include "exec/mpi/call/calls.hpp"
+#include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "harness.hpp"
@@ -301,6 +302,8 @@ TEST_MPI(blocks_anywhere) {
 // The default for an alltoall follows from what a rank sends, p blocks.
 TEST_MPI(alltoall_is_chosen_by_what_a_rank_sends) {
   const int p = world_size();
+  int error = MPI_SUCCESS;
+  const Placement placement = mpi::CommState::of(MPI_COMM_WORLD, &error)->placement();
   for (Count count = 1; count <= Count{1} << 17; count *= 2) {
     std::vector<char> a(static_cast<std::size_t>(count * p)), b(a.size());
     const mpi::Call call{.collective = Collective::alltoall,
@@ -312,7 +315,12 @@ TEST_MPI(alltoall_is_chosen_by_what_a_rank_sends) {
                          .recvtype = MPI_BYTE,
                          .comm = MPI_COMM_WORLD};
     const mpi::Outcome outcome = mpi::perform(call, *mpi::intern(Collective::alltoall, {}));
-    const Selection expected = resolve({}, {.collective = Collective::alltoall, .p = p, .bytes = count * p});
+    const Selection expected = resolve({}, {.collective = Collective::alltoall,
+                                            .p = p,
+                                            .bytes = count * p,
+                                            .cores = placement.cores,
+                                            .nodes = placement.nodes,
+                                            .crowded = placement.crowded});
     expect(outcome.served() != nullptr && outcome.served()->id() == expected.id(),
            "blocks of " + std::to_string(count) + " bytes are not served by " + expected.id());
     expect(outcome.bytes == count * p, "the report counts the bytes that a rank sends");

@@ -8,6 +8,7 @@ import glob
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -174,6 +175,21 @@ with tempfile.TemporaryDirectory() as name:
     check_text((work / "report").read_text(), calls)
     stderr, calls = run(work, {"CIRCOLL_REPORT": "1"})
     check_text(stderr, calls)
+
+    # Switched off, messages of a node are not priced as those that go through memory, here a second each.
+    (work / "slow.json").write_text(json.dumps({
+        "circoll_machine": 1, "name": "slow", "alpha_s": 1e-6, "beta_s_per_byte": 1e-10, "gamma_s_per_byte": 1e-11,
+        "node_ways": [{"name": "stored", "from_bytes": 0, "alpha_s": 1, "beta_s_per_byte": 1e-10, "gamma_s_per_byte": 1e-11}]}))
+    for node in ("auto", "off") if int(np) > 1 else ():
+        stderr, calls = run(work, {"CIRCOLL_REPORT": work / "report.json", "CIRCOLL_MACHINE": work / "slow.json",
+                                   "CIRCOLL_NODE": node})
+        expect(stderr == "", f"the machine is read: {stderr}")
+        rows = json.loads((work / "report.json").read_text())["rows"]
+        whys = [one["why"] for row in rows for one in row["histogram"]
+                if row["collective"] == "allreduce" and row["comm_size"] == int(np)]
+        expect(whys, "there are allreduces of all ranks")
+        slow = [why for why in whys if re.search(r"', [0-9.]+ s\b", why)]
+        expect(len(slow) == (len(whys) if node == "auto" else 0), f"{node}: {whys}")
 
     missing = work / "missing"
     stderr, _ = run(work, {"CIRCOLL_REPORT": missing / "a", "CIRCOLL_TRACE": missing / "b"})

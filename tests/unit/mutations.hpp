@@ -261,6 +261,11 @@ inline bool longer_one_way_declared(Case& c, std::mt19937& /*random*/) {
   ++c.claims.path->one_way_volume;
   return true;
 }
+inline bool more_levels_declared(Case& c, std::mt19937& /*random*/) {
+  if (c.claims.path->levels == 0) return false;
+  ++c.claims.path->levels;
+  return true;
+}
 inline bool fewer_combined_declared(Case& c, std::mt19937& /*random*/) {
   --c.claims.path->combined;
   return true;

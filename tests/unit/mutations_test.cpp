@@ -78,6 +78,7 @@ const std::vector<Named>& mutations() {
       {"shorter_path_declared", shorter_path_declared, 30, {Claim::cost}},
       {"longer_one_way_declared", longer_one_way_declared, 30, {Claim::cost}},
       {"fewer_combined_declared", fewer_combined_declared, 30, {Claim::cost}},
+      {"more_levels_declared", more_levels_declared, 8, {Claim::cost}},
       {"false_commutativity", false_commutativity, 15, {Claim::rank_order}},
       {"false_same_bits", false_same_bits, 3, {Claim::same_bits}},
       {"never_written", never_written, 10, {Claim::result, Claim::defined, Claim::exactly_once}},

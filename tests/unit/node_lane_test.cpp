@@ -67,12 +67,15 @@ struct Content {
     std::mt19937_64 random(seed * 1'000'003 + number);
     kind = static_cast<std::uint16_t>(random());
     key = random();
-    data.resize(random() % (Line::most_bytes + 1));
+    data.resize(random() % 2 == 0 ? random() % (Line::most_bytes + 1) : random() % (Lane::most_bytes + 1));
     for (std::byte& b : data) b = static_cast<std::byte>(random());
   }
-  [[nodiscard]] bool is(const Line& line) const {
-    return line.kind == kind && line.key == key && line.length == data.size() &&
-           std::equal(data.begin(), data.end(), line.data.begin());
+  [[nodiscard]] bool is_at_front(const LaneReader& reader) const {
+    const Line& line = *reader.front();
+    if (line.kind != kind || line.key != key || LaneReader::bytes_of(line) != data.size()) return false;
+    std::vector<std::byte> come(data.size() + 1);
+    reader.copy(line, come.data());
+    return std::equal(data.begin(), data.end(), come.begin()) && come.back() == std::byte{0};
   }
 };
 
@@ -82,14 +85,15 @@ std::uint64_t exchange(Ends& ends, std::uint64_t own_seed, std::uint64_t peer_se
   std::uint64_t sent = 0, received = 0, right = 0;
   while (sent < messages || received < messages) {
     const bool open = ends.open();
-    for (std::uint64_t burst = pace() % 24; burst > 0 && sent < messages && !ends.writer.full(); --burst) {
-      const Content content(own_seed, sent++);
+    for (std::uint64_t burst = pace() % 24; burst > 0 && sent < messages; --burst) {
+      const Content content(own_seed, sent);
+      if (ends.writer.full(Lane::lines_for(content.data.size()))) break;
       ends.writer.put(content.kind, content.key, content.data);
+      ++sent;
     }
     for (std::uint64_t burst = pace() % 24; open && burst > 0 && received < messages; --burst) {
-      const Line* const line = ends.reader->front();
-      if (line == nullptr) break;
-      right += Content(peer_seed, received++).is(*line) ? 1 : 0;
+      if (ends.reader->front() == nullptr) break;
+      right += Content(peer_seed, received++).is_at_front(*ends.reader) ? 1 : 0;
       ends.reader->pop();
     }
     if (pace() % 8 == 0) sched_yield();
@@ -102,6 +106,32 @@ TEST(Lane, IsEmptyInFreshMemory) {
   auto* const lane = reinterpret_cast<Lane*>(memory.span().data());
   const LaneReader reader(lane[0], lane[1]);
   EXPECT_EQ(reader.front(), nullptr);
+}
+
+TEST(Lane, AMessageTakesAsManyLinesAsItNeeds) {
+  Memory memory(2 * sizeof(Lane));
+  auto* const lanes = reinterpret_cast<Lane*>(memory.span().data());
+  LaneWriter writer(lanes[0]);
+  LaneReader reader(lanes[0], lanes[1]);
+  writer.use_back(lanes[1]);
+  const std::vector<std::byte> longest(Lane::most_bytes, std::byte{7});
+  const std::size_t lines = Lane::lines_for(longest.size());
+  EXPECT_EQ(Lane::lines_for(0), 1U);
+  EXPECT_EQ(Lane::lines_for(Line::most_bytes), 1U);
+  EXPECT_EQ(Lane::lines_for(Line::most_bytes + 1), 2U);
+  std::size_t left = Lane::lines;
+  for (; !writer.full(lines); left -= lines) writer.put(1, left, longest);
+  EXPECT_LT(left, lines);
+  for (; left > 0; --left) {
+    EXPECT_FALSE(writer.full(left));
+    EXPECT_TRUE(writer.full(left + 1));
+    writer.put(2, left, {});
+  }
+  EXPECT_TRUE(writer.full());
+  std::size_t messages = 0;
+  for (; reader.front() != nullptr; ++messages) reader.pop();
+  EXPECT_EQ(messages, Lane::lines / lines + Lane::lines % lines);
+  EXPECT_FALSE(writer.full(lines));
 }
 
 TEST(Lane, TakesItsLinesUntilTheReceiverHasRead) {

@@ -75,5 +75,42 @@ TEST_F(NodeProcessors, AreAtLeastOneWhateverTheFilesSay) {
   }
 }
 
+TEST_F(NodeProcessors, OwnOnesCanBeCompared) {
+  write("/membership", "0::/a\n");
+  const OwnProcessors unlimited = own_processors(files());
+  EXPECT_EQ(unlimited.count, processors_of({}, files()));
+  EXPECT_EQ(unlimited.quota, 0U);
+  EXPECT_EQ(own_processors(files()), unlimited);
+  write("/a/cpu.max", "150000 100000\n");
+  EXPECT_EQ(own_processors(files()), (OwnProcessors{.set = unlimited.set, .count = unlimited.count, .quota = 2}));
+  if (std::thread::hardware_concurrency() < 2) return;
+  for (const std::size_t which : {0U, 1U}) {
+    const Process bound([&](const Wire& line) {
+      (void)bind_to_one(which);
+      line.put(own_processors(files()));
+    });
+    const auto own = bound.line().get<OwnProcessors>();
+    ASSERT_TRUE(own);
+    EXPECT_EQ(own->count, 1U);
+    EXPECT_NE(own->set, unlimited.set);
+  }
+}
+
+TEST(CrowdedNode, HasFewerProcessorsThanProcesses) {
+  const OwnProcessors pair{.set = 1, .count = 2}, other_pair{.set = 2, .count = 2};
+  EXPECT_FALSE(is_crowded(std::vector{pair}));
+  EXPECT_FALSE(is_crowded(std::vector{pair, pair}));
+  EXPECT_TRUE(is_crowded(std::vector{pair, pair, pair}));
+  EXPECT_FALSE(is_crowded(std::vector{pair, other_pair, pair}));
+  EXPECT_TRUE(is_crowded(std::vector{pair, other_pair, pair, other_pair, pair}));
+  // Time is shared, whatever they are bound to.
+  const OwnProcessors one{.set = 3, .count = 1, .quota = 1}, two{.set = 4, .count = 1, .quota = 1};
+  EXPECT_TRUE(is_crowded(std::vector{one, two}));
+  EXPECT_FALSE(is_crowded(std::vector{one}));
+  // Where one of them cannot say, nothing is known.
+  EXPECT_FALSE(is_crowded(std::vector{pair, pair, pair, OwnProcessors{}}));
+  EXPECT_FALSE(is_crowded({}));
+}
+
 }  // namespace
 }  // namespace circoll::node

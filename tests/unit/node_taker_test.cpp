@@ -2,6 +2,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,7 +29,11 @@ std::vector<std::byte> content(std::size_t message, std::size_t bytes) {
 /// Counts the bytes that come in order and are right.
 class Counter final : public Taker {
  public:
-  explicit Counter(std::size_t message) : message_(message) {}
+  /// Parts are read into `own`, if there is any.
+  explicit Counter(std::size_t message, std::span<std::byte> own = {}) : message_(message), own_(own) {}
+  std::span<std::byte> place(std::size_t at, std::size_t bytes) override {
+    return own_.empty() ? own_ : own_.subspan(at, std::min(bytes, std::size_t{65536}));
+  }
   void take(std::size_t at, std::span<const std::byte> part) override {
     aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(part.data()) % part_unit == 0;
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -42,6 +47,7 @@ class Counter final : public Taker {
 
  private:
   std::size_t message_;
+  std::span<std::byte> own_;
   std::size_t right_ = 0;
   std::size_t taken_ = 0;
   bool aligned_ = true;
@@ -74,8 +80,9 @@ void expect_taken(std::size_t bytes, const Ways& ways, bool early) {
   }
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     std::vector<std::byte> passage(sizes[i]);
-    Counter counter(i);
-    Incoming receive{.key = i, .into = std::span<std::byte>(passage), .taker = &counter, .in_place = i % 2 == 0};
+    std::vector<std::byte> own(i % 2 * sizes[i]);
+    Counter counter(i, own);
+    Incoming receive{.key = i, .into = std::span<std::byte>(passage), .taker = &counter};
     pair.own.connection->receive(receive);
     while (!receive.over) {
       if (!pair.own.connection->poll()) sched_yield();
@@ -119,8 +126,9 @@ TEST(Taker, GetsNoPartAgainAfterARefusal) {
   ASSERT_NE(memory, MAP_FAILED);
   auto* const first = static_cast<std::byte*>(memory);
   ASSERT_EQ(mprotect(first + bytes / 2, bytes / 2, PROT_NONE), 0);
-  Counter counter(0);
-  Incoming receive{.key = 0, .into = std::span(first, bytes), .taker = &counter, .in_place = true};
+  Counter counter(0, std::span(first, bytes));
+  std::vector<std::byte> passage(bytes);
+  Incoming receive{.key = 0, .into = std::span<std::byte>(passage), .taker = &counter};
   pair.own.connection->receive(receive);
   while (!receive.over) {
     if (!pair.own.connection->poll()) sched_yield();

@@ -10,6 +10,7 @@
 #include "patterns/binomial.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -52,6 +53,7 @@ CIRCOLL_ALGORITHM(allgather, gather_bcast) {
       .formula = patterns::one_way({.rounds = "2 ceil(log2 p)", .sent = "q p", .reduced = "0"}, "p-1 + q p"),
       .cost = cost,
       .path = path,
+      .levels = patterns::twice_binomial_levels,
       .build = build,
   };
 }

@@ -11,6 +11,7 @@
 //           allgather/gather_bcast.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -44,6 +45,7 @@ CIRCOLL_ALGORITHM(allgather, linear) {
       .peers = {ucc("linear", {Collective::allgather})},
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
       .cost = cost,
+      .levels = patterns::one_level,
       .build = build,
   };
 }

@@ -11,6 +11,7 @@
 #include "patterns/circulant.hpp"
 #include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -38,6 +39,7 @@ CIRCOLL_ALGORITHM(allreduce, binomial) {
       .formula = patterns::one_way({.rounds = "2 ceil(log2 p)", .sent = "q", .reduced = "q", .one_way = "2q"}, "2q"),
       .cost = cost,
       .path = path,
+      .levels = patterns::twice_binomial_levels,
       .build = build,
   };
 }

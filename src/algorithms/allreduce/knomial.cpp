@@ -55,6 +55,7 @@ CIRCOLL_ALGORITHM(allreduce, knomial) {
       .params = {radix},
       .cost = cost,
       .path = path,
+      .levels = patterns::twice_knomial_levels,
       .build = build,
   };
 }

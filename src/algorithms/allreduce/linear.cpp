@@ -9,6 +9,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -41,6 +42,7 @@ CIRCOLL_ALGORITHM(allreduce, linear) {
           patterns::one_way({.rounds = "2(p-1)", .sent = "p-1", .reduced = "p-1", .one_way = "2(p-1)"}, "2(p-1)"),
       .cost = cost,
       .path = path,
+      .levels = patterns::two_levels,
       .build = build,
   };
 }

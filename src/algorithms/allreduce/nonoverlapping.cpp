@@ -38,7 +38,9 @@ CIRCOLL_ALGORITHM(allreduce, nonoverlapping) {
       .summary = "pipelined reduce to rank 0, then pipelined bcast",
       .source = "Open MPI, coll/base",
       .family = Family::chain,
-      .when = "operators that do not commute, megabytes, p small or not a power of two: 2(n + p - 2) rounds of m/n",
+      .when =
+          "operators that do not commute, megabytes, several ranks on a node: 2(n + p - 2) rounds of m/n, neighbours "
+          "only",
       .peers = {openmpi("nonoverlapping"), mpich("sched_naive")},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "2(n+p-2)",

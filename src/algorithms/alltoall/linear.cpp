@@ -10,6 +10,7 @@
 //           that p - 1 messages at once; here the receivers take turns.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -46,6 +47,7 @@ CIRCOLL_ALGORITHM(alltoall, linear) {
       .guarantees = {.direct = true},
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
       .cost = cost,
+      .levels = patterns::one_level,
       .build = build,
   };
 }

@@ -8,6 +8,7 @@
 // Source    folklore; Open MPI, coll/base, basic_linear.
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -40,6 +41,7 @@ CIRCOLL_ALGORITHM(barrier, linear) {
           patterns::one_way({.rounds = "2(p-1)", .sent = "p-1", .reduced = "p-1", .one_way = "2(p-1)"}, "2(p-1)"),
       .cost = cost,
       .path = path,
+      .levels = patterns::two_levels,
       .build = build,
   };
 }

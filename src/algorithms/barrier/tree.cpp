@@ -9,6 +9,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -40,6 +41,7 @@ CIRCOLL_ALGORITHM(barrier, tree) {
       .formula = patterns::one_way({.rounds = "2q", .sent = "q", .reduced = "q", .one_way = "2q"}, "2q"),
       .cost = cost,
       .path = path,
+      .levels = patterns::twice_binomial_levels,
       .build = build,
   };
 }

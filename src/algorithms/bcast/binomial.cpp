@@ -11,6 +11,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -42,6 +43,7 @@ CIRCOLL_ALGORITHM(bcast, binomial) {
       .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "q", .reduced = "0", .one_way = "q"}, "q"),
       .cost = cost,
       .path = path,
+      .levels = patterns::binomial_levels,
       .build = build,
   };
 }

@@ -59,6 +59,7 @@ CIRCOLL_ALGORITHM(bcast, knomial) {
       .params = {radix},
       .cost = cost,
       .path = path,
+      .levels = patterns::knomial_levels,
       .build = build,
   };
 }

@@ -9,6 +9,7 @@
 #include "patterns/linear.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -35,6 +36,7 @@ CIRCOLL_ALGORITHM(bcast, linear) {
       .formula = patterns::one_way({.rounds = "p-1", .sent = "p-1", .reduced = "0", .one_way = "p-1"}, "p-1"),
       .cost = cost,
       .path = path,
+      .levels = patterns::one_level,
       .build = build,
   };
 }

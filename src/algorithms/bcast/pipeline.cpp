@@ -11,6 +11,7 @@
 #include "patterns/chain.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -64,6 +65,7 @@ CIRCOLL_ALGORITHM(bcast, pipeline) {
       .params = {segments},
       .cost = cost,
       .path = path,
+      .levels = patterns::line_levels,
       .build = build,
   };
 }

@@ -13,6 +13,7 @@
 #include "patterns/arrivals.hpp"
 #include "patterns/chain.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -76,6 +77,7 @@ CIRCOLL_ALGORITHM(exscan, pipeline) {
       .params = {segments},
       .cost = cost,
       .path = path,
+      .levels = patterns::line_levels,
       .build = build,
   };
 }

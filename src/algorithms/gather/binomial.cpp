@@ -16,6 +16,7 @@
 #include "patterns/binomial.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -74,6 +75,7 @@ CIRCOLL_ALGORITHM(gather, binomial) {
                                    "p-1"),
       .cost = cost,
       .path = path,
+      .levels = patterns::binomial_levels,
       .build = build,
   };
 }

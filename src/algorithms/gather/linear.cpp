@@ -8,6 +8,7 @@
 // Source    folklore; Open MPI, coll/base, basic_linear.
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -47,6 +48,7 @@ CIRCOLL_ALGORITHM(gather, linear) {
       .formula = patterns::one_way({.rounds = "p-1", .sent = "1", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,
+      .levels = patterns::one_level,
       .build = build,
   };
 }

@@ -14,6 +14,7 @@
 #include "patterns/arrivals.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -69,6 +70,9 @@ CriticalPath path(const Shape& shape) {
   return patterns::one_way_path(1, q, q, q);
 }
 
+/// Root 0 has the textbook's tree; in those of others some messages wait for more.
+std::int64_t levels(const Shape& shape) { return shape.root == 0 ? patterns::binomial_levels(shape) : 0; }
+
 }  // namespace
 
 CIRCOLL_ALGORITHM(reduce, binomial) {
@@ -83,6 +87,7 @@ CIRCOLL_ALGORITHM(reduce, binomial) {
           {.rounds = "ceil(log2 p)", .sent = "1", .reduced = "<= q", .one_way = "q", .combined = "q"}, "q"),
       .cost = cost,
       .path = path,
+      .levels = levels,
       .build = build,
   };
 }

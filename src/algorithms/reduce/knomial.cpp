@@ -49,6 +49,7 @@ CIRCOLL_ALGORITHM(reduce, knomial) {
       .params = {radix},
       .cost = cost,
       .path = path,
+      .levels = patterns::knomial_levels,
       .build = build,
   };
 }

@@ -9,6 +9,7 @@
 #include "patterns/linear.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -45,6 +46,7 @@ CIRCOLL_ALGORITHM(reduce, linear) {
       .formula = patterns::one_way({.rounds = "p-1", .sent = "1", .reduced = "p-1", .one_way = "p-1"}, "p-1"),
       .cost = cost,
       .path = path,
+      .levels = patterns::one_level,
       .build = build,
   };
 }

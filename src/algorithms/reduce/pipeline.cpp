@@ -11,6 +11,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -58,6 +59,7 @@ CIRCOLL_ALGORITHM(reduce, pipeline) {
       .params = {segments},
       .cost = cost,
       .path = path,
+      .levels = patterns::line_levels,
       .build = build,
   };
 }

@@ -180,7 +180,7 @@ CIRCOLL_ALGORITHM(reduce, split_binary) {
       .summary = "segments up a binary tree in rank order; any operator, any root, long vectors",
       .source = "Open MPI, coll/base",
       .family = Family::tree,
-      .when = "operators that do not commute: hundreds of KiB and more, p = 3 .. 11 not a power of two",
+      .when = "operators that do not commute: hundreds of KiB and more, p = 3",
       .peers = {openmpi("in-order_binary")},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "<= 2(n-1) + 2 log2(p+1)",

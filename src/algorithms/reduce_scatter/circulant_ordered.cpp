@@ -211,7 +211,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_ordered) {
       .summary = "any operator: the paper's reduce_scatter with sums kept apart at the wrap",
       .source = "Traff et al., Uniform Algorithms, III-D, with wrap-aware pairs",
       .family = Family::circulant,
-      .when = "operators that do not commute, p not a power of two: up to 256 KiB, and beyond for small p",
+      .when = "operators that do not commute, p not a power of two: up to 8 KiB (p = 5 to 12) or 32 KiB (p = 36, 100)",
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "ceil(log2 p)",
                   .sent = "<= volume",

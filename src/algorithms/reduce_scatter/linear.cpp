@@ -10,6 +10,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -45,6 +46,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, linear) {
       .formula = patterns::one_way({.rounds = "2(p-1)", .sent = "p", .reduced = "p(p-1)"}, "p^2-1"),
       .cost = cost,
       .path = path,
+      .levels = patterns::two_levels,
       .build = build,
   };
 }

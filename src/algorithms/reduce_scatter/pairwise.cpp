@@ -10,6 +10,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/arrivals.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -50,6 +51,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, pairwise) {
       .guarantees = {.same_bits = true},
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "p-1"},
       .cost = cost,
+      .levels = patterns::one_level,
       .build = build,
   };
 }

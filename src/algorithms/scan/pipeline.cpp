@@ -13,6 +13,7 @@
 #include "patterns/arrivals.hpp"
 #include "patterns/chain.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -65,6 +66,7 @@ CIRCOLL_ALGORITHM(scan, pipeline) {
       .params = {segments},
       .cost = cost,
       .path = path,
+      .levels = patterns::line_levels,
       .build = build,
   };
 }

@@ -14,6 +14,7 @@
 #include "circoll/transform.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -47,6 +48,7 @@ CIRCOLL_ALGORITHM(scatter, binomial) {
       .formula = patterns::one_way({.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,
+      .levels = patterns::binomial_levels,
       .build = build,
   };
 }

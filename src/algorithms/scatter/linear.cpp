@@ -9,6 +9,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/levels.hpp"
 
 namespace {
 
@@ -37,6 +38,7 @@ CIRCOLL_ALGORITHM(scatter, linear) {
       .formula = patterns::one_way({.rounds = "p-1", .sent = "p-1", .reduced = "0"}, "p-1"),
       .cost = cost,
       .path = path,
+      .levels = patterns::one_level,
       .build = build,
   };
 }

@@ -13,12 +13,11 @@ namespace {
 constexpr int yields_before_sleep = 4;
 
 /// Copies a message piece by piece; both sides have the same number of elements.
-void copy_message(Cursor to, Cursor from, Count extent_bytes) {
-  while (!to.done() && !from.done()) {
-    const Count elements = std::min(to.left(), from.left());
-    std::memcpy(to.address(), from.address(), static_cast<std::size_t>(elements * extent_bytes));
-    to.advance(elements);
-    from.advance(elements);
+void copy_message(Cursor to, const Memory& to_memory, Cursor from, const Memory& from_memory, Count extent_bytes) {
+  while (!to.at_end() && !from.at_end()) {
+    const Count elements = std::min(to.available(), from.available());
+    std::memcpy(to_memory.at(to.take(elements)), from_memory.at(from.take(elements)),
+                static_cast<std::size_t>(elements * extent_bytes));
   }
 }
 
@@ -94,11 +93,11 @@ void Endpoint::receive(StepIndex step) {
   if (!failed) {
     const Plan& from = sender.current_->plan();
     const PlanStep& s = to.steps[step];
-    const Cursor message(from.pieces_of(from.steps[post_.letter_of(step).step]), sender.memory_, to.extent_bytes);
+    const Cursor message(from.pieces_of(from.steps[post_.letter_of(step).step]), to.extent_bytes);
     if (s.kind == StepKind::recv_reduce) {
-      combine_message(s, message);
+      combine_message(s, message, sender.memory_);
     } else {
-      copy_message(Cursor(to.pieces_of(s), memory_, to.extent_bytes), message, to.extent_bytes);
+      copy_message(Cursor(to.pieces_of(s), to.extent_bytes), memory_, message, sender.memory_, to.extent_bytes);
     }
   }
   if (sender.readers_.fetch_sub(1) == 1 && hub_->failed.load()) sender.readers_.notify_all();
@@ -108,16 +107,15 @@ void Endpoint::receive(StepIndex step) {
 }
 
 /// Straight from the sender's memory.
-void Endpoint::combine_message(const PlanStep& s, Cursor message) {
+void Endpoint::combine_message(const PlanStep& s, Cursor message, const Memory& memory) {
   const Plan& plan = current_->plan();
   for (const Run& run : plan.runs_of(s)) {
     const std::byte* own = memory_.at(s.arrives_left ? run.right : run.left);
     std::byte* dst = memory_.at(run.dst);
-    for (Count rest = run.dst.elements; rest > 0 && !message.done();) {
-      const Count elements = std::min(rest, message.left());
-      const std::byte* const other = message.address();
+    for (Count rest = run.dst.elements; rest > 0 && !message.at_end();) {
+      const Count elements = std::min(rest, message.available());
+      const std::byte* const other = memory.at(message.take(elements));
       reduction_.apply(dst, s.arrives_left ? other : own, s.arrives_left ? own : other, elements);
-      message.advance(elements);
       dst += elements * plan.extent_bytes;
       own += elements * plan.extent_bytes;
       rest -= elements;

@@ -13,6 +13,7 @@
 #include "exec/local/execution.hpp"
 #include "exec/local/reduction.hpp"
 #include "exec/rendezvous/post.hpp"
+#include "plan/cursor.hpp"
 
 namespace circoll::local {
 
@@ -42,29 +43,6 @@ struct Memory {
     std::byte* const base = piece.area == Area::send ? send : piece.area == Area::recv ? recv : scratch;
     return base + piece.offset_bytes;
   }
-};
-
-/// Pieces that are used up from the front.
-class Cursor {
- public:
-  Cursor(std::span<const Piece> pieces, const Memory& memory, Count extent_bytes)
-      : pieces_(pieces), memory_(&memory), extent_bytes_(extent_bytes) {}
-
-  [[nodiscard]] bool done() const { return pieces_.empty(); }
-  [[nodiscard]] Count left() const { return pieces_.front().elements - taken_; }
-  [[nodiscard]] std::byte* address() const { return memory_->at(pieces_.front()) + taken_ * extent_bytes_; }
-  void advance(Count elements) {
-    taken_ += elements;
-    if (taken_ < pieces_.front().elements) return;
-    pieces_ = pieces_.subspan(1);
-    taken_ = 0;
-  }
-
- private:
-  std::span<const Piece> pieces_;
-  const Memory* memory_;
-  Count extent_bytes_;
-  Count taken_ = 0;  // of the first piece
 };
 
 class Endpoint {
@@ -104,7 +82,8 @@ class Endpoint {
  private:
   void receive(StepIndex step);
   void combine(const PlanStep& step);
-  void combine_message(const PlanStep& step, Cursor message);
+  /// `message`: pieces of the sender, in its memory.
+  void combine_message(const PlanStep& step, Cursor message, const Memory& memory);
   /// Single-threaded mode: another rank has got a letter.
   void make_runnable(Rank rank);
 

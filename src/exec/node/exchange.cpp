@@ -16,10 +16,6 @@ struct PipeHead {
   alignas(64) std::atomic<std::uint64_t> read{0};
 };
 
-/// Memory that is read at a time where parts are taken. Fewer calls of the system cost less, and a part that is larger
-/// leaves the cache before it is taken.
-constexpr std::size_t part_bytes = 65536;
-
 /// The bytes after which the other side of a pipe is told.
 constexpr std::size_t pipe_step = 16384;
 
@@ -43,7 +39,7 @@ Connection::Connection(const Segment& own_segment, Board& own_board, Store& own_
   reason_ = own_segment ? peer_.reason() : own_segment.reason();
   if (reason_ != Reason::none) return;
   board_ = Board(peer_.data(), own_board.most_lanes());
-  store_ = Store(board_.memory());
+  store_ = StoreView(board_.memory());
   out_ = own_board.lane_to(peer.nonce);
   if (out_ == nullptr) {
     reason_ = Reason::no_lane;
@@ -91,9 +87,10 @@ bool Connection::announce(Outgoing& message) {
   const std::size_t bytes = message.data.size();
   if (message.in_pieces) return put_pieces(message);
   if (writer_.full()) return false;
-  if (bytes <= Line::most_bytes) {
+  // What was refused says so in an announcement.
+  if (bytes <= Lane::most_bytes && message.refused == 0 && !writer_.full(Lane::lines_for(bytes))) {
     if (message.data.contiguous()) return message.over = put(Kind::whole, message.key, message.data.one());
-    std::array<std::byte, Line::most_bytes> line;
+    std::array<std::byte, Lane::most_bytes> line;
     copy_from(message.data, 0, line.data(), bytes);
     return message.over = put(Kind::whole, message.key, std::span(line).first(bytes));
   }
@@ -142,16 +139,6 @@ bool Connection::take_stored(const Line& line, std::span<std::byte> into) const 
   return true;
 }
 
-bool Connection::announce_direct(Outgoing& message) {
-  auto place = std::find_if(offers_.begin(), offers_.end(), [](const Offer& offer) { return !offer.open; });
-  if (place == offers_.end()) place = offers_.insert(place, Offer{});
-  *place = {.message = &message, .open = true, .shared = share(message)};
-  const auto id = static_cast<std::uint64_t>(place - offers_.begin());
-  const auto address = reinterpret_cast<std::uintptr_t>(message.data.one().data());
-  return put(Kind::direct, message.key,
-             Announcement{.bytes = message.data.size(), .where = address, .id = id, .shared = place->shared});
-}
-
 bool Connection::fill(Outgoing& message) {
   const auto pipe = own_store_->data(message.pipe, sizeof(PipeHead) + ways_.pipe_bytes);
   PipeHead& head = pipe_head(pipe);
@@ -192,7 +179,8 @@ void Connection::receive_early(Incoming& message) {
   const Early early = std::move(*found);
   early_.erase(found);
   const std::span<const std::byte> data =
-      early.kind == Kind::whole ? std::span(early.whole).first(early.announcement.bytes) : std::span(early.pieces);
+      early.pieces.empty() ? std::span(early.whole).first(early.kind == Kind::whole ? early.announcement.bytes : 0)
+                           : std::span(early.pieces);
   deliver(message, early.kind, early.announcement, data);
 }
 
@@ -229,53 +217,6 @@ void Connection::deliver(Incoming& message, Kind kind, const Announcement& annou
   }
 }
 
-void Connection::deliver_directly(Incoming& message, const Announcement& announcement) {
-  if (begin_shared(message, announcement)) return;
-  answer(&message, announcement.id, !read_directly(message, announcement.where));
-  (void)acknowledge();
-}
-
-void Connection::answer(Incoming* message, std::uint64_t id, bool refused) {
-  if (refused) refused_.push_back({.id = id, .message = message});
-  acks_.push_back({.id = id, .message = refused ? nullptr : message, .refused = refused});
-}
-
-/// Some memory cannot be read by other processes, that of a device for one.
-bool Connection::read_directly(Incoming& message, std::uint64_t from) const {
-  if (message.taker != nullptr) return read_parts(message, from);
-  bool right = true;
-  message.into.for_each(0, message.bytes, [&](std::span<std::byte> piece) {
-    right = right && copy_.read(piece.data(), from, piece.size());
-    from += piece.size();
-  });
-  return right;
-}
-
-/// Parts pass through the same memory, which stays in the cache, unless the results lie there. Those that have been
-/// taken before one that cannot be read are not taken again when the message comes another way.
-bool Connection::read_parts(Incoming& message, std::uint64_t from) const {
-  std::span<std::byte> largest;
-  message.into.for_each(0, message.into.size(), [&](std::span<std::byte> piece) {
-    if (piece.size() > largest.size()) largest = piece;
-  });
-  bool right = true;
-  std::size_t at = 0;
-  const auto read = [&](std::span<std::byte> passage) {
-    right = right && copy_.read(passage.data(), from + at, passage.size());
-    if (right) message.put(at, passage);
-    at += passage.size();
-  };
-  while (right && at < message.bytes) {
-    const std::size_t bytes = std::min(part_bytes, message.bytes - at);
-    if (message.in_place) {
-      message.into.for_each(at, bytes, read);
-    } else {
-      read(largest.first(std::min(bytes, largest.size())));
-    }
-  }
-  return right;
-}
-
 void Connection::end(Stream& stream) {
   stream.over = true;
   if (stream.message != nullptr) stream.message->over = true;
@@ -308,7 +249,12 @@ bool Connection::drain(Stream& stream) {
 
 void Connection::take(const Line& line) {
   const auto kind = static_cast<Kind>(line.kind);
-  const auto data = std::span(line.data).first(std::min<std::size_t>(line.length, Line::most_bytes));
+  alignas(Taker::part_unit) std::array<std::byte, Lane::most_bytes> several;
+  std::span<const std::byte> data = std::span(line.data).first(std::min<std::size_t>(line.length, Line::most_bytes));
+  if (line.length > Line::most_bytes) {
+    reader_->copy(line, several.data());
+    data = std::span(several).first(LaneReader::bytes_of(line));
+  }
   if (kind == Kind::piece) return take_piece(data);
   Announcement announcement{.bytes = data.size()};
   if (kind != Kind::whole) std::memcpy(&announcement, line.data.data(), sizeof announcement);
@@ -386,18 +332,6 @@ void Connection::take_piece(std::span<const std::byte> data) {
   pieces_.reset();
 }
 
-/// A message is over when the acknowledgement is on its way, since nobody need poll afterwards.
-bool Connection::acknowledge() {
-  bool moved = false;
-  for (; !acks_.empty() &&
-         put(Kind::ack, 0, Announcement{.id = acks_.front().id, .refused = acks_.front().refused ? 1U : 0U});
-       acks_.pop_front()) {
-    if (acks_.front().message != nullptr) acks_.front().message->over = true;
-    moved = true;
-  }
-  return moved;
-}
-
 bool Connection::poll(bool idle) {
   if (!open()) return false;
   bool moved = false;
@@ -406,9 +340,11 @@ bool Connection::poll(bool idle) {
     reader_->pop();
     moved = true;
   }
-  if (pipes_.empty() && acks_.empty() && piping_.empty() && waiting_.empty() && reading_.empty() && writing_.empty())
+  if (pipes_.empty() && acks_.empty() && piping_.empty() && waiting_.empty() && due_.empty() && reading_.empty() &&
+      writing_.empty())
     return moved;
   // The peer reads itself what this process sends, so what it has sent comes first.
+  moved = read_due() || moved;
   moved = read_shared() || (idle && write_shared()) || moved;
   for (Stream& pipe : pipes_) moved = drain(pipe) || moved;
   std::erase_if(pipes_, [](const Stream& pipe) { return pipe.over; });
@@ -430,6 +366,9 @@ void Connection::abandon(Incoming& message) noexcept {
   }
   if (pieces_ && pieces_->message == &message) pieces_->message = nullptr;
   stop_shared(message);
+  for (std::size_t i = 0; i < due_.size(); ++i) {
+    if (due_[i].message == &message) due_[i].message = nullptr;
+  }
   for (std::size_t i = 0; i < acks_.size(); ++i) {
     if (acks_[i].message == &message) acks_[i].message = nullptr;
   }

@@ -48,7 +48,6 @@ struct Incoming {
   std::uint64_t key = 0;
   Pieces<std::byte> into{};
   Taker* taker = nullptr;     ///< it gets the parts, in order, and `into` is memory that they may pass through
-  bool in_place = false;      ///< the taker's results are in `into`, so that parts pass through their own places only
   bool may_be_helped = true;  ///< the sender may write a part, which is slower to be used then
   bool over = false;
   bool truncated = false;        ///< the message was longer
@@ -92,17 +91,17 @@ class Connection {
   /// The bytes of its messages that this process has written into the peer's memory.
   [[nodiscard]] std::uint64_t written_bytes() const { return written_bytes_; }
 
-  /// Sends a message that fits into a line, if that can be done at once. False: nothing has been done.
+  /// Sends a message that fits into lines, if that can be done at once. False: nothing has been done.
   [[nodiscard]] bool send_whole(std::uint64_t key, std::span<const std::byte> data) {
-    if (data.size() > Line::most_bytes || !waiting_.empty() || writer_.full()) return false;
+    if (data.size() > Lane::most_bytes || !waiting_.empty() || writer_.full(Lane::lines_for(data.size()))) return false;
     writer_.put(static_cast<std::uint16_t>(Kind::whole), key, data);
     return true;
   }
   /// The longest message that may go and come at once.
   static constexpr std::size_t most_at_once = 16384;
-  /// Sends a message if that can be done at once, in a line or stored. False: nothing has been done.
+  /// Sends a message if that can be done at once, in lines or stored. False: nothing has been done.
   [[nodiscard]] bool send_at_once(std::uint64_t key, std::span<const std::byte> data) {
-    return data.size() <= Line::most_bytes ? send_whole(key, data) : send_stored(key, data);
+    return send_whole(key, data) || (data.size() > Line::most_bytes && send_stored(key, data));
   }
   enum class Taken : std::uint8_t {
     nothing,  ///< there is none
@@ -116,9 +115,8 @@ class Connection {
     if (line == nullptr) return Taken::nothing;
     if (line->key != key) return Taken::other;
     if (line->kind == static_cast<std::uint16_t>(Kind::whole)) {
-      const std::size_t bytes = line->length;
-      if (bytes > std::min(Line::most_bytes, into.size())) return Taken::other;
-      copy_short(into.data(), line->data.data(), bytes);
+      if (LaneReader::bytes_of(*line) > into.size()) return Taken::other;
+      reader_->copy(*line, into.data());
     } else if (!take_stored(*line, into)) {
       return Taken::other;
     }
@@ -165,7 +163,7 @@ class Connection {
     Kind kind{};
     std::uint64_t key = 0;
     Announcement announcement{};  ///< of a whole message the bytes alone
-    alignas(Taker::part_unit) std::array<std::byte, Line::most_bytes> whole{};
+    alignas(Taker::part_unit) std::array<std::byte, Lane::most_bytes> whole{};
     std::vector<std::byte> pieces{};  ///< that have come
   };
   /// A message that comes through a pipe or in pieces.
@@ -176,6 +174,12 @@ class Connection {
     bool over = false;
   };
 
+  /// A message that is to be read directly.
+  struct Due {
+    Incoming* message = nullptr;  ///< nullptr: it was given up
+    std::uint64_t id = 0;
+    std::uint64_t where = 0;
+  };
   /// A message that has been read directly, and the peer has not been told.
   struct Acknowledgement {
     std::uint64_t id = 0;
@@ -213,14 +217,13 @@ class Connection {
   /// True if poll() has nothing to do but what comes through the lane, which nobody is waiting for.
   [[nodiscard]] bool quiet() const {
     return expected_.empty() && early_.empty() && waiting_.empty() && piping_.empty() && pipes_.empty() &&
-           acks_.empty() && orphans_.empty();
+           due_.empty() && acks_.empty() && orphans_.empty();
   }
   bool open();
   [[nodiscard]] bool put(Kind kind, std::uint64_t key, std::span<const std::byte> data);
   [[nodiscard]] bool put(Kind kind, std::uint64_t key, const Announcement& announcement);
   /// Sends the first line of the oldest message, and its pieces if it goes so. True if the next one may follow.
   bool announce(Outgoing& message);
-  bool announce_direct(Outgoing& message);
   /// Parts of send_at_once() and take_at_once().
   [[nodiscard]] bool send_stored(std::uint64_t key, std::span<const std::byte> data);
   [[nodiscard]] bool take_stored(const Line& line, std::span<std::byte> into) const;
@@ -237,11 +240,15 @@ class Connection {
   void keep_early(Kind kind, std::uint64_t key, const Announcement& announcement, std::span<const std::byte> data);
   void take_piece(std::span<const std::byte> data);
   void deliver(Incoming& message, Kind kind, const Announcement& announcement, std::span<const std::byte> data);
+  // Of messages that are read directly, in exchange_direct.cpp.
+  bool announce_direct(Outgoing& message);
   void deliver_directly(Incoming& message, const Announcement& announcement);
+  bool read_due();
   [[nodiscard]] bool read_directly(Incoming& message, std::uint64_t from) const;
   [[nodiscard]] bool read_parts(Incoming& message, std::uint64_t from) const;
   /// Says whether a message has been read directly.
   void answer(Incoming* message, std::uint64_t id, bool refused);
+  bool acknowledge();
   // Of messages that both ends copy, in exchange_shared.cpp.
   /// Takes memory for the progress of an offer; 0 if the sender is not to help.
   [[nodiscard]] std::size_t share(const Outgoing& message) const;
@@ -256,7 +263,6 @@ class Connection {
   void end(Stream& stream);
   /// The copy of a message that is given up; nullptr if there is no memory for it.
   [[nodiscard]] Outgoing* orphan_of(const Outgoing& message) noexcept;
-  bool acknowledge();
 
   /// Messages under way for which there is memory from the beginning.
   static constexpr std::size_t usual = 32;
@@ -269,7 +275,7 @@ class Connection {
   PeerSegment peer_{};
   DirectCopy copy_{};
   Board board_{};
-  Store store_{};  ///< the peer's
+  StoreView store_{};  ///< the peer's
   Lane* out_ = nullptr;
   Lane* in_ = nullptr;
   LaneWriter writer_{};
@@ -280,6 +286,7 @@ class Connection {
   std::vector<Offer> offers_{};        ///< by id
   std::vector<Refused> refused_{};     ///< by this process, the oldest first
   Ring<Acknowledgement> acks_{usual};  ///< still to be put into the lane
+  Ring<Due> due_{usual};
   std::vector<Reading> reading_{};
   std::vector<Writing> writing_{};  ///< whose destination is known, and that have parts left
   std::uint64_t written_bytes_ = 0;

@@ -8,10 +8,10 @@ namespace circoll::node {
 
 Host::Host(const Settings& settings, std::size_t processes)
     : settings_(settings),
-      segment_(settings.segment_bytes, processes),
+      segment_(Segment::default_bytes, processes),
       board_(segment_.data()),
       store_(board_.memory(), settings.threads) {
-  if (settings.peers_may_copy && settings.ways.direct) (void)let_peers_copy();
+  if (settings.ways.direct) (void)let_peers_copy();  // where the system asks for it
 }
 
 Peer& Host::connect(const Address& peer) {

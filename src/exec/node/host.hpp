@@ -26,9 +26,7 @@ struct Peer {
 /// The part that a process takes.
 struct Settings {
   Ways ways{};
-  bool threads = false;        ///< several threads may send and receive at a time
-  bool peers_may_copy = true;  ///< let_peers_copy(), where the system asks for it
-  std::size_t segment_bytes = Segment::default_bytes;
+  bool threads = false;  ///< several threads may send and receive at a time
 };
 
 /// The segment of the process, and its peers. Only one thread at a time may call connect().

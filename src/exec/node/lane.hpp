@@ -2,9 +2,11 @@
 //
 // A lane lies in its sender's segment, and only the sender writes to its lines. The receiver counts in a lane of its
 // own, the one that goes back, how many lines it has read, so that lines are used again. So each cache line has one
-// writer, and a message that fits into a line costs the transfer of one cache line.
+// writer, and a message that fits into a line costs the transfer of one cache line. A longer one takes several lines,
+// which follow one another, so that the processor fetches them together.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -14,14 +16,14 @@
 
 namespace circoll::node {
 
-/// One message of a lane, a cache line.
+/// One message of a lane, or a part of one: a cache line.
 struct alignas(64) Line {
   static constexpr std::size_t most_bytes = 48;
 
   /// The number of times that the line has been filled. It is written last, and tells that the rest is valid.
   std::atomic<std::uint32_t> turn{0};
   std::uint16_t kind = 0;    ///< its meaning, for users of lanes
-  std::uint16_t length = 0;  ///< bytes of `data`
+  std::uint16_t length = 0;  ///< bytes of the message, whose first ones are `data`; 0 in its other lines
   std::uint64_t key = 0;     ///< the message that it belongs to, for users of lanes
   std::array<std::byte, most_bytes> data{};
 };
@@ -50,6 +52,13 @@ inline void copy_short(std::byte* to, const std::byte* from, std::size_t bytes) 
 struct Lane {
   static constexpr std::size_t lines = 16;
   static_assert((lines & (lines - 1)) == 0);
+  /// The longest message, of a third of the lines or so.
+  static constexpr std::size_t most_bytes = 6 * Line::most_bytes;
+
+  /// The lines that a message of so many bytes takes.
+  [[nodiscard]] static constexpr std::size_t lines_for(std::size_t bytes) {
+    return bytes <= Line::most_bytes ? 1 : (bytes + Line::most_bytes - 1) / Line::most_bytes;
+  }
 
   /// The nonce of the receiver's segment; 0 before the lane is opened.
   std::atomic<std::uint64_t> receiver{0};
@@ -68,21 +77,22 @@ class LaneWriter {
 
   /// The lane that comes back tells from now on what has been read. Before, it is taken for nothing.
   void use_back(const Lane& back) { back_ = &back; }
-  /// True if put() must wait until the receiver has read.
-  [[nodiscard]] bool full() {
-    if (written_ - known_read_ < Lane::lines) return false;
+  /// True if put() of a message that takes so many lines must wait until the receiver has read.
+  [[nodiscard]] bool full(std::size_t lines = 1) {
+    if (written_ + lines - known_read_ <= Lane::lines) return false;
     known_read_ = back_ == nullptr ? 0 : back_->read.load(std::memory_order_acquire);
-    return written_ - known_read_ >= Lane::lines;
+    return written_ + lines - known_read_ > Lane::lines;
   }
-  /// Sends a message of at most Line::most_bytes bytes. Precondition: not full().
+  /// Sends a message of at most Lane::most_bytes bytes. Precondition: not full() for its lines.
   void put(std::uint16_t kind, std::uint64_t key, std::span<const std::byte> data) {
     Line& line = lane_->line[written_ % Lane::lines];
+    const std::uint64_t next = data.size() <= Line::most_bytes ? written_ + 1 : put_behind(data);
     line.kind = kind;
     line.length = static_cast<std::uint16_t>(data.size());
     line.key = key;
-    copy_short(line.data.data(), data.data(), data.size());
+    copy_short(line.data.data(), data.data(), std::min(data.size(), Line::most_bytes));
     line.turn.store(turn_of(written_), std::memory_order_release);
-    ++written_;
+    written_ = next;
   }
   /// Asks for the line that put() writes next, which the receiver has read last, before it is needed.
   void prepare() const { __builtin_prefetch(&lane_->line[written_ % Lane::lines], 1); }
@@ -93,6 +103,19 @@ class LaneWriter {
   }
 
  private:
+  /// Writes what does not fit into the first line, which is written last, and so tells of all of them. Returns the
+  /// number of the next line.
+  std::uint64_t put_behind(std::span<const std::byte> data) {
+    std::uint64_t number = written_ + 1;
+    for (std::size_t at = Line::most_bytes; at < data.size(); at += Line::most_bytes, ++number) {
+      Line& line = lane_->line[number % Lane::lines];
+      line.length = 0;
+      std::memcpy(line.data.data(), data.data() + at, std::min(Line::most_bytes, data.size() - at));
+      line.turn.store(turn_of(number), std::memory_order_relaxed);
+    }
+    return number;
+  }
+
   Lane* lane_ = nullptr;
   const Lane* back_ = nullptr;
   std::uint64_t written_ = 0;
@@ -111,13 +134,29 @@ class LaneReader {
     const Line& line = lane_->line[read_ % Lane::lines];
     return line.turn.load(std::memory_order_acquire) == LaneWriter::turn_of(read_) ? &line : nullptr;
   }
-  /// Gives the line of front() back. The sender is told at a quarter of the lane, since each telling costs it a line.
+  /// The bytes of the message of front().
+  [[nodiscard]] static std::size_t bytes_of(const Line& front) {
+    return std::min<std::size_t>(front.length, Lane::most_bytes);
+  }
+  /// Copies them, from all of its lines.
+  void copy(const Line& front, std::byte* to) const {
+    const std::size_t bytes = bytes_of(front);
+    copy_short(to, front.data.data(), std::min(bytes, Line::most_bytes));
+    std::uint64_t number = read_ + 1;
+    for (std::size_t at = Line::most_bytes; at < bytes; at += Line::most_bytes, ++number) {
+      std::memcpy(to + at, lane_->line[number % Lane::lines].data.data(), std::min(Line::most_bytes, bytes - at));
+    }
+  }
+  /// Gives the lines of front() back. The sender is told at quarters of the lane, since each telling costs it a line.
   void pop() {
-    ++read_;
-    if (read_ % (Lane::lines / 4) == 0) own_->read.store(read_, std::memory_order_release);
+    const std::uint64_t before = read_;
+    read_ += Lane::lines_for(bytes_of(lane_->line[read_ % Lane::lines]));
+    if (before / quarter != read_ / quarter) own_->read.store(read_, std::memory_order_release);
   }
 
  private:
+  static constexpr std::uint64_t quarter = Lane::lines / 4;
+
   const Lane* lane_ = nullptr;
   Lane* own_ = nullptr;
   std::uint64_t read_ = 0;

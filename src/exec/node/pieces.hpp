@@ -63,8 +63,8 @@ class Pieces {
 /// A taker gets the parts of a message instead of memory that they are copied to.
 class Taker {
  public:
-  /// Parts begin at multiples of so many bytes of the message. They lie where such a multiple may begin. Otherwise they
-  /// begin where a piece of the memory does that they pass through.
+  /// Parts begin at multiples of so many bytes of the message, and lie where such a multiple may begin. Otherwise they
+  /// begin where a piece of the memory does that they pass through, or are in a place of the taker.
   static constexpr std::int64_t part_unit = 16;
 
   Taker() = default;
@@ -72,6 +72,12 @@ class Taker {
   Taker& operator=(const Taker&) = default;
   virtual ~Taker() = default;
 
+  /// A place of the taker's own is best to read the next part into. The part has at most `bytes` bytes from `at` on.
+  /// Empty: there is no such place.
+  [[nodiscard]] virtual std::span<std::byte> place([[maybe_unused]] std::size_t at,
+                                                   [[maybe_unused]] std::size_t bytes) {
+    return {};
+  }
   /// Takes the bytes from `at` on. They are gone afterwards.
   virtual void take(std::size_t at, std::span<const std::byte> part) = 0;
 };

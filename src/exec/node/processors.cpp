@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/hash.hpp"
 #include "exec/node/system.hpp"
 
 namespace circoll::node {
@@ -29,6 +32,10 @@ class Processors {
     if (set_ == nullptr || its.set_ == nullptr) return;
     if (sched_getaffinity(process, bytes(), its.set_.get()) == 0)
       CPU_OR_S(bytes(), set_.get(), set_.get(), its.set_.get());
+  }
+  [[nodiscard]] std::uint64_t hash() const {
+    if (set_ == nullptr) return 0;
+    return Hash().add(std::string_view(reinterpret_cast<const char*>(set_.get()), bytes())).value();
   }
   [[nodiscard]] std::size_t count() const {
     return set_ == nullptr ? 0 : static_cast<std::size_t>(CPU_COUNT_S(bytes(), set_.get()));
@@ -58,6 +65,15 @@ std::optional<std::uint64_t> quota_of(const std::string& group, GroupVersion ver
   return (*quota + *period - 1) / *period;
 }
 
+/// The least quota of the groups of this process.
+std::optional<std::uint64_t> least_quota(const ControlGroupFiles& files) {
+  std::optional<std::uint64_t> least;
+  visit_control_groups("cpu", files, [&](const std::string& group, GroupVersion version) {
+    if (const auto quota = quota_of(group, version)) least = std::min(least.value_or(*quota), *quota);
+  });
+  return least;
+}
+
 }  // namespace
 
 std::size_t processors_of(std::span<const pid_t> processes, const ControlGroupFiles& files) {
@@ -65,10 +81,30 @@ std::size_t processors_of(std::span<const pid_t> processes, const ControlGroupFi
   processors.add(0);
   for (const pid_t process : processes) processors.add(process);
   std::size_t count = processors.count();
-  visit_control_groups("cpu", files, [&](const std::string& group, GroupVersion version) {
-    if (const auto quota = quota_of(group, version)) count = std::min<std::size_t>(count, *quota);
-  });
+  if (const auto quota = least_quota(files)) count = std::min<std::size_t>(count, *quota);
   return std::max<std::size_t>(count, 1);
+}
+
+OwnProcessors own_processors(const ControlGroupFiles& files) {
+  Processors processors;
+  processors.add(0);
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  return {.set = processors.hash(),
+          .count = static_cast<std::uint32_t>(processors.count()),
+          .quota = static_cast<std::uint32_t>(std::min(least_quota(files).value_or(0), most))};
+}
+
+bool is_crowded(std::span<const OwnProcessors> processes) {
+  std::map<std::uint64_t, std::uint32_t> sets;
+  std::size_t quota = processes.size();
+  for (const OwnProcessors& one : processes) {
+    if (one.count == 0) return false;
+    sets.insert_or_assign(one.set, one.count);
+    if (one.quota != 0) quota = std::min<std::size_t>(quota, one.quota);
+  }
+  std::size_t count = 0;
+  for (const auto& [set, processors] : sets) count += processors;
+  return std::min(count, quota) < processes.size();
 }
 
 }  // namespace circoll::node

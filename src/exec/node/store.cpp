@@ -5,7 +5,7 @@
 namespace circoll::node {
 
 std::optional<std::size_t> Store::place(std::size_t lines) const {
-  const std::size_t all = memory_.size() / sizeof(Head);
+  const std::size_t all = this->lines();
   if (taken_.empty()) return lines <= all ? std::optional<std::size_t>(0) : std::nullopt;
   const std::size_t oldest = taken_.front().first;
   const std::size_t next = taken_.back().first + taken_.back().lines;
@@ -22,7 +22,7 @@ std::size_t Store::take(std::size_t bytes) {
   while (!taken_.empty() && head(taken_.front().first).given_back.load(std::memory_order_acquire) != 0) {
     taken_.pop_front();
   }
-  if (bytes > memory_.size()) return 0;
+  if (bytes / sizeof(Head) > this->lines()) return 0;
   const std::size_t lines = 1 + (bytes + sizeof(Head) - 1) / sizeof(Head);
   const std::optional<std::size_t> first = place(lines);
   if (!first) return 0;
@@ -31,13 +31,13 @@ std::size_t Store::take(std::size_t bytes) {
   return (*first + 1) * sizeof(Head);
 }
 
-std::span<std::byte> Store::data(std::uint64_t offset, std::uint64_t bytes) const {
+std::span<std::byte> StoreView::data(std::uint64_t offset, std::uint64_t bytes) const {
   const bool inside = offset >= sizeof(Head) && offset % sizeof(Head) == 0 && offset <= memory_.size() &&
                       bytes <= memory_.size() - offset;
   return inside ? memory_.subspan(offset, bytes) : std::span<std::byte>();
 }
 
-void Store::give_back(std::uint64_t offset) const {
+void StoreView::give_back(std::uint64_t offset) const {
   head(offset / sizeof(Head) - 1).given_back.store(1, std::memory_order_release);
 }
 

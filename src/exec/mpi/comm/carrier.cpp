@@ -30,15 +30,15 @@ int share_world() {
   int mine = private_duplicate(MPI_COMM_WORLD, &comm) == MPI_SUCCESS ? 1 : 0;
   int all = 0;
   int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  std::vector<Rank> nodes;
-  if (rc == MPI_SUCCESS && all != 0) rc = find_nodes(comm, rank, size, &nodes);
+  std::vector<Whereabouts> ranks;
+  if (rc == MPI_SUCCESS && all != 0) rc = gather_whereabouts(comm, rank, size, &ranks);
   if (rc != MPI_SUCCESS || all == 0) {
     if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
     return rc;
   }
   global.world = std::make_shared<Carrier>(comm);
-  global.world->placement_ = shared_placement(placement_of(nodes));
-  if (size > 1) rc = global.world->find_neighbours(rank, size);
+  global.world->placement_ = shared_placement(placement_from(ranks));
+  if (size > 1) rc = global.world->find_neighbours(rank, ranks);
   if (!library::makes_communicators_in_threads) (void)self_communicator();
   return rc;
 }

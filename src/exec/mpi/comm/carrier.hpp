@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "circoll/relabelling.hpp"
@@ -33,7 +34,9 @@ class Carrier {
   /// The ranks that are reached by memory; nullptr if there are none.
   [[nodiscard]] const Neighbours* neighbours() const { return neighbours_.get(); }
   /// Finds them. Collective over the carrier's ranks, before it carries anything. Returns an MPI error code.
-  [[nodiscard]] int find_neighbours(int rank, int size) { return Neighbours::find(comm_, rank, size, &neighbours_); }
+  [[nodiscard]] int find_neighbours(int rank, std::span<const Whereabouts> ranks) {
+    return Neighbours::find(comm_, rank, ranks, &neighbours_);
+  }
   /// Before MPI_Finalize.
   void close();
 

@@ -117,11 +117,11 @@ int CommState::make_carrier() {
   range_.take(carrier_, TagLayout::context_units);
   range_.set_agreed();
   tags_ = Tags::open;
-  std::vector<Rank> nodes;
-  rc = find_nodes(carrier_->comm(), static_cast<int>(rank_), static_cast<int>(size_), &nodes);
+  std::vector<Whereabouts> ranks;
+  rc = gather_whereabouts(carrier_->comm(), static_cast<int>(rank_), static_cast<int>(size_), &ranks);
   if (rc != MPI_SUCCESS) return rc;
-  placement_ = shared_placement(placement_of(nodes));
-  return carrier_->find_neighbours(static_cast<int>(rank_), static_cast<int>(size_));
+  placement_ = shared_placement(placement_from(ranks));
+  return carrier_->find_neighbours(static_cast<int>(rank_), ranks);
 }
 
 bool CommState::serves_nonblocking() const {

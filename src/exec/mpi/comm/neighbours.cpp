@@ -5,10 +5,6 @@
 #include <string>
 
 #include "core/environment.hpp"
-#include "core/hash.hpp"
-#include "exec/mpi/comm/placement.hpp"
-#include "exec/mpi/library/library.hpp"
-#include "exec/node/place.hpp"
 #include "exec/node/processors.hpp"
 
 namespace circoll::mpi {
@@ -35,18 +31,6 @@ struct Introduction {
 
 /// Switched off, a process says where it is nevertheless, so that its neighbours can tell why it is none.
 bool switched_off() { return environment("CIRCOLL_NODE").value_or("auto") == "off"; }
-
-/// A number that is the same for processes that may share memory; 0 where that is not known.
-std::uint64_t place_key(int rank) {
-  if (library::waits_inside_mpi) return 0;
-  const node::Place here = node::Place::here();
-  if (here.boot == 0) return 0;
-  Hash hash;
-  hash.add(here.boot).add(here.network).add(here.pids).add(here.time).add(here.users).add(node::layout_version);
-  // Whoever divides the ranks among nodes wants messages between them.
-  if (const auto number = declared_node(rank)) hash.add(*number);
-  return std::max<std::uint64_t>(hash.value(), 1);
-}
 
 node::Settings settings() {
   node::Settings settings;
@@ -138,24 +122,23 @@ void take_note(const std::vector<Candidate>& candidates, std::uint64_t carrier) 
 
 }  // namespace
 
-int Neighbours::find(MPI_Comm comm, int rank, int size, std::unique_ptr<Neighbours>* found) {
-  std::uint64_t key = place_key(rank);
-  std::vector<std::uint64_t> keys(static_cast<std::size_t>(size));
-  int rc = PMPI_Allgather(&key, 1, MPI_UINT64_T, keys.data(), 1, MPI_UINT64_T, comm);
-  if (rc != MPI_SUCCESS) return rc;
-  std::vector<std::uint64_t> sorted = keys;
+int Neighbours::find(MPI_Comm comm, int rank, std::span<const Whereabouts> all, std::unique_ptr<Neighbours>* found) {
+  const int size = static_cast<int>(all.size());
+  std::vector<std::uint64_t> sorted;
+  for (const Whereabouts& one : all) sorted.push_back(one.memory);
   std::sort(sorted.begin(), sorted.end());
   const auto alike = std::adjacent_find(sorted.begin(), sorted.end(),
                                         [](std::uint64_t a, std::uint64_t b) { return a == b && a != 0; });
   if (alike == sorted.end()) return MPI_SUCCESS;  // on all ranks
+  const std::uint64_t here = all[static_cast<std::size_t>(rank)].memory;
   std::vector<int> others;
-  for (int other = 0; key != 0 && other < size; ++other) {
-    if (other != rank && keys[static_cast<std::size_t>(other)] == key) others.push_back(other);
+  for (int other = 0; here != 0 && other < size; ++other) {
+    if (other != rank && all[static_cast<std::size_t>(other)].memory == here) others.push_back(other);
   }
 
   const Introduction mine = others.empty() ? Introduction{} : introduce(others.size() + 1);
   std::vector<Introduction> theirs;
-  rc = exchange(comm, size, others, std::vector<Introduction>(others.size(), mine), &theirs);
+  int rc = exchange(comm, size, others, std::vector<Introduction>(others.size(), mine), &theirs);
   if (rc != MPI_SUCCESS) return rc;
   // Each says whether it reaches the other, and why not.
   std::vector<Candidate> candidates = connect_all(mine.address, theirs);

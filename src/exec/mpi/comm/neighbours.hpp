@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "circoll/types.hpp"
+#include "exec/mpi/comm/whereabouts.hpp"
 #include "exec/node/host.hpp"
 
 namespace circoll::mpi {
@@ -30,10 +32,11 @@ class Neighbours {
   Neighbours(int rank, int first, std::vector<Neighbour> ranks)
       : rank_(rank), first_(first), ranks_(std::move(ranks)) {}
 
-  /// Finds them. Collective over `comm`, a private communicator that carries no messages yet: one allgather of 8 bytes,
-  /// and two exchanges of some bytes by those that may be neighbours. The segment of the process is made if there are
-  /// others on its node. Returns an MPI error code. Throws std::bad_alloc before it has sent anything.
-  [[nodiscard]] static int find(MPI_Comm comm, int rank, int size, std::unique_ptr<Neighbours>* found);
+  /// Finds them. Collective over `comm`, a private communicator that carries no messages yet, whose ranks are where
+  /// `all` says. Those that may be neighbours exchange some bytes twice. The segment of the process is made if there
+  /// are others on its node. Returns an MPI error code. Throws std::bad_alloc before it has sent anything.
+  [[nodiscard]] static int find(MPI_Comm comm, int rank, std::span<const Whereabouts> all,
+                                std::unique_ptr<Neighbours>* found);
 
   /// True if the rank, of the carrier, is one.
   [[nodiscard]] bool has(int rank) const {

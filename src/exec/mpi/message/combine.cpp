@@ -1,6 +1,8 @@
 #include "exec/mpi/message/combine.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 
 namespace circoll::mpi {
 
@@ -30,6 +32,20 @@ void PartCombiner::begin(const Plan& plan, const PlanStep& step, const Binding& 
   first_ = 0;
   arrives_left_ = step.arrives_left;
   error_ = MPI_SUCCESS;
+}
+
+std::span<std::byte> PartCombiner::place(std::size_t at, std::size_t bytes) {
+  if (runs_.empty()) return {};
+  const Run& run = runs_.front();
+  const Piece& own = arrives_left_ ? run.right : run.left;
+  const std::size_t offset = at - first_;
+  const auto in_run = static_cast<std::size_t>(run.dst.elements * binding_->elements.extent_bytes) - offset;
+  bytes = std::min(bytes, in_run);
+  char* const dst = binding_->address(run.dst.area, run.dst.offset_bytes + static_cast<Count>(offset));
+  const char* const other = binding_->address(own.area, own.offset_bytes + static_cast<Count>(offset));
+  const auto distance = reinterpret_cast<std::intptr_t>(dst) - reinterpret_cast<std::intptr_t>(other);
+  if (static_cast<std::size_t>(std::abs(distance)) < bytes) return {};
+  return {reinterpret_cast<std::byte*>(dst), bytes};
 }
 
 void PartCombiner::take(std::size_t at, std::span<const std::byte> part) {

@@ -22,12 +22,8 @@ class PartCombiner final : public node::Taker {
 
   /// Begins a message of a step of StepKind::recv_reduce. All must outlive it.
   void begin(const Plan& plan, const PlanStep& step, const Binding& binding);
-  /// True if the result lies where the message would: in the step's pieces.
-  [[nodiscard]] bool in_place() const {
-    const Run& run = runs_.front();
-    const Piece& message = arrives_left_ ? run.left : run.right;
-    return message.area == run.dst.area && message.offset_bytes == run.dst.offset_bytes;
-  }
+  /// The result's memory, unless the other operand lies there.
+  [[nodiscard]] std::span<std::byte> place(std::size_t at, std::size_t bytes) override;
   void take(std::size_t at, std::span<const std::byte> part) override;
   [[nodiscard]] int error() const { return error_; }
 

@@ -15,9 +15,9 @@ struct Pace {
   std::uint64_t mpi;    ///< MPI is asked for news
 };
 
-/// Ranks that outnumber the cores wait for one another. With a core each, a yield costs some twenty polls, and comes
-/// too early if the other rank is only a little late.
-constexpr Pace crowded{.yield = 64, .again = 1, .mpi = 16};
+/// Ranks that outnumber the cores take turns, and some looks find what a rank on another core is just sending. With a
+/// core each, a yield costs some twenty polls, and comes too early if the other rank is only a little late.
+constexpr Pace crowded{.yield = 8, .again = 1, .mpi = 16};
 constexpr Pace alone{.yield = 4096, .again = 256, .mpi = 64};
 /// Polls after which ranks are looked for that have ended, a second or less.
 constexpr std::uint64_t polls_before_looking = std::uint64_t{1} << 20U;
@@ -126,7 +126,7 @@ bool Execution::advance(bool inside_mpi) {
 
 int Execution::wait() {
   if (way_ == Way::straight) {
-    const Straight::Patience patience{.now = 16, .in_all = binding_->route.neighbours->crowded() ? 32U : 64U};
+    const Straight::Patience patience{.now = 16, .in_all = binding_->route.neighbours->crowded() ? 8U : 64U};
     while (!go_straight(patience)) continue;
   }
   if (way_ == Way::ended) return error_;

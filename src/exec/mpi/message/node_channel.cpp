@@ -131,7 +131,6 @@ bool NodeChannel::receive(Transfer& transfer, const PlanStep& step) {
   if (combines(step)) {
     transfer.combiner.begin(*plan_, step, *binding_);
     transfer.in.taker = &transfer.combiner;
-    transfer.in.in_place = transfer.combiner.in_place();
   }
   transfer.in.may_be_helped = transfer.in.taker == nullptr && ends_[transfer.step].helps;
   const std::lock_guard lock(transfer.peer->lock);

@@ -1,0 +1,88 @@
+// The part of a connection that serves messages which one end reads out of the other's memory.
+#include <algorithm>
+
+#include "exec/node/exchange.hpp"
+
+namespace circoll::node {
+
+namespace {
+
+/// Parts are read at a time that are so large, into places of the taker, or through the same memory. Each call of the
+/// system costs some 2 us beside the copy, as much as 16 to 32 KiB. A part that is larger than the cache leaves it
+/// before it is taken.
+constexpr std::size_t placed_bytes = std::size_t{1} << 20U;
+constexpr std::size_t passing_bytes = std::size_t{1} << 18U;
+
+}  // namespace
+
+bool Connection::announce_direct(Outgoing& message) {
+  auto place = std::find_if(offers_.begin(), offers_.end(), [](const Offer& offer) { return !offer.open; });
+  if (place == offers_.end()) place = offers_.insert(place, Offer{});
+  *place = {.message = &message, .open = true, .shared = share(message)};
+  const auto id = static_cast<std::uint64_t>(place - offers_.begin());
+  const auto address = reinterpret_cast<std::uintptr_t>(message.data.one().data());
+  return put(Kind::direct, message.key,
+             Announcement{.bytes = message.data.size(), .where = address, .id = id, .shared = place->shared});
+}
+
+void Connection::deliver_directly(Incoming& message, const Announcement& announcement) {
+  if (begin_shared(message, announcement)) return;
+  due_.push_back({.message = &message, .id = announcement.id, .where = announcement.where});
+}
+
+/// Reads one message that is due, since others may wait for what can be begun once it is over.
+bool Connection::read_due() {
+  if (due_.empty()) return false;
+  const Due due = due_.front();
+  due_.pop_front();
+  answer(due.message, due.id, due.message != nullptr && !read_directly(*due.message, due.where));
+  return true;
+}
+
+void Connection::answer(Incoming* message, std::uint64_t id, bool refused) {
+  if (refused) refused_.push_back({.id = id, .message = message});
+  acks_.push_back({.id = id, .message = refused ? nullptr : message, .refused = refused});
+}
+
+/// Some memory cannot be read by other processes, that of a device for one.
+bool Connection::read_directly(Incoming& message, std::uint64_t from) const {
+  if (message.taker != nullptr) return read_parts(message, from);
+  bool right = true;
+  message.into.for_each(0, message.bytes, [&](std::span<std::byte> piece) {
+    right = right && copy_.read(piece.data(), from, piece.size());
+    from += piece.size();
+  });
+  return right;
+}
+
+/// Parts go to the taker's own places, or pass through the same memory, which stays in the cache. Those that have been
+/// taken before one that cannot be read are not taken again when the message comes another way.
+bool Connection::read_parts(Incoming& message, std::uint64_t from) const {
+  std::span<std::byte> largest;
+  message.into.for_each(0, message.into.size(), [&](std::span<std::byte> piece) {
+    if (piece.size() > largest.size()) largest = piece;
+  });
+  for (std::size_t at = 0; at < message.bytes;) {
+    const std::size_t left = message.bytes - at;
+    std::span<std::byte> part = message.taker->place(at, std::min(left, placed_bytes));
+    if (part.empty()) part = largest.first(std::min({left, passing_bytes, largest.size()}));
+    if (!copy_.read(part.data(), from + at, part.size())) return false;
+    message.put(at, part);
+    at += part.size();
+  }
+  return true;
+}
+
+/// A message is over when the acknowledgement is on its way, since nobody need poll afterwards.
+bool Connection::acknowledge() {
+  bool moved = false;
+  for (; !acks_.empty() &&
+         put(Kind::ack, 0, Announcement{.id = acks_.front().id, .refused = acks_.front().refused ? 1U : 0U});
+       acks_.pop_front()) {
+    if (acks_.front().message != nullptr) acks_.front().message->over = true;
+    moved = true;
+  }
+  return moved;
+}
+
+}  // namespace circoll::node
