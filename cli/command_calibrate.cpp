@@ -35,6 +35,18 @@ std::string about(const Calibration& calibration, const Fit& fit) {
                      fit.reduction.median_error * 100);
 }
 
+std::string ways_text(const Fit& fit) {
+  std::string text;
+  for (std::size_t i = 0; i < fit.ways.size(); ++i) {
+    const NodeWay& way = fit.machine.node_ways[i];
+    text += line_text(way.name, fit.ways[i]) +
+            fmt::format("           from {} bytes: overhead {:.4g} us, gamma {:.4g} ns/B\n", way.from_bytes,
+                        way.overhead_s * 1e6, way.gamma_s_per_byte * 1e9);
+  }
+  if (fit.machine.crowded_s > 0) text += fmt::format("crowded    {:>10.4g} us\n", fit.machine.crowded_s * 1e6);
+  return text;
+}
+
 void calibrate(const CalibrateOptions& options) {
   const Calibration calibration = calibration_from_json(select::read_text_file(options.measured), options.measured);
   const Fit fit = fit_machine(calibration);
@@ -54,7 +66,8 @@ void calibrate(const CalibrateOptions& options) {
                     fit.machine.f_alpha, fit.machine.f_beta, options.output) +
         (fit.node_exchange ? fmt::format("inside a node: alpha {:.4g} us, beta {:.4g} ns/B\n",
                                          fit.machine.node_alpha_s * 1e6, fit.machine.node_beta_s_per_byte * 1e9)
-                           : ""));
+                           : "") +
+        ways_text(fit));
 }
 
 /// The rows of one call: a collective, p and a size.

@@ -7,7 +7,10 @@
 
 namespace circoll::interpose {
 
-Estimator::Estimator(const Machine& machine, Library library) : options_{.machine = machine}, library_(library) {
+Estimator::Estimator(const Machine& machine, Library library, bool memory, bool crowded)
+    : options_{.machine = machine},
+      machines_(memory ? machines_inside(machine, crowded) : std::vector<MachineForLength>{{.machine = machine}}),
+      library_(library) {
   model_ = make_policy("model", options_);
   if (library == Library::openmpi) fixed_ = make_policy("openmpi_fixed", options_);
 }
@@ -41,7 +44,7 @@ std::optional<double> Estimator::served(Collective collective, Rank p, Count byt
   if (p < 1) return std::nullopt;
   try {
     const Count vector = Amounts::of_reported(collective, p, bytes).vector_bytes();
-    return seconds(terms_of(parse_selection(collective, algorithm), p, vector), options_.machine);
+    return seconds(terms_of(parse_selection(collective, algorithm), p, vector), machines_);
   } catch (const Error&) {
     return std::nullopt;
   }

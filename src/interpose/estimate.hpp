@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "circoll/select.hpp"
 
@@ -20,7 +21,9 @@ struct NativeEstimate {
 class Estimator {
  public:
   /// `library` runs the program. Of Open MPI the fixed decision for allreduce is known (the policy openmpi_fixed).
-  Estimator(const Machine& machine, Library library);
+  /// `memory`: all messages of Circoll go through the memory of one node; those of the library go as the machine says.
+  /// `crowded`: its ranks have fewer processors than they are.
+  Estimator(const Machine& machine, Library library, bool memory, bool crowded);
 
   /// The algorithm of the MPI library's own decision, where Circoll has that decision. Otherwise it is the one of least
   /// predicted time of all that the library has (Algorithm::peers). So it flatters the library. `bytes` as in Event.
@@ -34,6 +37,7 @@ class Estimator {
   [[nodiscard]] std::optional<NativeEstimate> estimate(Collective collective, Rank p, Count vector_bytes) const;
 
   PolicyOptions options_;
+  std::vector<MachineForLength> machines_;  ///< of what Circoll serves
   Library library_;
   std::unique_ptr<const Policy> model_;
   std::unique_ptr<const Policy> fixed_;  ///< nullptr: not known

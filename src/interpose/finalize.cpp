@@ -41,7 +41,9 @@ RunFacts::Node gather_node_use(MPI_Comm comm, int ranks) {
   std::vector<mpi::NodeUse> all(static_cast<std::size_t>(ranks));
   PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, comm);
   RunFacts::Node node;
+  node.all = std::all_of(all.begin(), all.end(), [&](const mpi::NodeUse& one) { return one.by_memory == ranks - 1; });
   for (const mpi::NodeUse& one : all) {
+    node.crowded |= one.crowded != 0;
     if (one.others == 0) continue;
     ++node.ranks;
     if (one.by_memory == one.others) {

@@ -153,7 +153,7 @@ std::string Report::inside_nodes() const {
 }
 
 std::string Report::text() const {
-  Estimator estimator(facts_.machine, facts_.library);
+  Estimator estimator(facts_.machine, facts_.library, facts_.node.all, facts_.node.crowded);
   std::string text;
   add_line(text, fmt::format("{} ranks of MPI_COMM_WORLD, {}; predictions for machine '{}'", facts_.ranks, facts_.mpi,
                              facts_.machine.name));
@@ -205,7 +205,7 @@ std::string Report::text() const {
 }
 
 std::string Report::json() const {
-  Estimator estimator(facts_.machine, facts_.library);
+  Estimator estimator(facts_.machine, facts_.library, facts_.node.all, facts_.node.crowded);
   const auto own = [](const Own& o) -> Json {
     if (o.ranks == 0) return nullptr;
     return {{"ranks", o.ranks},

@@ -25,6 +25,8 @@ struct RunFacts {
     int ranks = 0;
     int by_memory = 0;      ///< reach all of them by memory
     int read_directly = 0;  ///< and read them
+    bool all = false;       ///< every rank reaches every other one by memory
+    bool crowded = false;   ///< the ranks of some node have fewer processors than they are
     std::string reason;     ///< why the others do not reach them
     std::string reading_reason;
   } node{};

@@ -2,26 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "circoll/error.hpp"
 #include "circoll/measured/calibration.hpp"
-#include "select/text_file.hpp"
+#include "measured/fit_ways.hpp"
+#include "measured/sample_kind.hpp"
 
 namespace circoll {
 namespace {
-
-constexpr std::pair<SampleKind, std::string_view> kinds[] = {{SampleKind::exchange, "exchange"},
-                                                             {SampleKind::ping_pong, "ping_pong"},
-                                                             {SampleKind::reduction, "reduction"},
-                                                             {SampleKind::node_exchange, "node_exchange"}};
-
-std::string_view to_string(SampleKind kind) {
-  for (const auto& [value, name] : kinds) {
-    if (value == kind) return name;
-  }
-  return "";
-}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -56,7 +44,7 @@ Line fit_line(const std::vector<Sample>& samples, SampleKind kind) {
   }
   if (by_size.size() < 2) {
     throw Error(ErrorCode::invalid_argument,
-                "samples of at least two sizes are needed of " + std::string(to_string(kind)));
+                "samples of at least two sizes are needed of " + std::string(measured::to_string(kind)));
   }
   std::vector<Point> points;
   points.reserve(by_size.size());
@@ -116,39 +104,8 @@ Fit fit_machine(const Calibration& calibration) {
     require(value > 0 && std::isfinite(value),
             "the samples give no machine: a latency or a time per byte would be 0 (are there short and long ones?)");
   }
+  measured::fit_ways(calibration, &fit);
   return fit;
-}
-
-Calibration calibration_from_json(std::string_view json, const std::string& source) {
-  const select::Json root = select::read_json(json, source);
-  const select::Members members(root, source, {"circoll_calibration", "name", "about", "samples"});
-  members.require_version("circoll_calibration");
-  Calibration calibration{.name = members.text("name"), .about = members.text("about"), .samples = {}};
-  const auto* samples = members.at("samples").array();
-  if (samples == nullptr) members.fail(members.at("samples"), "'samples' must be an array");
-  for (const select::Json& entry : *samples) {
-    const select::Members sample(entry, source, {"kind", "bytes", "seconds"});
-    const std::string kind = sample.text("kind");
-    const auto* found =
-        std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.second == kind; });
-    if (found == std::end(kinds))
-      sample.fail(entry, "'" + kind + "' is none of exchange, ping_pong, reduction, node_exchange");
-    const Sample read{.kind = found->first, .bytes = sample.integer("bytes"), .seconds = sample.number("seconds")};
-    if (read.bytes < 0) sample.fail(entry, "'bytes' must not be negative");
-    if (!(read.seconds > 0)) sample.fail(entry, "'seconds' must be above 0");
-    calibration.samples.push_back(read);
-  }
-  return calibration;
-}
-
-std::string to_json(const Calibration& calibration) {
-  nlohmann::ordered_json samples = nlohmann::ordered_json::array();
-  for (const Sample& sample : calibration.samples) {
-    samples.push_back({{"kind", to_string(sample.kind)}, {"bytes", sample.bytes}, {"seconds", sample.seconds}});
-  }
-  const nlohmann::ordered_json json = {
-      {"circoll_calibration", 1}, {"name", calibration.name}, {"about", calibration.about}, {"samples", samples}};
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace circoll

@@ -18,6 +18,14 @@ CIRCOLL_CORES=2 "$@" 4 "$bench" --calibrate "$work/levels.json" --name levels ||
 [ "$(grep -c '"kind": "node_exchange"' "$work/levels.json")" = 17 ] || fail "there are not 17 sizes of a pair of ranks inside a node"
 "$@" 2 "$bench" --calibrate "$work/measured.json" --name here || fail "circoll-bench --calibrate"
 "$circoll" calibrate "$work/measured.json" -o "$work/machine.json" || fail "circoll calibrate"
+# The ranks share memory: its ways are measured, fitted, and priced.
+for kind in memory_exchange memory_reduction memory_burst; do
+  grep -q "\"kind\": \"$kind\"" "$work/measured.json" || fail "there are no samples of $kind"
+done
+grep -q '"name": "stored"' "$work/machine.json" || fail "the machine has no way of memory"
+"$circoll" explain allreduce -p 2 --cores 2 --bytes 64 --machine "$work/machine.json" | grep "stored" || fail "the way is not priced"
+CIRCOLL_NODE=off "$@" 2 "$bench" --calibrate "$work/off.json" --name off || fail "circoll-bench --calibrate without memory"
+grep -q memory "$work/off.json" && fail "memory is measured where it is switched off"
 "$circoll" explain bcast -p 16 --bytes 1Mi --machine "$work/machine.json" | grep "least predicted time .* machine 'here'" ||
   fail "the model does not read the machine"
 "$@" 2 "$bench" --collective bcast,allgather --algorithm all,auto --bytes 8,4Ki --reps 5 --sync barrier --machine "$work/machine.json" \

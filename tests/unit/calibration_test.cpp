@@ -72,6 +72,70 @@ TEST(Fit, FindsTheLevelInsideNodes) {
   EXPECT_NEAR(fit.machine.node_beta_s_per_byte, 0.1e-9, 1e-16);
 }
 
+// The times are those that the model gives the very calls that are measured, on a machine with two ways of memory.
+TEST(Fit, FindsTheWaysOfMemory) {
+  Machine with_ways = truth;
+  with_ways.node_ways = {{.name = "stored",
+                          .alpha_s = 0.2e-6,
+                          .beta_s_per_byte = 0.15e-9,
+                          .gamma_s_per_byte = 0.02e-9,
+                          .overhead_s = 0.05e-6},
+                         {.name = "direct",
+                          .from_bytes = 20000,
+                          .alpha_s = 5e-6,
+                          .beta_s_per_byte = 0.08e-9,
+                          .gamma_s_per_byte = 0.04e-9,
+                          .overhead_s = 3e-6,
+                          .read = true}};
+  with_ways.crowded_s = 4e-6;
+  const auto predicted = [&](Collective collective, const char* algorithm, Rank p, Count bytes) {
+    return seconds(terms_of(parse_selection(collective, algorithm), p, bytes), machines_inside(with_ways, p > 2));
+  };
+  Calibration calibration = synthetic();
+  const auto add = [&](SampleKind kind, Count bytes, double seconds, Rank ranks = 2) {
+    calibration.samples.push_back({.kind = kind, .bytes = bytes, .seconds = seconds, .ranks = ranks});
+  };
+  calibration.ways = {{.name = "stored", .from_bytes = 0}, {.name = "direct", .from_bytes = 20000, .read = true}};
+  for (Count bytes = 8; bytes <= 4 << 20; bytes *= 2) {
+    add(SampleKind::memory_exchange, bytes, predicted(Collective::allgather, "recursive_doubling", 2, 2 * bytes));
+    add(SampleKind::memory_reduction, bytes, predicted(Collective::allreduce, "recursive_doubling", 2, bytes));
+    add(SampleKind::memory_burst, bytes, predicted(Collective::bcast, "pipeline:segments=8", 2, burst * bytes));
+  }
+  add(SampleKind::memory_crowded, 8, predicted(Collective::allgather, "linear", 5, 40), 5);
+
+  const Fit fit = fit_machine(calibration_from_json(to_json(calibration), "file"));
+  expect_truth(fit.machine, 1e-9);
+  ASSERT_EQ(fit.machine.node_ways.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const NodeWay &way = fit.machine.node_ways[i], &expected = with_ways.node_ways[i];
+    EXPECT_EQ(way.name, expected.name);
+    EXPECT_EQ(way.from_bytes, expected.from_bytes);
+    EXPECT_EQ(way.read, expected.read);
+    EXPECT_NEAR(way.alpha_s, expected.alpha_s, 1e-9 * expected.alpha_s);
+    EXPECT_NEAR(way.beta_s_per_byte, expected.beta_s_per_byte, 1e-9 * expected.beta_s_per_byte);
+    EXPECT_NEAR(way.gamma_s_per_byte, expected.gamma_s_per_byte, 1e-6 * expected.gamma_s_per_byte);
+    EXPECT_NEAR(way.overhead_s, expected.overhead_s, 1e-6 * expected.overhead_s);
+  }
+  EXPECT_NEAR(fit.machine.crowded_s, with_ways.crowded_s, 1e-6 * with_ways.crowded_s);
+  EXPECT_EQ(fit.ways.size(), 2U);
+  // Noise that makes a reduction or a burst cheaper than its messages gives no machine that cannot be read again.
+  for (Sample& sample : calibration.samples) {
+    if (sample.kind == SampleKind::memory_reduction || sample.kind == SampleKind::memory_burst) sample.seconds /= 100;
+  }
+  EXPECT_EQ(machine_from_json(to_json(fit_machine(calibration).machine, ""), "m").node_ways.size(), 2U);
+  // So is it if longer messages take no longer, or no longer than their bytes.
+  for (const double intercept : {1e-6, 0.0}) {
+    for (Sample& sample : calibration.samples) {
+      if (sample.kind != SampleKind::memory_exchange) continue;
+      sample.seconds = intercept > 0 ? intercept : 1e-10 * static_cast<double>(sample.bytes);
+    }
+    EXPECT_EQ(machine_from_json(to_json(fit_machine(calibration).machine, ""), "m").node_ways.size(), 2U);
+  }
+  // A way without two sizes has no line.
+  calibration.ways.push_back({.name = "longest", .from_bytes = 4 << 20});
+  EXPECT_THROW((void)fit_machine(calibration), Error);
+}
+
 TEST(Fit, OutliersDoNotPull) {
   // A quarter of the sizes is disturbed by a factor of up to 100, the others by up to 1 %.
   std::mt19937 random(3);
@@ -151,6 +215,19 @@ TEST(Calibration, ErrorsNameTheLine) {
   expect(R"({"kind": "exchange", "bytes": 8.5, "seconds": 1})", "integer");
   expect(R"({"kind": "exchange", "bytes": 8, "seconds": "1"})", "number");
   expect(R"({"kind": "exchange", "bytes": 8, "seconds": 1, "by": 2})", "'by' is not known");
+  expect(R"({"kind": "memory_crowded", "bytes": 8, "seconds": 1, "ranks": 1})", "at least 2");
+}
+
+TEST(Calibration, WaysAreInOrder) {
+  const auto expect = [](const std::string& ways, const std::string& what) {
+    const std::string text =
+        "{\"circoll_calibration\": 1, \"name\": \"x\", \"about\": \"\", \"samples\": [],\n\"node_ways\": " + ways + "}";
+    expect_parse_error([&] { (void)calibration_from_json(text, "raw"); }, "raw:2", what);
+  };
+  expect("{}", "must be an array");
+  expect(R"([{"name": "a", "from_bytes": -1}])", "must grow");
+  expect(R"([{"name": "a", "from_bytes": 0}, {"name": "b", "from_bytes": 0}])", "must grow");
+  expect(R"([{"from_bytes": 0}])", "'name' is missing");
 }
 
 TEST(MachineFile, RoundTrip) {

@@ -30,55 +30,37 @@ int bind_to_one(std::size_t which) {
   return -1;
 }
 
-TEST_F(NodeProcessors, AreThoseOfAllProcesses) {
-  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor";
-  const Process other([](const Wire& line) {
-    (void)bind_to_one(0);
-    line.put(getpid());
-    line.wait();
-  });
-  const std::vector<pid_t> others{*other.line().get<pid_t>()};
-  const Process first([&](const Wire& line) {
-    (void)bind_to_one(0);
-    line.put(processors_of(others, files()));
-  });
-  const Process second([&](const Wire& line) {
-    (void)bind_to_one(1);
-    line.put(processors_of(others, files()));
-  });
-  EXPECT_EQ(first.line().get<std::size_t>(), 1U);
-  EXPECT_EQ(second.line().get<std::size_t>(), 2U);
-  other.line().go_on();
-}
-
-TEST_F(NodeProcessors, AreNotMoreThanTheirTime) {
-  if (processors_of({}, files()) < 2) GTEST_SKIP() << "one processor";
+TEST_F(NodeProcessors, HaveTheLeastTimeOfTheirGroups) {
   write("/membership", "0::/a/b\n");
   write("/a/cpu.max", "150000 100000\n");
   write("/a/b/cpu.max", "max 100000\n");
-  EXPECT_EQ(processors_of({}, files()), 2U);
+  EXPECT_EQ(own_processors(files()).quota, 2U);
   write("/a/b/cpu.max", "50000 100000\n");
-  EXPECT_EQ(processors_of({}, files()), 1U);
+  EXPECT_EQ(own_processors(files()).quota, 1U);
   write("/membership", "4:cpu,cpuacct:/job\n");
   write("/cpu/job/cpu.cfs_quota_us", "100000\n");
   write("/cpu/job/cpu.cfs_period_us", "100000\n");
-  EXPECT_EQ(processors_of({}, files()), 1U);
+  EXPECT_EQ(own_processors(files()).quota, 1U);
   write("/cpu/job/cpu.cfs_quota_us", "-1\n");
-  EXPECT_GE(processors_of({}, files()), 2U);
+  EXPECT_EQ(own_processors(files()).quota, 0U);
 }
 
-TEST_F(NodeProcessors, AreAtLeastOneWhateverTheFilesSay) {
+TEST_F(NodeProcessors, HaveNoLimitThatCannotBeRead) {
   write("/membership", "0::/\n");
-  for (const char* const text : {"", "0 100000\n", "100000 0\n", "100000\n", "x y\n", "max\n"}) {
+  for (const char* const text : {"", "100000 0\n", "100000\n", "x y\n", "max\n"}) {
     write("/cpu.max", text);
-    EXPECT_GE(processors_of({}, files()), 1U) << text;
+    EXPECT_EQ(own_processors(files()).quota, 0U) << text;
   }
+  write("/cpu.max", "0 100000\n");
+  EXPECT_EQ(own_processors(files()).quota, 1U);
 }
 
 TEST_F(NodeProcessors, OwnOnesCanBeCompared) {
   write("/membership", "0::/a\n");
   const OwnProcessors unlimited = own_processors(files());
-  EXPECT_EQ(unlimited.count, processors_of({}, files()));
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  EXPECT_EQ(unlimited.count, static_cast<unsigned>(CPU_COUNT(&all)));
   EXPECT_EQ(unlimited.quota, 0U);
   EXPECT_EQ(own_processors(files()), unlimited);
   write("/a/cpu.max", "150000 100000\n");

@@ -204,7 +204,7 @@ const Names& in_mpich() {
 
 TEST(Estimator, NativeIsWhatTheLibraryHas) {
   for (const Library library : {Library::openmpi, Library::mpich}) {
-    Estimator estimator(default_machine(), library);
+    Estimator estimator(default_machine(), library, false, false);
     for (const auto& [collective, names] : library == Library::openmpi ? in_openmpi() : in_mpich()) {
       for (const Rank p : {1, 2, 3, 6, 7, 11, 24, 64}) {
         for (const Count bytes : {0, 8, 1 << 14, 1 << 20}) {
@@ -221,7 +221,7 @@ TEST(Estimator, NativeIsWhatTheLibraryHas) {
 }
 
 TEST(Estimator, NativeIsTheBestThatTheLibraryHas) {
-  Estimator estimator(default_machine(), Library::mpich);
+  Estimator estimator(default_machine(), Library::mpich, false, false);
   // Of these MPICH has the last only; the others are faster.
   for (const auto& [faster, bytes] : {std::pair{"allgather_reduce", 8}, {"circulant_optimal", 1 << 20}}) {
     EXPECT_LT(*estimator.served(Collective::allreduce, 11, bytes, faster),
@@ -231,8 +231,27 @@ TEST(Estimator, NativeIsTheBestThatTheLibraryHas) {
   EXPECT_EQ(estimator.native(Collective::reduce_scatter, 11, 8)->algorithm, "recursive_halving");
 }
 
+TEST(Estimator, MessagesThroughMemoryArePricedAsSuch) {
+  Machine machine = default_machine();
+  machine.node_ways = {
+      {.name = "a", .alpha_s = 1e-7, .beta_s_per_byte = 1e-11, .gamma_s_per_byte = 1e-11},
+      {.name = "b", .from_bytes = 4096, .alpha_s = 3e-6, .beta_s_per_byte = 2e-11, .gamma_s_per_byte = 1e-11}};
+  machine.crowded_s = 5e-6;
+  Estimator flat(machine, Library::mpich, false, false), memory(machine, Library::mpich, true, false),
+      crowded(machine, Library::mpich, true, true);
+  const auto served = [](const Estimator& one, Count bytes) {
+    return *one.served(Collective::allreduce, 2, bytes, "recursive_doubling");
+  };
+  EXPECT_NEAR(served(flat, 8), machine.alpha_s, 0.01 * machine.alpha_s);
+  EXPECT_NEAR(served(memory, 8), 1e-7, 1e-9);
+  EXPECT_NEAR(served(memory, 8192), 3e-6 + 8192 * 3e-11, 1e-12);
+  EXPECT_NEAR(served(crowded, 8), 5.1e-6, 1e-9);
+  // The library's own goes its own way.
+  EXPECT_EQ(crowded.native(Collective::bcast, 2, 8)->seconds, flat.native(Collective::bcast, 2, 8)->seconds);
+}
+
 TEST(Estimator, OpenMpiTakesItsOwnDecisionForAllreduce) {
-  Estimator estimator(default_machine(), Library::openmpi);
+  Estimator estimator(default_machine(), Library::openmpi, false, false);
   const auto policy = make_policy("openmpi_fixed");
   for (const Count bytes : {4, 5000, 1 << 20}) {
     const auto decided = policy->decide({.collective = Collective::allreduce, .p = 12, .bytes = bytes});

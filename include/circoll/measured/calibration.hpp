@@ -16,13 +16,29 @@ enum class SampleKind {
   ping_pong,      ///< a message in one direction: half of a round trip
   reduction,      ///< dst = left op right
   node_exchange,  ///< an exchange inside a node, where the others were between nodes
+  // Calls of ranks that share memory:
+  memory_exchange,   ///< allgather/recursive_doubling of two ranks, in place; `bytes` are a rank's
+  memory_reduction,  ///< allreduce/recursive_doubling of two ranks, in place
+  memory_burst,      ///< bcast/pipeline of `burst` segments from one of two ranks to the other; `bytes` are a segment's
+  memory_crowded,    ///< allgather/linear of more ranks than there are processors
 };
+
+/// The messages of a memory_burst.
+inline constexpr int burst = 8;
 
 /// One measured time.
 struct Sample {
   SampleKind kind = SampleKind::exchange;
   Count bytes = 0;     ///< of a message, or of the result of a reduction
   double seconds = 0;  ///< a median
+  Rank ranks = 2;      ///< that took part
+};
+
+/// A way of messages through memory, whose samples are those of its lengths.
+struct SampledWay {
+  std::string name;
+  Count from_bytes = 0;
+  bool read = false;  ///< as NodeWay::read
 };
 
 /// The measurements of circoll-bench --calibrate.
@@ -30,10 +46,12 @@ struct Calibration {
   std::string name;   ///< of the machine
   std::string about;  ///< MPI library, ranks
   std::vector<Sample> samples;
+  std::vector<SampledWay> ways{};  ///< that the samples of memory went, the shortest messages' first
 };
 
 /// Reads and writes samples as {"circoll_calibration": 1, "name": ..., "about": ..., "samples": [{"kind": "exchange",
-/// "bytes": 8, "seconds": 1e-6}, ...]}. Throws Error(parse) naming the line.
+/// "bytes": 8, "seconds": 1e-6}, ...]}. Samples of other than two ranks have "ranks", and "node_ways": [{"name":
+/// "stored", "from_bytes": 0}, ...] are there if memory was measured. Throws Error(parse) naming the line.
 [[nodiscard]] Calibration calibration_from_json(std::string_view json, const std::string& source);
 [[nodiscard]] std::string to_json(const Calibration& calibration);
 
@@ -52,6 +70,7 @@ struct Fit {
   Line ping_pong;
   Line reduction;
   std::optional<Line> node_exchange{};  ///< if there are such samples
+  std::vector<Line> ways{};             ///< exchanges by each of machine.node_ways
 };
 
 /// The line with non-negative coefficients that has the least sum of |predicted - measured| / measured. Errors are
@@ -60,8 +79,9 @@ struct Fit {
 [[nodiscard]] Line fit_line(const std::vector<Sample>& samples, SampleKind kind);
 
 /// Fits a machine to samples. Exchanges give alpha and beta, the ratio of ping-pongs to exchanges f_alpha and f_beta,
-/// the slope of reductions gamma, and node_exchanges, if there are any, node_alpha and node_beta. Several samples of
-/// one kind and size count by their median. Throws as fit_line, and if a coefficient of a machine would be 0.
+/// the slope of reductions gamma, and node_exchanges, if there are any, node_alpha and node_beta. The calibration's
+/// ways become the machine's (docs/calibration.md). Several samples of one kind and size count by their median. Throws
+/// as fit_line, and if a coefficient of a machine would be 0.
 [[nodiscard]] Fit fit_machine(const Calibration& calibration);
 
 /// One measured median against the model.

@@ -21,17 +21,13 @@ namespace {
 /// Machines of more processors are taken for having as many as this.
 constexpr std::size_t most_processors = 8192;
 
-/// A set of processors with room for many.
+/// The set of processors that this process may use, with room for many.
 class Processors {
  public:
   Processors() : set_(CPU_ALLOC(most_processors), [](cpu_set_t* set) { CPU_FREE(set); }) {
-    if (set_ != nullptr) CPU_ZERO_S(bytes(), set_.get());
-  }
-  void add(pid_t process) {
-    Processors its;
-    if (set_ == nullptr || its.set_ == nullptr) return;
-    if (sched_getaffinity(process, bytes(), its.set_.get()) == 0)
-      CPU_OR_S(bytes(), set_.get(), set_.get(), its.set_.get());
+    if (set_ == nullptr) return;
+    CPU_ZERO_S(bytes(), set_.get());
+    if (sched_getaffinity(0, bytes(), set_.get()) != 0) CPU_ZERO_S(bytes(), set_.get());
   }
   [[nodiscard]] std::uint64_t hash() const {
     if (set_ == nullptr) return 0;
@@ -76,22 +72,13 @@ std::optional<std::uint64_t> least_quota(const ControlGroupFiles& files) {
 
 }  // namespace
 
-std::size_t processors_of(std::span<const pid_t> processes, const ControlGroupFiles& files) {
-  Processors processors;
-  processors.add(0);
-  for (const pid_t process : processes) processors.add(process);
-  std::size_t count = processors.count();
-  if (const auto quota = least_quota(files)) count = std::min<std::size_t>(count, *quota);
-  return std::max<std::size_t>(count, 1);
-}
-
 OwnProcessors own_processors(const ControlGroupFiles& files) {
-  Processors processors;
-  processors.add(0);
+  const Processors processors;
+  OwnProcessors own{.set = processors.hash(), .count = static_cast<std::uint32_t>(processors.count())};
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-  return {.set = processors.hash(),
-          .count = static_cast<std::uint32_t>(processors.count()),
-          .quota = static_cast<std::uint32_t>(std::min(least_quota(files).value_or(0), most))};
+  if (const auto quota = least_quota(files))
+    own.quota = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(*quota, 1, most));
+  return own;
 }
 
 bool is_crowded(std::span<const OwnProcessors> processes) {

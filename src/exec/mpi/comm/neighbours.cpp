@@ -99,11 +99,12 @@ std::vector<Candidate> connect_all(const node::Address& own, const std::vector<I
 }
 
 /// The first carrier has all ranks that others have.
-void take_note(const std::vector<Candidate>& candidates, std::uint64_t carrier) {
+void take_note(const std::vector<Candidate>& candidates, std::uint64_t carrier, bool crowded) {
   NodeState& state = node_state();
   const std::lock_guard lock(state.mutex);
   if (carrier != 1) return;
   state.use.others = static_cast<std::int32_t>(candidates.size());
+  state.use.crowded = crowded ? 1 : 0;
   for (const Candidate& candidate : candidates) {
     if (candidate.reason != node::Reason::none) {
       state.use.reason = candidate.reason;
@@ -114,6 +115,7 @@ void take_note(const std::vector<Candidate>& candidates, std::uint64_t carrier) 
     const node::Reason reading = connection.ways().direct ? connection.reading() : node::Reason::not_wanted;
     if (reading == node::Reason::none) {
       ++state.use.read_directly;
+      state.use.read_from = static_cast<std::int64_t>(connection.ways().direct_from);
     } else {
       state.use.reading_reason = reading;
     }
@@ -148,19 +150,20 @@ int Neighbours::find(MPI_Comm comm, int rank, std::span<const Whereabouts> all, 
   if (rc != MPI_SUCCESS || others.empty()) return rc;
 
   std::vector<Neighbour> ranks(static_cast<std::size_t>(others.back() - others.front() + 1));
-  std::vector<pid_t> pids;
+  std::vector<node::OwnProcessors> processors{all[static_cast<std::size_t>(rank)].processors};
   for (std::size_t i = 0; i < others.size(); ++i) {
     if (candidates[i].reason == node::Reason::none) candidates[i].reason = heard[i];
     if (candidates[i].reason != node::Reason::none) continue;
     ranks[static_cast<std::size_t>(others[i] - others.front())] = {
         .peer = candidates[i].peer, .carrier = static_cast<std::uint32_t>(theirs[i].carrier)};
-    pids.push_back(theirs[i].address.pid);
+    processors.push_back(all[static_cast<std::size_t>(others[i])].processors);
   }
-  take_note(candidates, mine.carrier);
-  if (pids.empty()) return MPI_SUCCESS;
+  const bool crowded = node::is_crowded(processors);
+  take_note(candidates, mine.carrier, crowded);
+  if (processors.size() == 1) return MPI_SUCCESS;
   auto made = std::make_unique<Neighbours>(rank, others.front(), std::move(ranks));
   made->carrier_ = static_cast<std::uint32_t>(mine.carrier);
-  made->crowded_ = others.size() + 1 > node::processors_of(pids);
+  made->crowded_ = crowded;
   *found = std::move(made);
   return MPI_SUCCESS;
 }

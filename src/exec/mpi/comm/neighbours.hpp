@@ -49,7 +49,7 @@ class Neighbours {
   [[nodiscard]] int rank() const { return rank_; }
   /// This process's number of the carrier.
   [[nodiscard]] std::uint32_t carrier() const { return carrier_; }
-  /// True if there are more processes than processors: who waits keeps another from running.
+  /// True if neighbours and this process outnumber their processors: who waits keeps another from running.
   [[nodiscard]] bool crowded() const { return crowded_; }
 
  private:
@@ -65,6 +65,8 @@ struct NodeUse {
   std::int32_t others = 0;         ///< ranks of MPI_COMM_WORLD, or of the first carrier, that are in the same place
   std::int32_t by_memory = 0;      ///< of them, those that are reached by memory
   std::int32_t read_directly = 0;  ///< of them, those whose memory is read
+  std::int64_t read_from = 0;      ///< if messages have so many bytes
+  std::int32_t crowded = 0;        ///< 1: this process and those by memory have fewer processors than they are
   node::Reason reason = node::Reason::none;          ///< why some are not reached
   node::Reason reading_reason = node::Reason::none;  ///< why some are not read
 };
