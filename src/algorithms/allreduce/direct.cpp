@@ -24,9 +24,11 @@ void build(Builder& b) {
   for (Rank i = 1; i < p; ++i) {
     const Rank from = patterns::mod(r - i, p);
     b.sendrecv((r + i) % p, b.input(), from, operands.of(from));
+    // In the round of the last message, so that this one is combined as it arrives.
+    if (i == p - 1) operands.combine_into(b.output());
     b.next_round();
   }
-  operands.combine_into(b.output());
+  if (p == 1) operands.combine_into(b.output());
 }
 
 Cost cost(const Shape& shape) {

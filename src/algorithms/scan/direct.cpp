@@ -1,0 +1,48 @@
+// scan/direct: every rank sends its vector to all ranks above it, and combines what comes from below.
+//
+// Idea      For a few bytes and few ranks that share memory one exchange is enough: all messages leave at once, and
+//           rank r computes x0 op x1 op ... op xr.
+// Shape     any p; one block.
+// Cost      p - 1 rounds, none of which waits for another; p - 1 blocks sent or received per rank, p - 1 combined by
+//           the last one.
+// Scratch   as many blocks as there are ranks below.
+// Order     rank order, from left to right: any associative operator; the bits of a chain of ranks (scan/linear).
+// Source    folklore. Differs from scan/recursive_doubling, in which messages wait for one another ceil(log2 p)
+//           times.
+#include "patterns/direct.hpp"
+#include "circoll/algorithm.hpp"
+#include "patterns/levels.hpp"
+
+namespace {
+
+using namespace circoll;
+
+void build(Builder& b) { patterns::prefix_directly(b, true); }
+
+Cost cost(const Shape& shape) { return patterns::cost_of_prefix_directly(shape, true); }
+
+CriticalPath path(const Shape& shape) { return patterns::path_of_prefix_directly(shape, true); }
+
+}  // namespace
+
+CIRCOLL_ALGORITHM(scan, direct) {
+  return {
+      .summary = "few ranks, tiny vectors: every vector to all ranks above, combined in the order of ranks",
+      .source = "folklore",
+      .family = Family::pairwise,
+      .when = "p = 2, where all are alike; few ranks that share memory, where no message waits for another",
+      .guarantees = {.rank_order = true},
+      .formula = {.rounds = "p-1",
+                  .sent = "p-1",
+                  .reduced = "p-1",
+                  .two_way = "floor((p-1)/2)",
+                  .one_way = "ceil((p-1)/2)",
+                  .volume = "floor((p-1)/2)",
+                  .one_way_volume = "one_way",
+                  .combined = "p-1"},
+      .cost = cost,
+      .path = path,
+      .levels = patterns::one_level,
+      .build = build,
+  };
+}
