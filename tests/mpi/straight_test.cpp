@@ -82,7 +82,8 @@ TEST_MPI(short_plans_whoever_is_late) {
   if (state == nullptr) return;
   if (!state->has_carrier()) expect(state->make_carrier() == MPI_SUCCESS, "there is no carrier");
   expect(state->open() == MPI_SUCCESS, "there are no tags");
-  for (const char* const id : {"allreduce/recursive_doubling", "allreduce/circulant", "allreduce/ring"}) {
+  for (const char* const id : {"allreduce/recursive_doubling", "allreduce/circulant", "allreduce/ring",
+                               "allreduce/direct", "allreduce/linear"}) {
     Late(id, *state).run(400);
   }
 }

@@ -19,6 +19,9 @@ struct Pace {
 /// core each, a yield costs some twenty polls, and comes too early if the other rank is only a little late.
 constexpr Pace crowded{.yield = 8, .again = 1, .mpi = 16};
 constexpr Pace alone{.yield = 4096, .again = 256, .mpi = 64};
+/// On a list the same. A rank that has got its turn mostly finds at once what it waits for.
+constexpr Straight::Patience crowded_patience{.now = 4, .in_all = 64, .blocking = true};
+constexpr Straight::Patience alone_patience{.now = 16, .in_all = 64, .blocking = true};
 /// Polls after which ranks are looked for that have ended, a second or less.
 constexpr std::uint64_t polls_before_looking = std::uint64_t{1} << 20U;
 
@@ -126,8 +129,11 @@ bool Execution::advance(bool inside_mpi) {
 
 int Execution::wait() {
   if (way_ == Way::straight) {
-    const Straight::Patience patience{.now = 16, .in_all = binding_->route.neighbours->crowded() ? 8U : 64U};
-    while (!go_straight(patience)) continue;
+    const bool yields = binding_->route.neighbours->crowded();
+    const Straight::Patience patience = yields ? crowded_patience : alone_patience;
+    while (!go_straight(patience)) {
+      if (yields) sched_yield();
+    }
   }
   if (way_ == Way::ended) return error_;
   std::uint64_t idle = 0;

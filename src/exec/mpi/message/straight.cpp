@@ -36,15 +36,15 @@ std::vector<StepIndex> order_of(const Plan& plan) {
   return order;
 }
 
-/// True if all steps from order[place + 1] on wait for the one at `place`, by themselves or by others.
-bool is_alone(const Plan& plan, std::span<const StepIndex> order, std::size_t place) {
+/// The steps that wait for one of them, by themselves or by others, and that step itself. `order` has all of them.
+std::vector<bool> waiting_for(const Plan& plan, std::span<const StepIndex> order, std::size_t place) {
   std::vector<bool> waits(plan.steps.size(), false);
   waits[order[place]] = true;
   for (std::size_t i = place; i < order.size(); ++i) {
-    if (!waits[order[i]]) return false;
+    if (!waits[order[i]]) continue;
     for (const StepIndex next : plan.dependencies.successors(order[i])) waits[next] = true;
   }
-  return true;
+  return waits;
 }
 
 }  // namespace
@@ -53,12 +53,35 @@ Straight::Straight(const Plan& plan) {
   if (plan.steps.empty() || plan.steps.size() > most_steps) return;
   const std::vector<StepIndex> order = order_of(plan);
   list_.reserve(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (!add(plan, order[i])) {
+  for (const StepIndex step : order) {
+    if (!add(plan, step)) {
       list_.clear();
       return;
     }
-    list_.back().alone = list_.back().kind == Kind::receive && is_alone(plan, order, i);
+  }
+  join_receives(plan, order);
+}
+
+void Straight::join_receives(const Plan& plan, std::span<const StepIndex> order) {
+  for (std::size_t first = 0, end = 0; first < list_.size(); first = end) {
+    end = first + 1;
+    if (list_[first].kind != Kind::receive) continue;
+    std::vector<std::vector<bool>> waiting{waiting_for(plan, order, first)};
+    const auto waits_for_one = [&](StepIndex step) {
+      return std::any_of(waiting.begin(), waiting.end(), [&](const auto& waits) { return waits[step]; });
+    };
+    for (; end < list_.size() && list_[end].kind == Kind::receive && !waits_for_one(order[end]); ++end)
+      waiting.push_back(waiting_for(plan, order, end));
+    bool alone = true;
+    for (std::size_t later = end; later < list_.size(); ++later) {
+      alone = alone &&
+              (list_[later].kind == Kind::local ||
+               std::all_of(waiting.begin(), waiting.end(), [&](const auto& waits) { return waits[order[later]]; }));
+    }
+    for (std::size_t i = first; i < end; ++i) {
+      list_[i].receives = static_cast<std::uint8_t>(end - i);
+      list_[i].alone = alone;
+    }
   }
 }
 
