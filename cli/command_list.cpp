@@ -1,12 +1,17 @@
 // circoll list prints the algorithms, and the declarations of each.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "bits_table.hpp"
 #include "circoll/algorithm.hpp"
+#include "circoll/collectives.hpp"
+#include "circoll/error.hpp"
 #include "circoll/model.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
@@ -21,6 +26,8 @@ struct ListOptions {
   std::string collective;
   bool collectives = false;
   bool json = false;
+  bool bits = false;
+  Rank root = 0;
   std::string page;
   std::vector<Rank> sizes;
 };
@@ -149,7 +156,23 @@ void list_collectives() {
   print(text);
 }
 
+void list_bits(const ListOptions& options) {
+  require(options.sizes.size() == 1, "--bits wants one number of ranks: -p 8");
+  const Rank p = options.sizes[0];
+  require(options.root < p, "the root is none of the ranks");
+  std::vector<Collective> collectives;
+  if (!options.collective.empty()) {
+    collectives.push_back(collective_from_string(options.collective).value());
+  } else {
+    std::copy_if(all_collectives.begin(), all_collectives.end(), std::back_inserter(collectives), is_reducing);
+  }
+  print(options.json ? bits_json(collectives, p, options.root).dump(2) + "\n"
+                     : bits_table(collectives, p, options.root));
+}
+
 void list(const ListOptions& options) {
+  if (options.bits) return list_bits(options);
+  require(options.json || options.sizes.empty(), "-p is for --json, or --bits");
   if (!options.page.empty()) return print(options.page == "peers" ? peers_page() : algorithms_page());
   std::optional<Collective> wanted;
   if (!options.collective.empty()) wanted = collective_from_string(options.collective);
@@ -184,16 +207,23 @@ void add_list(CLI::App& app, Context& /*context*/) {
   command->add_option("--page", options->page, "Print docs/algorithms.md, or docs/peers.md, instead")
       ->check(CLI::IsMember({"algorithms", "peers"}))
       ->excludes(json);
-  command->add_option("-p,--ranks", options->sizes, "Numbers of ranks to give costs for (default: 2 .. 16)")
+  CLI::Option* sizes =
+      command->add_option("-p,--ranks", options->sizes, "Numbers of ranks to give costs, or bits, for (costs: 2 .. 16)")
+          ->transform(whole_number())
+          ->check(CLI::Range(Rank{1}, Rank{1} << 20));
+  CLI::Option* bits =
+      command->add_flag("--bits", options->bits, "Reductions by the bits of their results instead")->needs(sizes);
+  command->add_option("--root", options->root, "Of --bits (default 0)")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, Rank{1} << 20))
-      ->needs(json);
+      ->check(CLI::NonNegativeNumber)
+      ->needs(bits);
   command->add_flag("--collectives", options->collectives, "Only the names of the collectives, one on each line")
       ->excludes(collective, json);
   command->footer(
       "Examples:\n"
       "  circoll list\n"
       "  circoll list --collective allreduce\n"
+      "  circoll list --bits -p 8 --collective allreduce\n"
       "  circoll list --json -p 64 -p 100 | jq '.[] | {id, cost}'");
   command->callback([options] { options->collectives ? list_collectives() : list(*options); });
 }

@@ -23,6 +23,30 @@ void Expressions::mark_sources(Value v, std::vector<bool>& found) {
   }
 }
 
+std::string Expressions::text(Value v, std::size_t most_characters) const {
+  // Sources, and between them what is not a value.
+  constexpr Value plus = undefined, close = std::numeric_limits<Value>::max();
+  std::string text;
+  std::vector<Value> rest{v};
+  while (!rest.empty() && text.size() < most_characters) {
+    const Value top = rest.back();
+    rest.pop_back();
+    if (top == plus || top == close) {
+      text += top == plus ? '+' : ')';
+    } else if (is_leaf(top)) {
+      text += std::to_string(source_of(top));
+    } else {
+      const Node& node = nodes_[top - first_node_];
+      if (top != v) {
+        text += '(';
+        rest.push_back(close);
+      }
+      rest.insert(rest.end(), {node.right, plus, node.left});
+    }
+  }
+  return rest.empty() ? text : text + "...";
+}
+
 bool Expressions::identical(Value a, Value b) {
   stack_.assign({a, b});
   while (!stack_.empty()) {

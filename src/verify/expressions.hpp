@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -63,6 +64,15 @@ class Expressions {
     return s.order != Order::any && s.leaves == static_cast<std::uint64_t>(sources_);
   }
 
+  /// Calls f(left, right) for all nodes, operands before what is made of them.
+  template <typename F>
+  void each_node(F&& f) const {
+    for (const Node& node : nodes_) f(node.left, node.right);
+  }
+  [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
+  /// The place of an expression that is no leaf, in the order of each_node.
+  [[nodiscard]] std::size_t node_of(Value v) const { return v - first_node_; }
+
   /// Number of leaves, counted with repetition.
   [[nodiscard]] std::uint32_t leaves_of(Value v) const { return sources_of(v).leaves; }
 
@@ -88,6 +98,9 @@ class Expressions {
   /// The set of sources of an expression that may be a large directed acyclic graph: each node is visited
   /// once. `found` must have one entry per source.
   void mark_sources(Value v, std::vector<bool>& found);
+
+  /// An expression with its sources as operands, "(0+1)+2". It ends in "..." after so many characters.
+  [[nodiscard]] std::string text(Value v, std::size_t most_characters) const;
 
   /// Are two expressions the same, operand by operand? Takes time linear in the leaves.
   [[nodiscard]] bool identical(Value a, Value b);

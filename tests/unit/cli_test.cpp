@@ -46,6 +46,21 @@ TEST(Cli, VerifyLeavesOutWhatDoesNotApply) {
   }
 }
 
+TEST(Cli, ListShowsBits) {
+  const Outcome table = run("list --bits -p 4 -c allreduce");
+  EXPECT_EQ(table.exit_code, 0);
+  EXPECT_TRUE(contains(table.out, "allreduce, p = 4\n")) << table.out;
+  EXPECT_TRUE(contains(table.out, "  (0+1)+(2+3)\n")) << table.out;
+  EXPECT_TRUE(contains(table.out, "  ((0+1)+2)+3  and others, by element\n    allreduce/ring\n")) << table.out;
+  std::size_t algorithms = 0;
+  for (const auto& row : nlohmann::json::parse(run("list --bits -p 6 --root 5 -c reduce --json").out)) {
+    EXPECT_EQ(row.at("root"), 5);
+    EXPECT_EQ(row.at("class").get<std::string>().size(), 32U);
+    algorithms += row.at("algorithms").size();
+  }
+  EXPECT_GT(algorithms, 5U);
+}
+
 TEST(Cli, LocalExecutesAndChecks) {
   for (const std::string threads : {"--threads", "--single-thread"}) {
     const Outcome outcome = run("local reduce_scatter/circulant -p 6 --count 100 --type int32 --op sum " + threads);
@@ -310,6 +325,10 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("local allreduce/ring --op mean", "'mean' is no operator; known are sum, prod, ");
   expect_misuse("local allreduce/ring --count -1", "'-1' is not a number (such as 65536");
   expect_misuse("list -p 4", "--json");
+  expect_misuse("list --bits", "--ranks");
+  expect_misuse("list --bits -p 4 -p 5", "one number");
+  expect_misuse("list --bits -p 4 --root 4", "root");
+  expect_misuse("list --bits -p 4 -c bcast", "bcast");
   expect_misuse("list --collectives --json", "--collectives");
   expect_misuse("show", "id is required");
   expect_misuse("show allreduce/circulant_optimal", "--ranks is required");
