@@ -30,7 +30,7 @@ constexpr std::array variables{
     EnvironmentVariable{"CIRCOLL_ALLTOALLV", choice, "auto", "Drop-in: what serves MPI_Alltoallv."},
     EnvironmentVariable{"CIRCOLL_SCAN", choice, "auto", "Drop-in: what serves MPI_Scan."},
     EnvironmentVariable{"CIRCOLL_EXSCAN", choice, "auto", "Drop-in: what serves MPI_Exscan."},
-    EnvironmentVariable{"CIRCOLL_POLICY", "auto | model | classic | openmpi_fixed | native | file:PATH", "auto",
+    EnvironmentVariable{"CIRCOLL_POLICY", "auto | model | classic | openmpi_fixed | native | file:PATH | learn", "auto",
                         "Drop-in: what chooses for the collectives that have no variable of their own, or auto in it."},
     EnvironmentVariable{"CIRCOLL_MACHINE", "FILE", "the default machine",
                         "Drop-in: the machine file of predicted times, as circoll calibrate writes it."},

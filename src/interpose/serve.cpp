@@ -74,6 +74,23 @@ int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perf
   return error;
 }
 
+/// A blocking call, by what was learned, and learned from.
+mpi::Outcome perform_learning(Learner& learner, const mpi::Call& call, const mpi::InternedChoice& unlearned,
+                              bool timed) {
+  const Learner::Turn turn = learner.turn(call, unlearned);
+  const double begin_s = turn.timed ? PMPI_Wtime() : 0;
+  mpi::Outcome outcome = mpi::perform(call, *turn.choice, mpi::Unserved::native, timed);
+  if (turn.calls == nullptr) return outcome;
+  const double seconds = turn.timed ? PMPI_Wtime() - begin_s : 0;
+  const int error = learner.ended(turn, call, seconds, outcome.error);
+  if (outcome.error == MPI_SUCCESS && error != MPI_SUCCESS) return {.error = error, .handled = true};
+  return outcome;
+}
+
+const mpi::InternedChoice& learned(const State& state, const mpi::Call& call, const mpi::InternedChoice& unlearned) {
+  return state.learner() == nullptr ? unlearned : state.learner()->best(call, unlearned);
+}
+
 bool is_native(const mpi::Outcome& outcome) { return outcome.plan == nullptr; }
 
 mpi::Observer observer(const State& state) {
@@ -91,6 +108,9 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::blocking, caller,
       [&](State& state, const mpi::InternedChoice& choice) {
+        if (Learner* const learner = state.learner(); learner != nullptr) [[unlikely]] {
+          return perform_learning(*learner, call, choice, state.recording());
+        }
         return mpi::perform(call, choice, mpi::Unserved::native, state.recording());
       },
       [&] { return mpi::call_native(call); }, [](const mpi::Outcome&) { return true; });
@@ -101,7 +121,7 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
       call, Mode::nonblocking, caller,
       [&](State& state, const mpi::InternedChoice& choice) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::start_native(call, request));
-        return mpi::start(call, choice, request, observer(state));
+        return mpi::start(call, learned(state, call, choice), request, observer(state));
       },
       [&] { return mpi::start_native(call, request); }, is_native);
 }
@@ -111,7 +131,7 @@ int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void*
       call, Mode::persistent, caller,
       [&](State& state, const mpi::InternedChoice& choice) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::init_native(call, info, request));
-        return mpi::init(call, choice, info, request, observer(state));
+        return mpi::init(call, learned(state, call, choice), info, request, observer(state));
       },
       [&] { return mpi::init_native(call, info, request); }, is_native);
 }

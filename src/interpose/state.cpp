@@ -103,7 +103,10 @@ const Policy& State::read_policy() {
     // Then messages inside a node go through the MPI library as all others do.
     if (environment("CIRCOLL_NODE") == "off") options_.machine.node_ways.clear();
     variable = "CIRCOLL_POLICY";
-    return keep(make_policy(environment(variable).value_or("auto"), options_));
+    const std::string name = environment(variable).value_or("auto");
+    const Policy& policy = keep(make_policy(name == "learn" ? "auto" : name, options_));
+    if (name == "learn") learner_ = std::make_unique<Learner>(policy, options_);
+    return policy;
   } catch (const Error& e) {
     warn(variable + ": " + e.what() + "; the native collectives are used");
     return keep(make_policy("native", options_));
@@ -200,6 +203,7 @@ bool State::right_launcher() {
 }
 
 void State::go_native() {
+  learner_.reset();
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
   }

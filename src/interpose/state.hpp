@@ -17,6 +17,7 @@
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/collect.hpp"
 #include "interpose/event.hpp"
+#include "interpose/learner.hpp"
 #include "interpose/ledger.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/trace.hpp"
@@ -41,6 +42,8 @@ class State {
   [[nodiscard]] const mpi::InternedChoice& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
+  /// The learner that chooses by what it has seen; nullptr if nothing is to be learned.
+  [[nodiscard]] Learner* learner() const { return learner_.get(); }
   /// True if some collective is not left to the MPI library.
   [[nodiscard]] bool serves_any() const {
     return std::any_of(choices_.begin(), choices_.end(), [](const mpi::InternedChoice* choice) {
@@ -85,6 +88,7 @@ class State {
   PolicyOptions options_;
   std::vector<std::unique_ptr<const Policy>> policies_;  ///< what choices_ refer to
   std::array<const mpi::InternedChoice*, all_collectives.size()> choices_{};
+  std::unique_ptr<Learner> learner_;
   std::string report_;  ///< "1" stderr, else a file name
   std::string trace_file_;
   std::atomic<bool> recording_{false};  ///< there is a ledger or a trace

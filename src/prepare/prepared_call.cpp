@@ -8,6 +8,20 @@
 
 namespace circoll::prepare {
 
+CallFacts facts_of(const Signature& signature, const Placement& placement) {
+  const SignatureHead& head = signature.head;
+  return {.collective = head.collective,
+          .p = head.size,
+          .bytes = signature.deciding_bytes(),
+          .op = {.commutative = head.commutative, .idempotent = head.idempotent},
+          .exact_op = head.exact,
+          .predefined_op = head.predefined,
+          .cores = placement.cores,
+          .node_by_node = placement.labels == nullptr,
+          .nodes = placement.nodes,
+          .crowded = placement.crowded};
+}
+
 PreparedCall::PreparedCall(const Signature& signature, std::uint64_t hash, const Placement& placement, int most_tags)
     : signature_(signature), hash_(hash), placement_(placement) {
   std::optional<Schedule> schedule;
@@ -24,16 +38,7 @@ PreparedCall::PreparedCall(const Signature& signature, std::uint64_t hash, const
 
 void PreparedCall::select(const Signature& signature, int most_tags) {
   const SignatureHead& head = signature.head;
-  const CallFacts facts{.collective = head.collective,
-                        .p = head.size,
-                        .bytes = signature.deciding_bytes(),
-                        .op = {.commutative = head.commutative, .idempotent = head.idempotent},
-                        .exact_op = head.exact,
-                        .predefined_op = head.predefined,
-                        .cores = placement_.cores,
-                        .node_by_node = placement_.labels == nullptr,
-                        .nodes = placement_.nodes,
-                        .crowded = placement_.crowded};
+  const CallFacts facts = facts_of(signature, placement_);
   if (head.choice->kind == InternedChoice::Kind::algorithm) {
     selection_ = resolve(head.choice->selection, facts);
     why_ = "chosen by name";

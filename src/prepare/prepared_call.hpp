@@ -10,6 +10,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/plan.hpp"
 #include "circoll/relabelling.hpp"
+#include "circoll/select.hpp"
 #include "plan/count_prologue.hpp"
 #include "prepare/signature.hpp"
 
@@ -17,6 +18,9 @@ namespace circoll::prepare {
 
 /// The number of tags that an executor can tell messages of one pair of ranks apart by.
 inline constexpr int any_tags = 1 << 30;
+
+/// The facts of a call by which policies decide. The placement must be that of the signature's head.
+[[nodiscard]] CallFacts facts_of(const Signature& signature, const Placement& placement);
 
 /// The preparation of one signature. It knows nothing of a communicator but the signature, so that communicators may
 /// share it. Executors derive what else they need to run a plan.

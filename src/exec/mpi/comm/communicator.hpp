@@ -26,8 +26,8 @@ namespace circoll::mpi {
 class Attachment {
  public:
   /// The places for attachments. A class that is attached says which is its own, as `slot`.
-  enum class Slot : std::uint8_t { calls, operations };
-  static constexpr std::size_t slots = 2;
+  enum class Slot : std::uint8_t { calls, operations, learned };
+  static constexpr std::size_t slots = 3;
 
   Attachment() = default;
   virtual ~Attachment() = default;

@@ -1,0 +1,187 @@
+#include "learn/group.hpp"
+
+#include <algorithm>
+
+#include "circoll/error.hpp"
+
+namespace circoll::learn {
+namespace {
+
+constexpr std::int64_t quiet_calls = 8;  ///< that nothing is tried in
+constexpr std::int64_t samples = 4;      ///< the last of these, and those of a look
+constexpr int first_leg = 4;             ///< calls of each
+constexpr int second_leg_half = 6;       ///< twice, in turn
+/// A challenger that is so much slower in the first leg is dropped.
+constexpr double hopeless = 1.25;
+/// A challenger must be faster by so much: what is about as fast is not worth a change.
+constexpr double better = 0.97;
+/// A winner that takes so much longer than it did is compared anew.
+constexpr double slower = 1.5;
+constexpr std::int64_t first_look = 4096, last_look = std::int64_t{1} << 20U;
+/// The expected time of a candidate of which nothing is known, relative to the best.
+constexpr double unknown = 1.5;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+Group::Group(std::vector<double> predicted_s) : predicted_s_(std::move(predicted_s)), tried_(predicted_s_.size()) {
+  require(!predicted_s_.empty(), "a group of calls without candidates");
+}
+
+Group::Turn Group::next(Account& account) {
+  ++calls_;
+  switch (phase_) {
+    case Phase::quiet: {
+      const bool timed = predicted_s_.size() > 1 && calls_ > quiet_calls - samples;
+      due_ = timed && calls_ == quiet_calls;
+      return {.candidate = best_, .timed = timed};
+    }
+    case Phase::between:
+      account.earn(best_s_);
+      if (const double price = price_s(account); spent_s_ + price > account.limits().most_s) {
+        settle();
+        return {.candidate = best_};
+      } else if (!account.affords(price)) {
+        return {.candidate = best_};
+      }
+      begin_duel(false);
+      return turn_of_duel();
+    case Phase::duel:
+      account.earn(best_s_);
+      return turn_of_duel();
+    case Phase::settled:
+      break;
+  }
+  account.earn(best_s_);
+  ++since_look_;
+  const bool timed = since_look_ > look_after_ - samples;
+  due_ = since_look_ == look_after_;
+  return {.candidate = best_, .timed = timed};
+}
+
+Group::Turn Group::turn_of_duel() {
+  const bool challengers = turns_[place_] != 0;
+  due_ = ++place_ == turns_.size();
+  return {.candidate = challengers ? challenger_ : best_, .timed = true};
+}
+
+double Group::expected_s(std::size_t candidate) const {
+  if (tried_[candidate].rival_s > 0) return best_s_ * tried_[candidate].median_s / tried_[candidate].rival_s;
+  if (predicted_s_[candidate] > 0 && predicted_s_[best_] > 0) {
+    return best_s_ * predicted_s_[candidate] / predicted_s_[best_];
+  }
+  return best_s_ * unknown;
+}
+
+double Group::price_s(const Account& account) const {
+  constexpr int calls = first_leg + 2 * second_leg_half;
+  return account.preparation_s() + calls * std::max(0.0, expected_s(challenger_) - best_s_) + 2 * last_agreement_s_;
+}
+
+void Group::settle() {
+  phase_ = Phase::settled;
+  since_look_ = 0;
+  look_after_ = std::clamp(look_after_ * 2, first_look, last_look);
+}
+
+void Group::begin_duel(bool second_leg) {
+  phase_ = Phase::duel;
+  second_leg_ = second_leg;
+  place_ = 0;
+  turns_.clear();
+  if (second_leg) {
+    for (const int challengers : {0, 1, 0, 1}) {
+      turns_.insert(turns_.end(), second_leg_half, static_cast<std::uint8_t>(challengers));
+    }
+    return;
+  }
+  turns_.insert(turns_.end(), first_leg, 0);
+  turns_.insert(turns_.end(), first_leg + 1, 1);  // in the first of them it is prepared
+}
+
+void Group::agreed(std::span<const double> greatest_s, double agreement_s, Account& account) {
+  require(due_ && greatest_s.size() == local_.size(), "an agreement that is not due");
+  due_ = false;
+  local_.clear();
+  last_agreement_s_ = agreement_s;
+  account.spend(agreement_s);
+  spent_s_ += agreement_s;
+  if (phase_ == Phase::duel) {
+    end_duel(greatest_s, account);
+    return;
+  }
+  const double now_s = median({greatest_s.begin(), greatest_s.end()});
+  if (phase_ == Phase::settled) {
+    look_again(now_s);
+    return;
+  }
+  best_s_ = now_s;
+  account.earn(now_s * static_cast<double>(calls_));
+  ++searches_;
+  next_challenger();
+}
+
+void Group::end_duel(std::span<const double> greatest_s, Account& account) {
+  std::vector<double> own, others;
+  double extra_s = 0;
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    if (turns_[i] == 0) {
+      own.push_back(greatest_s[i]);
+    } else {
+      extra_s += greatest_s[i];
+      others.push_back(greatest_s[i]);
+    }
+  }
+  Tried& tried = tried_[challenger_];
+  tried.calls += static_cast<std::int64_t>(others.size());
+  best_s_ = median(own);
+  extra_s -= best_s_ * static_cast<double>(others.size());
+  if (!second_leg_) {
+    account.prepared(others.front() - best_s_);
+    others.erase(others.begin());
+  }
+  tried.median_s = median(others);
+  tried.rival_s = best_s_;
+  account.spend(extra_s);
+  spent_s_ += std::max(extra_s, 0.0);
+  tried.dropped = !second_leg_ && tried.median_s > hopeless * best_s_;
+  if (!second_leg_ && !tried.dropped) {
+    begin_duel(true);
+    return;
+  }
+  if (tried.median_s < better * best_s_) {
+    best_ = challenger_;
+    best_s_ = tried.median_s;
+    gain_ = best_ == 0 ? 1 : gain_ * tried.rival_s / tried.median_s;
+  }
+  next_challenger();
+}
+
+void Group::next_challenger() {
+  // Once round the candidates from the first on; the one that has been the best meanwhile has had its duel.
+  const std::size_t from = phase_ == Phase::duel ? challenger_ + 1 : 0;
+  challenger_ = from == best_ ? from + 1 : from;
+  if (challenger_ < predicted_s_.size()) {
+    phase_ = Phase::between;
+    return;
+  }
+  settle();
+}
+
+void Group::look_again(double now_s) {
+  if (now_s <= slower * best_s_) {
+    best_s_ = std::min(best_s_, now_s);
+    settle();
+    return;
+  }
+  best_s_ = now_s;
+  ++searches_;
+  next_challenger();
+}
+
+}  // namespace circoll::learn
