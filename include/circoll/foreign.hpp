@@ -1,0 +1,127 @@
+// Tuning files of other libraries (Open MPI, MPICH, UCC, Intel MPI): written, and read as these libraries read them.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/types.hpp"
+
+namespace circoll::foreign {
+
+/// A reader of tuning files: a library, and the versions of it that read alike.
+struct Reader {
+  std::string_view id;       ///< "openmpi-4.1", as `circoll export --for` takes it
+  std::string_view title;    ///< "Open MPI 4.1, rules of coll/tuned"
+  std::string_view library;  ///< "openmpi", "mpich", "ucc", "intelmpi"
+};
+
+/// All readers, those of a library together, the oldest version first.
+[[nodiscard]] std::span<const Reader> readers();
+/// The reader of this id. Throws Error(unknown_name) with the ids that there are.
+[[nodiscard]] const Reader& find_reader(std::string_view id);
+
+/// From `from` to `to`, both included.
+struct Range {
+  Count from = 0;
+  Count to = std::numeric_limits<Count>::max();
+
+  [[nodiscard]] bool holds(Count value) const { return value >= from && value <= to; }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+/// The operators that a rule is for.
+enum class Operators { any, commutative, noncommutative };
+
+/// A rule in a form that every writer understands: calls, and what the library shall serve them by. Of several rules
+/// that hold the first counts. Calls that no rule holds are the library's own affair.
+struct Rule {
+  Collective collective = Collective::barrier;
+  Range ranks{1};
+  Range nodes{1};
+  Range ranks_per_node{1};
+  Range bytes{};  ///< of the whole vector, as in Circoll's rules
+  Operators operators = Operators::any;
+  std::string algorithm{};  ///< the library's own name for it (Algorithm::peers); empty: the library decides
+  Count segment_bytes = 0;  ///< 0: not said
+  std::int64_t radix = 0;   ///< or fan-out; 0: not said
+  std::string from{};       ///< where the rule comes from, for messages: "rules.json:12: circulant"
+};
+
+/// A file to be written.
+struct File {
+  std::string suffix{};  ///< appended to the name that the user has given; empty for the main file
+  std::string text{};
+};
+
+/// The outcome of an export: files, how to use them, and what could not be said in their format.
+struct Exported {
+  std::vector<File> files{};          ///< the main one first
+  std::vector<std::string> use{};     ///< lines for the shell, where "{}" stands for the main file's name
+  std::vector<std::string> losses{};  ///< sentences; they stand in the head of the file, or in one beside it
+};
+
+struct ExportOptions {
+  std::string about{};  ///< one line: where the rules come from
+  std::string base{};   ///< text of the library's own selection file that the rules are put into; MPICH only
+};
+
+/// Rules in the format of a reader. What a rule says and the format cannot is guarded if that is possible; else the
+/// rule is left out, and is among the losses. What was written has been read back by read(). Throws
+/// Error(invalid_argument) if nothing of the rules can be said.
+[[nodiscard]] Exported export_rules(std::span<const Rule> rules, const Reader& reader,
+                                    const ExportOptions& options = {});
+
+/// A call of a program, as a library's decision sees it.
+struct Call {
+  Collective collective = Collective::barrier;
+  Rank ranks = 1;
+  Rank nodes = 1;
+  Rank ranks_per_node = 1;  ///< the most that a node has
+  Count bytes = 0;          ///< of the whole vector
+  Count element_bytes = 8;
+  bool commutative = true;    ///< of reductions: the operator
+  bool predefined_op = true;  ///< likewise
+  bool in_place = false;
+};
+
+/// The decision of a library about a call, by its file.
+struct Verdict {
+  std::string algorithm{};           ///< the library's own name; empty: no rule holds, the library decides by itself
+  std::string parameters{};          ///< "segment size 65536"; empty if there are none
+  std::string rule{};                ///< "rules.txt:7: p >= 16, from 65536 bytes"; empty if none holds
+  std::vector<std::string> notes{};  ///< what else happens: substitutes, refusals, differences among ranks
+};
+
+/// Something in a file that does not do what its author must think.
+struct Warning {
+  std::size_t line = 0;  ///< 0: the file as a whole
+  std::string text{};
+};
+
+/// A tuning file as a library has read it.
+class TuningFile {
+ public:
+  TuningFile() = default;
+  TuningFile(const TuningFile&) = delete;
+  TuningFile& operator=(const TuningFile&) = delete;
+  virtual ~TuningFile() = default;
+
+  [[nodiscard]] virtual Verdict decide(const Call& call) const = 0;
+  /// In the order of lines.
+  [[nodiscard]] virtual const std::vector<Warning>& warnings() const = 0;
+  /// True if the library rejects the file as a whole, silently or not; the warnings say why.
+  [[nodiscard]] virtual bool rejected() const = 0;
+};
+
+/// Reads a file as a library does. What the library does not understand is a warning, never an error here.
+/// `source` names the file in messages.
+[[nodiscard]] std::unique_ptr<const TuningFile> read(std::string_view text, const std::string& source,
+                                                     const Reader& reader);
+
+}  // namespace circoll::foreign
