@@ -31,6 +31,7 @@ void add_plot(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_local(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
+void add_simulate(CLI::App& app, Context& context);
 void add_tune(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 

@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
   add_local(app, context);
   add_show(app, context);
   add_run(app, context);
+  add_simulate(app, context);
   add_verify(app, context);
   add_combine(app, context);
   add_plot(app, context);
