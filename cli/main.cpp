@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
   add_guidelines(app, context);
   add_tune(app, context);
   add_explain(app, context);
+  add_faults(app, context);
   add_calibrate(app, context);
   try {
     app.parse(argc, argv);
