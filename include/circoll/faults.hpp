@@ -42,10 +42,10 @@ enum class FailureClass : std::uint8_t {
 /// The state after some ranks have failed.
 struct FailureOutcome {
   FailureClass what = FailureClass::unknown;
-  /// The fewest values that a block is put together from, in the block that takes most: all contributions if they can
-  /// be, else the survivors'. -1 if neither can, or if the search took too long.
+  /// The fewest values that a block is put together from, in the block that takes most. All contributions count if
+  /// they can be put together, else the survivors'. -1 if neither can, or if the search took too long.
   int pieces = -1;
-  /// Survivors that hold data of a failed rank, alone or combined, in the needed block that fewest hold. -1 if the
+  /// Survivors that hold data of a failed rank, alone or combined. The needed block that fewest hold counts. -1 if the
   /// failed ranks contribute to no block that is needed.
   int copies = -1;
   std::int64_t lost = 0;         ///< blocks in which no survivor holds the data of some failed rank
@@ -96,7 +96,7 @@ class FaultAnalysis {
   /// so do all others. Messages among survivors arrive in the end, whatever their order.
   [[nodiscard]] std::vector<Delivery> within(std::uint32_t k, std::span<const Rank> failed) const;
 
-  /// The same as after(), but the survivors go on until they wait for a rank that has failed or waits itself.
+  /// The same as after(), but the survivors go on. They stop once they wait for a rank that has failed or waits itself.
   [[nodiscard]] FailureOutcome ahead(std::uint32_t k, std::span<const Rank> failed) const;
 
  private:
@@ -104,7 +104,7 @@ class FaultAnalysis {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// What is known in closed form about failures in an algorithm. A test compares with the analysis, at Keep::buf.
+/// Closed forms about failures in an algorithm. A test compares with the analysis, at Keep::buf.
 struct FaultForms {
   std::string_view id;
   std::string_view where{};  ///< the p for which they hold; empty: all

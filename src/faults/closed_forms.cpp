@@ -1,4 +1,4 @@
-// Closed forms of what failures leave. k rounds have ended, q = ceil(log2 p); the skips of circulant graphs are
+// Closed forms of what failures leave. k rounds have ended; q = ceil(log2 p). Circulant graphs have the skips
 // ceil(p / 2^k).
 #include <algorithm>
 #include <array>

@@ -20,7 +20,7 @@ class LiveSlots {
   }
 
  private:
-  /// What happens first to the value of a slot.
+  /// The first thing that happens to the value of a slot.
   enum class Fate : std::uint8_t { nothing, read, written };
   void decide(Operand operand, Fate fate);
 

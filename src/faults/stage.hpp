@@ -33,7 +33,7 @@ struct Held {
   std::uint64_t holders = 0;
 };
 
-/// What happened to values at all ranks.
+/// The history of values at all ranks.
 class History final : public symbolic::Observer {
  public:
   History(const Program& program, Keep keep);
@@ -75,7 +75,7 @@ class Stage {
   /// Goes on without some ranks until everybody waits for them.
   void run_without(std::uint64_t failed);
 
-  /// What the ranks hold of every block.
+  /// The values that the ranks hold of every block.
   [[nodiscard]] std::vector<std::vector<Held>> held() const;
 
  private:
