@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/library/library.hpp"
@@ -60,6 +61,19 @@ RunFacts::Node gather_node_use(MPI_Comm comm, int ranks) {
   return node;
 }
 
+/// All that the ranks have learned. Collective; significant at rank 0.
+Learned gather_learned(MPI_Comm comm, const Learner& learner) {
+  std::vector<std::string> parts(static_cast<std::size_t>(world_size()));
+  collect(
+      comm, [&](const auto& sink) { sink(serialised(learner.learned())); },
+      [&](int rank, std::string_view part) { parts[static_cast<std::size_t>(rank)] += part; });
+  Learned all;
+  for (const std::string& part : parts) {
+    if (!part.empty()) all.add(learned_from(part));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string State::place(const std::string& path) const {
@@ -102,12 +116,15 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger) const {
       comm, [&](const auto& sink) { sink(ledger.serialised()); },
       [&](int rank, std::string_view part) { ledgers[static_cast<std::size_t>(rank)] += part; });
   RunFacts::Node node = gather_node_use(comm, world_size());
+  std::optional<Learned> learned;
+  if (learner_ != nullptr) learned = gather_learned(comm, *learner_);
   if (world_rank_ != 0) return;
   Report report({.ranks = world_size(),
                  .mpi = library_version(),
                  .library = mpi::library::identity == &openmpi_library ? Library::openmpi : Library::mpich,
                  .machine = options_.machine,
-                 .node = std::move(node)});
+                 .node = std::move(node),
+                 .learned = std::move(learned)});
   for (const std::string& one : ledgers) report.add_rank(one);
   if (report_ == "1") {
     std::fputs(report.text().c_str(), stderr);

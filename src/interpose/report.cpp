@@ -201,6 +201,10 @@ std::string Report::text() const {
     // The reasons of a row name the same policy; the one of the commonest size stands for all.
     add_line(text, "    why    " + busiest->why);
   }
+  if (facts_.learned) {
+    add_line(text, {});
+    for (const std::string& line : report_lines(*facts_.learned)) add_line(text, line);
+  }
   return text;
 }
 
@@ -269,7 +273,8 @@ std::string Report::json() const {
                     {"calls", calls},
                     {"native_calls", native_calls},
                     {"own", own(own_)},
-                    {"rows", std::move(rows)}};
+                    {"rows", std::move(rows)},
+                    {"learned", facts_.learned ? Json::parse(report_json(*facts_.learned)) : Json(nullptr)}};
   return report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

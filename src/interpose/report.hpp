@@ -11,6 +11,7 @@
 
 #include "interpose/estimate.hpp"
 #include "interpose/event.hpp"
+#include "interpose/learned_rows.hpp"
 
 namespace circoll::interpose {
 
@@ -30,6 +31,7 @@ struct RunFacts {
     std::string reason;     ///< why the others do not reach them
     std::string reading_reason;
   } node{};
+  std::optional<Learned> learned{};  ///< of all ranks, if anything was to be learned
 };
 
 /// Adds up ledgers. docs/reporting.md describes what comes out.
