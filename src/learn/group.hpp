@@ -20,7 +20,7 @@ namespace circoll::learn {
 /// held again when it has become slower.
 class Group {
  public:
-  /// A candidate is named by its place. Place 0 has the one that serves calls if nothing is learned.
+  /// A candidate has a number. 0 is the one that serves calls if nothing is learned.
   struct Candidate {
     double predicted_s = 0;  ///< of a call; 0: nothing is known
     bool prepared = false;   ///< its first call takes no longer than others
@@ -37,15 +37,16 @@ class Group {
     bool dropped = false;  ///< much slower, in few calls
   };
 
-  /// There is one candidate at least. `known` was the best in an earlier run: calls get it from the first on. It meets candidate 0 only, and the others
-  /// if it loses.
+  /// There is one candidate at least. `known` was the best in an earlier run: calls get it from the first on. It meets
+  /// candidate 0 only, and the others if it loses.
   explicit Group(std::vector<Candidate> candidates, std::optional<std::size_t> known = {});
 
   /// The candidate that serves the next call. To be asked once for each call, in the order of calls.
   [[nodiscard]] Turn next(Account& account);
-  /// The number of further calls that get best() and are not timed, whatever happens; bounded, so that the account
-  /// hears of them. They may be passed over, if next() is asked about none of them, and told at the next one.
+  /// The number of further calls that get best() and are not timed, whatever happens. It is bounded, so that the
+  /// account hears of them soon. next() need not be asked about them if passed_over() is told before it is again.
   [[nodiscard]] int quiet() const;
+  /// So many of the quiet calls have been made.
   void passed_over(int calls, Account& account) {
     calls_ += calls;
     if (phase_ == Phase::settled) since_look_ += calls;
