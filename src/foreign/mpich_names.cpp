@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 
 #include "circoll/collectives.hpp"
 
@@ -163,12 +164,18 @@ std::string capitalized(std::string text) {
   return text;
 }
 
-bool holds_word(std::string_view text, std::string_view word) {
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    const std::size_t end = at + word.size();
-    if ((at == 0 || text[at - 1] == ' ') && (end == text.size() || text[end] == ' ')) return true;
+/// The names of a version, without MPIR_, in the order of all_names.
+std::vector<std::string_view> words_of(Version version) {
+  std::vector<std::string_view> words;
+  for (const Names& names : all_names) {
+    if (version < names.from || names.to < version) continue;
+    for (std::size_t at = 0; at < names.text.size();) {
+      const std::size_t end = std::min(names.text.find(' ', at), names.text.size());
+      words.push_back(names.text.substr(at, end - at));
+      at = end + 1;
+    }
   }
-  return false;
+  return words;
 }
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
@@ -190,12 +197,15 @@ std::string_view to_string(Version version) {
 std::span<const std::string_view> tree_collectives() { return collectives; }
 
 bool is_known(std::string_view full_name, Version version) {
-  if (!full_name.starts_with(prefix)) return false;
-  const std::string_view name = full_name.substr(prefix.size());
-  if (name.empty() || contains(name, " ")) return false;
-  return std::any_of(all_names.begin(), all_names.end(), [&](const Names& names) {
-    return names.from <= version && version <= names.to && holds_word(names.text, name);
-  });
+  static const auto known = [] {
+    std::array<std::set<std::string_view>, 5> sets;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+      for (const std::string_view word : words_of(static_cast<Version>(i))) sets.at(i).insert(word);
+    }
+    return sets;
+  }();
+  return full_name.starts_with(prefix) &&
+         known.at(static_cast<std::size_t>(version)).contains(full_name.substr(prefix.size()));
 }
 
 std::string short_name(std::string_view full_name) {
@@ -228,17 +238,12 @@ std::optional<Leaves> leaves_of(Collective collective, std::string_view name, Ve
 std::vector<std::string_view> names_of(Collective collective, Version version) {
   std::vector<std::string_view> result;
   const std::string lower(circoll::to_string(collective));
-  for (const Names& names : all_names) {
-    if (version < names.from || names.to < version) continue;
-    for (std::size_t at = 0; at < names.text.size();) {
-      const std::size_t end = std::min(names.text.find(' ', at), names.text.size());
-      const std::string full = std::string(prefix) + std::string(names.text.substr(at, end - at));
-      const Parts parts = parts_of(full);
-      const std::string owner = collective_of(full);
-      if ((owner == lower || owner == "i" + lower) && parts.kind != "_inter_" && parts.algorithm != "nb")
-        result.push_back(names.text.substr(end - parts.algorithm.size(), parts.algorithm.size()));
-      at = end + 1;
-    }
+  for (const std::string_view word : words_of(version)) {
+    const std::string full = std::string(prefix) + std::string(word);
+    const Parts parts = parts_of(full);
+    const std::string owner = collective_of(full);
+    if ((owner == lower || owner == "i" + lower) && parts.kind != "_inter_" && parts.algorithm != "nb")
+      result.push_back(word.substr(word.size() - parts.algorithm.size()));
   }
   return result;
 }
@@ -256,11 +261,14 @@ Needs needs_of(std::string_view full_name) {
 
   Needs needs;
   if (name == "smp") {
-    needs.hierarchy = collective != "scan";
-    needs.consecutive = collective == "scan";
+    needs.hierarchy = owner != "scan";
+    needs.consecutive = owner == "scan";
     needs.commutative = collective == "allreduce" || collective == "reduce";
   } else if (collective == "allreduce" || collective == "reduce") {
     needs.commutative = name != "recursive_doubling" && name != "naive" && name != "binomial";
+    // Trees that test is_commutative alone for these two end programs that have operators of their own.
+    needs.built_in =
+        name == "reduce_scatter_allgather" || name == "reduce_scatter_gather" || name == "k_reduce_scatter_allgather";
     needs.count_for_each = name == "reduce_scatter_allgather" || name == "reduce_scatter_gather" ||
                            name == "k_reduce_scatter_allgather" || contains(name, "recexch_reduce_scatter");
   } else if (collective.starts_with("reduce_scatter")) {

@@ -42,6 +42,7 @@ struct Leaves {
 /// The calls that an algorithm is right for. MPICH tests none of this where a leaf of a tree names it.
 struct Needs {
   bool commutative = false;
+  bool built_in = false;        ///< an operator of MPI's own; all of them commute
   bool power_of_two = false;    ///< ranks
   bool count_for_each = false;  ///< at least one element for each rank of the largest power of two
   bool regular = false;         ///< blocks of one size

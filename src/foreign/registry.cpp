@@ -5,13 +5,35 @@
 #include "circoll/error.hpp"
 #include "core/text.hpp"
 #include "foreign/formats.hpp"
+#include "foreign/mpich_format.hpp"
 #include "foreign/read_back.hpp"
 
 namespace circoll::foreign {
 namespace {
 
 // A line for each reader, those of a library together, the oldest version first. {reader, write, read, names}
-const std::vector<Format> table{};
+const std::vector<Format> table{
+    {{"mpich-4.0", "MPICH 4.0, selection tree (csel)", "mpich"},
+     mpich::write_selection,
+     mpich::read_selection,
+     mpich::selection_names},
+    {{"mpich-4.1", "MPICH 4.1, selection tree (csel)", "mpich"},
+     mpich::write_selection,
+     mpich::read_selection,
+     mpich::selection_names},
+    {{"mpich-4.2", "MPICH 4.2, selection tree (csel)", "mpich"},
+     mpich::write_selection,
+     mpich::read_selection,
+     mpich::selection_names},
+    {{"mpich-4.3", "MPICH 4.3, selection tree (csel)", "mpich"},
+     mpich::write_selection,
+     mpich::read_selection,
+     mpich::selection_names},
+    {{"mpich-5.0", "MPICH 5.0, selection tree (csel)", "mpich"},
+     mpich::write_selection,
+     mpich::read_selection,
+     mpich::selection_names},
+};
 
 }  // namespace
 
