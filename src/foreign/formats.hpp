@@ -18,7 +18,7 @@ struct Written {
   /// Neutral rules that the file must come to, guarded and narrowed as the format wants it. Of several that hold the
   /// first counts, and an empty algorithm is the library's choice. Calls that none holds are the library's own affair.
   std::vector<Rule> said{};
-  /// The algorithm of every call, where the file decides about all of them, or guards ask for what rules do not have.
+  /// The algorithm of every call, where the file decides about all or its guards see more than rules.
   /// Empty: `said` says everything.
   std::function<std::string(const Call&)> meant{};
 };

@@ -10,7 +10,7 @@
 
 namespace circoll::foreign::mpich {
 
-/// The trees in a file or in a shared library, which has them as strings: of selection, of compositions, and others.
+/// The trees in a file, or in a shared library, which has them as strings.
 [[nodiscard]] std::vector<Tree> trees_in(std::string_view bytes);
 
 struct Base {
@@ -19,9 +19,9 @@ struct Base {
   bool plain = false;                 ///< true if it is plain_tree()
 };
 
-/// The base of a text that has the library's selection tree, and perhaps the one of its compositions; the plain tree for
-/// an empty text. Throws Error(invalid_argument) if there is no tree, or one that the version refuses or that is not
-/// whole.
+/// The base of a text that has the library's selection tree, and perhaps its tree of compositions. For an empty text it
+/// is the plain tree. Throws Error(invalid_argument) if there is no tree, or one that the version refuses or that does
+/// not serve all calls.
 [[nodiscard]] Base base_of(std::string_view text, Version version);
 
 /// A tree of our own for all collectives, whose algorithms are right for every call.

@@ -1,4 +1,4 @@
-// Rules of a collective as a subtree: chains of tests at the rules' bounds, which end in algorithms for every call.
+// Rules of a collective as a subtree: chains of tests at their bounds, with an algorithm for every call.
 #pragma once
 
 #include <span>

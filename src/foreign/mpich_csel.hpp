@@ -1,7 +1,7 @@
 // MPICH's selection tree ("csel"): a tree of tests made of JSON as MPICH makes it, and the search in it.
 //
-// Each object is a chain of tests in order. A test that holds goes down, one that does not goes to the next of its chain,
-// and a chain that ends without success ends the search: nothing is tried again.
+// Each object is a chain of tests in order. A test that holds goes down, and one that does not goes to the next of its
+// chain. A chain that ends without success ends the search: nothing is tried again.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ constexpr std::size_t page_bytes = 4096;
 constexpr std::array<Collective, 4> composed{Collective::allreduce, Collective::bcast, Collective::reduce,
                                              Collective::barrier};
 
-/// MPICH maps the file and reads up to a zero, which a file of whole pages does not have behind it.
+/// A text that leaves a part of its last page, whose zeros end the mapped file for MPICH.
 std::string without_whole_pages(std::string text) {
   if (text.size() % page_bytes == 0) text += "\n";
   return text;

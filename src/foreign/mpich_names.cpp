@@ -1,4 +1,4 @@
-// The names stand in the sources of the releases; the lists were compared with the strings in Debian's library of 4.0.2.
+// Names of algorithms by version, as they stand in the sources of the releases.
 #include "foreign/mpich_names.hpp"
 
 #include <algorithm>

@@ -56,7 +56,7 @@ class Sayer {
     result_.rules.push_back(std::move(sayable));
   }
 
-  /// The reason why the algorithm has no leaf; empty if it has, or if the rule leaves it to the library.
+  /// The reason why the algorithm has no leaf; empty if it has one, or is the library's choice.
   std::string algorithm(Sayable& sayable) const {
     const Rule& rule = sayable.rule;
     if (rule.algorithm.empty()) return "";
@@ -111,7 +111,7 @@ class Sayer {
     return why;
   }
 
-  /// Says a rule for all calls of a collective by control variables. They have checks of their own, which trees have not.
+  /// Says a rule for all calls by control variables. They have checks of their own, which trees have not.
   bool by_variable(const Rule& rule, const Leaves& leaves) {
     const bool first = std::none_of(result_.rules.begin(), result_.rules.end(),
                                     [&](const Sayable& other) { return other.rule.collective == rule.collective; });

@@ -1,4 +1,4 @@
-// What of neutral rules MPICH's tree can say, and what becomes of the rest.
+// Neutral rules as MPICH's tree can say them, and the sentences about the rest.
 #pragma once
 
 #include <optional>
@@ -28,8 +28,7 @@ struct SayableRules {
 
 [[nodiscard]] SayableRules sayable(std::span<const Rule> rules, Version version);
 
-/// The test of sizes that is defined for a collective and for its nonblocking form, and whose value is the bytes of the
-/// vector. Nothing if there is none.
+/// The test of sizes whose value is the bytes of the vector. Nothing if there is none for the collective.
 [[nodiscard]] std::optional<Test> size_test(Collective collective);
 /// True if the tree tells operators apart for the collective.
 [[nodiscard]] bool tells_operators(Collective collective);

@@ -180,6 +180,26 @@ def others(directory):
         expect(lines is None, f"{name}: MPICH runs on", output)
 
 
+    # What guards keep away ends the program: MPICH checks nothing where a leaf names an algorithm.
+    bare = file_with("bare", ("allreduce", halving))
+    for cell in ("allreduce:1000:own", "allreduce:2"):
+        expect(decided(bare, cell) == "reduce_scatter_allgather", f"{cell} does not come to the leaf")
+        lines, output = run(bare, [cell])
+        expect(lines is None, f"{cell} needs no guard", output)
+
+
+def variables(directory):
+    """Algorithms whose parameters a leaf cannot give: the control variables that the export names."""
+    file = f"{directory}/variables.json"
+    expect(by_tool("write", file, "reduce:2-:0-:tsp_ring").returncode == 0, "no file beside variables")
+    lines = pathlib.Path(file + ".txt").read_text(encoding="utf-8").splitlines()
+    given = dict(line.split()[1].split("=") for line in lines if "export MPIR_CVAR_" in line and "JSON" not in line)
+    expect(set(given.values()) == {"nb", "tsp_ring"}, f"the variables are {given}")
+    ring, output = run(file, ["reduce:1000"], **given)
+    expect(ring and sorted(r[:2] for r in ring["reduce:1000"]) == [(0, 0)] + [(1, 8000)] * (P - 1),
+           f"a chain sends {ring}", output)
+
+
 def levels(directory):
     """Several ranks on a node: the rule is about the user's communicator, with the file of compositions beside it."""
     file = f"{directory}/levels.json"
@@ -203,5 +223,6 @@ with tempfile.TemporaryDirectory() as work:
     os.chmod(work, 0o755)
     exported(work)
     others(work)
+    variables(work)
     levels(work)
 launching.end()

@@ -211,20 +211,5 @@ TEST(ForeignMpichProperty, DamagedFilesNeverBreakTheReader) {
   EXPECT_LT(rejected, 3000U);
 }
 
-TEST(ForeignMpichProperty, TheInstalledTreeIsFoundAndRead) {
-  if (installed().empty()) GTEST_SKIP() << "no MPICH 4.0 here";
-  const mpich::Base base = mpich::base_of(installed(), Version::v4_0);
-  const auto file = read(mpich::to_json(base.selection), "base", reader_of(Version::v4_0));
-  EXPECT_FALSE(file->rejected());
-  const Call call{.collective = Collective::bcast, .ranks = 16, .nodes = 16, .bytes = 100000};
-  EXPECT_EQ(file->decide(call).algorithm, "scatter_recursive_doubling_allgather");
-  // Its own trap: a test of sizes below one of buffers.
-  EXPECT_TRUE(std::any_of(file->warnings().begin(), file->warnings().end(),
-                          [](const Warning& w) { return w.text.find("read as <=") != std::string::npos; }));
-  ASSERT_TRUE(base.composition.has_value());
-  for (const std::string_view name : {"allreduce", "bcast", "reduce", "barrier"})
-    EXPECT_NE(mpich::flat_composition(*base.composition, name), "") << name;
-}
-
 }  // namespace
 }  // namespace circoll::foreign
