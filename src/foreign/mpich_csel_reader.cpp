@@ -9,7 +9,6 @@
 namespace circoll::foreign::mpich {
 namespace {
 
-constexpr std::size_t page_bytes = 4096;
 constexpr double most_visits = 1e8;  // a second or so in MPI_Init
 
 /// True for the collectives that ch4's composition level divides among nodes.

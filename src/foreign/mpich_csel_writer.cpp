@@ -12,7 +12,6 @@
 namespace circoll::foreign::mpich {
 namespace {
 
-constexpr std::size_t page_bytes = 4096;
 constexpr std::array<Collective, 4> composed{Collective::allreduce, Collective::bcast, Collective::reduce,
                                              Collective::barrier};
 

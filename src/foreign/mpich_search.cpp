@@ -9,9 +9,9 @@
 namespace circoll::foreign::mpich {
 namespace {
 
-using Names = std::initializer_list<std::string_view>;
+using NameList = std::initializer_list<std::string_view>;
 
-bool one_of(std::string_view name, Names names) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool one_of(std::string_view name, NameList names) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
 class Search {
  public:

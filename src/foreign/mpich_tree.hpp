@@ -8,6 +8,9 @@
 
 namespace circoll::foreign::mpich {
 
+/// Bytes of a page: MPICH maps files, and reads them up to a zero behind their end.
+inline constexpr std::size_t page_bytes = 4096;
+
 /// An object, and the key that it stands under. Values that are no objects have the mark `scalar`.
 struct Tree {
   std::string key{};
