@@ -8,6 +8,7 @@
 #include "foreign/mpich_cells.hpp"
 #include "foreign/mpich_format.hpp"
 #include "foreign/mpich_lint.hpp"
+#include "foreign/side_file.hpp"
 
 namespace circoll::foreign::mpich {
 namespace {
@@ -90,16 +91,6 @@ void add_levels(const Base& base, const std::vector<Collective>& replaced, std::
       "and of their leaders. Give the library as base to get a file that makes them flat.");
 }
 
-std::string beside(const Exported& exported, const ExportOptions& options, Version version) {
-  std::string text = "Selection of algorithms for MPICH " + std::string(to_string(version)) + ", written by circoll.\n";
-  if (!options.about.empty()) text += options.about + "\n";
-  text += "\nTo use it, with {} as its full path, on all nodes:\n";
-  for (const std::string& line : exported.use) text += "  " + line + "\n";
-  if (!exported.losses.empty()) text += "\nWhat it does not say, or says with guards:\n";
-  for (const std::string& loss : exported.losses) text += "- " + loss + "\n";
-  return text;
-}
-
 /// The decisions that the file must come to: the rule's algorithm where it is right, else the base's.
 std::function<std::string(const Call&)> meaning(std::vector<Sayable> rules, const Base& base, const Reader& reader) {
   std::shared_ptr<const TuningFile> before = read_selection(to_json(base.selection), "the base", reader);
@@ -123,7 +114,8 @@ Written write_selection(std::span<const Rule> rules, const Reader& reader, const
 
   Written written;
   Exported& exported = written.exported;
-  exported.losses = std::move(said.losses);
+  exported.losses = options.losses;
+  exported.losses.insert(exported.losses.end(), said.losses.begin(), said.losses.end());
   Tree selection = base.selection;
   std::vector<Collective> replaced;
   for (const Collective collective : all_collectives) {
@@ -142,7 +134,7 @@ Written write_selection(std::span<const Rule> rules, const Reader& reader, const
     exported.losses.emplace_back(
         "The file takes the place of MPICH's whole tree. Calls that no rule holds are served by a plain tree, not by "
         "MPICH's own choices; give the library as base to keep these.");
-  exported.files.push_back({".txt", beside(exported, options, *version)});
+  add_side_file(exported, reader, options);
 
   for (const Sayable& sayable : said.rules) {
     written.said.push_back(sayable.rule);

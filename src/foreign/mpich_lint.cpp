@@ -82,6 +82,7 @@ struct Interval {
 struct Reached {
   std::array<Interval, static_cast<std::size_t>(Subject::none)> values{};
   bool message_tested = false;
+  bool inter = false;
   bool dead = false;
 
   Reached() {
@@ -122,6 +123,7 @@ class Lint {
 
  private:
   void warn(std::size_t line, const std::string& text) { warnings_.push_back({line, text}); }
+  void note(std::size_t line, const std::string& text) { warnings_.push_back({line, text, false}); }
 
   void chain(int first, Reached reached) {
     bool inter = false;
@@ -130,7 +132,7 @@ class Lint {
     for (int node = first; node >= 0; node = selection_.at(node).failure) {
       last = node;
       const Node& n = selection_.at(node);
-      if (reached.dead) warn(n.line, "'" + n.key + "' is never reached: the tests before it take all calls");
+      if (reached.dead) note(n.line, "'" + n.key + "' is never reached: the tests before it take all calls");
       if (n.condition.test == Test::leaf) {
         if (!reached.dead) leaf(n, reached);
         return;
@@ -146,10 +148,9 @@ class Lint {
       if (!apart) narrow(n, reached, false);
     }
     if (last < 0 || selection_.at(last).condition.test == Test::collective || reached.dead) return;
-    if (intra != inter) {
-      warn(selection_.at(last).line, "calls on " + std::string(intra ? "inter" : "intra") +
-                                         "communicators find no algorithm here, and end the program");
-    } else if (!intra) {
+    if (intra && !inter) {
+      note(selection_.at(last).line, "calls on intercommunicators find no algorithm here, and end the program");
+    } else if (intra == inter ? !intra : inter) {
       ends_ = true;
       warn(selection_.at(last).line,
            "calls for which '" + selection_.at(last).key + "' does not hold find no algorithm, and end the program");
@@ -159,8 +160,9 @@ class Lint {
   void descend(const Node& n, const Reached& reached) {
     Reached below = reached;
     below.dead = false;
+    below.inter = below.inter || n.condition.test == Test::inter;
     narrow(n, below, true);
-    if (below.dead && !reached.dead) warn(n.line, "'" + n.key + "' never holds after the tests before it");
+    if (below.dead && !reached.dead) note(n.line, "'" + n.key + "' never holds after the tests before it");
     const bool was_dead = below.dead;
     below.dead = was_dead || reached.dead;
     const bool message =
@@ -204,14 +206,14 @@ class Lint {
       warn(n.line, "'" + n.key + "' is not defined for " + collective_ + ": the call that comes here ends the program");
     }
     if (test == Test::size_lt && reached.message_tested)
-      warn(n.line, "'" + n.key + "' below a test of messages or operators is read as <=; write comm_size<=N");
+      note(n.line, "'" + n.key + "' below a test of messages or operators is read as <=; write comm_size<=N");
     const std::string_view plain = blocking_name(collective_);
     const bool total = test == Test::total_le || test == Test::total_lt;
-    if (total && (plain == "gather" || plain == "scatter"))
+    if (total && !reached.inter && (plain == "gather" || plain == "scatter"))
       warn(n.line, "total_msg_size counts elements for " + collective_ +
                        ", not bytes, and reads arguments that only some ranks must give: ranks may choose differently");
     if (total && collective_ == "ireduce_scatter_block")
-      warn(n.line, "total_msg_size counts elements for ireduce_scatter_block, not bytes");
+      note(n.line, "total_msg_size counts elements for ireduce_scatter_block, not bytes");
     if (total && (plain == "alltoallv" || plain == "alltoallw"))
       warn(n.line,
            "total_msg_size is each rank's own sum for " + collective_ + ": ranks may choose differently, and hang");
@@ -228,7 +230,9 @@ class Lint {
     const std::string owner = collective_of(name);
     if (owner != collective_) warn(n.line, name + " is no algorithm of " + collective_ + ": the call ends the program");
     if (name == "MPIR_Allreduce_intra_ccl") warn(n.line, name + " needs a library for accelerators");
-    const Needs needs = needs_of(name);
+    // Calls without data, and those of intercommunicators, have no such needs.
+    const bool empty = reached.values.at(static_cast<std::size_t>(Subject::average)).most <= 0;
+    const Needs needs = empty || reached.inter ? Needs{} : needs_of(name);
     std::string missing;
     const auto miss = [&](bool needed, bool tested, std::string_view text) {
       if (needed && !tested) missing += (missing.empty() ? "" : ", ") + std::string(text);

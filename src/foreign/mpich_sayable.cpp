@@ -188,7 +188,7 @@ bool tells_operators(Collective collective) { return is_defined(Test::commutativ
 
 bool holds(const Rule& rule, const Call& call) {
   const bool per_node = (rule.ranks_per_node.to >= most_bound || call.ranks <= rule.ranks_per_node.to * call.nodes) &&
-                        call.ranks > (rule.ranks_per_node.from - 1) * call.nodes;
+                        (from_one(rule.ranks_per_node) || call.ranks > (rule.ranks_per_node.from - 1) * call.nodes);
   const bool several = call.nodes > 1 || call.ranks == 1;
   const bool nodes = several ? rule.nodes.to > 1 : from_one(rule.nodes);
   return rule.collective == call.collective && rule.ranks.holds(call.ranks) && nodes && per_node &&

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <optional>
 
 #include "foreign/mpich_csel.hpp"
@@ -11,7 +12,15 @@ namespace {
 
 using NameList = std::initializer_list<std::string_view>;
 
-bool one_of(std::string_view name, NameList names) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool one_of(std::string_view name, NameList names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// A product, or the greatest number if it is greater.
+Count times(Count a, Count b) {
+  Count product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<Count>::max() : product;
+}
 
 class Search {
  public:
@@ -94,9 +103,9 @@ class Search {
       case Test::size_pow2:
         return std::has_single_bit(static_cast<std::uint64_t>(call_.ranks));
       case Test::ppn_le:
-        return call_.ranks <= condition.value * call_.nodes;
+        return call_.ranks <= times(condition.value, call_.nodes);
       case Test::ppn_lt:
-        return call_.ranks < condition.value * call_.nodes;
+        return call_.ranks < times(condition.value, call_.nodes);
       case Test::hierarchy:
         return hierarchy(condition);
       case Test::consecutive:
@@ -134,7 +143,7 @@ class Search {
       case Test::count_le:
         return count() <= condition.value;
       case Test::count_pow2:
-        return count() < static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(call_.ranks)));
+        return count() < static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(std::max<Rank>(call_.ranks, 1))));
       default:
         return false;
     }
@@ -152,12 +161,12 @@ class Search {
 
   Count average() {
     note_size_in_place();
-    return plain() == "alltoall" ? call_.bytes / call_.ranks : call_.bytes;
+    return plain() == "alltoall" ? call_.bytes / std::max<Rank>(call_.ranks, 1) : call_.bytes;
   }
 
   Count total() {
     note_size_in_place();
-    if (one_of(plain(), {"allreduce", "bcast", "reduce"})) return call_.bytes * call_.ranks;
+    if (one_of(plain(), {"allreduce", "bcast", "reduce"})) return times(call_.bytes, call_.ranks);
     if (one_of(plain(), {"gather", "scatter"}) || collective_ == "ireduce_scatter_block") {
       note("total_msg_size counts elements here, not bytes");
       return call_.bytes / std::max<Count>(call_.element_bytes, 1);
@@ -169,7 +178,8 @@ class Search {
 
   [[nodiscard]] Count count() const {
     const Count elements = call_.bytes / std::max<Count>(call_.element_bytes, 1);
-    return one_of(plain(), {"allgather", "reduce_scatter_block"}) ? elements / call_.ranks : elements;
+    return one_of(plain(), {"allgather", "reduce_scatter_block"}) ? elements / std::max<Rank>(call_.ranks, 1)
+                                                                  : elements;
   }
 
   void note_size_in_place() {

@@ -191,8 +191,9 @@ def others(directory):
 def variables(directory):
     """Algorithms whose parameters a leaf cannot give: the control variables that the export names."""
     file = f"{directory}/variables.json"
-    expect(by_tool("write", file, "reduce:2-:0-:tsp_ring").returncode == 0, "no file beside variables")
-    lines = pathlib.Path(file + ".txt").read_text(encoding="utf-8").splitlines()
+    written = by_tool("write", file, "reduce:2-:0-:tsp_ring")
+    expect(written.returncode == 0, "no file beside variables", written.stderr)
+    lines = written.stdout.splitlines()
     given = dict(line.split()[1].split("=") for line in lines if "export MPIR_CVAR_" in line and "JSON" not in line)
     expect(set(given.values()) == {"nb", "tsp_ring"}, f"the variables are {given}")
     ring, output = run(file, ["reduce:1000"], **given)

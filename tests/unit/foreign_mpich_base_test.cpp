@@ -110,6 +110,7 @@ TEST(ForeignMpichBase, TheInstalledTreeIsFoundAndRead) {
   EXPECT_FALSE(file->rejected());
   const Call call{.collective = Collective::bcast, .ranks = 16, .nodes = 16, .bytes = 100000};
   EXPECT_EQ(file->decide(call).algorithm, "scatter_recursive_doubling_allgather");
+  EXPECT_TRUE(std::none_of(file->warnings().begin(), file->warnings().end(), [](const Warning& w) { return w.grave; }));
   // Its own trap: a test of sizes below one of buffers.
   EXPECT_TRUE(std::any_of(file->warnings().begin(), file->warnings().end(),
                           [](const Warning& w) { return w.text.find("read as <=") != std::string::npos; }));

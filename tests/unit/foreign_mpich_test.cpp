@@ -311,7 +311,7 @@ TEST(ForeignMpich, WholePagesAreWarnedAndNeverWritten) {
                       .algorithm = "recursive_doubling"};
       const Exported exported = export_rules(std::span(&rule, 1), reader_of(Version::v4_0));
       for (const File& file : exported.files) {
-        const bool tree = file.suffix != ".txt";
+        const bool tree = file.suffix != ".losses.txt";
         EXPECT_FALSE(tree && file.text.size() % 4096 == 0);
       }
     }

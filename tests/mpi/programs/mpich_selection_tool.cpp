@@ -46,6 +46,7 @@ int write(int argc, char** argv) {
   for (int i = 3; i < argc; ++i) rules.push_back(rule_of(argv[i]));
   const Exported exported = export_rules(rules, reader(), {.about = "a test", .base = base->text});
   for (const File& file : exported.files) std::ofstream(argv[2] + file.suffix) << file.text;
+  for (const std::string& line : exported.use) std::cout << line << "\n";
   return 0;
 }
 
