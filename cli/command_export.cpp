@@ -118,7 +118,12 @@ void run(const ExportCommand& options) {
   const foreign::Translated rules = translated(options, reader, about);
   foreign::ExportOptions settings{.about = about, .losses = rules.losses};
   if (options.commutative) settings.operators = foreign::Operators::commutative;
-  if (!options.base.empty()) settings.base = select::read_text_file(options.base);
+  if (!options.base.empty()) {
+    settings.base = foreign::read_base(options.base);
+  } else if (const auto found = foreign::find_base(reader)) {
+    settings.base = found->text;
+    settings.about += fmt::format("; the base is the tree of {}", found->path);
+  }
   const foreign::Exported exported = foreign::export_rules(rules.rules, reader, settings);
   if (options.output.empty()) return print(exported.files.front().text);
   std::string text;
@@ -161,7 +166,8 @@ void add_export(CLI::App& app, Context& /*context*/) {
       ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, Rank{1} << 20));
   command->add_flag("--commutative", options->commutative, "For programs whose operators all commute");
-  command->add_option("--base", options->base, "Of MPICH: the library's own selection file");
+  command->add_option("--base", options->base,
+                      "Of MPICH: its own selection tree, in JSON or in a libmpich; else that of the installed one");
   command->footer(
       "What a format cannot say is guarded or left out, and stands in the head of the file or beside it. Every file is "
       "read back\n"

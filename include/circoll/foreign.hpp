@@ -85,6 +85,19 @@ struct ExportOptions {
 [[nodiscard]] Exported export_rules(std::span<const Rule> rules, const Reader& reader,
                                     const ExportOptions& options = {});
 
+/// The text for ExportOptions::base from a file: trees as JSON, or a libmpich, which has its own as strings. Throws
+/// Error(invalid_argument) if the file cannot be read or has no tree.
+[[nodiscard]] std::string read_base(const std::string& path);
+
+/// A base and where it was found.
+struct InstalledBase {
+  std::string path{};
+  std::string text{};
+};
+/// The trees of the MPICH that is installed here, in LD_LIBRARY_PATH or a usual directory. Nothing for other libraries,
+/// or if no installed MPICH has a tree that the reader's version accepts.
+[[nodiscard]] std::optional<InstalledBase> find_base(const Reader& reader);
+
 /// A call of a program, as a library's decision sees it.
 struct Call {
   Collective collective = Collective::barrier;

@@ -1,6 +1,7 @@
 // The formats of tuning files: a pair of functions for each, which the table in registry.cpp joins with their readers.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,6 +18,9 @@ struct Written {
   /// Neutral rules that the file must come to, guarded and narrowed as the format wants it. Of several that hold the
   /// first counts, and an empty algorithm is the library's choice. Calls that none holds are the library's own affair.
   std::vector<Rule> said{};
+  /// The algorithm of every call, where the file decides about all or its guards see more than rules.
+  /// Empty: `said` says everything.
+  std::function<std::string(const Call&)> meant{};
 };
 
 using Write = Written (*)(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options);

@@ -97,8 +97,8 @@ std::string read_back_difference(const Written& written, const Reader& reader) {
            (file->warnings().empty() ? "" : ": " + file->warnings().front().text);
   }
   for (const Call& call : telling_calls(written.said)) {
-    const Rule* const rule = first_rule(written.said, call);
-    const std::string wanted = rule == nullptr ? "" : rule->algorithm;
+    const Rule* const rule = written.meant ? nullptr : first_rule(written.said, call);
+    const std::string wanted = written.meant ? written.meant(call) : rule == nullptr ? "" : rule->algorithm;
     const std::string got = file->decide(call).algorithm;
     if (got == wanted) continue;
     const auto named = [](const std::string& name) {

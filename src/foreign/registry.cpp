@@ -5,6 +5,7 @@
 #include "circoll/error.hpp"
 #include "core/text.hpp"
 #include "foreign/formats.hpp"
+#include "foreign/mpich_format.hpp"
 #include "foreign/read_back.hpp"
 
 namespace circoll::foreign {
@@ -40,6 +41,33 @@ const std::vector<Format> table{
      .write = write_openmpi_classic,
      .read = read_openmpi_json,
      .names = openmpi_names},
+    {.reader = {.id = "mpich-4.0",
+                .title = "MPICH 4.0, selection tree (csel)",
+                .library = "mpich",
+                .use = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=FILE"},
+     .write = mpich::write_selection,
+     .read = mpich::read_selection,
+     .names = mpich::selection_names},
+    {.reader =
+         {.id = "mpich-4.1", .title = "MPICH 4.1, selection tree (csel)", .library = "mpich", .use = "as for 4.0"},
+     .write = mpich::write_selection,
+     .read = mpich::read_selection,
+     .names = mpich::selection_names},
+    {.reader =
+         {.id = "mpich-4.2", .title = "MPICH 4.2, selection tree (csel)", .library = "mpich", .use = "as for 4.0"},
+     .write = mpich::write_selection,
+     .read = mpich::read_selection,
+     .names = mpich::selection_names},
+    {.reader =
+         {.id = "mpich-4.3", .title = "MPICH 4.3, selection tree (csel)", .library = "mpich", .use = "as for 4.0"},
+     .write = mpich::write_selection,
+     .read = mpich::read_selection,
+     .names = mpich::selection_names},
+    {.reader =
+         {.id = "mpich-5.0", .title = "MPICH 5.0, selection tree (csel)", .library = "mpich", .use = "as for 4.0"},
+     .write = mpich::write_selection,
+     .read = mpich::read_selection,
+     .names = mpich::selection_names},
     {.reader = {.id = "ucc",
                 .title = "UCC 1.x, scores of TL/UCP",
                 .library = "ucc",
