@@ -24,6 +24,7 @@ struct Context {
 void add_combine(CLI::App& app, Context& context);
 void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
 void add_guidelines(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
