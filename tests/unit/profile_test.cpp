@@ -100,7 +100,7 @@ TEST(Profile, PolicyFollowsTheRulesWhereItWasMeasured) {
   const auto policy = select::make_profile_policy(profile_text(), "/p.json", {});
   const Decision in = policy->decide(on_one_node(2, 8));
   EXPECT_EQ(in.selection->text(), "ring");
-  EXPECT_EQ(in.reason, "profile /p.json:12");
+  EXPECT_EQ(in.reason, "profile /p.json:12: ring");
   EXPECT_EQ(in.policy, "auto");
   EXPECT_FALSE(in.candidates.empty());  // for who learns
 }
@@ -115,7 +115,7 @@ TEST(Profile, OtherCallsGoToTheModel) {
     EXPECT_NE(decision.reason.find("least predicted time"), std::string::npos) << decision.reason;
   };
   same(on_one_node(3, 8), "profile /p.json has nothing for 3 ranks; ");
-  same(on_one_node(2, 1 << 20), "profile /p.json:15; ");
+  same(on_one_node(2, 1 << 20), "profile /p.json:15: auto; ");
   CallFacts two_nodes = on_one_node(2, 8);
   two_nodes.cores = 1;
   two_nodes.nodes = 2;

@@ -64,7 +64,7 @@ std::string chosen(const std::vector<std::array<double, 3>>& launches) {
     all.push_back(
         launch_of({{Collective::bcast, 4, 64, {{"binomial", binomial}, {"linear", linear}, {"native", native}}}}));
   }
-  const auto result = choose({asked(Collective::bcast, 64, {"binomial", "linear", "native"})}, all, sums);
+  const auto result = measured::choose({asked(Collective::bcast, 64, {"binomial", "linear", "native"})}, all, sums);
   EXPECT_EQ(result.size(), 1U);
   return result.empty() ? "" : result.front().use;
 }
@@ -82,7 +82,7 @@ TEST(ProfileChoice, AllreduceIsNotLeftToTheLibrary) {
   const Launch launch =
       launch_of({{Collective::allreduce, 4, 64, {{"ring", 3}, {"recursive_doubling", 2}, {"native", 1}}}});
   const auto result =
-      choose({asked(Collective::allreduce, 64, {"ring", "recursive_doubling", "native"})}, {launch}, sums);
+      measured::choose({asked(Collective::allreduce, 64, {"ring", "recursive_doubling", "native"})}, {launch}, sums);
   ASSERT_EQ(result.size(), 1U);
   EXPECT_EQ(result[0].use, "recursive_doubling");
   EXPECT_EQ(result[0].model, "ring");
@@ -95,7 +95,7 @@ TEST(ProfileChoice, SizesThatDecideNothingAreOneCell) {
     cells.push_back(asked(Collective::gatherv, bytes, {"linear", "native"}));
     times.push_back({Collective::gatherv, 4, bytes, {{"linear", bytes == 64 ? 1.0 : 4.0}, {"native", 1.5}}});
   }
-  const auto result = choose(cells, {launch_of(times)}, sums);
+  const auto result = measured::choose(cells, {launch_of(times)}, sums);
   ASSERT_EQ(result.size(), 1U);  // geometric means: 2 and 1.5
   EXPECT_EQ(result[0].use, "native");
   EXPECT_EQ(result[0].bytes, 0);
@@ -119,15 +119,16 @@ TEST(ProfileChoice, GainIsOfTheLaunchThatChecks) {
 }
 
 ProfilePart part_of(Rank ranks, const std::string& use, const select::ProfileKey& key = here) {
-  return {.key = key,
-          .ranks = {.ranks = ranks,
-                    .processors = 8,
-                    .launches = 5,
-                    .circoll = "0.1",
-                    .date = "2026-01-02",
-                    .host = "n" + std::to_string(ranks)},
-          .op = sums,
-          .cells = rule_cells({{.collective = Collective::allreduce, .p = ranks, .bytes = 1024, .use = use}})};
+  return {
+      .key = key,
+      .ranks = {.ranks = ranks,
+                .processors = 8,
+                .launches = 5,
+                .circoll = "0.1",
+                .date = "2026-01-02",
+                .host = "n" + std::to_string(ranks)},
+      .op = sums,
+      .cells = measured::rule_cells({{.collective = Collective::allreduce, .p = ranks, .bytes = 1024, .use = use}})};
 }
 
 Decision decide(const std::string& text, Rank p, Count bytes) {
@@ -187,7 +188,9 @@ TEST(ProfileStore, ProcessesThatWriteAtOnceLoseNothing) {
       if (status != 0) ++failed;
     }
     const std::string text = content(file);
-    if (!text.empty()) EXPECT_NO_THROW((void)select::read_profile_head(text, file));
+    if (!text.empty()) {
+      EXPECT_NO_THROW((void)select::read_profile_head(text, file));
+    }
   }
   EXPECT_EQ(failed, 0);
   const select::ProfileHead head = select::read_profile_head(content(file), file);
