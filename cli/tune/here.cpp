@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "circoll/circoll.h"
+#include "circoll/collectives.hpp"
 #include "commands.hpp"
 #include "launcher.hpp"
 #include "measured/profile_writer.hpp"
@@ -158,8 +159,10 @@ void require_same_machine(const std::vector<Launch>& launches) {
   }
 }
 
-std::vector<Launch> measure_all(const Work& work, const Part& part, const ResultDirectory& results,
-                                Progress& progress) {
+/// On a busy machine ranks come late to starts that a clock gives, and little is measured. Then they start by a barrier.
+bool too_little(const Launch& launch, const Part& part) { return launch.rows.size() * 5 < series_in(part.asked) * 4; }
+
+std::vector<Launch> measure_all(const Work& work, Part& part, const ResultDirectory& results, Progress& progress) {
   const auto begin = Clock::now();
   std::vector<Launch> launches;
   for (int i = 1; i <= work.launches; ++i) {
@@ -173,13 +176,22 @@ std::vector<Launch> measure_all(const Work& work, const Part& part, const Result
     launches.push_back(measure(part.plan, part.asked, i,
                                fmt::format("{} ranks, launch {} of {}", part.plan.ranks, i, work.launches), results,
                                progress));
+    if (too_little(launches.back(), part) && part.plan.sync == "auto") {
+      fmt::print(stderr, "ranks come late to many repetitions, since this node is busy: they start by a barrier now\n");
+      part.plan.sync = "barrier";
+      launches.clear();
+      i = 0;
+    }
+  }
+  if (launches.front().rows.empty()) {
+    throw std::runtime_error("nothing could be measured, since this node is busy with something else");
   }
   require_same_machine(launches);
   return launches;
 }
 
-std::string summary(const Part& part, const std::vector<Launch>& launches, const measured::Gain& gain,
-                    const measured::StoredProfile& stored) {
+std::string summary(const Part& part, std::size_t asked, const std::vector<Launch>& launches,
+                    const measured::Gain& gain, const measured::StoredProfile& stored) {
   const Launch& first = launches.front();
   std::string text = fmt::format("{} on '{}', {} ranks on a node: {} cells in {} launches\n", first.library,
                                  first.processor, part.plan.ranks, gain.cells, launches.size());
@@ -187,14 +199,27 @@ std::string summary(const Part& part, const std::vector<Launch>& launches, const
   text += gain.changed > 0 ? fmt::format(", there {:.2f} times as fast\n", gain.changed_by) : "\n";
   text += fmt::format("  {:.2f} times as fast as native, {:.2f} times as fast as auto without it, over all cells\n",
                       gain.over_native, gain.over_model);
+  if (gain.cells * 10 < static_cast<int>(asked) * 9) {
+    text += fmt::format("  {} more could not be measured in every launch, since this node is busy; auto stays there\n",
+                        static_cast<int>(asked) - gain.cells);
+  }
   text += fmt::format("  least over native: {:.2f} ({})\n", gain.least_over_native, gain.slowest);
   text += "  (geometric means, by one more launch after the choices were made)\n";
   if (!stored.damaged.empty()) text += fmt::format("  what was there was damaged, and is {} now\n", stored.damaged);
   return text + fmt::format("  written to {}\n", stored.file);
 }
 
+/// The cells that can have a choice each.
+std::size_t distinct_cells(const std::vector<measured::AskedChoice>& asked) {
+  std::set<std::pair<Collective, Count>> cells;
+  for (const measured::AskedChoice& one : asked) {
+    cells.emplace(one.collective, Amounts::of_vector(one.collective, one.p, one.bytes).deciding_bytes());
+  }
+  return cells.size();
+}
+
 /// Measures one number of ranks, writes it into the profile, and says what it brings.
-std::string tune_part(const Work& work, const Part& part, const HereOptions& options, const ResultDirectory& results,
+std::string tune_part(const Work& work, Part part, const HereOptions& options, const ResultDirectory& results,
                       Progress& progress) {
   const std::vector<Launch> launches = measure_all(work, part, results, progress);
   const std::vector<measured::Chosen> chosen =
@@ -219,7 +244,7 @@ std::string tune_part(const Work& work, const Part& part, const HereOptions& opt
     fmt::print(stderr, "circoll: {} is of {}, but programs that it starts run with {}; the profile is for these\n",
                work.launcher.file, library_of(work.launcher), key.library);
   }
-  return summary(part, launches, measured::gain_of(chosen, check), stored);
+  return summary(part, distinct_cells(part.asked), launches, measured::gain_of(chosen, check), stored);
 }
 
 }  // namespace

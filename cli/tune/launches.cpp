@@ -77,8 +77,11 @@ ResultDirectory::~ResultDirectory() {
 }
 
 std::string result_file(const LaunchPlan& plan, const std::vector<measured::AskedChoice>& cells, int number) {
-  const std::uint64_t digest =
-      Hash().add(cells_json(cells, 0)).add(fmt::format("{:.6f}", plan.seconds)).add(library_of(plan.launcher)).value();
+  const std::uint64_t digest = Hash()
+                                   .add(cells_json(cells, 0))
+                                   .add(fmt::format("{:.6f} {}", plan.seconds, plan.sync))
+                                   .add(library_of(plan.launcher))
+                                   .value();
   return fmt::format("{}-{}ranks-{:08x}-{}.json", plan.launcher.mpi->id, plan.ranks, digest & 0xffffffffU, number);
 }
 
@@ -98,7 +101,7 @@ Launch measure(const LaunchPlan& plan, const std::vector<measured::AskedChoice>&
   const Ending ending = run_program(
       {.arguments = launch_command(
            plan.launcher, plan.ranks, plan.how,
-           {plan.bench, "--cells", asked, "--json", result, "--policy", "model", "--seconds",
+           {plan.bench, "--cells", asked, "--json", result, "--policy", "model", "--sync", plan.sync, "--seconds",
             fmt::format("{:.6f}", plan.seconds), "--seed", std::to_string(number), "--type",
             std::string(to_string(tuned_operator.type)), "--op", std::string(to_string(tuned_operator.op))}),
        .environment = clean_environment(),
@@ -117,7 +120,7 @@ Launch measure(const LaunchPlan& plan, const std::vector<measured::AskedChoice>&
     throw failure(plan, ending);
   }
   Launch launch = launch_from_json(select::read_text_file(result), result);
-  if (launch.rows.empty() || launch.rows.front().p != plan.ranks) {
+  if (!launch.rows.empty() && launch.rows.front().p != plan.ranks) {
     std::remove(result.c_str());
     throw std::runtime_error(
         fmt::format("{} started {} ranks of {} that do not find each other: it is the launcher of "

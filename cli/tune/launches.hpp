@@ -33,7 +33,8 @@ struct LaunchPlan {
   std::string bench{};
   Rank ranks = 2;
   LaunchOptions how{};
-  double seconds = 0.05;  ///< for each series
+  std::string sync = "auto";  ///< how ranks start together, as of circoll-bench
+  double seconds = 0.05;      ///< for each series
 };
 
 /// The name of a result in the directory: the same for the same cells, ranks, times and library.
