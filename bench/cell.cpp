@@ -16,6 +16,7 @@
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
+#include "select/profile.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -135,8 +136,11 @@ class Workload {
 
 /// The policy of "auto" in this run. As choices live as long as the process, so does the policy.
 const Policy& policy_of(const Options& options) {
-  static const std::unique_ptr<const Policy> policy = make_policy(
-      options.policy, {.machine = options.machine.empty() ? default_machine() : read_machine(options.machine)});
+  static const std::unique_ptr<const Policy> policy = [&] {
+    const PolicyOptions settings = policy_options(options);
+    return options.profile.empty() ? make_policy(options.policy, settings)
+                                   : select::make_profile_policy(options.profile, options.policy, settings);
+  }();
   return *policy;
 }
 
@@ -149,6 +153,10 @@ std::string check(Workload& work, const Runner& run, bool exact) {
 }
 
 }  // namespace
+
+PolicyOptions policy_options(const Options& options) {
+  return {.machine = options.machine.empty() ? default_machine() : read_machine(options.machine)};
+}
 
 void set_counts(mpi::Call& call, const std::vector<Count>& counts, const std::vector<Count>& displs) {
   const mpi::CountArray all_counts(counts.data()), all_displs(displs.data());

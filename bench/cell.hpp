@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "circoll/select.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "options.hpp"
 #include "start_line.hpp"
@@ -26,6 +27,9 @@ struct Cell {
   Count bytes = 0;
   std::vector<Series> series{};
 };
+
+/// The options of policies that the command line gives.
+[[nodiscard]] PolicyOptions policy_options(const Options& options);
 
 /// The algorithms of --algorithm that can serve a collective here; "native" first.
 [[nodiscard]] std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size);

@@ -114,7 +114,13 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   app.add_flag("--check", options.check, "Compare every result with the native one, element by element");
   app.add_option("--csv", options.csv, "Write one row per repetition to this file");
   app.add_option("--json", options.json, "Write the table to this file");
-  app.add_option("--policy", options.policy, "What auto means: auto, model, classic, openmpi_fixed, native, file:PATH")
+  app.add_option("--cells", options.cells,
+                 "A file of cells, each with its algorithms, instead of --collective, --algorithm and --bytes; see "
+                 "docs/measuring.md");
+  app.add_option(
+         "--policy", options.policy,
+         "What auto means: auto (a profile if there is one, else the model), model, classic, openmpi_fixed, native, "
+         "file:PATH")
       ->capture_default_str();
   app.add_option("--machine", options.machine, "Machine file of the model; see 'circoll calibrate'");
   app.add_option("--calibrate", options.calibrate,

@@ -32,7 +32,9 @@ struct Options {
   bool check = false;
   std::string csv;
   std::string json;
+  std::string cells;            ///< a file of cells instead of collectives, algorithms and sizes; empty: none
   std::string policy = "auto";  ///< what "auto" among the algorithms means
+  std::string profile;          ///< the text of the profile that "auto" goes by, if `policy` names one
   std::string machine;          ///< a file; empty: the default machine
   std::string calibrate;        ///< a file to write; empty: measure collectives
   std::string machine_name = "measured";

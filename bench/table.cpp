@@ -82,6 +82,11 @@ nlohmann::ordered_json sides_of(const std::vector<GuidelineCell>& guidelines, in
   return rows;
 }
 
+nlohmann::ordered_json inside(const Surroundings& here) {
+  return {{"ranks", here.neighbours}, {"by_memory", here.by_memory}, {"read_directly", here.read_directly},
+          {"crowded", here.crowded},  {"reason", here.reason},       {"reading_reason", here.reading_reason}};
+}
+
 std::ofstream open(const std::string& path) {
   std::ofstream file(path);
   if (!file) throw Error(ErrorCode::invalid_argument, "the file " + path + " cannot be written");
@@ -140,7 +145,7 @@ void write_csv(const std::string& path, const std::vector<Cell>& cells, int size
 }
 
 void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options,
-                const StartLine& line, const std::vector<GuidelineCell>& guidelines) {
+                const StartLine& line, const Surroundings& here, const std::vector<GuidelineCell>& guidelines) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Cell& cell : cells) {
     for (const Series& series : cell.series) {
@@ -166,6 +171,10 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                                      {"clock_error_us", line.clock_error() * 1e6},
                                      {"policy", options.policy},
                                      {"seed", options.seed},
+                                     {"library", here.library},
+                                     {"processor", here.processor},
+                                     {"host", here.host},
+                                     {"inside_nodes", inside(here)},
                                      {"rows", rows}};
   if (!guidelines.empty()) document["sides"] = sides_of(guidelines, size);
   open(path) << document.dump(2) << "\n";

@@ -6,6 +6,7 @@
 
 #include "cell.hpp"
 #include "guidelines.hpp"
+#include "surroundings.hpp"
 
 namespace circoll::bench {
 
@@ -18,6 +19,6 @@ namespace circoll::bench {
 void write_csv(const std::string& path, const std::vector<Cell>& cells, int size);
 /// The table, and what was asked; also the sides of guidelines, if there are some.
 void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options,
-                const StartLine& line, const std::vector<GuidelineCell>& guidelines = {});
+                const StartLine& line, const Surroundings& here, const std::vector<GuidelineCell>& guidelines = {});
 
 }  // namespace circoll::bench

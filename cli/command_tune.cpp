@@ -4,10 +4,12 @@
 #include <map>
 #include <memory>
 
+#include "circoll/error.hpp"
 #include "circoll/measured/measurement.hpp"
 #include "circoll/measured/tuning.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
+#include "tune/here.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -16,7 +18,19 @@ struct TuningOptions {
   std::vector<std::string> files;
   std::string output;
   TuneOptions tune;
+  bool here = false;
+  HereOptions on_node;
 };
+
+/// Measures this node if no files are given.
+void measure(TuningOptions options) {
+  if (!options.files.empty()) {
+    throw Error(ErrorCode::invalid_argument, "--here measures this node, and takes no files");
+  }
+  options.on_node.output = options.output;
+  options.on_node.margin = options.tune.margin;
+  tune_here(options.on_node);
+}
 
 void run(const TuningOptions& options) {
   std::vector<Launch> launches;
@@ -48,11 +62,16 @@ void run(const TuningOptions& options) {
 void add_tune(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<TuningOptions>();
   CLI::App* const command = app.add_subcommand("tune", "Write rules that choose the fastest of what was measured");
-  command
-      ->add_option("files", options->files,
-                   "What circoll-bench --json wrote: launches, of one or more numbers of ranks")
-      ->required();
-  command->add_option("-o,--output", options->output, "The file of rules; without it they are printed");
+  command->add_option("files", options->files,
+                      "What circoll-bench --json wrote: launches, of one or more numbers of ranks. Without files this "
+                      "node is measured");
+  command->add_flag("--here", options->here,
+                    "Measure this node, and write the profile by which auto goes from then on");
+  add_here_options(*command, options->on_node);
+  command->add_option(
+      "-o,--output", options->output,
+      "The file of rules, without which they are printed; or of the profile, which is in the user's directory "
+      "without it");
   command->add_option("--margin", options->tune.margin, "Native stays unless it takes longer by more than this share")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -63,11 +82,14 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "In each cell of collective, ranks and size the fastest by the median of the launches' medians. Neighbouring\n"
       "sizes with one choice become one rule, others meet at their geometric mean; other numbers of ranks are left to\n"
       "auto. docs/guidelines.md says more.\n"
+      "--here writes a profile, by which programs under the drop-in go without more ado: docs/profiles.md.\n"
       "Examples:\n"
+      "  circoll tune --here\n"
+      "  circoll tune --here -p 2,4 --mpi mpich --keep results\n"
       "  circoll tune [1-5].json -o rules.json    # after: for i in 1 2 3 4 5; do mpirun -np 4 circoll-bench \n"
       "                                           #   --collective allreduce --algorithm all --json $i.json; done\n"
       "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program");
-  command->callback([options] { run(*options); });
+  command->callback([options] { options->here || options->files.empty() ? measure(*options) : run(*options); });
 }
 
 }  // namespace circoll::cli

@@ -25,6 +25,7 @@ void add_check(CLI::App& app, Context& context);
 void add_combine(CLI::App& app, Context& context);
 void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_guidelines(CLI::App& app, Context& context);

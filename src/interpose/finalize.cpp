@@ -123,6 +123,7 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger) const {
                  .mpi = library_version(),
                  .library = mpi::library::identity == &openmpi_library ? Library::openmpi : Library::mpich,
                  .machine = options_.machine,
+                 .profile = profile_,
                  .node = std::move(node),
                  .learned = std::move(learned)});
   for (const std::string& one : ledgers) report.add_rank(one);

@@ -158,6 +158,7 @@ std::string Report::text() const {
   add_line(text, fmt::format("{} ranks of MPI_COMM_WORLD, {}; predictions for machine '{}'", facts_.ranks, facts_.mpi,
                              facts_.machine.name));
   add_line(text, "messages inside nodes: " + inside_nodes());
+  if (!facts_.profile.empty()) add_line(text, "profile: " + facts_.profile);
   add_line(
       text,
       "calls, bytes and sizes are sums over the ranks. Times are sums over calls, of the rank where they are most:");
@@ -265,6 +266,7 @@ std::string Report::json() const {
                     {"mpi", facts_.mpi},
                     {"ranks", facts_.ranks},
                     {"machine", facts_.machine.name},
+                    {"profile", facts_.profile.empty() ? Json(nullptr) : Json(facts_.profile)},
                     {"inside_nodes",
                      {{"ranks", facts_.node.ranks},
                       {"by_memory", facts_.node.by_memory},

@@ -20,7 +20,8 @@ struct RunFacts {
   int ranks = 1;    ///< of MPI_COMM_WORLD
   std::string mpi;  ///< the MPI library and its version
   Library library = Library::mpich;
-  Machine machine{};  ///< of the predicted times
+  Machine machine{};      ///< of the predicted times
+  std::string profile{};  ///< the file that "auto" goes by, or why there is none; empty: nobody asked
   /// Of messages between ranks of one node. A rank that has others on its node counts.
   struct Node {
     int ranks = 0;

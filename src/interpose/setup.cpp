@@ -34,6 +34,7 @@ int begin(int error) noexcept {
     State* const state = State::get();
     if (state == nullptr) return error;
     state->agree_once();
+    state->use_profile();
     if (state->serves_any()) (void)circoll::mpi::share_world();
   } catch (...) {
     return error;  // calls are native then, or fail by themselves

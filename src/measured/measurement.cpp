@@ -85,6 +85,10 @@ Launch launch_from_json(std::string_view json, const std::string& source) {
   const std::string policy = members.find("policy") == nullptr ? "auto" : members.text("policy");
   launch.default_policy = policy == "auto" || policy == "model";
   if (!launch.default_policy) launch.setting += ", auto by " + policy;
+  const auto optional = [&](const char* key) { return members.find(key) == nullptr ? "" : members.text(key); };
+  launch.library = optional("library");
+  launch.processor = optional("processor");
+  launch.host = optional("host");
   for (const select::Json& entry : *rows->array()) launch.rows.push_back(read_row(entry, source));
   return launch;
 }

@@ -79,7 +79,7 @@ class Reader {
 
   std::map<Collective, RulesOf> read(std::string_view text) {
     const Json root = read_json(text, source_);
-    std::vector<std::string_view> known{"circoll_rules", "about"};
+    std::vector<std::string_view> known{"circoll_rules", "about", "profile"};
     for (const Collective collective : all_collectives) known.push_back(to_string(collective));
     const Members members(root, source_, known);
     members.require_version("circoll_rules");

@@ -29,6 +29,9 @@ struct Launch {
   std::string op{};       ///< the operator of reductions, by name
   Rank root = 0;
   bool default_policy = true;  ///< "auto" was the model's choice
+  std::string library{};       ///< the MPI library with its version, the processor and the node; empty in old files
+  std::string processor{};
+  std::string host{};
   std::vector<Measurement> rows{};
 };
 

@@ -30,6 +30,7 @@ struct RuleOperator {
 struct RulesText {
   std::string about{};
   std::string otherwise = "auto";  ///< for calls that no cell is near: of other numbers of ranks, or other operators
+  bool one_node = false;           ///< rules are for communicators whose ranks share one node
   bool all_collectives = false;    ///< collectives without cells are served by `otherwise`, too
 };
 
