@@ -35,6 +35,7 @@ int begin(int error) noexcept {
     if (state == nullptr) return error;
     state->agree_once();
     if (state->serves_any()) (void)circoll::mpi::share_world();
+    state->program_begins();
   } catch (...) {
     return error;  // calls are native then, or fail by themselves
   }
