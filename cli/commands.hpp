@@ -22,6 +22,7 @@ struct Context {
 };
 
 void add_combine(CLI::App& app, Context& context);
+void add_compare(CLI::App& app, Context& context);
 void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);

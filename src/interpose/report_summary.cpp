@@ -27,7 +27,7 @@ struct Group {
   std::int64_t calls = 0;
   std::int64_t native_calls = 0;
   double inside_s = 0;
-  std::string served_by;
+  std::string served_by{};
   double most_s = -1;
 };
 
@@ -41,9 +41,10 @@ std::vector<std::string> Report::summary() const {
   bool pending = false;
   for (const auto& [key, row] : rows_) {
     const auto& [ranks, mode, collective, algorithm, reason] = key;
-    auto group = std::find_if(groups.begin(), groups.end(), [&, &c = collective, &p = ranks, &m = mode](const Group& g) {
-      return g.collective == c && g.ranks == p && g.mode == m;
-    });
+    auto group =
+        std::find_if(groups.begin(), groups.end(), [&, &c = collective, &p = ranks, &m = mode](const Group& g) {
+          return g.collective == c && g.ranks == p && g.mode == m;
+        });
     if (group == groups.end()) {
       group = groups.insert(groups.end(), Group{.collective = collective, .ranks = ranks, .mode = mode});
     }
@@ -60,7 +61,8 @@ std::vector<std::string> Report::summary() const {
     }
     pending |= mode != Mode::blocking;
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.inside_s > b.inside_s; });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.inside_s > b.inside_s; });
 
   const double program_s = mean_of(std::accumulate(facts_.program_s.begin(), facts_.program_s.end(), 0.0));
   const double inside_s = mean_of(all_inside_s_);
@@ -79,7 +81,8 @@ std::vector<std::string> Report::summary() const {
                                 group.served_by));
   }
   if (groups.size() > most_rows) lines.push_back(fmt::format("  the rest in {} others", groups.size() - most_rows));
-  if (pending) lines.push_back("  of calls that do not block this is the time to begin them; waiting for them is not in it");
+  if (pending)
+    lines.push_back("  of calls that do not block this is the time to begin them; waiting for them is not in it");
   if (program_s > 0 && inside_s < negligible_share * program_s && !pending) {
     lines.push_back("next: nothing; faster collectives would not be noticed in this program");
   } else if (native_calls == calls) {

@@ -16,34 +16,34 @@ struct ReportedSize {
   Count bytes_from = 0;
   std::int64_t calls = 0;  ///< over all ranks, as `bytes`
   Count bytes = 0;
-  double mean_s = 0;      ///< the calls' time, mean over the ranks of the program
-  std::string algorithm;  ///< with its parameters
+  double mean_s = 0;        ///< the calls' time, mean over the ranks of the program
+  std::string algorithm{};  ///< with its parameters
 };
 
 /// A row of a report. Its calls are of one collective, on communicators of one size, by one algorithm.
 struct ReportedRow {
   Rank comm_size = 0;  ///< 0: unknown
-  std::string mode;    ///< "blocking", "nonblocking", "persistent"
+  std::string mode{};  ///< "blocking", "nonblocking", "persistent"
   Collective collective = Collective::barrier;
-  std::string served_by;
+  std::string served_by{};
   std::int64_t calls = 0;
   Count bytes = 0;
   double mean_s = 0;         ///< from call to completion; mean over the ranks of the program
   double mean_inside_s = 0;  ///< of that inside the entry point
-  std::vector<ReportedSize> sizes;
+  std::vector<ReportedSize> sizes{};
 
   [[nodiscard]] bool native() const { return served_by == "native"; }
 };
 
-/// What CIRCOLL_REPORT=FILE.json wrote.
+/// The contents of a file that CIRCOLL_REPORT=FILE.json wrote.
 struct ProgramReport {
-  std::string source;  ///< its file
-  std::string mpi;
+  std::string source{};  ///< its file
+  std::string mpi{};
   int ranks = 1;
   std::int64_t calls = 0;
   std::int64_t native_calls = 0;
   std::optional<double> program_s{};  ///< from MPI_Init to MPI_Finalize, mean over the ranks; older reports have none
-  std::vector<ReportedRow> rows;
+  std::vector<ReportedRow> rows{};
 
   /// The time inside of collectives, mean over the ranks.
   [[nodiscard]] double collectives_s() const;
@@ -74,11 +74,11 @@ enum class Change {
 struct ComparedCalls {
   Collective collective = Collective::barrier;
   Rank comm_size = 0;
-  std::string mode;
-  std::int64_t calls = 0;          ///< in a run without
-  std::int64_t calls_with = 0;     ///< in a run with
-  std::int64_t native_calls = 0;   ///< of these, native
-  RunTimes without{};              ///< inside the entry points
+  std::string mode{};
+  std::int64_t calls = 0;         ///< in a run without
+  std::int64_t calls_with = 0;    ///< in a run with
+  std::int64_t native_calls = 0;  ///< of these, native
+  RunTimes without{};             ///< inside the entry points
   RunTimes with{};
   Change change = Change::missing;
 
