@@ -1,7 +1,6 @@
 // circoll compare: what Circoll has changed in a program's time, by what was measured.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "circoll/error.hpp"
@@ -80,7 +79,6 @@ void add_compare(CLI::App& app, Context& /*context*/) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_flag("--json", options->json, "For programs");
-  command->positionals_at_end();
   command->footer(
       "Examples:\n"
       "  circoll compare native.json circoll.json     # after: CIRCOLL_POLICY=native CIRCOLL_REPORT=native.json\n"
@@ -90,8 +88,7 @@ void add_compare(CLI::App& app, Context& /*context*/) {
       "  circoll compare --launcher 'srun -n {np}' --np 64 -- ./program\n"
       "Only measured times are compared; docs/compare.md.");
   command->callback([options] {
-    options->program = std::any_of(options->words.begin(), options->words.end(),
-                                   [](const std::string& word) { return !word.ends_with(".json"); });
+    options->program = !options->words.empty() && !options->words.front().ends_with(".json");
     const RunReports reports = reports_of(*options);
     const RunComparison comparison = compare_runs(reports.without, reports.with, options->least_effect);
     print(options->json ? comparison_json(comparison) : comparison_text(comparison));

@@ -11,6 +11,7 @@
 #include "circoll/circoll.h"
 #include "circoll/error.hpp"
 #include "circoll/machine.hpp"
+#include "circoll/select.hpp"
 #include "compare/paired_runs.hpp"
 #include "core/text.hpp"
 #include "launcher.hpp"

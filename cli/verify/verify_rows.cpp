@@ -48,20 +48,22 @@ std::string report(const std::vector<VerifyRow>& rows, bool json) {
 }
 
 /// Selections that share their proofs, as verify_range has it: an algorithm that serves a collective and its twin.
-std::vector<std::vector<Selection>> groups_of(const std::vector<Selection>& selections) {
-  std::vector<std::vector<Selection>> groups;
-  for (const Selection& selection : selections) {
-    const auto group = std::find_if(groups.begin(), groups.end(), [&](const std::vector<Selection>& g) {
-      return g.front().algorithm == selection.algorithm && g.front().params == selection.params &&
-             are_twins(g.front().collective, selection.collective);
+std::vector<std::vector<std::size_t>> groups_of(const std::vector<Selection>& selections) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < selections.size(); ++i) {
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const std::vector<std::size_t>& g) {
+      const Selection& first = selections[g.front()];
+      return first.algorithm == selections[i].algorithm && first.params == selections[i].params &&
+             are_twins(first.collective, selections[i].collective);
     });
-    group == groups.end() ? groups.push_back({selection}) : group->push_back(selection);
+    group == groups.end() ? groups.push_back({i}) : group->push_back(i);
   }
   return groups;
 }
 
-ordered_json part_of(const VerifyRow& row) {
-  ordered_json part{{"id", row.id}, {"instances", row.instances}, {"seconds", row.seconds}};
+/// `number`: of the algorithm among all that were asked for.
+ordered_json part_of(const VerifyRow& row, std::size_t number) {
+  ordered_json part{{"number", number}, {"id", row.id}, {"instances", row.instances}, {"seconds", row.seconds}};
   if (row.refuted()) part.update({{"refutation", row.refutation}, {"line", row.line}});
   return part;
 }
@@ -113,7 +115,7 @@ void print_rows(const std::vector<VerifyRow>& rows, const std::set<std::string>&
 void verify_shard(const std::vector<Selection>& selections, const VerifyRange& range, ShardedWork work,
                   const ShardOptions& options) {
   const Shard shard = options.parsed();
-  const std::vector<std::vector<Selection>> groups = groups_of(selections);
+  const std::vector<std::vector<std::size_t>> groups = groups_of(selections);
   const auto columns = static_cast<std::int64_t>(groups.size());
   require(range.first >= 1 && range.first <= range.last, "p ranges over A..B with 1 <= A <= B");
   work.items = (range.last - range.first + 1) * columns;
@@ -125,22 +127,23 @@ void verify_shard(const std::vector<Selection>& selections, const VerifyRange& r
   for (Rank p = range.first; p <= range.last; ++p) {
     const std::int64_t row = p - range.first;
     std::vector<Selection> asked;
-    std::vector<std::pair<std::int64_t, std::size_t>> items;  // and how many selections each has
+    std::vector<std::pair<std::int64_t, std::int64_t>> items;  // and their columns
     for (std::int64_t column = 0; column < columns; ++column) {
       const std::int64_t item = row * columns + column;
       if (!has_cell(shard, row, column) || file.has(item)) continue;
-      const std::vector<Selection>& group = groups[static_cast<std::size_t>(column)];
-      asked.insert(asked.end(), group.begin(), group.end());
-      items.emplace_back(item, group.size());
+      for (const std::size_t number : groups[static_cast<std::size_t>(column)]) asked.push_back(selections[number]);
+      items.emplace_back(item, column);
     }
     if (asked.empty()) continue;
     VerifyRange one = range;
     one.first = one.last = p;
     const std::vector<RangeVerdict> verdicts = verify_range(asked, one);
     auto verdict = verdicts.begin();
-    for (const auto& [item, size] : items) {
+    for (const auto& [item, column] : items) {
       ordered_json part = ordered_json::array();
-      for (std::size_t i = 0; i < size; ++i) part.push_back(part_of(row_of(*verdict++)));
+      for (const std::size_t number : groups[static_cast<std::size_t>(column)]) {
+        part.push_back(part_of(row_of(*verdict++), number));
+      }
       file.add(item, part.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
     }
   }
@@ -151,20 +154,20 @@ void verify_shard(const std::vector<Selection>& selections, const VerifyRange& r
 
 std::vector<VerifyRow> combined_rows(const std::vector<ShardResult>& shards) {
   const std::map<std::int64_t, std::string> parts = combine_shards(shards);
-  std::vector<VerifyRow> rows;
-  std::map<std::string, std::size_t> known;
+  std::map<std::size_t, VerifyRow> by_number;
   try {
     for (const auto& [item, text] : parts) {
       for (const ordered_json& part : ordered_json::parse(text)) {
-        const auto id = part.at("id").get<std::string>();
-        const auto [row, fresh] = known.emplace(id, rows.size());
-        if (fresh) rows.push_back({.id = id});
-        add_part(rows[row->second], part);
+        VerifyRow& row = by_number[part.at("number").get<std::size_t>()];
+        if (row.id.empty()) row.id = part.at("id").get<std::string>();
+        add_part(row, part);
       }
     }
   } catch (const nlohmann::json::exception& error) {
     throw Error(ErrorCode::parse, fmt::format("a part of the shards is no result of verify: {}", error.what()));
   }
+  std::vector<VerifyRow> rows;
+  for (auto& [number, row] : by_number) rows.push_back(std::move(row));
   return rows;
 }
 

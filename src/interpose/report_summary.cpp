@@ -72,7 +72,9 @@ std::vector<std::string> Report::summary() const {
     first += fmt::format(", {} of the {} from MPI_Init to MPI_Finalize", percent(inside_s, program_s),
                          readable_time(program_s, ""));
   }
-  lines.push_back(first + fmt::format(" (means over the ranks; most {})", readable_time(most_inside_s_, "")));
+  lines.push_back(first);
+  lines.push_back(
+      fmt::format("  means over the ranks; on the rank where it is most {}", readable_time(most_inside_s_, "")));
   for (std::size_t i = 0; i < std::min(groups.size(), most_rows); ++i) {
     const Group& group = groups[i];
     lines.push_back(fmt::format("  {} of them in {}{} on {} ranks, mostly {}", percent(group.inside_s, all_inside_s_),
