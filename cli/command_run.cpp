@@ -12,6 +12,8 @@
 
 #include "circoll/error.hpp"
 #include "commands.hpp"
+#include "compare/comparison_text.hpp"
+#include "compare/paired_runs.hpp"
 #include "core/environment.hpp"
 #include "linked_mpi.hpp"
 
@@ -23,6 +25,8 @@ namespace fs = std::filesystem;
 struct RunOptions {
   std::string mpi = "auto";
   std::vector<std::string> program;
+  bool compare = false;
+  PairedRuns runs;
 };
 
 /// The file that execvp would run, for reading what it is linked to.
@@ -109,6 +113,15 @@ std::string other_preloads() {
   return others;
 }
 
+/// Starts the program several times, natively and with Circoll.
+void run_compared(const RunOptions& options) {
+  PairedRuns runs = options.runs;
+  runs.mpi = options.mpi;
+  runs.program = options.program;
+  const RunReports reports = run_in_turns(runs);
+  print(comparison_text(compare_runs(reports.without, reports.with)));
+}
+
 void run(const RunOptions& options) {
   const std::string& program = options.program.front();
   const std::string dropin = find_dropin(detect_mpi(program, named_mpi(options.mpi)));
@@ -130,13 +143,27 @@ void add_run(CLI::App& app, Context& /*context*/) {
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();
   command->add_option("program", options->program, "The program and its arguments, after --")->required();
+  command->add_flag("--compare", options->compare,
+                    "Start the program natively and with Circoll in turns, and compare their times, as circoll "
+                    "compare does; takes --np, not mpirun before it");
+  add_paired_runs(*command, options->runs);
   command->positionals_at_end();
   command->footer(
       "Examples:\n"
       "  mpirun -np 4 circoll run -- ./program its arguments\n"
       "  CIRCOLL_REPORT=1 CIRCOLL_ALLREDUCE=circulant mpirun -np 4 circoll run -- python3 script.py\n"
+      "  circoll run --compare --np 4 -- ./program its arguments\n"
       "The environment says which algorithms serve which collectives: see docs/environment.md.");
-  command->callback([options] { run(*options); });
+  command->callback([options, command] {
+    if (options->compare) return run_compared(*options);
+    for (const char* name : {"--np", "--runs", "--launcher", "--oversubscribe", "--reports", "--limit"}) {
+      if (command->count(name) == 0) continue;
+      throw Error(ErrorCode::invalid_argument, fmt::format("{} is for --compare; without it mpirun starts 'circoll "
+                                                           "run' on every rank: mpirun -np 4 circoll run -- {}",
+                                                           name, options->program.front()));
+    }
+    run(*options);
+  });
 }
 
 }  // namespace circoll::cli

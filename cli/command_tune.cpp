@@ -9,6 +9,7 @@
 #include "circoll/measured/tuning.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
+#include "tune/for_report.hpp"
 #include "tune/here.hpp"
 
 namespace circoll::cli {
@@ -78,6 +79,7 @@ void add_tune(CLI::App& app, Context& /*context*/) {
   command->add_flag(
       "--in-every-launch", options->tune.in_every_launch,
       "Native stays also where it was faster in one of the launches: for machines on which launches differ");
+  const auto for_report = add_tune_for(*command);
   command->footer(
       "In each cell of collective, ranks and size the fastest by the median of the launches' medians. Neighbouring\n"
       "sizes with one choice become one rule, others meet at their geometric mean; other numbers of ranks are left to\n"
@@ -88,8 +90,17 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "  circoll tune --here -p 2,4 --mpi mpich --keep results\n"
       "  circoll tune [1-5].json -o rules.json    # after: for i in 1 2 3 4 5; do mpirun -np 4 circoll-bench \n"
       "                                           #   --collective allreduce --algorithm all --json $i.json; done\n"
-      "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program");
-  command->callback([options] { options->here || options->files.empty() ? measure(*options) : run(*options); });
+      "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program\n"
+      "  circoll tune --for report.json -o rules.json    # report.json is what CIRCOLL_REPORT=report.json wrote\n"
+      "  circoll tune --for report.json --print-job slurm --nodes 4 --ranks-per-node 32 -o rules.json > job.sh");
+  command->callback([options, for_report, command] {
+    if (for_report->asked()) {
+      read_shared_options(*command, *for_report);
+      for_report->tune = options->tune;
+      return tune_for_report(*for_report, options->output);
+    }
+    options->here || options->files.empty() ? measure(*options) : run(*options);
+  });
 }
 
 }  // namespace circoll::cli

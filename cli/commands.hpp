@@ -23,6 +23,7 @@ struct Context {
 
 void add_check(CLI::App& app, Context& context);
 void add_combine(CLI::App& app, Context& context);
+void add_compare(CLI::App& app, Context& context);
 void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);

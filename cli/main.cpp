@@ -62,6 +62,7 @@ int run(int argc, char** argv) {
   add_run(app, context);
   add_verify(app, context);
   add_combine(app, context);
+  add_compare(app, context);
   add_plot(app, context);
   add_guidelines(app, context);
   add_tune(app, context);

@@ -85,6 +85,7 @@ std::string State::place(const std::string& path) const {
 
 void State::report() {
   if (!recording_) return;
+  const double program_s = PMPI_Wtime() - program_began_s_;
   if (!agreed_) {
     // One of the ranks may know of no report, and would not take part.
     recording_ = false;
@@ -105,17 +106,19 @@ void State::report() {
     ledger = std::move(ledger_);
     trace = std::move(trace_);
   }
-  if (ledger != nullptr) write_report(comm, *ledger);
+  if (ledger != nullptr) write_report(comm, *ledger, program_s);
   if (trace != nullptr) write_trace(comm, *trace);
   PMPI_Comm_free(&comm);
 }
 
-void State::write_report(MPI_Comm comm, const Ledger& ledger) const {
+void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s) const {
   std::vector<std::string> ledgers(static_cast<std::size_t>(world_size()));
   collect(
       comm, [&](const auto& sink) { sink(ledger.serialised()); },
       [&](int rank, std::string_view part) { ledgers[static_cast<std::size_t>(rank)] += part; });
   RunFacts::Node node = gather_node_use(comm, world_size());
+  std::vector<double> program(ledgers.size());
+  PMPI_Gather(&program_s, 1, MPI_DOUBLE, program.data(), 1, MPI_DOUBLE, 0, comm);
   std::optional<Learned> learned;
   if (learner_ != nullptr) learned = gather_learned(comm, *learner_);
   if (world_rank_ != 0) return;
@@ -125,6 +128,7 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger) const {
                  .machine = options_.machine,
                  .profile = profile_,
                  .node = std::move(node),
+                 .program_s = std::move(program),
                  .learned = std::move(learned)});
   for (const std::string& one : ledgers) report.add_rank(one);
   if (report_ == "1") {

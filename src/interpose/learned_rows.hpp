@@ -1,4 +1,4 @@
-// What has been learned of calls, as reports have it and files keep it. Knows no MPI.
+// Everything that was learned of calls, as reports have it and files keep it. Knows no MPI.
 #pragma once
 
 #include <cstdint>

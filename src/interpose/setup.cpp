@@ -36,6 +36,7 @@ int begin(int error) noexcept {
     state->agree_once();
     state->use_profile();
     if (state->serves_any()) (void)circoll::mpi::share_world();
+    state->program_begins();
   } catch (...) {
     return error;  // calls are native then, or fail by themselves
   }

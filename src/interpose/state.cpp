@@ -86,7 +86,10 @@ State::State() : process_(getpid()) {
   if (!trace_file_.empty()) trace_ = std::make_unique<Trace>();
   recording_ = ledger_ != nullptr || trace_ != nullptr;
   if (recording_) register_report();
+  program_begins();
 }
+
+void State::program_begins() { program_began_s_ = recording() ? PMPI_Wtime() : 0; }
 
 const Policy& State::keep(std::unique_ptr<const Policy> policy) {
   policies_.push_back(std::move(policy));

@@ -56,6 +56,8 @@ class State {
   }
   [[nodiscard]] const ProgressSource& progress() const { return progress_; }
   [[nodiscard]] ProgressSource& progress() { return progress_; }
+  /// Says that MPI_Init is over: the program's time begins, of which the report tells shares.
+  void program_begins();
   /// True if anybody wants events. If not, none should be made.
   [[nodiscard]] bool recording() const { return recording_.load(std::memory_order_relaxed); }
   /// True if this process is to say why there is no report or trace, if it ends now. One was wanted, and not written.
@@ -83,7 +85,7 @@ class State {
   void warn(const std::string& text) const;
   void register_report();
   void report();
-  void write_report(MPI_Comm comm, const Ledger& ledger) const;
+  void write_report(MPI_Comm comm, const Ledger& ledger, double program_s) const;
   void write_trace(MPI_Comm comm, const Trace& trace) const;
   [[nodiscard]] std::string place(const std::string& path) const;
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
@@ -107,6 +109,7 @@ class State {
   std::unique_ptr<Ledger> ledger_;      ///< of the report; nullptr: none is wanted
   std::unique_ptr<Trace> trace_;        ///< nullptr: none is wanted
   ClockReading clock_;                  ///< in MPI_Init, if there is a trace
+  double program_began_s_ = 0;          ///< when MPI_Init ended, or the first call came that we know of
 };
 
 }  // namespace circoll::interpose
