@@ -91,6 +91,7 @@ std::ofstream open(const std::string& path) {
 }  // namespace
 
 std::string nothing_measured(const Series& series) {
+  if (!series.refused.empty()) return "     0 not measured: the MPI library refuses it: " + series.refused;
   return fmt::format(
       "     0 not measured: a rank came late to all {} repetitions (--sync barrier asks for no time); correct: {}",
       series.invalid, series.correct);
@@ -103,6 +104,15 @@ std::string table_header(const StartLine& line) {
          fmt::format("{:<21} {:<28} {:>5} {:>11} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8} {:>8}\n",
                      "# collective", "algorithm", "p", "bytes", "reps", "median_us", "low_us", "high_us", "min_us",
                      "p95_us", "algbw_GB/s", "busbw_GB/s", "speedup", "correct");
+}
+
+std::string without_library_algorithms(const Options& options) {
+  std::string text;
+  for (const Collective collective : options.collectives) {
+    const std::string& why = native::offer(collective).why_none;
+    if (!why.empty()) text += fmt::format("# {}: {}\n", to_string(collective), why);
+  }
+  return text;
 }
 
 std::string table_rows(const Cell& cell, int size) {
@@ -122,6 +132,10 @@ std::string table_rows(const Cell& cell, int size) {
         to_string(cell.collective), label(series), size, cell.bytes, series.seconds.size(), f.median * 1e6,
         f.interval.low * 1e6, f.interval.high * 1e6, f.min * 1e6, f.p95 * 1e6, bandwidth,
         bandwidth * bus_factor(cell.collective, size), ratio_to_native(cell, f), series.correct);
+  }
+  for (const Series& series : cell.refused) {
+    text += fmt::format("{:<21} {:<28} {:>5} {:>11} {}\n", to_string(cell.collective), label(series), size, cell.bytes,
+                        nothing_measured(series));
   }
   return text;
 }
@@ -165,6 +179,7 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                                      {"buffers", to_string(options.buffers)},
                                      {"clock_error_us", line.clock_error() * 1e6},
                                      {"policy", options.policy},
+                                     {"mpi", native::library_version()},
                                      {"seed", options.seed},
                                      {"rows", rows}};
   if (!guidelines.empty()) document["sides"] = sides_of(guidelines, size);
