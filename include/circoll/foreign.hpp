@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/measured/tuning.hpp"
+#include "circoll/model.hpp"
 #include "circoll/types.hpp"
 
 namespace circoll::foreign {
@@ -19,6 +21,8 @@ struct Reader {
   std::string_view id;       ///< "openmpi-4.1", as `circoll export --for` takes it
   std::string_view title;    ///< "Open MPI 4.1, rules of coll/tuned"
   std::string_view library;  ///< "openmpi", "mpich", "ucc", "intelmpi"
+  /// One line: what the files are called and how they are used, for lists of readers.
+  std::string_view use{};
 };
 
 /// All readers, those of a library together, the oldest version first.
@@ -68,7 +72,10 @@ struct Exported {
 
 struct ExportOptions {
   std::string about{};  ///< one line: where the rules come from
-  std::string base{};   ///< text of the library's own selection file that the rules are put into; MPICH only
+  /// Operators::commutative: programs combine by operators that commute only. Formats without operators then may name
+  /// algorithms that are wrong for others. The files say so.
+  Operators operators = Operators::any;
+  std::string base{};  ///< text of the library's own selection file that the rules are put into; MPICH only
 };
 
 /// Rules in the format of a reader. What a rule says and the format cannot is guarded if that is possible; else the
@@ -118,6 +125,36 @@ class TuningFile {
   /// True if the library rejects the file as a whole, silently or not; the warnings say why.
   [[nodiscard]] virtual bool rejected() const = 0;
 };
+
+/// Rules of Circoll in neutral form, by the library's names, and what has got lost on the way.
+struct Translated {
+  std::vector<Rule> rules{};
+  std::vector<std::string> losses{};
+};
+
+/// Where ranks are, for formats that know no nodes: they fill nodes in order.
+struct PlacementOptions {
+  Rank ranks_per_node = 0;  ///< 0: not said. Else rules are narrowed to jobs placed so, and hold for these only.
+};
+
+/// The rules of a rules file (docs/rules.md), for a reader's library. Names are Algorithm::names_in, or the library's
+/// own after "openmpi/" and the like. Throws Error(parse) as make_rules_policy does.
+[[nodiscard]] Translated translate_rules(std::string_view json, const std::string& source, const Reader& reader,
+                                         const PlacementOptions& placement = {});
+/// Measured choices. A cell reaches from one size to the next as in rules_json, and to its own number of ranks; with
+/// `all_ranks` a number of ranks reaches to the next, too, and the outermost to one rank and to all.
+[[nodiscard]] Translated translate_cells(std::span<const RuleCell> cells, const RuleOperator& measured,
+                                         const Reader& reader, bool all_ranks = false);
+
+/// A grid of calls that a machine's model is asked about.
+struct ModelGrid {
+  std::vector<Collective> collectives{};  ///< empty: all
+  std::vector<Rank> ranks{};
+  std::vector<Count> bytes{};  ///< of the whole vector
+  Rank ranks_per_node = 1;
+};
+/// The fastest algorithms that the library has, by a machine's model, at the points of a grid and around them.
+[[nodiscard]] Translated translate_model(const Machine& machine, const ModelGrid& grid, const Reader& reader);
 
 /// Reads a file as a library does. What the library does not understand is a warning, never an error here.
 /// `source` names the file in messages.

@@ -1,0 +1,42 @@
+// The formats of tuning files: a pair of functions for each, which the table in registry.cpp joins with their readers.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/foreign.hpp"
+
+namespace circoll::foreign {
+
+/// A file as a writer has made it, and what it means by it.
+struct Written {
+  Exported exported{};
+  /// Neutral rules that the file must come to, guarded and narrowed as the format wants it. Of several that hold the
+  /// first counts, and an empty algorithm is the library's choice. Calls that none holds are the library's own affair.
+  std::vector<Rule> said{};
+};
+
+using Write = Written (*)(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options);
+using Read = std::unique_ptr<const TuningFile> (*)(std::string_view text, const std::string& source,
+                                                   const Reader& reader);
+/// The library's own names of a collective's algorithms, as Rule::algorithm has them.
+using Names = std::vector<std::string_view> (*)(Collective collective, const Reader& reader);
+
+struct Format {
+  Reader reader;
+  Write write = nullptr;
+  Read read = nullptr;
+  Names names = nullptr;
+};
+
+/// All formats, in the order of readers().
+[[nodiscard]] std::span<const Format> formats();
+/// The format of a reader; throws as find_reader does.
+[[nodiscard]] const Format& format_of(std::string_view id);
+
+// What follows are the formats' functions, a file or more for each.
+
+}  // namespace circoll::foreign
