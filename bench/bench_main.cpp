@@ -53,7 +53,7 @@ int run(const Options& options, int rank, int size) {
   StartLine line(MPI_COMM_WORLD, options.sync);
   std::vector<Cell> cells;
   bool correct = true;
-  if (rank == 0) std::fputs(table_header(line).c_str(), stdout);
+  if (rank == 0) std::fputs(table_header(options, line).c_str(), stdout);
   if (rank == 0 && options.native_algorithms) std::fputs(without_library_algorithms(options).c_str(), stdout);
   for (const Collective collective : options.collectives) {
     // A barrier has no size.

@@ -144,6 +144,19 @@ const Policy& policy_of(const Options& options) {
   return *policy;
 }
 
+bool is_exact_for(const Options& options, Collective collective) {
+  return !is_reducing(collective) || is_exact(options.op, options.type);
+}
+
+/// MPICH puts the reason there, after the places that it has come through.
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const std::size_t line = text.rfind('\n');
+  if (line == std::string::npos) return text;
+  const std::size_t reason = text.find(": ", line);
+  return text.substr(reason == std::string::npos ? line + 1 : reason + 2);
+}
+
 std::string check(Workload& work, const Runner& run, bool exact) {
   const std::vector<char> native = work.result([&] { Runner{}(work.call(MPI_COMM_WORLD)); });
   const std::vector<char> ours = work.result([&] { (void)run.served(work.call(run.comm())); });
@@ -239,13 +252,18 @@ bool first_call(Series& series, const std::function<std::string()>& served) {
   } catch (const MpiError& thrown) {
     if (!native::names_library(series.algorithm)) throw;
     error = thrown.mpi_code();
-    series.refused = thrown.what();
+    series.refused = last_line(thrown.what());
   }
   // What one rank is refused none can time.
   int mine = error == MPI_SUCCESS ? 0 : 1, any = 0;
   PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (any != 0 && series.refused.empty()) series.refused = "refused on another rank";
   return any == 0;
+}
+
+bool gives_native_result(const Options& options, Collective collective, Count bytes, const std::string& name) {
+  Workload work(options, collective, bytes);
+  return check(work, Runner(options, collective, name), is_exact_for(options, collective)) == "yes";
 }
 
 void take_turns(const Options& options, StartLine& line, std::uint64_t seed, const std::vector<Run>& runs,
@@ -289,7 +307,7 @@ Cell measure(const Options& options, StartLine& line, Collective collective, Cou
   Workload work(options, collective, bytes);
   Cell cell{.collective = collective, .bytes = bytes};
   std::vector<Runner> runners;
-  const bool exact = !is_reducing(collective) || is_exact(options.op, options.type);
+  const bool exact = is_exact_for(options, collective);
   std::vector<std::string> names = algorithms_for(options, collective, size);
   const Count vector_bytes = Amounts::of_measured(collective, size, bytes).vector_bytes();
   for (std::string& name : library_algorithms_for(options, collective, size, vector_bytes)) {
@@ -307,7 +325,8 @@ Cell measure(const Options& options, StartLine& line, Collective collective, Cou
       cell.refused.push_back(std::move(series));
       continue;
     }
-    if (options.check) series.correct = check(work, run, exact);
+    // The library would not take each of its own algorithms for each call.
+    if (options.check || native::names_library(name)) series.correct = check(work, run, exact);
     cell.series.push_back(std::move(series));
     runners.push_back(std::move(run));
   }

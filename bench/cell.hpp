@@ -88,6 +88,10 @@ struct Run {
 void take_turns(const Options& options, StartLine& line, std::uint64_t seed, const std::vector<Run>& runs,
                 std::vector<Series>& series);
 
+/// True if an algorithm has the result of the native one. Collective.
+[[nodiscard]] bool gives_native_result(const Options& options, Collective collective, Count bytes,
+                                       const std::string& name);
+
 /// Measures a cell on MPI_COMM_WORLD. All ranks call it; the result is complete on rank 0.
 [[nodiscard]] Cell measure(const Options& options, StartLine& line, Collective collective, Count bytes);
 

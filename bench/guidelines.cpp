@@ -60,6 +60,13 @@ std::vector<std::string> algorithms_of_side(const Options& options, const Wanted
   return names;
 }
 
+/// Wrong results of the library's own algorithms, which it would not take for such a call, do not count as fast.
+bool is_right(const Options& options, const Wanted& what, const GuidelineMemory& memory, const std::string& name) {
+  const Collective collective = what.side.calls.front().collective;
+  return gives_native_result(options, collective,
+                             Amounts::of_vector(collective, memory.size, memory.bytes).measured_bytes(), name);
+}
+
 }  // namespace
 
 GuidelineCell measure_guidelines(const Options& options, StartLine& line, Count bytes) {
@@ -71,6 +78,7 @@ GuidelineCell measure_guidelines(const Options& options, StartLine& line, Count 
       GuidelineCalls made(options, memory, what.side, name);
       Series series{.algorithm = name};
       if (!first_call(series, [&] { return made.served(); })) continue;  // warms up, too
+      if (native::names_library(name) && !is_right(options, what, memory, name)) continue;
       calls.push_back(std::move(made));
       cell.sides.push_back(to_string(what.side));
       cell.series.push_back(std::move(series));

@@ -7,6 +7,7 @@
 #include "circoll/measured/measurement.hpp"
 #include "circoll/measured/tuning.hpp"
 #include "commands.hpp"
+#include "exported.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
@@ -16,6 +17,7 @@ struct TuningOptions {
   std::vector<std::string> files;
   std::string output;
   TuneOptions tune;
+  ExportRequest exported;
 };
 
 void run(const TuningOptions& options) {
@@ -23,14 +25,20 @@ void run(const TuningOptions& options) {
   for (const std::string& file : options.files) {
     launches.push_back(launch_from_json(select::read_text_file(file), file));
   }
-  const std::vector<RuleCell> cells = tune(launches, options.tune);
-  const std::string rules =
-      rules_json(cells, measured_operator(launches.front()),
-                 {.about = fmt::format("the fastest of what was measured, native where it is within {:g} %{}; {} "
-                                       "launches; {}",
-                                       options.tune.margin * 100,
-                                       options.tune.in_every_launch ? ", or was faster in a launch" : "",
-                                       launches.size(), launches.front().setting)});
+  TuneOptions tuning = options.tune;
+  tuning.library = options.exported.library();
+  const std::vector<RuleCell> cells = tune(launches, tuning);
+  const std::string about =
+      fmt::format("the fastest of what was measured, native where it is within {:g} %{}; {} launches; {}",
+                  options.tune.margin * 100, options.tune.in_every_launch ? ", or was faster in a launch" : "",
+                  launches.size(), launches.front().setting);
+  if (options.exported.wanted()) {
+    std::vector<const Launch*> all;
+    for (const Launch& launch : launches) all.push_back(&launch);
+    print(write_exported(options.exported, options.output, cells, all, about));
+    return;
+  }
+  const std::string rules = rules_json(cells, measured_operator(launches.front()), {.about = about});
   if (options.output.empty()) {
     print(rules);
     return;
@@ -59,6 +67,7 @@ void add_tune(CLI::App& app, Context& /*context*/) {
   command->add_flag(
       "--in-every-launch", options->tune.in_every_launch,
       "Native stays also where it was faster in one of the launches: for machines on which launches differ");
+  add_export_options(*command, options->exported);
   command->footer(
       "In each cell of collective, ranks and size the fastest by the median of the launches' medians. Neighbouring\n"
       "sizes with one choice become one rule, others meet at their geometric mean; other numbers of ranks are left to\n"
@@ -66,7 +75,9 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "Examples:\n"
       "  circoll tune [1-5].json -o rules.json    # after: for i in 1 2 3 4 5; do mpirun -np 4 circoll-bench \n"
       "                                           #   --collective allreduce --algorithm all --json $i.json; done\n"
-      "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program");
+      "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program\n"
+      "  circoll tune [1-5].json --export openmpi-4.1 -o tuned.conf    # after: circoll-bench --native-algorithms; \n"
+      "                                           #   docs/native-algorithms.md");
   command->callback([options] { run(*options); });
 }
 

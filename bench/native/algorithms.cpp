@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <map>
 #include <memory>
@@ -34,6 +35,10 @@ std::string name_of(const Wanted& wanted) {
   return name;
 }
 
+bool ends_program(const Inside& algorithm, int size) {
+  return algorithm.power_of_two && !std::has_single_bit(static_cast<unsigned>(size));
+}
+
 /// A parameter of a name; returns what is wrong with it, or nothing.
 std::string read_parameter(const std::string& text, Wanted& wanted) {
   const std::size_t equals = text.find('=');
@@ -62,6 +67,11 @@ std::string read_name(const std::string& word, Collective collective, Wanted& wa
     std::vector<std::string> known;
     for (const Inside& algorithm : offered.algorithms) known.push_back(algorithm.name);
     return unknown_name(name, "algorithm of " + library + " for " + std::string(to_string(collective)), known);
+  }
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (ends_program(*found, size)) {
+    return "'" + word + "' would end the program: it needs a number of ranks that is a power of two";
   }
   wanted.algorithm = &*found;
   if (found->has_fanout) wanted.fanout = usual_fanout;
@@ -102,6 +112,7 @@ std::vector<std::string> all_names(Collective collective, int size, Count vector
   std::vector<std::string> names;
   if (size < 2) return names;
   for (const Inside& algorithm : offer(collective).algorithms) {
+    if (ends_program(algorithm, size)) continue;
     Wanted wanted{.algorithm = &algorithm, .fanout = algorithm.has_fanout ? usual_fanout : 0};
     names.push_back(name_of(wanted));
     const Count piece = algorithm.cuts == Cuts::nothing ? 0

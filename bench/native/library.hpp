@@ -24,6 +24,7 @@ struct Inside {
   std::vector<Setting> settings{};
   Cuts cuts = Cuts::nothing;
   bool has_fanout = false;
+  bool power_of_two = false;  ///< on other numbers of ranks the library does not refuse it, but ends the program
 };
 
 /// The algorithms of a collective that can be chosen while the program runs.

@@ -89,6 +89,8 @@ Offer make_offer(Collective collective) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i].empty() || names[i] == "auto") continue;
     Inside algorithm{.name = names[i], .settings = {{name, static_cast<int>(i)}}};
+    // Of version 4.0: an assertion, where others have an error.
+    algorithm.power_of_two = collective == Collective::reduce_scatter && names[i] == "noncommutative";
     // These make other collectives' calls, which could not all be served by what was chosen for the whole.
     if (names[i] != "smp" && names[i] != "nb") algorithm.settings.push_back({fallback_variable, fallback_is_error});
     offer.algorithms.push_back(std::move(algorithm));
