@@ -20,7 +20,7 @@ struct Series {
   std::vector<double> seconds{};
   int invalid = 0;            ///< repetitions in which some rank started late
   std::string correct = "-";  ///< "yes", "NO", or "-" if not checked
-  std::string refused{};      ///< the words of the MPI library, if it does not make this call by this algorithm of its own
+  std::string refused{};  ///< the words of the MPI library, if it does not make this call by this algorithm of its own
 };
 
 struct Cell {

@@ -60,7 +60,7 @@ std::vector<std::string> algorithms_of_side(const Options& options, const Wanted
   return names;
 }
 
-/// Wrong results of the library's own algorithms, which it would not take for such a call, do not count as fast.
+/// Wrong results of the library's own algorithms do not count as fast. It would not take them for such a call.
 bool is_right(const Options& options, const Wanted& what, const GuidelineMemory& memory, const std::string& name) {
   const Collective collective = what.side.calls.front().collective;
   return gives_native_result(options, collective,

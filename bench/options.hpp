@@ -38,12 +38,12 @@ struct Options {
   std::string machine_name = "measured";
   bool native_algorithms = false;  ///< also all algorithms inside the MPI library
   std::vector<Count> segments{};   ///< the segment sizes to try with those that have segments
-  bool guidelines = false;  ///< measure the sides of performance guidelines
+  bool guidelines = false;         ///< measure the sides of performance guidelines
 };
 
 /// The algorithm of a collective that a word of --algorithm names, with its parameters, or nothing. NAME is that of
-/// every collective which has it, COLLECTIVE/NAME of one, LIBRARY/NAME one inside the MPI library. If only the parameters are not its own, `why` says what
-/// is wrong.
+/// every collective which has it, COLLECTIVE/NAME of one, LIBRARY/NAME one inside the MPI library. If only the
+/// parameters are not its own, `why` says what is wrong.
 [[nodiscard]] std::optional<std::string> named_by(const std::string& word, Collective collective,
                                                   std::string* why = nullptr);
 

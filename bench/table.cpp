@@ -110,7 +110,8 @@ std::string table_header(const Options& options, const StartLine& line) {
   return text + fmt::format("; medians with their 95 % confidence intervals\n") +
          fmt::format("{:<21} {:<{}} {:>5} {:>11} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8} {:>8}\n",
                      "# collective", "algorithm", options.native_algorithms ? 44 : 28, "p", "bytes", "reps",
-                     "median_us", "low_us", "high_us", "min_us", "p95_us", "algbw_GB/s", "busbw_GB/s", "speedup", "correct");
+                     "median_us", "low_us", "high_us", "min_us", "p95_us", "algbw_GB/s", "busbw_GB/s", "speedup",
+                     "correct");
 }
 
 std::string without_library_algorithms(const Options& options) {

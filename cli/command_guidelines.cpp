@@ -107,8 +107,8 @@ void export_fixes(const GuidelineOptions& options, const std::vector<GuidelineRu
   std::vector<const Launch*> launches;
   for (const GuidelineRun& run : runs) launches.push_back(&run.launch);
   const std::string said = write_exported(
-      options.exported, options.output, guideline_fixes(runs, findings, options.test, options.exported.library()), launches,
-      fmt::format("where native violates a guideline; {} launches; {}", runs.size(), setting));
+      options.exported, options.output, guideline_fixes(runs, findings, options.test, options.exported.library()),
+      launches, fmt::format("where native violates a guideline; {} launches; {}", runs.size(), setting));
   // What is printed there may be for programs.
   if (options.json) {
     fmt::print(stderr, "{}", said);

@@ -47,7 +47,8 @@ void add_export_options(CLI::App& command, ExportRequest& request) {
   command.add_flag("--commutative", request.commutative,
                    "With --export: programs combine by operators that commute only, such as MPI_SUM, so that a format "
                    "without operators may name algorithms that are wrong for others");
-  command.add_flag("--all-ranks", request.all_ranks, "With --export: for numbers of ranks around the measured ones, too");
+  command.add_flag("--all-ranks", request.all_ranks,
+                   "With --export: for numbers of ranks around the measured ones, too");
 }
 
 std::string write_exported(const ExportRequest& request, const std::string& path, const std::vector<RuleCell>& cells,

@@ -21,8 +21,8 @@ namespace circoll::bench::native {
 /// True if the command line asks for algorithms of the library. It is asked before MPI_Init.
 [[nodiscard]] bool asks_for_library(int argc, char** argv);
 
-/// The names of all algorithms that can be chosen for a collective now, on more than one rank, each without segments
-/// and with those of these sizes that cut something of a vector of so many bytes.
+/// The names of all algorithms that can be chosen for a collective now. There are none on one rank. Those that cut
+/// something of a vector of so many bytes are there without segments, and with those of these sizes that do cut it.
 [[nodiscard]] std::vector<std::string> all_names(Collective collective, int size, Count vector_bytes,
                                                  const std::vector<Count>& segments);
 

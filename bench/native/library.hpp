@@ -42,8 +42,8 @@ void prepare_library();
 [[nodiscard]] std::vector<Setting> parameters(Collective collective, Count segment, int fanout);
 /// True if a communicator keeps the choice that was made when it was created; false if each call looks.
 [[nodiscard]] bool chosen_at_creation();
-/// The algorithm that the library's own variables name since the start of the program, with its parameters, as in
-/// names of algorithms; empty if there is none.
+/// The algorithm that variables name since the program's start; empty if there is none. It has its parameters, as in
+/// names of algorithms.
 [[nodiscard]] std::string forced_from_outside(Collective collective);
 /// Makes calls that show whether the library does as it is told. Collective on MPI_COMM_WORLD of at least two ranks;
 /// throws Error(unsupported) with what to do if it does not.

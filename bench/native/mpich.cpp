@@ -51,8 +51,9 @@ constexpr std::array known_names{"auto",
 
 std::string variable_of(Collective collective) {
   std::string name(to_string(collective));
-  std::ranges::transform(name, name.begin(),
-                         [](char letter) { return static_cast<char>(std::toupper(static_cast<unsigned char>(letter))); });
+  std::ranges::transform(name, name.begin(), [](char letter) {
+    return static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  });
   return "MPIR_CVAR_" + name + "_INTRA_ALGORITHM";
 }
 
@@ -154,9 +155,10 @@ void prove_obedience() {
   PMPI_Op_free(&op);
   for (const Setting& setting : before) ControlVariable::find(setting.variable)->write(setting.value);
   if (obeys) return;
-  throw Error(ErrorCode::unsupported,
-              "MPICH has not used the algorithm that it was told to use: its device serves MPI_COMM_WORLD by collectives "
-              "of its own; MPIR_CVAR_DEVICE_COLLECTIVES=none turns them off");
+  throw Error(
+      ErrorCode::unsupported,
+      "MPICH has not used the algorithm that it was told to use: its device serves MPI_COMM_WORLD by collectives "
+      "of its own; MPIR_CVAR_DEVICE_COLLECTIVES=none turns them off");
 }
 
 }  // namespace circoll::bench::native

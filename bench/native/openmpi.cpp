@@ -23,8 +23,8 @@ Cuts cuts_of(Collective collective, const std::string& name) {
   if (collective == Collective::allreduce && name == "segmented_ring") return Cuts::block;
   if (collective == Collective::gather && name == "linear_sync") return Cuts::block;
   if (collective != Collective::bcast && collective != Collective::reduce) return Cuts::nothing;
-  for (const char* const known : {"chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial", "binary",
-                                  "in-order_binary"}) {
+  for (const char* const known :
+       {"chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial", "binary", "in-order_binary"}) {
     if (name == known) return Cuts::vector;
   }
   return Cuts::nothing;
@@ -91,7 +91,8 @@ std::string_view library_id() { return "openmpi"; }
 
 void prepare_library() {
   // Who has said otherwise is told so later.
-  setenv((std::string("OMPI_MCA_") + switch_variable).c_str(), "1", 0);  // NOLINT(concurrency-mt-unsafe): no threads yet
+  setenv((std::string("OMPI_MCA_") + switch_variable).c_str(), "1",
+         0);  // NOLINT(concurrency-mt-unsafe): no threads yet
 }
 
 const Offer& offer(Collective collective) {

@@ -10,8 +10,8 @@ std::string_view library_id() { return "smpi"; }
 void prepare_library() {}
 
 const Offer& offer(Collective /*collective*/) {
-  static const Offer none{.algorithms = {},
-                          .why_none = "SimGrid chooses algorithms at its start: --cfg=smpi/allreduce:NAME and the like"};
+  static const Offer none{
+      .algorithms = {}, .why_none = "SimGrid chooses algorithms at its start: --cfg=smpi/allreduce:NAME and the like"};
   return none;
 }
 

@@ -29,8 +29,7 @@ void keep_candidates(std::vector<Timed>& times, const RuleOperator& measured, st
   std::erase_if(times, [&](const Timed& time) { return !usable(time, measured, library); });
   int most = 0;
   for (const Timed& time : times) most = std::max(most, time.launches);
-  std::erase_if(times,
-                [&](const Timed& time) { return time.wrong || time.launches < most || !(time.median_s > 0); });
+  std::erase_if(times, [&](const Timed& time) { return time.wrong || time.launches < most || !(time.median_s > 0); });
 }
 
 /// Cells of one collective and p as one.

@@ -11,7 +11,8 @@
 namespace circoll {
 namespace {
 
-Measurement row(const std::string& algorithm, Count bytes, double median_us, Collective collective = Collective::bcast) {
+Measurement row(const std::string& algorithm, Count bytes, double median_us,
+                Collective collective = Collective::bcast) {
   return {.collective = collective,
           .algorithm = algorithm,
           .served_by = algorithm,
@@ -43,10 +44,10 @@ TEST(LibraryTuning, LibraryIsWhatStandsBeforeTheSlash) {
 }
 
 TEST(LibraryTuning, EachFileChoosesFromItsOwnAlgorithms) {
-  const std::vector<Launch> launches{launch({row("native", 1024, 100), row("binomial", 1024, 10), row("auto", 1024, 5),
-                                             row("openmpi/chain:segment=4096,fanout=4", 1024, 50),
-                                             row("mpich/binomial", 1024, 1), row("native", 65536, 100),
-                                             row("openmpi/pipeline", 65536, 96)})};
+  const std::vector<Launch> launches{
+      launch({row("native", 1024, 100), row("binomial", 1024, 10), row("auto", 1024, 5),
+              row("openmpi/chain:segment=4096,fanout=4", 1024, 50), row("mpich/binomial", 1024, 1),
+              row("native", 65536, 100), row("openmpi/pipeline", 65536, 96)})};
   EXPECT_EQ(choices(launches, {.library = "openmpi"}),
             (std::map<Count, std::string>{{1024, "openmpi/chain:segment=4096,fanout=4"}, {65536, "native"}}));
   EXPECT_EQ(choices(launches, {.margin = 0, .library = "openmpi"}).at(65536), "openmpi/pipeline");
@@ -85,7 +86,8 @@ TEST(LibraryTuning, NativeStaysWhereItWonALaunch) {
 /// By any times the choice is the fastest that may be chosen.
 TEST(LibraryTuning, NothingThatMayBeChosenIsFaster) {
   std::mt19937_64 random(7);
-  const std::vector<std::string> names{"native", "openmpi/binomial", "openmpi/pipeline:segment=8192", "ring", "mpich/nb"};
+  const std::vector<std::string> names{"native", "openmpi/binomial", "openmpi/pipeline:segment=8192", "ring",
+                                       "mpich/nb"};
   for (int round = 0; round < 200; ++round) {
     std::vector<Measurement> rows;
     double least = 1e9;
@@ -162,9 +164,8 @@ TEST(LibraryTuning, ViolatedGuidelinesAreMendedByTheLibraryItself) {
 }
 
 TEST(LibraryTuning, WithoutAFasterOneAViolationStays) {
-  const GuidelineRun run = run_of({{{"allreduce", "native"}, 30},
-                                   {{"allreduce", "openmpi/ring"}, 40},
-                                   {{"reduce+bcast", "native"}, 20}});
+  const GuidelineRun run =
+      run_of({{{"allreduce", "native"}, 30}, {{"allreduce", "openmpi/ring"}, 40}, {{"reduce+bcast", "native"}, 20}});
   const std::vector<GuidelineRun> runs(4, run);
   EXPECT_EQ(guideline_fixes(runs, check_guidelines(runs), {}, "openmpi").at(0).use, "native");
   EXPECT_THROW((void)guideline_fixes(runs, check_guidelines(runs), {}, "mpich"), Error);

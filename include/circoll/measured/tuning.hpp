@@ -55,11 +55,10 @@ struct TuneOptions {
 
 /// The fastest of the measured candidates in each cell, by the median of the launches' medians. It is native if nothing
 /// is faster by the margin, or in every launch if that is asked for. Candidates are right, measured by as many launches
-/// as any other in their cell, and able to serve calls by a rule: Circoll's, or those inside the library of the options.
-/// Where sizes cannot decide the geometric mean over
-/// those that all candidates share does. Throws Error(invalid_argument) if launches of one number of ranks have
-/// different settings, or types, operators or roots differ at all, or if none has measured an algorithm inside the
-/// library of the options.
+/// as any other in their cell, and able to serve calls by a rule: Circoll's, or those inside the library of the
+/// options. Where sizes cannot decide the geometric mean over those that all candidates share does. Throws
+/// Error(invalid_argument) if launches of one number of ranks have different settings, or types, operators or roots
+/// differ at all, or if none has measured an algorithm inside the library of the options.
 [[nodiscard]] std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOptions& options = {});
 
 }  // namespace circoll

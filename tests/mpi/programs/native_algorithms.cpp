@@ -2,8 +2,8 @@
 // often an operator of ours was called on all ranks, and for how many elements.
 //
 // usage: native_algorithms COLLECTIVE COUNT SEGMENT_BYTES; a line for each algorithm on rank 0, "NAME COMBINATIONS
-// ELEMENTS" or "NAME refused". Before the call its name is in a line of standard error, where the dynamic linker may say
-// which function is called for the first time (LD_DEBUG=bindings).
+// ELEMENTS" or "NAME refused". Before the call its name is in a line of standard error, where the dynamic linker may
+// say which function is called for the first time (LD_DEBUG=bindings).
 #include <mpi.h>
 
 #include <cstdio>
@@ -63,8 +63,8 @@ int main(int argc, char** argv) {
   const int count = std::atoi(argv[2]);
   MPI_Op op = MPI_OP_NULL;
   MPI_Op_create(combine, 1, &op);
-  for (const std::string& name : circoll::bench::native::all_names(
-           collective, size, circoll::Count{count} * 4 * size, {circoll::Count{std::atoi(argv[3])}})) {
+  for (const std::string& name : circoll::bench::native::all_names(collective, size, circoll::Count{count} * 4 * size,
+                                                                   {circoll::Count{std::atoi(argv[3])}})) {
     const Forced& forced = Forced::get(collective, name);
     MPI_Barrier(MPI_COMM_WORLD);
     combinations = elements = 0;
