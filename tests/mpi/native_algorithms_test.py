@@ -8,13 +8,13 @@ import subprocess
 import sys
 import tempfile
 
-from launching import LAUNCHERS, NUMBERS, end, environment, expect, launcher, processes
+from launching import NUMBERS, end, environment, expect, launcher, processes
 
 MPI, BENCH, PROBE, CIRCOLL = sys.argv[1:5]
 QUICK = ["--reps", "3", "--seconds", "0.01", "--sync", "barrier"]
 # Functions of Open MPI that are not called as the algorithms are.
-FUNCTIONS = {"split_binary_tree": "split_bintree", "binary_tree": "bintree", "recursive_doubling": "recursivedoubling", "nonoverlapping":
-             "nonoverlapping", "segmented_ring": "ring_segmented", "rabenseifner": "redscat_allgather", "neighbor": "neighborexchange",
+FUNCTIONS = {"split_binary_tree": "split_bintree", "binary_tree": "bintree", "recursive_doubling": "recursivedoubling", 
+             "segmented_ring": "ring_segmented", "rabenseifner": "redscat_allgather", "neighbor": "neighborexchange",
              "modified_bruck": "bruck", ("alltoall", "linear"): "basic_linear", ("allgather", "linear"): "basic_linear"}
 
 
@@ -135,7 +135,7 @@ def operators_show_it():
 def functions_are_called():
     """The dynamic linker says which function of Open MPI is called for the first time by the first rank."""
     for collective in ("allreduce", "bcast", "allgather", "alltoall"):
-        command = [NUMBERS[MPI], "1", "env", "LD_DEBUG=bindings", PROBE, collective, "1000", "80", ":", *LAUNCHERS[MPI][5:], NUMBERS[MPI], "1", PROBE,
+        command = [NUMBERS[MPI], "1", "env", "LD_DEBUG=bindings", PROBE, collective, "1000", "80", ":", NUMBERS[MPI], "1", PROBE,
                    collective, "1000", "80"]
         done = subprocess.run(launcher(MPI) + command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
         expect(done.returncode == 0, f"functions of {collective}: exit code {done.returncode}", done.stderr[-2000:])
@@ -151,7 +151,9 @@ def functions_are_called():
                 wanted = name.split(":")[0]
                 expect(":segment" in name or wanted in called.get(name, []), f"{collective}/{name}: {called}")
             else:
-                expect(wanted in " ".join(called.get(name, [])), f"{collective}/{name} should be {wanted}: {called.get(name)}")
+                # By these it is shown before that the library obeys.
+                when = "" if collective == "allreduce" and name in ("basic_linear", "recursive_doubling") else name
+                expect(wanted in called.get(when, []), f"{collective}/{name} should be {wanted}: {called.get(when)}")
 
 
 def guidelines_have_them():
