@@ -71,7 +71,8 @@ struct Exported {
 };
 
 struct ExportOptions {
-  std::string about{};  ///< one line: where the rules come from
+  std::string about{};                ///< one line: where the rules come from
+  std::vector<std::string> losses{};  ///< what has been lost before: Translated::losses. They come first in the file.
   /// Operators::commutative: programs combine by operators that commute only. Formats without operators then may name
   /// algorithms that are wrong for others. The files say so.
   Operators operators = Operators::any;
@@ -109,6 +110,7 @@ struct Verdict {
 struct Warning {
   std::size_t line = 0;  ///< 0: the file as a whole
   std::string text{};
+  bool grave = true;  ///< false: worth knowing, and no reason to change the file for this version of the library
 };
 
 /// A tuning file as a library has read it.
@@ -119,6 +121,7 @@ class TuningFile {
   TuningFile& operator=(const TuningFile&) = delete;
   virtual ~TuningFile() = default;
 
+  /// Never throws, whatever the call.
   [[nodiscard]] virtual Verdict decide(const Call& call) const = 0;
   /// In the order of lines.
   [[nodiscard]] virtual const std::vector<Warning>& warnings() const = 0;
@@ -152,6 +155,7 @@ struct ModelGrid {
   std::vector<Rank> ranks{};
   std::vector<Count> bytes{};  ///< of the whole vector
   Rank ranks_per_node = 1;
+  Operators operators = Operators::any;  ///< as ExportOptions::operators
 };
 /// The fastest algorithms that the library has, by a machine's model, at the points of a grid and around them.
 [[nodiscard]] Translated translate_model(const Machine& machine, const ModelGrid& grid, const Reader& reader);

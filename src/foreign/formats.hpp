@@ -13,7 +13,7 @@ namespace circoll::foreign {
 
 /// A file as a writer has made it, and what it means by it.
 struct Written {
-  Exported exported{};
+  Exported exported{};  ///< its losses are those of the options, and then its own
   /// Neutral rules that the file must come to, guarded and narrowed as the format wants it. Of several that hold the
   /// first counts, and an empty algorithm is the library's choice. Calls that none holds are the library's own affair.
   std::vector<Rule> said{};
@@ -38,5 +38,29 @@ struct Format {
 [[nodiscard]] const Format& format_of(std::string_view id);
 
 // What follows are the formats' functions, a file or more for each.
+
+/// The classic file of Open MPI's coll/tuned, for all versions.
+[[nodiscard]] Written write_openmpi_classic(std::span<const Rule> rules, const Reader& reader,
+                                            const ExportOptions& options);
+[[nodiscard]] std::unique_ptr<const TuningFile> read_openmpi_classic(std::string_view text, const std::string& source,
+                                                                     const Reader& reader);
+/// The JSON file of Open MPI's coll/tuned from 6.0 on.
+[[nodiscard]] Written write_openmpi_json(std::span<const Rule> rules, const Reader& reader,
+                                         const ExportOptions& options);
+[[nodiscard]] std::unique_ptr<const TuningFile> read_openmpi_json(std::string_view text, const std::string& source,
+                                                                  const Reader& reader);
+[[nodiscard]] std::vector<std::string_view> openmpi_names(Collective collective, const Reader& reader);
+
+/// A configuration file of UCC, with the variable UCC_TL_UCP_TUNE and others.
+[[nodiscard]] Written write_ucc(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options);
+[[nodiscard]] std::unique_ptr<const TuningFile> read_ucc(std::string_view text, const std::string& source,
+                                                         const Reader& reader);
+[[nodiscard]] std::vector<std::string_view> ucc_names(Collective collective, const Reader& reader);
+
+/// A shell file with the variables I_MPI_ADJUST_* of Intel MPI.
+[[nodiscard]] Written write_intelmpi(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options);
+[[nodiscard]] std::unique_ptr<const TuningFile> read_intelmpi(std::string_view text, const std::string& source,
+                                                              const Reader& reader);
+[[nodiscard]] std::vector<std::string_view> intelmpi_names(Collective collective, const Reader& reader);
 
 }  // namespace circoll::foreign

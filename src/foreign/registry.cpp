@@ -1,6 +1,6 @@
 // The table of readers, and what is common to all exports: what was written is read back and compared.
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "circoll/error.hpp"
 #include "core/text.hpp"
@@ -11,7 +11,50 @@ namespace circoll::foreign {
 namespace {
 
 // A line for each reader, those of a library together, the oldest version first. {reader, write, read, names}
-const std::vector<Format> table{};
+const std::vector<Format> table{
+    {.reader = {.id = "openmpi-4.1",
+                .title = "Open MPI 4.1, rules of coll/tuned",
+                .library = "openmpi",
+                .use = "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename FILE"},
+     .write = write_openmpi_classic,
+     .read = read_openmpi_classic,
+     .names = openmpi_names},
+    {.reader = {.id = "openmpi-5.0",
+                .title = "Open MPI 5.0, rules of coll/tuned",
+                .library = "openmpi",
+                .use = "the same, and --mca coll_han_priority 0 where ranks are on several nodes"},
+     .write = write_openmpi_classic,
+     .read = read_openmpi_classic,
+     .names = openmpi_names},
+    {.reader = {.id = "openmpi-6.0",
+                .title = "Open MPI 6.0, rules of coll/tuned in JSON",
+                .library = "openmpi",
+                .use = "as for 5.0"},
+     .write = write_openmpi_json,
+     .read = read_openmpi_json,
+     .names = openmpi_names},
+    {.reader = {.id = "openmpi-6.0-classic",
+                .title = "Open MPI 6.0, rules of coll/tuned in the classic format",
+                .library = "openmpi",
+                .use = "as for 5.0"},
+     .write = write_openmpi_classic,
+     .read = read_openmpi_json,
+     .names = openmpi_names},
+    {.reader = {.id = "ucc",
+                .title = "UCC 1.x, scores of TL/UCP",
+                .library = "ucc",
+                .use = "UCC_CONFIG_FILE=FILE, with --mca coll_ucc_enable 1 --mca coll_ucc_priority 100 under Open MPI"},
+     .write = write_ucc,
+     .read = read_ucc,
+     .names = ucc_names},
+    {.reader = {.id = "intelmpi",
+                .title = "Intel MPI 2021, variables I_MPI_ADJUST_*",
+                .library = "intelmpi",
+                .use = ". FILE, in the shell that calls mpirun"},
+     .write = write_intelmpi,
+     .read = read_intelmpi,
+     .names = intelmpi_names},
+};
 
 }  // namespace
 

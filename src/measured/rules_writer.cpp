@@ -2,7 +2,6 @@
 #include "measured/rules_writer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -10,6 +9,7 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
+#include "measured/cuts.hpp"
 
 namespace circoll {
 namespace {
@@ -26,12 +26,6 @@ bool reads_back(const std::string& rules) {
     if (error.code() != ErrorCode::parse) throw;
     return false;
   }
-}
-
-/// The geometric mean, and never outside of (low, high].
-Count cut_between(Count low, Count high) {
-  const double mean = std::sqrt(static_cast<double>(low)) * std::sqrt(static_cast<double>(high));
-  return std::clamp(static_cast<Count>(std::llround(std::min(mean, 9e18))), low + 1, high);
 }
 
 using Cells = std::vector<const RuleCell*>;
@@ -59,7 +53,7 @@ std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, con
     if (!op->empty()) line["op"] = *op;
     line["p"] = {p, p + 1};
     if (next < cells.size()) {
-      const Count to = cut_between(cells[next - 1]->bytes, cells[next]->bytes);
+      const Count to = measured::cut_between(cells[next - 1]->bytes, cells[next]->bytes);
       line["bytes"] = {from, to};
       from = to;
     } else if (sized && from > 0) {

@@ -13,34 +13,11 @@
 #include "circoll/error.hpp"
 #include "core/text.hpp"
 #include "select/policies.hpp"
+#include "select/rules.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::select {
 namespace {
-
-/// From `from`, included, to `to`, excluded.
-struct Interval {
-  std::int64_t from = 0;
-  std::int64_t to = 0;
-  [[nodiscard]] bool holds(std::int64_t value) const { return value >= from && value < to; }
-  [[nodiscard]] bool empty() const { return from >= to; }
-};
-constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
-
-/// The kinds of operators that can be: idempotent ones commute.
-struct OpKind {
-  bool commutative;
-  bool exact;
-  bool idempotent;
-};
-constexpr std::array<OpKind, 6> op_kinds{{{true, true, true},
-                                          {true, false, true},
-                                          {true, true, false},
-                                          {true, false, false},
-                                          {false, true, false},
-                                          {false, false, false}}};
-using OpSet = unsigned;  ///< a bit for each of op_kinds
-constexpr OpSet all_ops = (1U << op_kinds.size()) - 1;
 
 std::optional<OpSet> ops_of(std::string_view name) {
   OpSet set = 0;
@@ -58,29 +35,6 @@ std::string name_of(const OpKind& kind) {
   return std::string(kind.commutative ? "commutative" : "noncommutative") + ", " + (kind.exact ? "exact" : "inexact") +
          (kind.idempotent ? ", idempotent" : "");
 }
-
-/// The choice that a rule makes.
-struct Use {
-  enum class Kind { automatic, native, algorithm };
-  Kind kind = Kind::automatic;
-  Selection selection{};
-  std::string text{};
-};
-
-struct Rule {
-  Interval p{1, unbounded};
-  Interval nodes{1, unbounded};
-  Interval ranks_per_node{1, unbounded};  ///< the most that a node has
-  Interval bytes{0, unbounded};
-  OpSet ops = all_ops;
-  Use use{};
-  std::size_t line = 1;
-};
-
-struct RulesOf {
-  std::vector<Rule> rules;
-  std::optional<Rule> otherwise;  ///< for calls that no rule covers
-};
 
 std::string text_of(const Interval& interval) {
   return "[" + std::to_string(interval.from) + ", " +
@@ -376,13 +330,19 @@ class Rules final : public PolicyBase {
 };
 
 }  // namespace
+
+std::map<Collective, RulesOf> read_rules(std::string_view text, const std::string& source,
+                                         const PolicyOptions& options) {
+  return Reader(source, options).read(text);
+}
+
 }  // namespace circoll::select
 
 namespace circoll {
 
 std::unique_ptr<const Policy> make_rules_policy(std::string_view json, const std::string& source,
                                                 const PolicyOptions& options) {
-  return std::make_unique<select::Rules>(select::Reader(source, options).read(json), source, options);
+  return std::make_unique<select::Rules>(select::read_rules(json, source, options), source, options);
 }
 
 }  // namespace circoll
