@@ -55,9 +55,9 @@ std::string write_exported(const ExportRequest& request, const std::string& path
                            const std::vector<const Launch*>& launches, const std::string& about) {
   if (path.empty()) throw Error(ErrorCode::invalid_argument, "--export needs -o, the file to write");
   const foreign::Reader& reader = foreign::find_reader(request.id);
-  foreign::Translated translated =
+  const foreign::Translated translated =
       foreign::translate_cells(cells, measured_operator(*launches.front()), reader, request.all_ranks);
-  foreign::ExportOptions options{.about = about};
+  foreign::ExportOptions options{.about = about, .losses = translated.losses};
   if (request.commutative) options.operators = foreign::Operators::commutative;
   const foreign::Exported exported = foreign::export_rules(translated.rules, reader, options);
   for (const foreign::File& file : exported.files) write_file(path + file.suffix, file.text);
@@ -65,12 +65,12 @@ std::string write_exported(const ExportRequest& request, const std::string& path
   for (const RuleCell& cell : cells) ++chosen[cell.use];
   std::string text = fmt::format("{}: {} cells of {} launches\n", path, cells.size(), launches.size());
   for (const auto& [use, times] : chosen) text += fmt::format("{:>6}  {}\n", times, use);
-  for (std::string line : exported.use) {
-    if (const std::size_t at = line.find("{}"); at != std::string::npos) line.replace(at, 2, path);
-    text += line + "\n";
-  }
-  for (const auto* const losses : {&translated.losses, &exported.losses}) {
-    for (const std::string& loss : *losses) text += "not said: " + loss + "\n";
+  for (const std::string& loss : exported.losses) text += fmt::format("  - {}\n", loss);
+  for (std::string use : exported.use) {
+    for (std::size_t at = use.find("{}"); at != std::string::npos; at = use.find("{}", at + path.size())) {
+      use.replace(at, 2, path);
+    }
+    text += use + "\n";
   }
   return text + of_other_versions(launches, request.id);
 }

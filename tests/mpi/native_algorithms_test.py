@@ -157,10 +157,60 @@ def functions_are_called():
 
 
 def guidelines_have_them():
-    """Left-hand sides are measured by them, too, and tune and guidelines write files of the library only where they were."""
+    """Left-hand sides are measured by them, too, and no other sides."""
     result, text = bench(2, "--guidelines", "--native-algorithms", "--algorithm", "native", "--collective", "bcast", "--bytes", "1Ki")
     sides = {row["side"] for row in result.get("sides", []) if row["algorithm"].startswith(MPI + "/")}
     expect(sides == {"bcast"}, f"sides by algorithms inside: {sides}", text)
+
+
+def launch_file(path, collective, times, sides=(), wrong=()):
+    """As circoll-bench writes it, with made-up times of 4096 bytes on two ranks."""
+    rows = [{"collective": collective, "algorithm": name, "served_by": name, "p": 2, "bytes": 4096, "reps": 9, "median_us": us,
+             "correct": "NO" if name in wrong else "yes"} for name, us in times.items()]
+    more = [{"side": side, "algorithm": name, "served_by": name, "p": 2, "bytes": 4096, "reps": 9, "median_us": us} for side, name, us in sides]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"type": "int32", "op": "sum", "root": 0, "mpi": f"{MPI} 4.1.4", "rows": rows, **({"sides": more} if more else {})}, file)
+    return path
+
+
+def circoll(*arguments):
+    return subprocess.run([CIRCOLL, *arguments], capture_output=True, text=True, timeout=60, check=False)
+
+
+def bcasts_of(variables):
+    """The algorithms of coll/tuned by which native broadcasts run, as the dynamic linker sees the first rank."""
+    command = [BENCH, "--algorithm", "native", "--collective", "bcast", "--bytes", "4Ki", *QUICK]
+    done = subprocess.run(launcher(MPI) + [NUMBERS[MPI], "1", "env", "LD_DEBUG=bindings", *command, ":", NUMBERS[MPI], "1", *command],
+                          env=environment() | variables, capture_output=True, text=True, timeout=120, check=False)
+    expect(done.returncode == 0, f"native with {variables}: exit code {done.returncode}", done.stderr[-2000:])
+    return {match[1] for line in done.stderr.splitlines() if "mca_coll_tuned.so" in line and
+            (match := re.search(r"`ompi_coll_base_bcast_intra_(\w+)'", line))}
+
+
+def files_are_honoured():
+    """The fastest right one gets into a file, which Open MPI follows; a violated guideline is mended in such a file, too."""
+    with tempfile.TemporaryDirectory() as work:
+        tuned, mended = work + "/tuned.conf", work + "/mended.conf"
+        times = {"native": 100, "openmpi/pipeline:segment=1024": 10, "openmpi/chain:fanout=4": 1, "openmpi/knomial": 50, "pipeline": 2}
+        file = launch_file(work + "/1.json", "bcast", times, wrong=("openmpi/chain:fanout=4",))
+        done = circoll("tune", file, "--export", "openmpi-4.1", "-o", tuned)
+        expect(done.returncode == 0 and "openmpi/pipeline:segment=1024" in done.stdout, "tune --export", done.stdout, done.stderr)
+        checked = circoll("check", tuned, "--for", "openmpi-4.1", "-p", "2", "--bytes", "4Ki", "-c", "bcast")
+        expect(checked.returncode == 0 and "pipeline" in checked.stdout and "1024" in checked.stdout, "check", checked.stdout, checked.stderr)
+        with_file = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_dynamic_rules_filename": tuned}
+        usual = bcasts_of({})
+        expect("pipeline" in bcasts_of(with_file) and "pipeline" not in usual, "Open MPI follows the file")
+        expect(bcasts_of({"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}) == usual, "by itself the switch changes no decision")
+        done = circoll("tune", file, "--export", "mpich-4.0", "-o", work + "/none")
+        expect(done.returncode != 0 and not os.path.exists(work + "/none"), "times of another library", done.stdout, done.stderr)
+
+        sides = [("allreduce", "native", 100), ("allreduce", "openmpi/recursive_doubling", 40), ("reduce+bcast", "native", 60)]
+        runs = [launch_file(f"{work}/{number}.json", "allreduce", {"native": 100}, [(*one[:2], one[2] + number / 100) for one in sides])
+                for number in range(2, 6)]
+        done = circoll("guidelines", *runs, "--export", "openmpi-4.1", "-o", mended)
+        expect(done.returncode == 1 and "openmpi/recursive_doubling" in done.stdout, "guidelines --export", done.stdout, done.stderr)
+        checked = circoll("check", mended, "--for", "openmpi-4.1", "-p", "2", "--bytes", "4Ki", "-c", "allreduce")
+        expect("recursive_doubling" in checked.stdout, "the violation is mended", checked.stdout, checked.stderr)
 
 
 all_are_measured()
@@ -172,4 +222,5 @@ if MPI == "mpich":
     names_are_those_of_the_variables()
 else:
     functions_are_called()
+    files_are_honoured()
 end()
