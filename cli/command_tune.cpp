@@ -8,6 +8,7 @@
 #include "circoll/measured/measurement.hpp"
 #include "circoll/measured/tuning.hpp"
 #include "commands.hpp"
+#include "exported.hpp"
 #include "select/text_file.hpp"
 #include "tune/for_report.hpp"
 #include "tune/here.hpp"
@@ -21,6 +22,7 @@ struct TuningOptions {
   TuneOptions tune;
   bool here = false;
   HereOptions on_node;
+  ExportRequest exported;
 };
 
 /// Measures this node if no files are given.
@@ -38,14 +40,20 @@ void run(const TuningOptions& options) {
   for (const std::string& file : options.files) {
     launches.push_back(launch_from_json(select::read_text_file(file), file));
   }
-  const std::vector<RuleCell> cells = tune(launches, options.tune);
-  const std::string rules =
-      rules_json(cells, measured_operator(launches.front()),
-                 {.about = fmt::format("the fastest of what was measured, native where it is within {:g} %{}; {} "
-                                       "launches; {}",
-                                       options.tune.margin * 100,
-                                       options.tune.in_every_launch ? ", or was faster in a launch" : "",
-                                       launches.size(), launches.front().setting)});
+  TuneOptions tuning = options.tune;
+  tuning.library = options.exported.library();
+  const std::vector<RuleCell> cells = tune(launches, tuning);
+  const std::string about =
+      fmt::format("the fastest of what was measured, native where it is within {:g} %{}; {} launches; {}",
+                  options.tune.margin * 100, options.tune.in_every_launch ? ", or was faster in a launch" : "",
+                  launches.size(), launches.front().setting);
+  if (options.exported.wanted()) {
+    std::vector<const Launch*> all;
+    for (const Launch& launch : launches) all.push_back(&launch);
+    print(write_exported(options.exported, options.output, cells, all, about));
+    return;
+  }
+  const std::string rules = rules_json(cells, measured_operator(launches.front()), {.about = about});
   if (options.output.empty()) {
     print(rules);
     return;
@@ -80,6 +88,7 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "--in-every-launch", options->tune.in_every_launch,
       "Native stays also where it was faster in one of the launches: for machines on which launches differ");
   const auto for_report = add_tune_for(*command);
+  add_export_options(*command, options->exported);
   command->footer(
       "In each cell of collective, ranks and size the fastest by the median of the launches' medians. Neighbouring\n"
       "sizes with one choice become one rule, others meet at their geometric mean; other numbers of ranks are left to\n"
@@ -92,7 +101,9 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "                                           #   --collective allreduce --algorithm all --json $i.json; done\n"
       "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program\n"
       "  circoll tune --for report.json -o rules.json    # report.json is what CIRCOLL_REPORT=report.json wrote\n"
-      "  circoll tune --for report.json --print-job slurm --nodes 4 --ranks-per-node 32 -o rules.json > job.sh");
+      "  circoll tune --for report.json --print-job slurm --nodes 4 --ranks-per-node 32 -o rules.json > job.sh\n"
+      "  circoll tune [1-5].json --export openmpi-4.1 -o tuned.conf    # after: circoll-bench --native-algorithms; \n"
+      "                                           #   docs/native-algorithms.md");
   command->callback([options, for_report, command] {
     if (for_report->asked()) {
       read_shared_options(*command, *for_report);
