@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "circoll/error.hpp"
 #include "circoll/foreign.hpp"
@@ -252,8 +251,9 @@ std::string read_base(const std::string& path) {
   if (failed) mpich::refuse("the base '" + path + "' cannot be read: " + failed.message());
   if (size > mpich::most_bytes) mpich::refuse("the base '" + path + "' is larger than 512 MiB");
   std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file && !file.eof()) mpich::refuse("the base '" + path + "' cannot be read");
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(size)))
+    mpich::refuse("the base '" + path + "' cannot be read");
   std::string text;
   for (const mpich::Tree& tree : mpich::trees_in(bytes)) text += mpich::to_json(tree);
   if (text.empty()) mpich::refuse("'" + path + "' has no selection tree of MPICH");
