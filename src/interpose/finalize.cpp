@@ -61,19 +61,6 @@ RunFacts::Node gather_node_use(MPI_Comm comm, int ranks) {
   return node;
 }
 
-/// All that the ranks have learned. Collective; significant at rank 0.
-Learned gather_learned(MPI_Comm comm, const Learner& learner) {
-  std::vector<std::string> parts(static_cast<std::size_t>(world_size()));
-  collect(
-      comm, [&](const auto& sink) { sink(serialised(learner.learned())); },
-      [&](int rank, std::string_view part) { parts[static_cast<std::size_t>(rank)] += part; });
-  Learned all;
-  for (const std::string& part : parts) {
-    if (!part.empty()) all.add(learned_from(part));
-  }
-  return all;
-}
-
 }  // namespace
 
 std::string State::place(const std::string& path) const {
@@ -84,7 +71,8 @@ std::string State::place(const std::string& path) const {
 }
 
 void State::report() {
-  if (!recording_) return;
+  const bool keeps = alike_ && learner_ != nullptr && !learn_file_.empty();
+  if (!recording_ && !keeps) return;
   const double program_s = PMPI_Wtime() - program_began_s_;
   if (!agreed_) {
     // One of the ranks may know of no report, and would not take part.
@@ -106,12 +94,15 @@ void State::report() {
     ledger = std::move(ledger_);
     trace = std::move(trace_);
   }
-  if (ledger != nullptr) write_report(comm, *ledger, program_s);
+  std::optional<Learned> learned;
+  if (learner_ != nullptr) learned = gather_learned(comm);
+  if (keeps) keep_learned(*learned);
+  if (ledger != nullptr) write_report(comm, *ledger, program_s, std::move(learned));
   if (trace != nullptr) write_trace(comm, *trace);
   PMPI_Comm_free(&comm);
 }
 
-void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s) const {
+void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s, std::optional<Learned> learned) const {
   std::vector<std::string> ledgers(static_cast<std::size_t>(world_size()));
   collect(
       comm, [&](const auto& sink) { sink(ledger.serialised()); },
@@ -119,8 +110,6 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s) 
   RunFacts::Node node = gather_node_use(comm, world_size());
   std::vector<double> program(ledgers.size());
   PMPI_Gather(&program_s, 1, MPI_DOUBLE, program.data(), 1, MPI_DOUBLE, 0, comm);
-  std::optional<Learned> learned;
-  if (learner_ != nullptr) learned = gather_learned(comm, *learner_);
   if (world_rank_ != 0) return;
   Report report({.ranks = world_size(),
                  .mpi = library_version(),

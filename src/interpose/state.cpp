@@ -85,7 +85,7 @@ State::State() : process_(getpid()) {
   if (report_ != "0") ledger_ = std::make_unique<Ledger>();
   if (!trace_file_.empty()) trace_ = std::make_unique<Trace>();
   recording_ = ledger_ != nullptr || trace_ != nullptr;
-  if (recording_) register_report();
+  if (recording_ || !learn_file_.empty()) register_report();
   program_begins();
 }
 
@@ -108,7 +108,12 @@ const Policy& State::read_policy() {
     // Then messages inside a node go through the MPI library as all others do.
     if (environment("CIRCOLL_NODE") == "off") options_.machine.node_ways.clear();
     variable = "CIRCOLL_POLICY";
-    const std::string name = environment(variable).value_or("auto");
+    learn_file_ = environment("CIRCOLL_LEARN").value_or("");
+    const std::string name = environment(variable).value_or(learn_file_.empty() ? "auto" : "learn");
+    if (!learn_file_.empty() && name != "learn") {
+      warn("CIRCOLL_LEARN: nothing is learned, since CIRCOLL_POLICY is " + name);
+      learn_file_.clear();
+    }
     const Policy& policy = keep(make_policy(name == "learn" ? "auto" : name, options_));
     if (name == "auto" || name == "learn") automatic_ = &policy;
     if (name == "learn") learner_ = std::make_unique<Learner>(policy, options_);

@@ -2,6 +2,7 @@
 // CIRCOLL_CHECK compares is check.hpp's.)
 #pragma once
 
+#include <mpi.h>
 #include <sys/types.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,8 @@ class State {
   /// Gives the calls that "auto" serves to the machine's profile, if rank 0 finds one. All ranks of MPI_COMM_WORLD call
   /// this in MPI_Init, and never later, when calls may be under way.
   void use_profile();
+  /// Hands what CIRCOLL_LEARN keeps from rank 0 to all. Likewise.
+  void begin_learning();
 
   [[nodiscard]] const mpi::InternedChoice& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
@@ -85,7 +89,11 @@ class State {
   void warn(const std::string& text) const;
   void register_report();
   void report();
-  void write_report(MPI_Comm comm, const Ledger& ledger, double program_s) const;
+  /// Adds what this run has learned to the file of CIRCOLL_LEARN. Collective.
+  void keep_learned(const Learned& learned) const;
+  /// All that the ranks have learned. Collective; significant at rank 0.
+  [[nodiscard]] Learned gather_learned(MPI_Comm comm) const;
+  void write_report(MPI_Comm comm, const Ledger& ledger, double program_s, std::optional<Learned> learned) const;
   void write_trace(MPI_Comm comm, const Trace& trace) const;
   [[nodiscard]] std::string place(const std::string& path) const;
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
@@ -101,6 +109,7 @@ class State {
   std::unique_ptr<Learner> learner_;
   std::string report_;  ///< "1" stderr, else a file name
   std::string trace_file_;
+  std::string learn_file_;              ///< of CIRCOLL_LEARN; empty: nothing is kept
   std::atomic<bool> recording_{false};  ///< there is a ledger or a trace
   std::atomic<bool> asked_{false};      ///< the ranks have been compared
   bool alike_ = false;                  ///< all ranks have the same environment

@@ -25,7 +25,8 @@ std::optional<OpSet> ops_of(std::string_view name) {
     const OpKind& kind = op_kinds[i];
     const bool in = name == "any" || (name == "commutative" && kind.commutative) ||
                     (name == "noncommutative" && !kind.commutative) || (name == "exact" && kind.exact) ||
-                    (name == "inexact" && !kind.exact) || (name == "idempotent" && kind.idempotent);
+                    (name == "inexact" && !kind.exact) || (name == "idempotent" && kind.idempotent) ||
+                    (name == "nonidempotent" && !kind.idempotent);
     if (in) set |= 1U << i;
   }
   return set == 0 ? std::nullopt : std::optional(set);
@@ -79,7 +80,7 @@ class Reader {
 
   std::map<Collective, RulesOf> read(std::string_view text) {
     const Json root = read_json(text, source_);
-    std::vector<std::string_view> known{"circoll_rules", "about", "profile"};
+    std::vector<std::string_view> known{"circoll_rules", "about", "profile", "learned"};
     for (const Collective collective : all_collectives) known.push_back(to_string(collective));
     const Members members(root, source_, known);
     members.require_version("circoll_rules");
@@ -148,10 +149,23 @@ class Reader {
   OpSet read_ops(Collective collective, const Members& members, const Json& entry) {
     if (members.find("op") == nullptr) return all_ops;
     if (!is_reducing(collective)) members.fail(entry, std::string(to_string(collective)) + " has no operator");
-    const std::string name = members.text("op");
+    const Json& op = members.at("op");
+    if (op.array() == nullptr) return read_ops_named(members, entry, members.text("op"));
+    OpSet all = all_ops;
+    for (const Json& one : *op.array()) {
+      if (one.string() == nullptr) members.fail(op, "'op' is a kind of operators, or a list of kinds");
+      all &= read_ops_named(members, entry, *one.string());
+    }
+    if (all == 0 || op.array()->empty()) members.fail(op, "no operator is of all these kinds");
+    return all;
+  }
+
+  static OpSet read_ops_named(const Members& members, const Json& entry, const std::string& name) {
     const auto ops = ops_of(name);
     if (!ops) {
-      members.fail(entry, "'" + name + "' is none of any, commutative, noncommutative, exact, inexact, idempotent");
+      members.fail(entry, "'" + name +
+                              "' is none of any, commutative, noncommutative, exact, inexact, idempotent, "
+                              "nonidempotent");
     }
     return *ops;
   }
