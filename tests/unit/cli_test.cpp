@@ -19,7 +19,7 @@ const std::string show = "show " + std::string(id) + " ";
 
 TEST(Cli, HelpEndsWithExamples) {
   for (const std::string command :
-       {"", "cost", "list", "show", "explain", "calibrate", "combine", "plot", "guidelines", "tune"}) {
+       {"", "cost", "list", "show", "explain", "calibrate", "combine", "plot", "guidelines", "tune", "export", "check"}) {
     const Outcome outcome = run(command + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_TRUE(contains(outcome.out, "Examples:\n  circoll ")) << outcome.out;
