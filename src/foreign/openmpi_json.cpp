@@ -1,4 +1,4 @@
-// A JSON rules file of Open MPI 6.0 decides about calls, and warns of what its author may not have meant.
+// A JSON rules file of Open MPI decides about calls, and warns of what its author may not have meant.
 #include <algorithm>
 #include <array>
 #include <cstdint>
