@@ -17,7 +17,7 @@ struct Condition {
 /// The most numbers of ranks that are written one by one.
 inline constexpr Rank most_single_ranks = 128;
 
-/// True if a range of vectors can be said as ranges of blocks: of all sizes, or for few numbers of ranks.
+/// True if a range of vectors can be said as ranges of blocks. It has all sizes, or few numbers of ranks.
 [[nodiscard]] inline bool sayable_in_blocks(const Range& ranks, const Range& bytes) {
   return bytes == Range{} || (ranks.to < std::numeric_limits<Rank>::max() && ranks.to - ranks.from < most_single_ranks);
 }

@@ -23,7 +23,7 @@ struct RankCell {
   [[nodiscard]] bool empty() const { return sizes.size() == 1 && sizes.front().rule == nullptr; }
 };
 
-/// The cells of one collective's rules, of which only ranks and bytes are looked at: ascending, from one rank on,
+/// The cells of one collective's rules, of which only ranks and bytes are looked at. They ascend from one rank on,
 /// without gaps. Neighbours with equal choices are one cell.
 [[nodiscard]] std::vector<RankCell> cells_of(std::span<const Rule* const> rules);
 /// The rules of a collective.

@@ -37,7 +37,7 @@ struct ClassicFile {
 /// Never throws: what is wrong stands in the result.
 [[nodiscard]] ClassicFile parse_classic(std::string_view text, Version version);
 
-/// Which entry serves p ranks, and which of its rules a size. They depend on the version. -1: none.
+/// The entry that serves p ranks, and its rule for a size. They depend on the version. -1: none.
 [[nodiscard]] std::ptrdiff_t entry_of(const ClassicBlock& block, Rank p, Version version);
 [[nodiscard]] std::ptrdiff_t rule_of(const ClassicEntry& entry, Count bytes, Version version);
 

@@ -218,6 +218,10 @@ std::vector<std::string> notes_of(const Call& call, const Known& algorithm, Vers
       count < call.ranks) {
     notes.emplace_back("replaced by recursive_doubling: fewer elements than ranks");
   }
+  if (algorithm.name == "nonoverlapping" || algorithm.name == "non-overlapping") {
+    notes.emplace_back(
+        "it is made of the library's reduce and another call, which follow the rules for these in this file");
+  }
   if (collective == Collective::bcast && algorithm.name == "scatter_allgather" && count < call.ranks) {
     notes.emplace_back("replaced by basic_linear: fewer elements than ranks");
   }

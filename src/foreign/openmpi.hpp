@@ -51,7 +51,7 @@ inline constexpr std::int64_t collectives_in_files = 22;  ///< COLLCOUNT: ids ar
 /// True if from so many nodes on HAN takes this collective.
 [[nodiscard]] bool han_takes(Collective collective, Version version);
 
-/// Rules as the formats can say them: on ranges of ranks and bytes only, whatever the operator. What is left out or
+/// Rules as the formats can say them, on ranges of ranks and bytes, whatever the operator. What is left out or
 /// narrowed is added to `losses`. With `distributions`, one node and one rank per node can be said, too.
 [[nodiscard]] std::vector<Rule> sayable(std::span<const Rule> rules, Version version, const ExportOptions& options,
                                         bool distributions, std::vector<std::string>& losses);
@@ -60,7 +60,7 @@ inline constexpr std::int64_t collectives_in_files = 22;  ///< COLLCOUNT: ids ar
                                                const Range& ranks, Version version, std::size_t line);
 /// "segment size 65536, fan-out 4" of what a rule gives and the algorithm honours.
 [[nodiscard]] std::string parameters_of(const Known& algorithm, std::int64_t segment_bytes, std::int64_t fanout);
-/// The verdict about a call that a rule of a file gives to the algorithm of this number, if it is one.
+/// The verdict about a call that a rule gives to the algorithm of this number.
 [[nodiscard]] Verdict verdict_of(const Call& call, std::int64_t number, Version version, std::string rule);
 
 /// Options of mpirun that all files of a version need beside their name: HAN's priority, the radix of rules.

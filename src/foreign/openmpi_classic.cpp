@@ -1,4 +1,4 @@
-// What a classic rules file of Open MPI does: decisions, and what its author may not have meant.
+// A classic rules file of Open MPI decides about calls, and warns of what its author may not have meant.
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -64,7 +64,12 @@ Written write_openmpi_classic(std::span<const Rule> rules, const Reader& reader,
   bool portable = true;
   for (const Collective collective : all_collectives) {
     const auto id = id_of(collective);
-    const std::vector<RankCell> cells = cells_of(rules_of(written.said, collective));
+    std::vector<RankCell> cells = cells_of(rules_of(written.said, collective));
+    // One rank alone asks nobody: a range of its own would never be reached.
+    if (cells.size() > 1 && cells.front().ranks.to < 2) {
+      cells.erase(cells.begin());
+      cells.front().ranks.from = 1;
+    }
     const bool nothing = std::all_of(cells.begin(), cells.end(), [](const RankCell& cell) { return cell.empty(); });
     if (!id || nothing) continue;
     ++collectives;

@@ -1,4 +1,4 @@
-// What a JSON rules file of Open MPI 6.0 does: decisions, and what its author may not have meant.
+// A JSON rules file of Open MPI decides about calls, and warns of what its author may not have meant.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What was written is read back, and its decisions are compared with what the writer says that they are.
+// Files that have been written are read back, and their decisions compared with those that the writer meant.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace circoll::foreign {
 [[nodiscard]] const Rule* first_rule(std::span<const Rule> rules, const Call& call);
 /// Calls at and just outside of the bounds of every rule, of operators that commute and that do not.
 [[nodiscard]] std::vector<Call> telling_calls(std::span<const Rule> rules);
-/// A sentence about the first telling call of which the file says something else than `said`; empty if there is none.
+/// A sentence about the first telling call that the file decides otherwise than `said`; empty if none.
 [[nodiscard]] std::string read_back_difference(const Written& written, const Reader& reader);
 
 }  // namespace circoll::foreign

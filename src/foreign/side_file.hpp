@@ -1,4 +1,4 @@
-// What a format without comments cannot hold stands in a file beside it.
+// A file beside the main one holds what a format without comments cannot.
 #pragma once
 
 #include "foreign/formats.hpp"

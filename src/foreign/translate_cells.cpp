@@ -19,7 +19,7 @@ constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 using Cells = std::vector<const RuleCell*>;
 
-/// The cells of one collective and number of ranks, in ascending order of bytes, as rules on a range of ranks.
+/// Adds the cells of one collective and number of ranks, which ascend, as rules on a range of ranks.
 void add_rules(const Cells& cells, const Range& ranks, Operators operators, const Format& format, Translated& result) {
   const Collective collective = cells.front()->collective;
   Count from = 0;

@@ -14,11 +14,11 @@ namespace circoll::foreign::ucc {
 /// The name of a collective; empty if UCC has none (scan, exscan).
 [[nodiscard]] std::string_view name_of(Collective collective);
 [[nodiscard]] std::optional<Collective> collective_of(std::string_view name);
-/// The names of TL/UCP's algorithms for a collective; a number in a token is a place in this list, from 0 on.
+/// The names of TL/UCP's algorithms for a collective. A number in a token is a place in this list, from 0 on.
 [[nodiscard]] std::span<const std::string_view> algorithms_in(Collective collective);
 /// The variable with the radix of an algorithm, as "ALLREDUCE_SRA_KN_RADIX"; empty if it has none.
 [[nodiscard]] std::string_view radix_variable(Collective collective, std::string_view algorithm);
-/// True if tokens can tell sizes of calls apart, alike on all ranks; and if those are sizes of a block.
+/// True if tokens can tell sizes of calls apart, alike on all ranks, and if they count blocks.
 [[nodiscard]] bool sizes_tell(Collective collective);
 [[nodiscard]] bool counts_blocks(Collective collective);
 [[nodiscard]] Count counted_bytes(const Call& call);

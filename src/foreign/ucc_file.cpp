@@ -1,4 +1,4 @@
-// What a configuration file of UCC does.
+// A configuration file of UCC decides about calls.
 #include <algorithm>
 #include <charconv>
 #include <limits>

@@ -37,6 +37,11 @@ TEST(OpenMpiClassic, TwoRangesAreWrittenSoThatAllVersionsAgree) {
       EXPECT_EQ(algorithm(file, C::bcast, 16, 8), "chain") << id << other;
     }
   }
+  // Rules that begin at two ranks need no range for one, which nothing would reach.
+  const std::vector<Rule> two{{.collective = C::bcast, .ranks = {2, 15}, .algorithm = "binomial", .from = "a"}};
+  const auto file = read_for("openmpi-4.1", export_rules(two, find_reader("openmpi-4.1")).files.front().text);
+  EXPECT_TRUE(file->warnings().empty()) << all_warnings(*file);
+  EXPECT_EQ(algorithm(file, C::bcast, 16, 8), "");
   std::vector<Rule> three = rules;
   three[1].ranks.to = 31;
   EXPECT_TRUE(
