@@ -110,7 +110,7 @@ void examine_ranks(const Launcher& launcher, const std::string& bench, Rank rank
   }
 }
 
-/// What "auto" is in a program under the drop-in.
+/// The policy that "auto" is in a program under the drop-in.
 void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& result) {
   const std::string policy = environment("CIRCOLL_POLICY").value_or("auto");
   PolicyOptions options;

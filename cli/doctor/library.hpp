@@ -1,5 +1,5 @@
-// What circoll doctor finds out about one MPI library: its launcher, Circoll's files for it, ranks that are started, and
-// what "auto" goes by in them.
+// The examination of one MPI library by circoll doctor. It looks at the launcher, at Circoll's files, at ranks that are
+// started, and at what "auto" goes by in them.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,7 @@
 namespace circoll::cli {
 namespace {
 
-/// The least number of letters that are to be changed, put in or left out to make one word of another.
+/// The least number of letters to be changed, put in or left out to make one word of another.
 std::size_t distance(const std::string& a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

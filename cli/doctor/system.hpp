@@ -1,4 +1,4 @@
-// What circoll doctor finds out about this system without starting a program.
+// The examination of this system by circoll doctor, without ranks being started.
 #pragma once
 
 #include "circoll/types.hpp"
@@ -8,7 +8,7 @@ namespace circoll::cli {
 
 /// Processors and control groups, for `ranks` on this node.
 [[nodiscard]] Findings examine_processors(Rank ranks);
-/// What may forbid processes to read one another's memory.
+/// Settings that may forbid processes to read one another's memory.
 [[nodiscard]] Findings examine_copies();
 /// Variables that begin with CIRCOLL_: those that are set, and those that are not Circoll's.
 [[nodiscard]] Findings examine_environment();

@@ -15,14 +15,15 @@ struct AskOptions {
   bool quick = false;    ///< a few collectives and sizes
 };
 
-/// The operator of everything that is measured: sums of doubles are what programs reduce most, and rules for them are
+/// The operator of everything that is measured. Sums of doubles are what programs reduce most, and rules for them are
 /// for integers as well.
 inline constexpr RuleOperator tuned_operator{.op = Op::sum, .type = Type::float64};
 
 /// All cells. Their candidates are the model's best few, its choice first, and native.
 [[nodiscard]] std::vector<measured::AskedChoice> asked_cells(const AskOptions& options);
 
-/// The cells of choices as a launch of its own measures them: native, the model's choice and the one that was made.
+/// The cells of choices as a launch of its own measures them. Candidates are the model's choice, the one that was made,
+/// and native.
 [[nodiscard]] std::vector<measured::AskedChoice> cells_to_check(const std::vector<measured::AskedChoice>& asked,
                                                                 const std::vector<measured::Chosen>& chosen);
 

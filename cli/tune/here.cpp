@@ -159,7 +159,8 @@ void require_same_machine(const std::vector<Launch>& launches) {
   }
 }
 
-/// On a busy machine ranks come late to starts that a clock gives, and little is measured. Then they start by a barrier.
+/// True if little was measured: on a busy machine ranks come late to starts that a clock gives. Then they start by a
+/// barrier.
 bool too_little(const Launch& launch, const Part& part) { return launch.rows.size() * 5 < series_in(part.asked) * 4; }
 
 std::vector<Launch> measure_all(const Work& work, Part& part, const ResultDirectory& results, Progress& progress) {

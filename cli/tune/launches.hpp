@@ -27,7 +27,7 @@ class ResultDirectory {
   bool temporary_;
 };
 
-/// How circoll-bench is started.
+/// The way in which circoll-bench is started.
 struct LaunchPlan {
   Launcher launcher{};
   std::string bench{};

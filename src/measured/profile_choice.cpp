@@ -22,8 +22,8 @@ CellKey key_of(Collective collective, Rank p, Count bytes) {
   return {collective, p, Amounts::of_vector(collective, p, bytes).deciding_bytes()};
 }
 
-/// The time of an algorithm in a cell by one launch, as a geometric mean over the sizes that are one cell. Nothing if it
-/// was not measured, or wrong.
+/// The time of an algorithm in a cell by one launch: a geometric mean over the sizes of the cell. Nothing if it was not
+/// measured, or wrong.
 std::optional<double> time_of(const Launch& launch, const CellKey& key, const std::string& algorithm) {
   double logarithms = 0;
   int count = 0;

@@ -1,4 +1,4 @@
-// The choices of a profile: the fastest in each cell, where it is faster beyond doubt than what is there without it.
+// The choices of a profile: the fastest in each cell, where it is so beyond doubt.
 #pragma once
 
 #include <string>
@@ -30,14 +30,15 @@ struct Chosen {
   std::string about{};
 };
 
-/// In each cell the fastest by the launches, if it was faster than the model's choice by the margin, and in every launch
-/// but one of five; else the model's choice. Native is preferred to a third likewise, but an allreduce is not left to
-/// it, since that need not give all ranks the same bits. Where sizes cannot decide, the geometric mean over them does.
-/// Cells that no launch has measured are left out. `measured` is the operator of the launches.
+/// The choice in each cell. It is the fastest by the launches, if that was faster than the model's choice by the
+/// margin, and in every launch but one of five; else the model's choice. Native is preferred to a third likewise, but an
+/// allreduce is not left to it, since that need not give all ranks the same bits. Where sizes cannot decide, the
+/// geometric mean over them does. Cells that not all launches have measured are left out. `measured` is the operator of
+/// the launches.
 [[nodiscard]] std::vector<Chosen> choose(const std::vector<AskedChoice>& asked, const std::vector<Launch>& launches,
                                          const RuleOperator& measured, const ChoiceOptions& options = {});
 
-/// The rules of choices: each reaches halfway to the next size, and the one of the largest size as far beyond. Larger
+/// The rules of choices. Each reaches halfway to the next size, and the one of the largest size as far beyond. Larger
 /// vectors are left to the model.
 [[nodiscard]] std::vector<RuleCell> rule_cells(const std::vector<Chosen>& chosen);
 

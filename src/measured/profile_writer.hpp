@@ -16,7 +16,7 @@ struct ProfilePart {
   std::vector<RuleCell> cells{};  ///< all of ranks.ranks
 };
 
-/// The profile `before`, or a new one if that is empty, with this part instead of what it had for this number of ranks.
+/// The profile `before`, or a new one, with this part instead of what it had for this number of ranks.
 /// What is returned has been read back. Throws Error(parse) if `before` is no profile, and Error(invalid_argument) if it
 /// has another key.
 [[nodiscard]] std::string merged_profile(const std::string& before, const ProfilePart& part);
@@ -27,8 +27,7 @@ struct StoredProfile {
   std::string damaged;  ///< what was there before and could not be read is this now; empty: nothing of the kind
 };
 
-/// Throws Error(invalid_argument), in a sentence, unless a profile can be written into this directory, which is made if
-/// need be.
+/// Makes a directory if need be. Throws Error(invalid_argument), in a sentence, unless a profile can be written there.
 void require_writable(const std::string& directory);
 
 /// Merges a part into a file. Whoever reads the file sees all of it, before or after; several processes may write at

@@ -39,7 +39,7 @@ struct FoundProfile {
   std::string why{};  ///< a sentence about why there is none, without a full stop
 };
 
-/// The first profile for `key` that is whole, as the setting says; options are those of the policy to be made of it.
+/// The first profile for `key` that is whole, as the setting says. Options are those of the policy to be made of it.
 /// In a directory the file that `circoll tune` would write comes first, and the others by their names. Those behind
 /// the one that is taken are looked at only if `all`. Throws nothing but std::bad_alloc.
 [[nodiscard]] FoundProfile find_profile(const ProfileKey& key, const ProfileSetting& setting,
@@ -48,8 +48,8 @@ struct FoundProfile {
 /// The keys of all whole profiles that the setting lets be found, each once.
 [[nodiscard]] std::vector<ProfileKey> known_keys(const ProfileSetting& setting);
 
-/// The sentences of which a user must know: about damaged files, and about a path that he has named in vain. Empty if
-/// there is nothing.
+/// The sentences of which a user must know. They are about damaged files, and about a path that he has named in vain.
+/// Empty if there is nothing.
 [[nodiscard]] std::string complaint(const FoundProfile& found, const ProfileSetting& setting);
 
 }  // namespace circoll::select

@@ -19,8 +19,8 @@ struct SharedProfile {
   std::string complaint{};  ///< at rank 0: what a user must know; empty: nothing
 };
 
-/// Finds a profile at rank 0 and hands it to all, so that files that differ among nodes do no harm: no other rank opens
-/// one. Collective: a broadcast of some bytes, and one of the text if there is a profile. The text makes a policy with
+/// Finds a profile at rank 0 and hands it to all. No other rank opens one, so that files that differ among nodes do no
+/// harm. Collective: a broadcast of some bytes, and one of the text if there is a profile. The text makes a policy with
 /// these options, which are the same at all ranks.
 [[nodiscard]] SharedProfile share_profile(MPI_Comm comm, const PolicyOptions& options);
 
