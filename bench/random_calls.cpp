@@ -1,4 +1,4 @@
-// Times calls of many collectives and sizes in random order, as a program makes them that has not been looked at.
+// A program that times its calls of many collectives and sizes, which come in random order.
 // It is of the user's kind: a drop-in comes by LD_PRELOAD, and decides by its environment. See docs/learning.md.
 #include <fmt/format.h>
 #include <mpi.h>

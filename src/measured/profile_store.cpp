@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The text of the file, if it is a profile; if it is there and is none, it is moved away, and nothing is returned.
+/// The text of the file, if it is a profile. What is there and is none is moved away.
 std::string text_before(const std::string& file, StoredProfile& stored) {
   std::error_code error;
   if (!fs::exists(file, error)) return "";
