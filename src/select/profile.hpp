@@ -40,8 +40,8 @@ struct ProfileHead {
 /// Reads the head, and checks that all rules are for one node. Throws Error(parse), naming the line.
 [[nodiscard]] ProfileHead read_profile_head(std::string_view text, const std::string& source);
 
-/// The policy "auto" where there is a profile. Its rules are for what was measured, and the model for all other calls. Its
-/// decisions have the model's candidates, as those of "auto" have. An allreduce whose operator is not exact is not left
+/// The policy "auto" where there is a profile. Its rules are for what was measured, and the model for all other calls.
+/// Its decisions have the model's candidates, as those of "auto" have. An allreduce whose operator is not exact is not left
 /// to the MPI library, which need not give all ranks the same bits. Throws as read_profile_head() and
 /// make_rules_policy() do.
 [[nodiscard]] std::unique_ptr<const Policy> make_profile_policy(std::string_view text, const std::string& source,
