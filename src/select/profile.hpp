@@ -41,8 +41,8 @@ struct ProfileHead {
 [[nodiscard]] ProfileHead read_profile_head(std::string_view text, const std::string& source);
 
 /// The policy "auto" where there is a profile. Its rules are for what was measured, and the model for all other calls.
-/// Its decisions have the model's candidates, as those of "auto" have. An allreduce whose operator is not exact is not left
-/// to the MPI library, which need not give all ranks the same bits. Throws as read_profile_head() and
+/// Its decisions have the model's candidates, as those of "auto" have. An allreduce whose operator is not exact is not
+/// left to the MPI library, which need not give all ranks the same bits. Throws as read_profile_head() and
 /// make_rules_policy() do.
 [[nodiscard]] std::unique_ptr<const Policy> make_profile_policy(std::string_view text, const std::string& source,
                                                                 const PolicyOptions& options);
