@@ -31,7 +31,7 @@ struct Chosen {
 };
 
 /// The choice in each cell. It is the fastest by the launches, if that was faster than the model's choice by the
-/// margin, and in every launch but one of five; else the model's choice. Native is preferred to a third likewise. But
+/// margin, and in every launch but one of five; else the model's choice. Native is preferred to a third likewise, but
 /// an allreduce is not left to it, since that need not give all ranks the same bits. Where sizes cannot decide, the
 /// geometric mean over them does. Cells that not all launches have measured are left out. `measured` is the operator of
 /// the launches.

@@ -16,9 +16,9 @@ struct ProfilePart {
   std::vector<RuleCell> cells{};  ///< all of ranks.ranks
 };
 
-/// The profile `before`, or a new one, with this part instead of what it had for this number of ranks. What is returned
-/// has been read back. Throws Error(parse) if `before` is no profile, and Error(invalid_argument) if it has another
-/// key.
+/// The profile `before`, or a new one, with this part instead of what it had for this number of ranks.
+/// What is returned has been read back. Throws Error(parse) if `before` is no profile, and Error(invalid_argument) if
+/// it has another key.
 [[nodiscard]] std::string merged_profile(const std::string& before, const ProfilePart& part);
 
 /// The outcome of writing a profile.
