@@ -15,6 +15,7 @@
 #include "compare/comparison_text.hpp"
 #include "compare/paired_runs.hpp"
 #include "core/environment.hpp"
+#include "launcher.hpp"
 #include "linked_mpi.hpp"
 
 namespace circoll::cli {
@@ -41,14 +42,6 @@ std::string find_program(const std::string& name) {
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return name;
-}
-
-/// The MPI of an option's value; nullptr for "auto".
-const MpiLibrary* named_mpi(const std::string& id) {
-  for (const MpiLibrary* const library : mpi_libraries) {
-    if (library->id == id) return library;
-  }
-  return nullptr;
 }
 
 /// The MPI that the program is linked to. For interpreters and scripts the user says it, or the launcher.
@@ -88,16 +81,13 @@ std::string checked_dropin(const std::string& path, const MpiLibrary& mpi) {
   return path;
 }
 
-/// The drop-in beside this executable. It is in ../lib*/circoll if installed, in ../lib/circoll of the build tree.
-std::string find_dropin(const MpiLibrary& mpi) {
+/// The drop-in that the environment names, or that of this installation.
+std::string dropin_for(const MpiLibrary& mpi) {
   if (const auto path = environment("CIRCOLL_DROPIN_PATH")) return checked_dropin(*path, mpi);
-  const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
-  const fs::path file = fs::path("circoll") / mpi.id / dropin_file;
-  for (const fs::path& candidate : {bin.parent_path() / CIRCOLL_LIBDIR / file, bin.parent_path() / "lib" / file}) {
-    if (fs::exists(candidate)) return candidate.string();
-  }
-  throw Error(ErrorCode::unsupported, fmt::format("no drop-in for {} beside {}; set CIRCOLL_DROPIN_PATH to a {}",
-                                                  mpi.title, bin.string(), dropin_file));
+  if (auto file = find_dropin(mpi)) return *std::move(file);
+  throw Error(ErrorCode::unsupported,
+              fmt::format("no drop-in for {} beside {}; set CIRCOLL_DROPIN_PATH to a {}", mpi.title,
+                          fs::read_symlink("/proc/self/exe").parent_path().string(), dropin_file));
 }
 
 /// Libraries that are preloaded already, without drop-ins: the one for the program's MPI is enough.
@@ -124,7 +114,7 @@ void run_compared(const RunOptions& options) {
 
 void run(const RunOptions& options) {
   const std::string& program = options.program.front();
-  const std::string dropin = find_dropin(detect_mpi(program, named_mpi(options.mpi)));
+  const std::string dropin = dropin_for(detect_mpi(program, mpi_named(options.mpi)));
   // Ours first, so that it comes before other tools.
   setenv("LD_PRELOAD", (dropin + other_preloads()).c_str(), 1);
   std::vector<char*> argv;
