@@ -38,7 +38,8 @@ struct LaunchOptions {
 [[nodiscard]] std::vector<std::string> launch_command(const Launcher& launcher, long ranks,
                                                       const LaunchOptions& options,
                                                       const std::vector<std::string>& program);
-/// Why this launcher would start nothing here, as a sentence that says what to do; empty if nothing is known against it.
+/// Why this launcher would start nothing here. The sentence says what to do; it is empty if nothing is known against
+/// it.
 [[nodiscard]] std::string refusal(const Launcher& launcher);
 
 /// circoll-bench for an MPI, beside this executable, in the build tree, or on PATH.

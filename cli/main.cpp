@@ -66,7 +66,10 @@ int run(int argc, char** argv) {
   add_plot(app, context);
   add_guidelines(app, context);
   add_tune(app, context);
+  add_doctor(app, context);
   add_explain(app, context);
+  add_export(app, context);
+  add_check(app, context);
   add_calibrate(app, context);
   try {
     app.parse(argc, argv);

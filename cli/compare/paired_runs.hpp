@@ -25,8 +25,8 @@ struct RunReports {
   std::vector<ProgramReport> without{}, with{};
 };
 
-/// Starts the program 2 * runs times, in the order native, Circoll, Circoll, native and so on, so that a machine that
-/// gets slower or faster meanwhile favours neither. Tells on standard error what it does. Both kinds run under the
+/// Starts the program 2 * runs times, in the order native, Circoll, Circoll, native and so on. A machine that gets
+/// slower or faster meanwhile favours neither. Tells on standard error what it does. Both kinds run under the
 /// drop-in, which measures; the native ones have CIRCOLL_POLICY=native. Throws Error if a run fails or reports nothing.
 [[nodiscard]] RunReports run_in_turns(const PairedRuns& options);
 

@@ -34,7 +34,7 @@ class ShardFile {
   [[nodiscard]] std::size_t parts() const { return result_.parts.size(); }
   /// Adds the result of an item, as JSON.
   void add(std::int64_t item, const std::string& json);
-  /// Adds a fact of where it ran; one that is known already, of an earlier start, gets the new one behind it.
+  /// Adds a fact of where it ran. One that an earlier start has noted gets the new one behind it.
   void note(const std::string& name, const std::string& value);
   void save();
   /// Says that nothing is left to do.

@@ -12,6 +12,7 @@
 
 #include "interpose/estimate.hpp"
 #include "interpose/event.hpp"
+#include "interpose/learned_rows.hpp"
 
 namespace circoll::interpose {
 
@@ -20,7 +21,8 @@ struct RunFacts {
   int ranks = 1;    ///< of MPI_COMM_WORLD
   std::string mpi;  ///< the MPI library and its version
   Library library = Library::mpich;
-  Machine machine{};  ///< of the predicted times
+  Machine machine{};      ///< of the predicted times
+  std::string profile{};  ///< the file that "auto" goes by, or why there is none; empty: nobody asked
   /// Of messages between ranks of one node. A rank that has others on its node counts.
   struct Node {
     int ranks = 0;
@@ -31,7 +33,8 @@ struct RunFacts {
     std::string reason;     ///< why the others do not reach them
     std::string reading_reason;
   } node{};
-  std::vector<double> program_s{};  ///< seconds from MPI_Init to MPI_Finalize, of each rank
+  std::vector<double> program_s{};   ///< seconds from MPI_Init to MPI_Finalize, of each rank
+  std::optional<Learned> learned{};  ///< of all ranks, if anything was to be learned
 };
 
 /// Adds up ledgers. docs/reporting.md describes what comes out.

@@ -83,6 +83,7 @@ std::string Report::json() const {
                     {"mpi", facts_.mpi},
                     {"ranks", facts_.ranks},
                     {"machine", facts_.machine.name},
+                    {"profile", facts_.profile.empty() ? Json(nullptr) : Json(facts_.profile)},
                     {"inside_nodes",
                      {{"ranks", facts_.node.ranks},
                       {"by_memory", facts_.node.by_memory},
@@ -93,7 +94,8 @@ std::string Report::json() const {
                     {"program", program()},
                     {"collectives", {{"seconds", most_inside_s_}, {"mean_s", mean_of(all_inside_s_)}}},
                     {"own", own(own_)},
-                    {"rows", std::move(rows)}};
+                    {"rows", std::move(rows)},
+                    {"learned", facts_.learned ? Json::parse(report_json(*facts_.learned)) : Json(nullptr)}};
   return report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

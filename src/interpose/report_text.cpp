@@ -57,6 +57,7 @@ std::string Report::text() const {
   add_line(text, fmt::format("{} ranks of MPI_COMM_WORLD, {}; predictions for machine '{}'", facts_.ranks, facts_.mpi,
                              facts_.machine.name));
   add_line(text, "messages inside nodes: " + inside_nodes());
+  if (!facts_.profile.empty()) add_line(text, "profile: " + facts_.profile);
   add_line(
       text,
       "calls, bytes and sizes are sums over the ranks. Times are sums over calls, of the rank where they are most:");
@@ -79,6 +80,10 @@ std::string Report::text() const {
       add_row(text, "collective", "served by", "calls", "bytes", "time", "predicted", "native", "own/call");
     }
     add_row_to(text, estimator, key, row);
+  }
+  if (facts_.learned) {
+    add_line(text, {});
+    for (const std::string& line : report_lines(*facts_.learned)) add_line(text, line);
   }
   add_line(text, {});
   for (const std::string& line : summary()) add_line(text, line);

@@ -1,4 +1,4 @@
-// What a campaign has found: rules, and what the program would gain by them.
+// The outcome of a campaign: rules, and what the program would gain by them.
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -170,8 +170,8 @@ void add_remarks(RunComparison& all, const Runs& without, const Runs& with) {
   if (served_calls(with) == 0) {
     all.remarks.push_back(fmt::format("in {} no call was served by Circoll", with.front().source));
   }
-  const bool pending = std::any_of(all.calls.begin(), all.calls.end(),
-                                   [](const ComparedCalls& one) { return one.mode != "blocking"; });
+  const bool pending =
+      std::any_of(all.calls.begin(), all.calls.end(), [](const ComparedCalls& one) { return one.mode != "blocking"; });
   if (pending) {
     all.remarks.emplace_back(
         "of calls that do not block it is the time to begin them; what they save or cost later is in the program's");
@@ -197,9 +197,8 @@ void add_advice(RunComparison& all, const std::string& report, double least_effe
     return;
   }
   for (const auto& [collective, lost_s] : slower_collectives(all.calls, least_effect)) {
-    all.advice.push_back(
-        fmt::format("Set {}=native: with Circoll {} took {:.3g} s more.", variable_of(collective),
-                    to_string(collective), lost_s));
+    all.advice.push_back(fmt::format("Set {}=native: with Circoll {} took {:.3g} s more.", variable_of(collective),
+                                     to_string(collective), lost_s));
   }
   if (all.share_with().value_or(1) >= negligible_share) {
     all.advice.push_back(
@@ -214,10 +213,14 @@ void add_advice(RunComparison& all, const std::string& report, double least_effe
 
 std::string_view to_string(Change change) {
   switch (change) {
-    case Change::faster: return "faster";
-    case Change::slower: return "slower";
-    case Change::same: return "same";
-    case Change::missing: break;
+    case Change::faster:
+      return "faster";
+    case Change::slower:
+      return "slower";
+    case Change::same:
+      return "same";
+    case Change::missing:
+      break;
   }
   return "-";
 }

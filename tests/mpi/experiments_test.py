@@ -62,4 +62,10 @@ with tempfile.TemporaryDirectory() as name:
         expect("Geometric means" in text and (netbed / "4x4.svg").exists(), "a table and a picture of the network")
         rows = rows_of(netbed / "4x4.1.json")
         expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), "all correct on the network")
+        native = pathlib.Path(name) / "native"
+        text = run("native", native, "--collectives", "bcast,allgather")
+        cells = json.loads((native / "native.json").read_text(encoding="utf-8"))["cells"]
+        expect("default / with" in text and {cell["collective"] for cell in cells} == {"bcast", "allgather"} and len(cells) == 4,
+               "native calls without and with the file")
+        expect((native / "tuned.conf").exists() and (native / "check.txt").exists(), "a file for Open MPI, checked")
 sys.exit(1 if failures else 0)

@@ -14,14 +14,14 @@
 
 namespace circoll {
 
-/// Calls of a program that are measured as one, of a collective, a communicator's size and a power of two of bytes.
+/// Calls of a program that are measured as one: of a collective, a communicator's size and a size class.
 struct CampaignCell {
   Collective collective = Collective::barrier;
   Rank p = 1;
   Count bytes = 0;       ///< of the whole vector, in the mean over the calls
   double program_s = 0;  ///< that the program spent in them, mean over its ranks
   double calls = 0;      ///< likewise
-  /// What served them in the program, with the calls of each, mean over the ranks.
+  /// The algorithms that served them in the program, with the calls of each, mean over the ranks.
   std::vector<std::pair<std::string, double>> ran{};
   std::vector<std::string> candidates{};  ///< "native" and algorithms with parameters, to be measured in turns
 

@@ -1,4 +1,4 @@
-// Shards are parts of a long command's work, done one by one, perhaps on many machines, and put together in the end.
+// Shards are parts of a long command's work, done one by one and put together in the end.
 #pragma once
 
 #include <cstdint>
