@@ -112,16 +112,14 @@ void finish_campaign(const std::vector<std::pair<std::int64_t, std::string>>& te
                                  : "nothing was measured");
   }
   std::vector<CampaignCell> cells;
-  double covered_s = 0;
-  for (const auto& [number, cell] : parts.cells) {
-    cells.push_back(cell);
-    covered_s += cell.program_s;
-  }
+  for (const auto& [number, cell] : parts.cells) cells.push_back(cell);
   const CampaignResult result = evaluate(cells, parts.launches,
                                          {.margin = std::strtod(value_of(work, "margin").c_str(), nullptr),
                                           .in_every_launch = value_of(work, "in_every_launch") == "yes"});
+  double covered_s = 0;
+  for (const CellGain& gain : result.gains) covered_s += gain.cell.program_s;
   const std::string about = fmt::format("the calls of {}, {} launches of {} cells; {}", value_of(work, "report"),
-                                        parts.launches.size(), parts.cells.size(), value_of(work, "mpi"));
+                                        parts.launches.size(), result.gains.size(), value_of(work, "mpi"));
   const std::string rules = rules_json(result.rules, measured_operator(parts.launches.front()), {.about = about});
   if (output.empty()) {
     print(rules);
@@ -130,6 +128,11 @@ void finish_campaign(const std::vector<std::pair<std::int64_t, std::string>>& te
   write_file(output, rules);
   std::string text = table_of(result);
   if (parts.failed > 0) text += fmt::format("{} launches failed; the last one {}\n", parts.failed, parts.failure);
+  if (result.gains.size() < cells.size()) {
+    text += fmt::format(
+        "{} kinds of calls have no time: a rank came late to every repetition. --sync barrier asks for no time\n",
+        cells.size() - result.gains.size());
+  }
   const double program_s = std::strtod(value_of(work, "program_s").c_str(), nullptr);
   text += fmt::format(
       "{}: rules for calls that took {} of the {} that the program spent in collectives\n"
