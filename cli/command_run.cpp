@@ -17,6 +17,7 @@
 #include "core/environment.hpp"
 #include "launcher.hpp"
 #include "linked_mpi.hpp"
+#include "process.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -30,23 +31,9 @@ struct RunOptions {
   PairedRuns runs;
 };
 
-/// The file that execvp would run, for reading what it is linked to.
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::string_view directory = rest.substr(0, rest.find(':'));
-    rest = directory.size() == rest.size() ? std::string_view{} : rest.substr(directory.size() + 1);
-    std::string candidate = fmt::format("{}/{}", directory, name);
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return name;
-}
-
 /// The MPI that the program is linked to. For interpreters and scripts the user says it, or the launcher.
 const MpiLibrary& detect_mpi(const std::string& program, const MpiLibrary* said) {
-  const MpiLibrary* const linked = linked_mpi(find_program(program));
+  const MpiLibrary* const linked = linked_mpi(program_file(program).value_or(program));
   if (linked == &standard_abi) {
     throw Error(ErrorCode::unsupported,
                 fmt::format("'{}' is linked to {}, for which there is no drop-in; link it to Open MPI or MPICH itself",
