@@ -155,7 +155,7 @@ class Running {
   }
 
   /// Daemons that a launcher leaves behind may hold the pipes open.
-  bool exited() {
+  bool exited() const {
     siginfo_t info{};
     return waitid(P_PID, static_cast<id_t>(child_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child_;
   }

@@ -49,7 +49,7 @@ Learned some() {
       LearnedKey key = key_of(Collective::allreduce, 4, 64);
       key.exact = exact;
       key.idempotent = idempotent;
-      learned.add(key, row_of(exact ? "recursive_doubling" : "circulant"));
+      learned.add(key, row_of(exact ? "recursive_doubling" : "binomial"));
     }
   }
   LearnedKey key = key_of(Collective::reduce, 4, 64);
