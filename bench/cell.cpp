@@ -36,7 +36,8 @@ class Workload {
     counts_.assign(static_cast<std::size_t>(size_), count);
     displs_.resize(counts_.size());
     for (std::size_t i = 0; i < displs_.size(); ++i) displs_[i] = static_cast<Count>(i) * count;
-    fill();
+    // Simulated ranks may have large vectors in common. Results are compared where they have their own only.
+    if (mpi::keeps_contents(send_.size())) fill();
     call_ = {.collective = collective,
              .sendbuf = send_.data(),
              .recvbuf = recv_.data(),
@@ -95,7 +96,6 @@ class Workload {
 
   /// Element values 1 .. 4 in every type of integers and floating-point numbers (other types: bytes of them).
   void fill() {
-    if (!mpi::keeps_contents(send_.size())) return;
     const std::size_t extent = extent_bytes(type_);
     for (std::size_t i = 0; i * extent < send_.size(); ++i) {
       // Mixed: blocks that change places must show.

@@ -36,7 +36,7 @@ std::vector<std::string> files_in(const std::string& directory, const ProfileKey
   std::sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
     return std::pair(a != own, a) < std::pair(b != own, b);
   });
-  for (std::string& name : names) name = directory + "/" + name;
+  for (std::string& name : names) name.insert(0, directory + "/");
   return names;
 }
 
@@ -92,7 +92,7 @@ ProfileSetting profile_setting() {
   if (value == "off") return {.off = "CIRCOLL_PROFILE is off"};
   for (const std::string name : {"CIRCOLL_NODE", "CIRCOLL_NODE_COPY"}) {
     const std::string way = environment(name).value_or("auto");
-    if (way != "auto") return {.off = name + " is " + way};
+    if (way != "auto") return {.off = std::string(name).append(" is ").append(way)};
   }
   return {.path = value == "auto" ? "" : value};
 }
