@@ -51,7 +51,7 @@ class Calls {
     const int block = std::max(1, whole / size_);
     double* const send = send_.data();
     double* const recv = recv_.data();
-    const MPI_Comm comm = MPI_COMM_WORLD;
+    MPI_Comm comm = MPI_COMM_WORLD;
     switch (cell.collective) {
       case 0:
         MPI_Allreduce(send, recv, whole, MPI_DOUBLE, MPI_SUM, comm);
@@ -149,24 +149,27 @@ void measure(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Options options;
-  CLI::App app("Times calls of eight collectives in random order, each call from a barrier on.",
-               "circoll-random-calls");
-  app.add_option("--calls", options.calls, "of each collective and size")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 30000));
-  app.add_option("--learned", options.learned, "calls after which later_median_us begins")->capture_default_str();
-  app.add_option("--seed", options.seed, "of the order")->capture_default_str();
-  app.add_option("--bytes", options.bytes, "sizes of the whole vector")->delimiter(',')->capture_default_str();
-  app.add_option("file", options.file, "for the result, JSON")->required();
-  CLI11_PARSE(app, argc, argv);
-  MPI_Init(&argc, &argv);
   try {
+    Options options;
+    CLI::App app("Times calls of eight collectives in random order, each call from a barrier on.",
+                 "circoll-random-calls");
+    app.add_option("--calls", options.calls, "of each collective and size")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 30000));
+    app.add_option("--learned", options.learned, "calls after which later_median_us begins")->capture_default_str();
+    app.add_option("--seed", options.seed, "of the order")->capture_default_str();
+    app.add_option("--bytes", options.bytes, "sizes of the whole vector")->delimiter(',')->capture_default_str();
+    app.add_option("file", options.file, "for the result, JSON")->required();
+    CLI11_PARSE(app, argc, argv);
+    MPI_Init(&argc, &argv);
     measure(options);
+    MPI_Finalize();
+    return 0;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "circoll-random-calls: %s\n", e.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (initialized != 0) MPI_Abort(MPI_COMM_WORLD, 1);
+    return 1;
   }
-  MPI_Finalize();
-  return 0;
 }

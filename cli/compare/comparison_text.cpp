@@ -17,7 +17,7 @@ std::string percent(std::optional<double> share) { return share ? fmt::format("{
 /// "1.23 s (1.20 s to 1.31 s)"
 std::string readable(const RunTimes& times) {
   if (times.runs == 0) return "-";
-  const std::string middle = readable_time(times.median_s);
+  std::string middle = readable_time(times.median_s);
   if (times.runs == 1) return middle;
   return fmt::format("{} ({} to {})", middle, readable_time(times.least_s), readable_time(times.most_s));
 }
@@ -82,32 +82,35 @@ Json or_null(std::optional<double> value) { return value ? Json(*value) : Json(n
 
 }  // namespace
 
-std::string comparison_text(const RunComparison& all) {
+std::string comparison_text(const RunComparison& comparison) {
   std::string text = row("", "calls", "without Circoll", "with Circoll", "");
-  text += row("program, MPI_Init to MPI_Finalize", "", readable(all.program_without), readable(all.program_with),
-              verdict(all.program, all.program_without, all.program_with));
-  text += row("in collectives", "", readable(all.collectives_without), readable(all.collectives_with),
-              verdict(all.collectives, all.collectives_without, all.collectives_with));
-  text += row("  share of the program's time", "", percent(all.share_without()), percent(all.share_with()), "");
-  for (const ComparedCalls& one : all.calls) {
+  text += row("program, MPI_Init to MPI_Finalize", "", readable(comparison.program_without),
+              readable(comparison.program_with),
+              verdict(comparison.program, comparison.program_without, comparison.program_with));
+  text += row("in collectives", "", readable(comparison.collectives_without), readable(comparison.collectives_with),
+              verdict(comparison.collectives, comparison.collectives_without, comparison.collectives_with));
+  text += row("  share of the program's time", "", percent(comparison.share_without()),
+              percent(comparison.share_with()), "");
+  for (const ComparedCalls& one : comparison.calls) {
     const std::string calls =
         one.calls == one.calls_with || one.calls_with == 0 ? std::to_string(one.calls) : std::to_string(one.calls_with);
     std::string last = verdict(one.change, one.without, one.with);
     if (one.calls_with > 0 && one.native_calls == one.calls_with) last += ", native in both";
     text += row("  " + name_of(one), calls, readable(one.without), readable(one.with), last);
   }
-  text += "Times are measured, and means over the ranks" +
-          std::string(all.collectives_without.runs > 1 ? "; of several runs the median (least to most).\n" : ".\n");
-  text += "\n" + answer(all);
-  for (const std::string& remark : all.remarks) text += "Note: " + remark + ".\n";
-  if (!all.advice.empty()) text += "\nWhat to do next:\n";
-  for (const std::string& advice : all.advice) text += "  " + advice + "\n";
+  text +=
+      "Times are measured, and means over the ranks" +
+      std::string(comparison.collectives_without.runs > 1 ? "; of several runs the median (least to most).\n" : ".\n");
+  text += "\n" + answer(comparison);
+  for (const std::string& remark : comparison.remarks) text += "Note: " + remark + ".\n";
+  if (!comparison.advice.empty()) text += "\nWhat to do next:\n";
+  for (const std::string& advice : comparison.advice) text += "  " + advice + "\n";
   return text;
 }
 
-std::string comparison_json(const RunComparison& all) {
+std::string comparison_json(const RunComparison& comparison) {
   Json calls = Json::array();
-  for (const ComparedCalls& one : all.calls) {
+  for (const ComparedCalls& one : comparison.calls) {
     calls.push_back({{"collective", to_string(one.collective)},
                      {"comm_size", one.comm_size == 0 ? Json(nullptr) : Json(one.comm_size)},
                      {"mode", one.mode},
@@ -121,18 +124,18 @@ std::string comparison_json(const RunComparison& all) {
   }
   const Json document{{"circoll_comparison", 1},
                       {"program",
-                       {{"without", json_of(all.program_without)},
-                        {"with", json_of(all.program_with)},
-                        {"change", to_string(all.program)}}},
+                       {{"without", json_of(comparison.program_without)},
+                        {"with", json_of(comparison.program_with)},
+                        {"change", to_string(comparison.program)}}},
                       {"collectives",
-                       {{"without", json_of(all.collectives_without)},
-                        {"with", json_of(all.collectives_with)},
-                        {"share_without", or_null(all.share_without())},
-                        {"share_with", or_null(all.share_with())},
-                        {"change", to_string(all.collectives)}}},
+                       {{"without", json_of(comparison.collectives_without)},
+                        {"with", json_of(comparison.collectives_with)},
+                        {"share_without", or_null(comparison.share_without())},
+                        {"share_with", or_null(comparison.share_with())},
+                        {"change", to_string(comparison.collectives)}}},
                       {"calls", calls},
-                      {"remarks", all.remarks},
-                      {"advice", all.advice}};
+                      {"remarks", comparison.remarks},
+                      {"advice", comparison.advice}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
