@@ -15,7 +15,7 @@ QUICK = ["--reps", "3", "--seconds", "0.01", "--sync", "barrier"]
 # Functions of Open MPI that are not called as the algorithms are.
 FUNCTIONS = {"split_binary_tree": "split_bintree", "binary_tree": "bintree", "recursive_doubling": "recursivedoubling", 
              "segmented_ring": "ring_segmented", "rabenseifner": "redscat_allgather", "neighbor": "neighborexchange",
-             "modified_bruck": "bruck", ("alltoall", "linear"): "basic_linear", ("allgather", "linear"): "basic_linear"}
+             "modified_bruck": "bruck", "two_proc": "two_procs", ("alltoall", "linear"): "basic_linear", ("allgather", "linear"): "basic_linear"}
 
 
 def run(np, command, **variables):

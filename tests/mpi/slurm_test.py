@@ -15,7 +15,8 @@ import slurm_machine
 from launching import end, expect
 
 mpi, circoll, bench, shim, program = sys.argv[1:6]
-STARTS = {"openmpi": "srun --mpi=pmix -n {np}", "mpich": "srun --mpi=pmi2 -n {np}"}
+# Under Debian's Slurm srun --mpi=pmix ends the ranks of Debian's Open MPI at once (SIGKILL).
+STARTS = {"openmpi": "mpirun.openmpi --oversubscribe --bind-to none -np {np}", "mpich": "srun --mpi=pmi2 -n {np}"}
 LAUNCHES = 2
 
 if slurm_machine.missing():
