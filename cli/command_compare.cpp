@@ -24,6 +24,7 @@ struct CompareOptions {
 
 std::vector<ProgramReport> read_reports(const std::vector<std::string>& files) {
   std::vector<ProgramReport> reports;
+  reports.reserve(files.size());
   for (const std::string& file : files) reports.push_back(report_from_json(select::read_text_file(file), file));
   return reports;
 }

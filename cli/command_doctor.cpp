@@ -140,6 +140,7 @@ void examine(const DoctorOptions& options, Context& context) {
   const Findings missing = examine_launchers(options.mpi, launchers);
   system.insert(system.end(), missing.begin(), missing.end());
   std::vector<LibraryExamination> libraries;
+  libraries.reserve(launchers.size());
   for (const Launcher& launcher : launchers) libraries.push_back(examine_library(launcher, options.ranks));
   soften(libraries);
   bool wrong = any_wrong(system);

@@ -51,6 +51,7 @@ std::vector<std::int64_t> grid_of(const std::string& text, std::int64_t least, s
 
 std::vector<Collective> chosen(const std::vector<std::string>& names) {
   std::vector<Collective> collectives;
+  collectives.reserve(names.size());
   for (const std::string& name : names) collectives.push_back(*collective_from_string(name));
   return collectives;
 }

@@ -105,6 +105,7 @@ bool is_asked(const GuidelineOptions& options, const Finding& finding) {
 void export_fixes(const GuidelineOptions& options, const std::vector<GuidelineRun>& runs,
                   const std::vector<Finding>& findings, const std::string& setting) {
   std::vector<const Launch*> launches;
+  launches.reserve(runs.size());
   for (const GuidelineRun& run : runs) launches.push_back(&run.launch);
   const std::string said = write_exported(
       options.exported, options.output, guideline_fixes(runs, findings, options.test, options.exported.library()),

@@ -49,6 +49,7 @@ void run(const TuningOptions& options) {
                   launches.size(), launches.front().setting);
   if (options.exported.wanted()) {
     std::vector<const Launch*> all;
+    all.reserve(launches.size());
     for (const Launch& launch : launches) all.push_back(&launch);
     print(write_exported(options.exported, options.output, cells, all, about));
     return;

@@ -29,7 +29,7 @@ Forced::Forced(std::vector<Setting> settings) : settings_(std::move(settings)) {
     if (variable != nullptr) before_.push_back({setting.variable, variable->read()});
   }
   if (!chosen_at_creation()) {
-    static const MPI_Comm common = new_communicator();
+    static MPI_Comm common = new_communicator();
     comm_ = common;
     return;
   }

@@ -62,6 +62,7 @@ int value_or(const std::string& name, int fallback) {
 /// The combinations that an operator of ours was called for.
 long combinations = 0;
 
+// NOLINTNEXTLINE(readability-non-const-parameter): MPI_User_function
 extern "C" void combine_and_count(void* in, void* inout, int* length, MPI_Datatype* /*type*/) {
   ++combinations;
   for (int i = 0; i < *length; ++i) static_cast<int*>(inout)[i] += static_cast<const int*>(in)[i];

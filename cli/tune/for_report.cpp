@@ -274,7 +274,7 @@ void tune_for_report(const TuneForOptions& given, const std::string& output) {
 }
 
 std::shared_ptr<TuneForOptions> add_tune_for(CLI::App& command) {
-  const auto options = std::make_shared<TuneForOptions>();
+  auto options = std::make_shared<TuneForOptions>();
   options->campaign.machine = default_machine();
   const auto add = [&](const char* name, auto& value, const char* what) {
     return command.add_option(name, value, what)->group("Tuning for a program (--for)");

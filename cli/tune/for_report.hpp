@@ -40,7 +40,7 @@ struct TuneForOptions {
 void read_shared_options(const CLI::App& command, TuneForOptions& options);
 
 /// Does what the options ask for. `output`: the file of rules, or of a shard's results.
-void tune_for_report(const TuneForOptions& options, const std::string& output);
+void tune_for_report(const TuneForOptions& given, const std::string& output);
 
 /// The program whose report was read, the campaign, and the options with what was left to be found out.
 struct PlannedCampaign {
@@ -55,9 +55,9 @@ struct PlannedCampaign {
 
 /// A launch of the bench as a part of a shard, as JSON, and read again.
 [[nodiscard]] std::string campaign_part(const CampaignCell& cell, const CampaignItem& item, const std::string& bench);
-/// Puts measured parts together: writes rules, or prints them if `output` is empty, and says what the program gains.
-/// Throws Error(parse) if a part is none of a campaign.
-void finish_campaign(const std::vector<std::pair<std::int64_t, std::string>>& parts, const ShardedWork& work,
+/// Puts measured parts together, of which these are the texts. Writes rules, or prints them if `output` is empty, and
+/// says what the program gains. Throws Error(parse) if a part is none of a campaign.
+void finish_campaign(const std::vector<std::pair<std::int64_t, std::string>>& texts, const ShardedWork& work,
                      const std::string& output);
 
 }  // namespace circoll::cli

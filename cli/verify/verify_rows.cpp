@@ -167,6 +167,7 @@ std::vector<VerifyRow> combined_rows(const std::vector<ShardResult>& shards) {
     throw Error(ErrorCode::parse, fmt::format("a part of the shards is no result of verify: {}", error.what()));
   }
   std::vector<VerifyRow> rows;
+  rows.reserve(by_number.size());
   for (auto& [number, row] : by_number) rows.push_back(std::move(row));
   return rows;
 }

@@ -15,6 +15,7 @@
 namespace circoll::cli {
 
 /// One algorithm: what was proven, or why not.
+// NOLINTNEXTLINE(bugprone-exception-escape): values of nlohmann's are moved without exceptions
 struct VerifyRow {
   std::string id{};
   std::int64_t instances = 0;

@@ -54,7 +54,7 @@ struct Condition {
 };
 
 /// The condition of a key, as a version reads it. Blanks in it count for nothing.
-[[nodiscard]] Condition condition_of(std::string_view key, Version version);
+[[nodiscard]] Condition condition_of(std::string_view text, Version version);
 /// True for tests that MPICH makes when a communicator is created, and need no message.
 [[nodiscard]] bool is_of_communicator(Test test);
 

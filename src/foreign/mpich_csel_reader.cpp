@@ -69,7 +69,7 @@ class SelectionFile final : public TuningFile {
     const Node& leaf = selection_.at(found.node);
     verdict.algorithm = short_name(leaf.condition.word);
     for (const auto& [key, value] : leaf.parameters)
-      verdict.parameters += (verdict.parameters.empty() ? "" : ", ") + key + " " + value;
+      verdict.parameters.append(verdict.parameters.empty() ? "" : ", ").append(key).append(" ").append(value);
     verdict.rule = through + rule_of(found);
     for (const std::string& wrong : wrong_calls(needs_of(leaf.condition.word), call))
       verdict.notes.push_back("MPICH calls it without a check, and it is wrong here: " + wrong);

@@ -36,6 +36,7 @@ std::vector<Call> placed(Collective collective, Rank p, std::span<const Rule> ru
   }
   make_ascending(per_node, 1, p);
   std::vector<Call> calls;
+  calls.reserve(per_node.size());
   for (const Rank c : per_node) {
     calls.push_back({.collective = collective, .ranks = p, .nodes = (p + c - 1) / c, .ranks_per_node = c});
   }

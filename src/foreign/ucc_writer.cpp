@@ -159,7 +159,7 @@ Written write_ucc(std::span<const Rule> rules, const Reader& reader, const Expor
     head += "# - " + loss + "\n";
   }
   written.exported.files.push_back({.text = head + body});
-  written.exported.use.push_back(
+  written.exported.use.emplace_back(
       "UCC_CONFIG_FILE={} mpirun -x UCC_CONFIG_FILE --mca coll_ucc_enable 1 --mca coll_ucc_priority 100 ./program");
   return written;
 }

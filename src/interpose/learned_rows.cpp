@@ -140,7 +140,8 @@ std::vector<std::string> report_lines(const Learned& learned) {
                   readable_time(learned.in_collectives_s, ""), readable_time(learned.tried_s, ""), share,
                   readable_time(learned.saved_s(), ""))};
   if (learned.rows.empty()) return lines;
-  lines.push_back("ranks: of the communicator; gain: time without learning / now; tried: time / the best one's then");
+  lines.emplace_back(
+      "ranks: of the communicator; gain: time without learning / now; tried: time / the best one's then");
   lines.push_back(fmt::format("{:>5} {:<20} {:<18} {:>9}  {:<28} {:>6} {:>8} {:>8}", "ranks", "collective", "bytes",
                               "calls", "serves now", "gain", "saved", "spent"));
   for (const auto& [key, row] : learned.rows) {

@@ -147,7 +147,8 @@ std::optional<std::size_t> Learner::known_best(const LearnedKey& key, std::vecto
   if (same == candidates.end()) {
     if (use == "native") return std::nullopt;  // not among them where sums round
     Selection selection = parse_selection(key.collective, use);
-    candidates.push_back({.choice = choice_of(selection), .selection = std::move(selection), .name = use});
+    const mpi::InternedChoice* const choice = choice_of(selection);
+    candidates.push_back({.choice = choice, .selection = std::move(selection), .name = use});
     return candidates.size() - 1;
   }
   return static_cast<std::size_t>(same - candidates.begin());
@@ -249,7 +250,7 @@ Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& u
 
 Learner::Turn Learner::turn(const mpi::Call& call, const mpi::InternedChoice& unlearned) {
   const Found found = find(call, unlearned);
-  if (found.known.group == nullptr) return {.choice = &unlearned};
+  if (found.known.group == nullptr || found.calls == nullptr) return {.choice = &unlearned};
   LearnedGroup& group = *found.known.group;
   if (group.passing > 0) {
     --group.passing;

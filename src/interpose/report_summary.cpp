@@ -84,14 +84,15 @@ std::vector<std::string> Report::summary() const {
   }
   if (groups.size() > most_rows) lines.push_back(fmt::format("  the rest in {} others", groups.size() - most_rows));
   if (pending)
-    lines.push_back("  of calls that do not block this is the time to begin them; waiting for them is not in it");
+    lines.emplace_back("  of calls that do not block this is the time to begin them; waiting for them is not in it");
   if (program_s > 0 && inside_s < negligible_share * program_s && !pending) {
-    lines.push_back("next: nothing; faster collectives would not be noticed in this program");
+    lines.emplace_back("next: nothing; faster collectives would not be noticed in this program");
   } else if (native_calls == calls) {
-    lines.push_back("next: all calls were native; run it with Circoll, and then: circoll compare THIS.json THAT.json");
+    lines.emplace_back(
+        "next: all calls were native; run it with Circoll, and then: circoll compare THIS.json THAT.json");
   } else {
-    lines.push_back("next: has it helped? run it with CIRCOLL_POLICY=native CIRCOLL_REPORT=FILE.json, and compare:");
-    lines.push_back("  circoll compare NATIVE.json CIRCOLL.json; circoll tune --for CIRCOLL.json tunes these calls");
+    lines.emplace_back("next: has it helped? run it with CIRCOLL_POLICY=native CIRCOLL_REPORT=FILE.json, and compare:");
+    lines.emplace_back("  circoll compare NATIVE.json CIRCOLL.json; circoll tune --for CIRCOLL.json tunes these calls");
   }
   return lines;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -49,7 +50,7 @@ std::map<Key, Sums> cells_of(const ProgramReport& report) {
 /// The bytes of the vector, or nothing if they are too many for one.
 std::optional<Count> vector_bytes(Collective collective, Rank p, double mean_bytes) {
   if (!(mean_bytes * static_cast<double>(p) < 1e18)) return std::nullopt;
-  return Amounts::of_reported(collective, p, static_cast<Count>(mean_bytes + 0.5)).vector_bytes();
+  return Amounts::of_reported(collective, p, static_cast<Count>(std::llround(mean_bytes))).vector_bytes();
 }
 
 /// True if an algorithm of the report may be a candidate: it is known here, and can serve the call.
