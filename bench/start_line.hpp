@@ -12,9 +12,9 @@
 namespace circoll::bench {
 
 enum class Sync {
-  automatic,  ///< clock, or barrier where a node has more ranks than processors, or other programs keep them from being in time
-  clock,    ///< at a time on the synchronised clock (ReproMPI); a repetition is invalid if a rank came late
-  barrier,  ///< after a native barrier, which the ranks leave one after another
+  automatic,  ///< clock, or barrier where a node has more ranks than processors, or most starts are late
+  clock,      ///< at a time on the synchronised clock (ReproMPI); a repetition is invalid if a rank came late
+  barrier,    ///< after a native barrier, which the ranks leave one after another
 };
 
 /// Seconds from the start to the end of the last rank; barrier: the longest that a rank was in it.
