@@ -21,10 +21,14 @@ struct Context {
   int exit_code = exit_ok;  ///< set by callbacks whose outcome is bad
 };
 
+void add_check(CLI::App& app, Context& context);
 void add_combine(CLI::App& app, Context& context);
+void add_compare(CLI::App& app, Context& context);
 void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
 void add_faults(CLI::App& app, Context& context);
 void add_guidelines(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);

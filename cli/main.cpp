@@ -62,10 +62,14 @@ int run(int argc, char** argv) {
   add_run(app, context);
   add_verify(app, context);
   add_combine(app, context);
+  add_compare(app, context);
   add_plot(app, context);
   add_guidelines(app, context);
   add_tune(app, context);
+  add_doctor(app, context);
   add_explain(app, context);
+  add_export(app, context);
+  add_check(app, context);
   add_faults(app, context);
   add_calibrate(app, context);
   try {
