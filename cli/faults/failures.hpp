@@ -22,7 +22,7 @@ struct FailureRequest {
   bool ahead = false;                         ///< survivors go on until they have to wait
 };
 
-/// What a failure leaves after k rounds.
+/// A failure after k rounds, and what it leaves.
 struct Failure {
   std::vector<Rank> failed{};
   std::uint32_t k = 0;

@@ -39,7 +39,7 @@ bool not_full(const FailureOutcome& o, Rank /*f*/) { return !is_full(o.what); }
 bool copied(const FailureOutcome& o, Rank /*f*/) { return o.copies > 0; }
 bool mixed(const FailureOutcome& o, Rank /*f*/) { return o.what == FailureClass::mix; }
 
-/// The rounds until every rank has its part of the result, in an allreduce that ends with as many of spreading.
+/// The rounds of the first phase, where the second has as many: every rank has its part of the result after it.
 std::uint32_t half(const FaultAnalysis& analysis) { return analysis.rounds() / 2; }
 
 bool halving_unique(Rank p) {
@@ -69,8 +69,8 @@ bool tree_depends(Rank p) {
   }
   return false;
 }
-/// True if the failure of any rank but 0 is FULL, at every k at which it has sent its sum, or has not: if and only if
-/// `full`.
+/// True if failures of ranks other than 0 are FULL if and only if `full`.
+/// Those count of ranks that have sent their sum, or have not, as `has_sent` says.
 bool tree_is_full(Rank p, bool has_sent, bool full) {
   const FaultAnalysis analysis = analysis_of("allreduce/binomial", p);
   for (std::uint32_t k = 0; k <= analysis.rounds(); ++k) {
