@@ -6,10 +6,13 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "circoll/machine.hpp"
+#include "circoll/picture.hpp"
 #include "commands.hpp"
 #include "core/text.hpp"
 #include "faults/failures.hpp"
 #include "faults/faults_page.hpp"
+#include "faults/repairs.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -20,9 +23,12 @@ struct FaultsOptions {
   std::string round = "all";
   std::string keep = "buf";
   std::string plot;
+  std::string machine_file;
+  Count bytes = 1 << 20;
   FailureRequest request{};
   bool json = false;
   bool page = false;
+  bool repair = false;
 };
 
 std::int64_t number_in(const std::string& text, std::string_view option) {
@@ -66,11 +72,28 @@ void check_root(const FailureRequest& request, Collective collective) {
 }
 
 void rank_algorithms_of(const FaultsOptions& o, Collective collective) {
-  if (o.failed != "all" || o.round != "all" || !o.plot.empty() || o.request.orders)
+  if (o.failed != "all" || o.round != "all" || !o.plot.empty() || o.request.orders || o.repair)
     throw Error(ErrorCode::invalid_argument,
-                "--failed, --round, --orders and --plot are about one algorithm: name it, as in allreduce/ring");
+                "--failed, --round, --orders, --repair and --plot are about one algorithm: name it, as in "
+                "allreduce/ring");
   const std::vector<LossSummary> ranking = rank_by_losses(collective, o.request);
   print(o.json ? losses_json(collective, o.request, ranking) : losses_table(collective, o.request, ranking));
+}
+
+void repairs(const FaultsOptions& o) {
+  if (o.request.orders || o.request.ahead)
+    throw Error(ErrorCode::invalid_argument, "--repair is about the ends of rounds: without --orders and --ahead");
+  const Machine machine = o.machine_file.empty() ? Machine{} : read_machine(o.machine_file);
+  const std::vector<WayOn> ways = find_ways_on(o.request, o.bytes, machine);
+  if (o.plot.empty()) {
+    print(o.json ? ways_on_json(o.request, o.bytes, machine, ways) : ways_on_table(o.request, o.bytes, machine, ways));
+    return;
+  }
+  if (ways.size() != 1)
+    throw Error(ErrorCode::invalid_argument, "a drawing shows one repair: give --failed and --round");
+  const Repair& repair = ways.front().repair;
+  if (repair.ranks.empty()) throw Error(ErrorCode::unsupported, "there is no repair to draw: " + repair.why);
+  write_file(o.plot, to_svg(repair.ranks));
 }
 
 void faults(FaultsOptions& o) {
@@ -90,6 +113,10 @@ void faults(FaultsOptions& o) {
   FailureRequest& request = o.request;
   request.selection = parse_selection(o.what);
   check_root(request, request.selection.collective);
+  if (o.repair) {
+    repairs(o);
+    return;
+  }
   const Failures failures = find_failures(request);
   if (!o.plot.empty()) {
     write_file(o.plot, failures_plot(request, failures));
@@ -119,8 +146,19 @@ void add_faults(CLI::App& app, Context& /*context*/) {
   command->add_flag("--orders", options->request.orders,
                     "Also failures within round k, in every order of delivery of what the failed ranks send in it");
   command->add_flag("--ahead", options->request.ahead, "Survivors go on until they wait for those that failed");
+  command->add_flag("--repair", options->repair,
+                    "How survivors end the collective: a repair from what they hold, or a restart, whichever is "
+                    "cheaper. With one failure and one round its schedules follow");
+  command->add_option("-b,--bytes", options->bytes, "Size of the vector that --repair prices; Ki, Mi, Gi may follow")
+      ->transform(number_of_bytes())
+      ->check(CLI::Range(Count{0}, Count{1} << 50))
+      ->default_str("1Mi");
+  command->add_option("--machine", options->machine_file, "A machine file (circoll calibrate) for --repair")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "As JSON");
-  command->add_option("--plot", options->plot, "Write an SVG: a matrix of failed ranks and rounds, coloured by class")
+  command
+      ->add_option("--plot", options->plot,
+                   "Write an SVG: a matrix of failed ranks and rounds, coloured by class; with --repair its messages")
       ->type_name("FILE.svg");
   command->add_flag("--page", options->page, "Print docs/faults.md");
   command->footer(
@@ -132,7 +170,8 @@ void add_faults(CLI::App& app, Context& /*context*/) {
       "  circoll faults allreduce/recursive_doubling -p 8 --failed 2,3 --keep keep --json\n"
       "  circoll faults allreduce/binomial -p 7 --orders\n"
       "  circoll faults allreduce -p 8\n"
-      "  circoll faults allreduce/ring -p 16 --plot ring.svg");
+      "  circoll faults allreduce/ring -p 16 --plot ring.svg\n"
+      "  circoll faults allreduce/circulant_optimal -p 8 --failed 5 --keep keep --repair");
   command->callback([options] { faults(*options); });
 }
 

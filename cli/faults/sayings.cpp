@@ -39,7 +39,7 @@ bool not_full(const FailureOutcome& o, Rank /*f*/) { return !is_full(o.what); }
 bool copied(const FailureOutcome& o, Rank /*f*/) { return o.copies > 0; }
 bool mixed(const FailureOutcome& o, Rank /*f*/) { return o.what == FailureClass::mix; }
 
-/// The rounds of the first of two equally long phases; it ends with a part of the result at every rank.
+/// The rounds of the first of two equally long phases. It ends with a part of the result at every rank.
 std::uint32_t half(const FaultAnalysis& analysis) { return analysis.rounds() / 2; }
 
 bool halving_unique(Rank p) {

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/model.hpp"
 #include "circoll/schedule.hpp"
 
 namespace circoll {
@@ -67,6 +69,27 @@ struct Delivery {
   FailureOutcome outcome{};
 };
 
+/// The steps of each rank that have ended.
+using Progress = std::vector<std::vector<bool>>;
+
+/// Schedules by which survivors end a collective, from what lies in their memory.
+///
+/// Ranks keep their numbers, and failed ones have no steps. Buffers are those of the schedules before, with one more
+/// scratch buffer at most behind them. Nothing else of their scratch memory is written, and no send buffer is.
+struct Repair {
+  /// The results that survivors end with: full, from all contributions; surv, from the survivors'. Else none.
+  FailureClass goal = FailureClass::none;
+  std::string why{};              ///< the reason if the goal is none
+  std::vector<Schedule> ranks{};  ///< proven; empty if the goal is none
+  Guarantees guarantees{};        ///< of the results, as of an algorithm
+  int pieces = 0;                 ///< the most that a block is put together from
+  std::int64_t missing = 0;       ///< blocks that are left as they are, as they were contributed by failed ranks only
+  Cost cost{};                    ///< the most of a rank
+  CriticalPath path{};
+};
+/// The terms of the time of a repair, for a vector of `bytes` (terms_of in model.hpp).
+[[nodiscard]] Terms terms_of(const Repair& repair, Count bytes);
+
 /// The analysis of failures in one call. It reads the schedules of all ranks.
 ///
 /// A block is needed if a survivor's result has it; of reduce and gather, the result of a root that failed may go to
@@ -98,6 +121,13 @@ class FaultAnalysis {
 
   /// The same as after(), but the survivors go on. They stop once they wait for a rank that has failed or waits itself.
   [[nodiscard]] FailureOutcome ahead(std::uint32_t k, std::span<const Rank> failed) const;
+
+  /// A repair where after() tells what is left. All contributions are put together if they can be. Of values that only
+  /// Keep::log has, those count that still lie in memory.
+  [[nodiscard]] Repair repair_after(std::uint32_t k, std::span<const Rank> failed) const;
+  /// A repair for survivors of which each has ended these steps, in whatever order they did. Of the failed ranks'
+  /// steps nothing need be known. Throws Error(invalid_argument) if a survivor's step cannot have ended.
+  [[nodiscard]] Repair repair(const Progress& progress, std::span<const Rank> failed) const;
 
  private:
   class Impl;

@@ -9,6 +9,8 @@
 #include "circoll/error.hpp"
 #include "circoll/faults.hpp"
 #include "faults/cover.hpp"
+#include "faults/goals.hpp"
+#include "faults/repair.hpp"
 #include "faults/stage.hpp"
 #include "symbolic/contributions.hpp"
 #include "symbolic/refuted.hpp"
@@ -16,56 +18,15 @@
 namespace circoll {
 namespace {
 
+using faults::below;
+using faults::bit;
 using faults::Cover;
+using faults::Goal;
 using faults::Held;
 using faults::Known;
 using faults::Program;
 using faults::Set;
 using faults::Stage;
-
-Set bit(Rank rank) { return Set{1} << static_cast<unsigned>(rank); }
-Set below(Rank rank) { return rank >= 64 ? ~Set{0} : bit(rank) - 1; }
-
-/// Contributions that belong together in a block, and the ranks that need them.
-struct Goal {
-  Block block = 0;
-  Set all = 0;
-  std::uint64_t users = 0;
-};
-
-/// True if a root alone gets the result, which may go to another rank if it fails.
-bool is_movable(Collective collective) {
-  return collective == Collective::reduce || collective == Collective::gather || collective == Collective::gatherv;
-}
-
-/// The contributions that a rank's result of a block is made of.
-Set contributions_to(const Schedule& s, Block block) {
-  if (s.collective == Collective::scan) return below(s.shape.rank + 1);
-  if (s.collective == Collective::exscan) return below(s.shape.rank);
-  return symbolic::contributes_to_all(s.collective) ? below(s.shape.size) : bit(symbolic::contributor(s, block));
-}
-
-std::vector<Goal> goals_of(const Program& program) {
-  std::vector<Goal> goals;
-  const Schedule& any = program.of(0);
-  const bool prefix = is_prefix(any.collective);
-  const Rank p = program.size();
-  std::vector<std::size_t> place(static_cast<std::size_t>(any.blocks()), 0);  // of a block's goal, plus one
-  for (Rank r = 0; r < p; ++r) {
-    const Schedule& s = program.of(r);
-    const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
-    for (Slot i = 0; i < contract.output_count; ++i) {
-      const Block block = s.block_of(contract.output_buffer, contract.output_first + i);
-      std::size_t& at = place[static_cast<std::size_t>(block)];
-      if (prefix || at == 0) {
-        goals.push_back({block, contributions_to(s, block), 0});
-        at = goals.size();
-      }
-      goals[at - 1].users |= is_movable(s.collective) ? below(p) : bit(r);
-    }
-  }
-  return goals;
-}
 
 Known both(Known a, Known b) {
   if (a == Known::no || b == Known::no) return Known::no;
@@ -98,7 +59,7 @@ std::vector<Set> sets_of_survivors(const std::vector<Held>& held, std::uint64_t 
 class FaultAnalysis::Impl {
  public:
   Impl(std::vector<Schedule> ranks, Keep keep, bool idempotent, FailureBounds bounds)
-      : program_(std::move(ranks), idempotent), keep_(keep), bounds_(bounds), goals_(goals_of(program_)) {
+      : program_(std::move(ranks), idempotent), keep_(keep), bounds_(bounds), goals_(faults::goals_of(program_)) {
     Stage stage(program_, keep);
     for (std::uint32_t k = 0; k <= program_.of(0).rounds; ++k) {
       stage.run_to(k);
@@ -114,6 +75,16 @@ class FaultAnalysis::Impl {
     stage.run_to(k);
     stage.run_without(failed);
     return judge(stage.held(), failed);
+  }
+  [[nodiscard]] Repair repair_after(std::uint32_t k, std::uint64_t failed) const {
+    Stage stage(program_, keep_);
+    stage.run_to(k);
+    return faults::plan_repair(program_, stage, failed, goals_, bounds_);
+  }
+  [[nodiscard]] Repair repair(const Progress& progress, std::uint64_t failed) const {
+    Stage stage(program_, keep_);
+    stage.repeat(progress, failed);
+    return faults::plan_repair(program_, stage, failed, goals_, bounds_);
   }
 
  private:
@@ -315,6 +286,22 @@ std::vector<Delivery> FaultAnalysis::within(std::uint32_t k, std::span<const Ran
 FailureOutcome FaultAnalysis::ahead(std::uint32_t k, std::span<const Rank> failed) const {
   check_round(k, rounds(), false);
   return impl_->ahead(k, set_of(failed, size()));
+}
+
+Repair FaultAnalysis::repair_after(std::uint32_t k, std::span<const Rank> failed) const {
+  check_round(k, rounds(), false);
+  return impl_->repair_after(k, set_of(failed, size()));
+}
+
+Repair FaultAnalysis::repair(const Progress& progress, std::span<const Rank> failed) const {
+  const Program& program = impl_->program();
+  require(progress.size() == program.ranks.size(), "the progress of every rank is needed");
+  const std::uint64_t set = set_of(failed, size());
+  for (Rank r = 0; r < size(); ++r) {
+    require((set & bit(r)) != 0 || progress[static_cast<std::size_t>(r)].size() == program.of(r).steps.size(),
+            "the progress of a rank has one entry for each step of its schedule");
+  }
+  return impl_->repair(progress, set);
 }
 
 std::string_view to_string(Keep keep) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace circoll::faults {
 
@@ -23,5 +24,10 @@ struct Cover {
 /// once one has been found. Then 0 leaves the pieces unknown unless it is one.
 [[nodiscard]] Cover find_cover(std::span<const Set> held, Set goal, bool may_overlap, std::int64_t to_decide,
                                std::int64_t to_minimize);
+
+/// The sets of a cover, with the fewest pieces unless the search for them takes more than `to_minimize` steps. Empty if
+/// none has been found within `to_decide` steps. Of sets that may overlap some may be needless.
+[[nodiscard]] std::vector<Set> find_pieces(std::span<const Set> held, Set goal, bool may_overlap,
+                                           std::int64_t to_decide, std::int64_t to_minimize);
 
 }  // namespace circoll::faults

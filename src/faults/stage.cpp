@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <string>
 
 #include "circoll/error.hpp"
+#include "faults/goals.hpp"
 #include "faults/live_slots.hpp"
 #include "symbolic/contributions.hpp"
 
@@ -14,8 +17,6 @@ using symbolic::contributes_to_all;
 using symbolic::contributor;
 using symbolic::undefined;
 using symbolic::Value;
-
-Set bit(Rank rank) { return Set{1} << static_cast<unsigned>(rank); }
 
 /// The sets of contributions of all expressions that are no leaves.
 std::vector<Set> sets_of(const symbolic::Expressions& expressions) {
@@ -115,12 +116,57 @@ void Stage::run_without(std::uint64_t failed) {
   execution_.run_while([&](StepOfRank s) { return !deaf[static_cast<std::size_t>(s.rank)]; }, deaf);
 }
 
+void Stage::repeat(const Progress& progress, std::uint64_t failed) {
+  const auto is_failed = [&](Rank r) { return (failed >> static_cast<unsigned>(r) & 1) != 0; };
+  const auto has_ended = [&](StepOfRank s) { return progress[static_cast<std::size_t>(s.rank)][s.step]; };
+  const symbolic::Execution::Gate gate = [&](StepOfRank s) {
+    const Step& step = program_->of(s.rank).steps[s.step];
+    const StepOfRank end = step.kind == StepKind::send ? program_->matching.of(s) : s;
+    return is_failed(end.rank) || has_ended(end);
+  };
+  // A send may have ended whose message never came: it was on its way, or its receiver failed.
+  while (true) {
+    execution_.run_while(gate);
+    const std::optional<StepOfRank> lost = execution_.find_ready([&](StepOfRank s) {
+      return program_->of(s.rank).steps[s.step].kind == StepKind::send && !is_failed(s.rank) && has_ended(s);
+    });
+    if (!lost) break;
+    execution_.lose(*lost);
+  }
+  for (Rank r = 0; r < program_->size(); ++r) {
+    for (StepIndex i = 0; !is_failed(r) && i < program_->of(r).steps.size(); ++i) {
+      if (has_ended({r, i}) && !execution_.ended(r, i)) {
+        throw Error(ErrorCode::invalid_argument,
+                    "step " + std::to_string(i) + " of rank " + std::to_string(r) + " cannot have ended");
+      }
+    }
+  }
+}
+
 std::vector<std::vector<Held>> Stage::held() const {
   const std::vector<Set> sets = sets_of(execution_.expressions());
   std::vector<std::vector<Held>> held(static_cast<std::size_t>(program_->of(0).blocks()));
-  for (Rank r = 0; r < program_->size(); ++r) add_of(r, held, sets);
+  for (Rank r = 0; r < program_->size(); ++r) {
+    const auto add = [&](Block block, Value value) {
+      held[static_cast<std::size_t>(block)].push_back({set_of(value, block, sets), bit(r)});
+    };
+    each_usable(r, [&](const Place&, Block block, Value value) { add(block, value); });
+    for (const auto& [block, value] : history_.log(r)) add(block, value);
+  }
   for (std::vector<Held>& block : held) merge(block);
   return held;
+}
+
+std::vector<std::vector<Placed>> Stage::placed(std::uint64_t ranks) const {
+  const std::vector<Set> sets = sets_of(execution_.expressions());
+  std::vector<std::vector<Placed>> placed(static_cast<std::size_t>(program_->of(0).blocks()));
+  for (Rank r = 0; r < program_->size(); ++r) {
+    if ((ranks & bit(r)) == 0) continue;
+    each_usable(r, [&](const Place& place, Block block, Value value) {
+      placed[static_cast<std::size_t>(block)].push_back({set_of(value, block, sets), place});
+    });
+  }
+  return placed;
 }
 
 Set Stage::set_of(Value value, Block block, std::span<const Set> sets) const {
@@ -130,33 +176,29 @@ Set Stage::set_of(Value value, Block block, std::span<const Set> sets) const {
   return bit(contributes_to_all(any.collective) ? expressions.source_of(value) : contributor(any, block));
 }
 
-void Stage::add_of(Rank rank, std::vector<std::vector<Held>>& held, std::span<const Set> sets) const {
+template <typename F>
+void Stage::each_usable(Rank rank, F&& f) const {
   const Schedule& s = program_->of(rank);
   const symbolic::Memory& memory = execution_.memory(rank);
-  const auto add = [&](Block block, Value value) {
-    held[static_cast<std::size_t>(block)].push_back({set_of(value, block, sets), bit(rank)});
-  };
   const LiveSlots live(s, [&](StepIndex i) { return execution_.ended(rank, i); });
-  memory.each_value([&](std::int32_t buffer, Slot slot, Block block, Value value) {
+  // A value is stale once it has been combined with another, or once the block's result has arrived.
+  const auto is_stale = [&](Block block, Value value) {
     const Value result = history_.result(rank, block);
-    const bool replaced = history_.is_combined(rank, value) ||
-                          (result != undefined && result != value && !history_.is_combined(rank, result));
-    if (keep_ == Keep::log || live.contains(buffer, slot) || (keep_ != Keep::live && !replaced)) add(block, value);
+    return history_.is_combined(rank, value) ||
+           (result != undefined && result != value && !history_.is_combined(rank, result));
+  };
+  memory.each_value([&](std::int32_t buffer, Slot slot, Block block, Value value) {
+    if (keep_ == Keep::log || live.contains(buffer, slot) || (keep_ != Keep::live && !is_stale(block, value)))
+      f(Place{rank, buffer, slot}, block, value);
   });
   const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
-  if (contract.input_buffer == send_buffer) {
-    for (Slot slot = contract.input_first; slot < contract.input_first + contract.input_count; ++slot) {
-      const Block block = s.block_of(send_buffer, slot);
-      const Value value = memory.contribution(execution_.expressions(), block);
-      const Value result = history_.result(rank, block);
-      const bool replaced = history_.is_combined(rank, value) ||
-                            (result != undefined && result != value && !history_.is_combined(rank, result));
-      if (keep_ >= Keep::keep || live.contains(send_buffer, slot) || (keep_ == Keep::buf && !replaced)) {
-        add(block, value);
-      }
-    }
+  if (contract.input_buffer != send_buffer) return;
+  for (Slot slot = contract.input_first; slot < contract.input_first + contract.input_count; ++slot) {
+    const Block block = s.block_of(send_buffer, slot);
+    const Value value = memory.contribution(execution_.expressions(), block);
+    if (keep_ >= Keep::keep || live.contains(send_buffer, slot) || (keep_ == Keep::buf && !is_stale(block, value)))
+      f(Place{rank, send_buffer, slot}, block, value);
   }
-  for (const auto& [block, value] : history_.log(rank)) add(block, value);
 }
 
 }  // namespace circoll::faults

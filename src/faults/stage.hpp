@@ -1,6 +1,7 @@
 // A point of a symbolic execution, with what every rank holds there.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -31,6 +32,21 @@ struct Program {
 struct Held {
   Set set = 0;
   std::uint64_t holders = 0;
+};
+
+/// A slot of a rank.
+struct Place {
+  Rank rank = 0;
+  std::int32_t buffer = 0;
+  Slot slot = 0;
+
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+/// A value in a rank's memory.
+struct Placed {
+  Set set = 0;
+  Place place{};
 };
 
 /// The history of values at all ranks.
@@ -75,11 +91,21 @@ class Stage {
   /// Goes on without some ranks until everybody waits for them.
   void run_without(std::uint64_t failed);
 
+  /// Repeats an execution of which these steps have ended. Of those of the `failed` ranks nothing is known.
+  ///
+  /// Throws Error(invalid_argument) if a survivor's step cannot have ended.
+  void repeat(const Progress& progress, std::uint64_t failed);
+
   /// The values that the ranks hold of every block.
   [[nodiscard]] std::vector<std::vector<Held>> held() const;
+  /// The values of every block that lie in the memory of ranks.
+  [[nodiscard]] std::vector<std::vector<Placed>> placed(std::uint64_t ranks) const;
+  [[nodiscard]] const symbolic::Execution& execution() const { return execution_; }
 
  private:
-  void add_of(Rank rank, std::vector<std::vector<Held>>& held, std::span<const Set> sets) const;
+  /// Calls f(place, block, value) for what a rank can still use of its memory.
+  template <typename F>
+  void each_usable(Rank rank, F&& f) const;
   [[nodiscard]] Set set_of(symbolic::Value value, Block block, std::span<const Set> sets) const;
 
   const Program* program_;

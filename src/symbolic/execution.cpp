@@ -46,6 +46,13 @@ Execution::Execution(std::span<const Schedule> ranks, const Matching& matching,
   }
 }
 
+Execution::Execution(std::span<const Schedule> ranks, const Matching& matching,
+                     const std::vector<Dependencies>& dependencies, const Execution& before)
+    : Execution(ranks, matching, dependencies, before.at_least_once_) {
+  expressions_ = before.expressions_;
+  for (Rank r = 0; r < size(); ++r) memories_[static_cast<std::size_t>(r)].adopt(before.memory(r));
+}
+
 void Execution::run() {
   go(nullptr, {});
   if (remaining_ > 0) report_deadlock();
@@ -55,6 +62,12 @@ void Execution::run_while(const Gate& gate, const std::vector<bool>& deaf) {
   ready_.insert(ready_.end(), parked_.begin(), parked_.end());
   parked_.clear();
   go(&gate, deaf);
+}
+
+void Execution::lose(StepOfRank send) {
+  std::erase_if(parked_, [&](StepOfRank s) { return s.rank == send.rank && s.step == send.step; });
+  posted_[static_cast<std::size_t>(send.rank)][send.step] = false;
+  finish(send);
 }
 
 void Execution::go(const Gate* gate, const std::vector<bool>& deaf) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,6 +40,11 @@ class Execution {
   Execution(std::span<const Schedule> ranks, const Matching& matching, const std::vector<Dependencies>& dependencies,
             bool at_least_once);
 
+  /// The same in the memory that another execution has left. Buffers of the schedules before come first among those of
+  /// the new ones.
+  Execution(std::span<const Schedule> ranks, const Matching& matching, const std::vector<Dependencies>& dependencies,
+            const Execution& before);
+
   /// Runs every step once everything that it waits for has ended. Throws Refuted.
   void run();
 
@@ -47,6 +53,22 @@ class Execution {
   /// Runs all steps that may run and wait for none that may not. Sends to ranks of `deaf` end at once, and arrive
   /// nowhere. Throws Refuted.
   void run_while(const Gate& gate, const std::vector<bool>& deaf = {});
+
+  /// A step that could run, but for the gate or its other end, and for which f(step) is true.
+  template <typename F>
+  [[nodiscard]] std::optional<StepOfRank> find_ready(F&& f) const {
+    for (const StepOfRank step : parked_) {
+      if (f(step)) return step;
+    }
+    for (Rank r = 0; r < size(); ++r) {
+      for (StepIndex i = 0; i < of(r).steps.size(); ++i) {
+        if (posted_[static_cast<std::size_t>(r)][i] && !ended(r, i) && f(StepOfRank{r, i})) return StepOfRank{r, i};
+      }
+    }
+    return std::nullopt;
+  }
+  /// Ends a send that find_ready() has found. Its message arrives nowhere.
+  void lose(StepOfRank send);
 
   /// Tells somebody what happens from now on; nullptr: nobody.
   void observe(Observer* observer) { observer_ = observer; }

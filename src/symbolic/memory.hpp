@@ -46,6 +46,12 @@ class Memory {
     }
   }
 
+  /// Takes over the values of a memory whose buffers are the first ones of this one.
+  void adopt(const Memory& other) {
+    std::copy(other.values_.begin(), other.values_.end(), values_.begin());
+    std::copy(other.live_.begin(), other.live_.end(), live_.begin());
+  }
+
   [[nodiscard]] Value contribution(const Expressions& expressions, Block block) const {
     return expressions.leaf(by_rank_ ? schedule_->shape.rank : 0, block);
   }

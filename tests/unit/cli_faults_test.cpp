@@ -85,6 +85,35 @@ TEST(Cli, FaultsDrawsAMatrix) {
   std::remove(path.c_str());
 }
 
+TEST(Cli, FaultsTellsHowToGoOn) {
+  const Outcome outcome = run("faults allreduce/recursive_doubling -p 8 --failed 5 --keep keep --repair --json");
+  ASSERT_EQ(outcome.exit_code, 0);
+  const json ways = json::parse(outcome.out).at("ways_on");
+  ASSERT_EQ(ways.size(), 4U);
+  // At first nobody knows what rank 5 had: seven contributions. In the end nothing is to be done.
+  EXPECT_EQ(ways.at(0).at("gives"), "SURV");
+  EXPECT_EQ(ways.at(0).at("repair").at("pieces"), 7);
+  EXPECT_EQ(ways.at(1).at("gives"), "FULL");
+  EXPECT_EQ(ways.at(1).at("repair").at("pieces"), 4);
+  EXPECT_EQ(ways.at(3).at("repair").at("rounds"), 0);
+  EXPECT_EQ(ways.at(3).at("advice"), "nothing");
+  EXPECT_GT(ways.at(0).at("restart").at("time_s").get<double>(), 0);
+  for (const json& way : ways) {
+    if (way.at("advice") == "nothing") continue;
+    const bool cheaper = way.at("repair").at("time_s").get<double>() <= way.at("restart").at("time_s").get<double>();
+    EXPECT_EQ(way.at("advice"), cheaper ? "repair" : "restart");
+  }
+  const Outcome one = run("faults allreduce/recursive_doubling -p 4 --failed 1 --round 1 --repair");
+  EXPECT_TRUE(contains(one.out, "allreduce/recursive_doubling/repair")) << one.out;
+  const Outcome lost = run("faults bcast/binomial -p 4 --failed 0 --round 0 --repair");
+  EXPECT_TRUE(contains(lost.out, "only the failed ranks had what the survivors need")) << lost.out;
+  EXPECT_TRUE(contains(lost.out, "the root has failed")) << lost.out;
+  const std::string path = testing::TempDir() + "circoll_repair_plot.svg";
+  ASSERT_EQ(run("faults allreduce/ring -p 5 --failed 2 --round 6 --repair --plot " + path).exit_code, 0);
+  EXPECT_EQ(content(path).rfind("<svg", 0), 0U);
+  std::remove(path.c_str());
+}
+
 TEST(Cli, FaultsRefusesMisuse) {
   for (const std::string arguments : {"",
                                       "allreduce/ring",
@@ -104,6 +133,9 @@ TEST(Cli, FaultsRefusesMisuse) {
                                       "allreduce/ring -p 4 --root 1",
                                       "bcast/binomial -p 4 --root 4",
                                       "allreduce -p 4 --failed 1",
+                                      "allreduce -p 4 --repair",
+                                      "allreduce/ring -p 4 --repair --orders",
+                                      "allreduce/ring -p 4 --repair --plot /dev/null",
                                       "allreduce -p 4 --plot /dev/null",
                                       "allgather/neighbor_exchange -p 5",
                                       "allreduce --page"}) {

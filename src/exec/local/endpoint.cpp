@@ -82,6 +82,7 @@ void Endpoint::make_runnable(Rank rank) {
 
 void Endpoint::arrived(StepIndex step) {
   receive(step);
+  current_->note_ended(step);
   current_->engine().completed(*this, step);
 }
 
@@ -140,6 +141,7 @@ bool Endpoint::begin(StepIndex step) {
   const PlanStep& s = current_->plan().steps[step];
   if (s.kind == StepKind::reduce || s.kind == StepKind::copy) {
     combine(s);
+    current_->note_ended(step);
     return true;
   }
   if (s.kind == StepKind::send) {
@@ -149,6 +151,7 @@ bool Endpoint::begin(StepIndex step) {
   }
   if (!post_.receive(step)) return false;
   receive(step);
+  current_->note_ended(step);
   return true;
 }
 

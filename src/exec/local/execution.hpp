@@ -1,6 +1,8 @@
 // The progress of one rank's plan in one process.
 #pragma once
 
+#include <vector>
+
 #include "circoll/plan.hpp"
 #include "exec/rendezvous/receives.hpp"
 #include "plan/engine.hpp"
@@ -18,6 +20,11 @@ class Execution {
   [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] Engine& engine() { return engine_; }
   [[nodiscard]] rendezvous::Receives& receives() { return receives_; }
+  /// Keeps in `ended`, which has an entry for each step, which steps have ended; nullptr: nowhere.
+  void record(std::vector<bool>* ended) { ended_ = ended; }
+  void note_ended(StepIndex step) {
+    if (ended_ != nullptr) (*ended_)[step] = true;
+  }
   [[nodiscard]] std::size_t memory_bytes() const {
     return sizeof(Execution) + receives_.memory_bytes() +
            plan_->steps.size() * (sizeof(std::uint32_t) + sizeof(StepIndex));
@@ -27,6 +34,7 @@ class Execution {
   const Plan* plan_;
   Engine engine_;
   rendezvous::Receives receives_;
+  std::vector<bool>* ended_ = nullptr;
 };
 
 }  // namespace circoll::local
