@@ -17,8 +17,9 @@ struct Assembly {
   std::vector<std::vector<Place>> pieces{};
 };
 
-/// Writes the schedules of all ranks; those without pieces and needs are empty. Every rank sends and receives one message a round.
+/// Writes the schedules of all ranks; those without pieces and needs are empty.
 ///
+/// In a round every rank sends and receives one message at most.
 /// Pieces are combined in pairs, neighbours first, towards the rank that has most of them. Results spread by doubling:
 /// in turn t a rank gets what the one 2^t survivors before it has. The schedules work in the memory that the program's
 /// left. They never write the caller's send buffer, and of scratch memory only their own.

@@ -17,7 +17,7 @@ namespace circoll::local {
 /// to and from the same ranks.
 using StepSet = std::vector<bool>;
 
-/// The first `steps` steps of a schedule in an order that its dependencies allow, which `seed` chooses. 0 is the order
+/// The first `steps` steps of a schedule, in an order that its dependencies allow. `seed` chooses the order; 0 is that
 /// of the schedule.
 [[nodiscard]] StepSet steps_before_stop(const Schedule& schedule, std::size_t steps, std::uint64_t seed);
 
