@@ -30,12 +30,17 @@ struct Reader {
 /// The reader of this id. Throws Error(unknown_name) with the ids that there are.
 [[nodiscard]] const Reader& find_reader(std::string_view id);
 
+/// The end of a range that has none.
+inline constexpr Count unbounded = std::numeric_limits<Count>::max();
+
 /// From `from` to `to`, both included.
 struct Range {
   Count from = 0;
-  Count to = std::numeric_limits<Count>::max();
+  Count to = unbounded;
 
   [[nodiscard]] bool holds(Count value) const { return value >= from && value <= to; }
+  /// True if it holds every number of ranks, nodes or bytes from 1 on.
+  [[nodiscard]] bool is_any() const { return from <= 1 && to == unbounded; }
   friend bool operator==(const Range&, const Range&) = default;
 };
 

@@ -28,7 +28,7 @@ inline constexpr Rank most_single_ranks = 128;
   if (!by_block || bytes == Range{}) return {{.ranks = ranks, .bytes = bytes}};
   std::vector<Condition> conditions;
   for (Rank p = ranks.from; p <= ranks.to; ++p) {
-    const bool open = bytes.to == std::numeric_limits<Count>::max();
+    const bool open = bytes.to == unbounded;
     const Range blocks{bytes.from / p + (bytes.from % p == 0 ? 0 : 1), open ? bytes.to : bytes.to / p};
     if (blocks.from <= blocks.to) conditions.push_back({.ranks = {p, p}, .bytes = blocks});
   }

@@ -2,12 +2,10 @@
 #include "foreign/cells.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace circoll::foreign {
 namespace {
 
-constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 /// Where something begins: `least`, and the bounds of ranges.
 std::vector<std::int64_t> beginnings(std::span<const Rule* const> rules, Range Rule::*range, std::int64_t least) {

@@ -1,7 +1,6 @@
 // Reads and writes the variables I_MPI_ADJUST_* of Intel MPI.
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <map>
 #include <optional>
 
@@ -16,7 +15,6 @@ namespace {
 
 using namespace intelmpi;
 
-constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 struct Adjustment {
   std::int64_t preset = 0;
@@ -172,7 +170,6 @@ class IntelTuning final : public TuningFile {
   std::vector<Warning> warnings_{};
 };
 
-bool is_any(const Range& range) { return range.from <= 1 && range.to == unbounded; }
 
 std::vector<Rule> sayable(std::span<const Rule> rules, const ExportOptions& options, std::vector<std::string>& losses) {
   std::vector<Rule> said;
@@ -193,7 +190,7 @@ std::vector<Rule> sayable(std::span<const Rule> rules, const ExportOptions& opti
                options.operators == Operators::any) {
         why = "nothing says that " + rule.algorithm +
               " is right for operators that do not commute, and the format knows none";
-      } else if (!is_any(rule.nodes) || !is_any(rule.ranks_per_node))
+      } else if (!rule.nodes.is_any() || !rule.ranks_per_node.is_any())
         why = "the format does not know where ranks are";
       else if (counts_blocks(rule.collective) && !sayable_in_blocks(rule.ranks, rule.bytes)) {
         why = "the format counts the bytes of a block, and the rule those of the vector, for more than " +

@@ -10,7 +10,6 @@
 namespace circoll::foreign::mpich {
 namespace {
 
-constexpr Count no_end = std::numeric_limits<Count>::max();
 
 /// Calls that the tests so far leave over: intervals between bounds of the rules.
 struct Region {
@@ -59,7 +58,7 @@ class Cells {
     std::vector<Tree> members;
     for (std::size_t i = 0; i < from.size(); ++i) {
       const bool last = i + 1 == from.size();
-      region.*part = {from[i], last ? no_end : from[i + 1] - 1};
+      region.*part = {from[i], last ? unbounded : from[i + 1] - 1};
       Tree member = branch(last ? test + "=any" : test + "<=" + std::to_string(from[i + 1] - 1), below(region));
       if (!members.empty() && members.back().members == member.members) members.pop_back();
       members.push_back(std::move(member));
@@ -114,7 +113,7 @@ class Cells {
     // In place no size may be tested: the send type need not be given.
     const Sayable* const rule = of(region);
     std::vector<Tree> in_place =
-        rule != nullptr && rule->rule.bytes.from <= 0 && rule->rule.bytes.to == no_end ? serve(region) : otherwise_;
+        rule != nullptr && rule->rule.bytes.from <= 0 && rule->rule.bytes.to == unbounded ? serve(region) : otherwise_;
     region.in_place = false;
     return either("is_sendbuf_inplace=yes", std::move(in_place), "is_sendbuf_inplace=no", by_bytes(region));
   }

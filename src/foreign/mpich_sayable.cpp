@@ -9,7 +9,7 @@ namespace circoll::foreign::mpich {
 namespace {
 
 constexpr Count most_bound = std::numeric_limits<std::int32_t>::max();  // atoi
-constexpr Range everything{0, std::numeric_limits<Count>::max()};
+constexpr Range everything{0, unbounded};
 
 bool from_one(const Range& range) { return range.from <= 1; }
 bool without_end(const Range& range) { return range.to >= most_bound; }
@@ -96,7 +96,7 @@ class Sayer {
       rule.operators = Operators::any;
     }
     if (!size_test(rule.collective)) {
-      if (rule.bytes.from > 0 || rule.bytes.to < std::numeric_limits<Count>::max())
+      if (rule.bytes.from > 0 || rule.bytes.to < unbounded)
         cannot("the tree has no test of sizes that is right for " + name);
       rule.bytes = everything;
       return why;
@@ -105,9 +105,9 @@ class Sayer {
       lose(named(rule) + " is left out: the tree has no bounds above 2147483647 bytes.");
       return "dropped";
     }
-    if (rule.bytes.to > most_bound && rule.bytes.to < std::numeric_limits<Count>::max())
+    if (rule.bytes.to > most_bound && rule.bytes.to < unbounded)
       lose(named(rule) + " has no upper end: the tree has no bounds above 2147483647 bytes.");
-    if (rule.bytes.to >= most_bound) rule.bytes.to = std::numeric_limits<Count>::max();
+    if (rule.bytes.to >= most_bound) rule.bytes.to = unbounded;
     return why;
   }
 

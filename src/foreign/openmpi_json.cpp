@@ -109,13 +109,13 @@ class JsonTuning final : public TuningFile {
 
   static std::string text_of(const RankRule& rule) {
     const bool open = rule.to == std::numeric_limits<std::int32_t>::max();
-    return foreign::text_of(Range{rule.from, open ? std::numeric_limits<Count>::max() : rule.to}, 0) + " ranks" +
+    return foreign::text_of(Range{rule.from, open ? unbounded : rule.to}, 0) + " ranks" +
            (rule.distribution == Distribution::any            ? ""
             : rule.distribution == Distribution::one_per_node ? " one-per-node"
                                                               : " single-node");
   }
   static std::string text_of(const SizeRule& rule) {
-    const auto limit = static_cast<std::uint64_t>(std::numeric_limits<Count>::max());
+    const auto limit = static_cast<std::uint64_t>(unbounded);
     return foreign::text_of(
                Range{static_cast<Count>(std::min(rule.from, limit)), static_cast<Count>(std::min(rule.to, limit))}, 0) +
            " bytes";

@@ -31,7 +31,7 @@ std::string sizes_text(Collective collective, const std::vector<SizeCell>& sizes
     const Known* const known = algorithm_of(collective, number, Version::v60);
     text += text.empty() ? "\n        {" : ",\n        {";
     if (cell.bytes.from > 0) text += "\"msg_size_min\": " + std::to_string(cell.bytes.from) + ", ";
-    if (cell.bytes.to != std::numeric_limits<Count>::max()) {
+    if (cell.bytes.to != unbounded) {
       text += "\"msg_size_max\": " + std::to_string(cell.bytes.to) + ", ";
     }
     text += "\"alg\": " + std::to_string(number);

@@ -15,7 +15,6 @@ constexpr Range one{1, 1};
 /// The widest element that guards count on: a complex number of two doubles.
 constexpr Count widest_element = 16;
 
-bool is_any(const Range& range) { return range.from <= 1 && range.to == std::numeric_limits<Count>::max(); }
 
 /// The elements below which an algorithm gives way to a linear one, for p ranks up to `most`; 0: never.
 Count least_elements(const Rule& rule, Version version, Rank most) {
@@ -82,9 +81,9 @@ class Narrowing {
   }
 
   bool placement_can_be_said(const Rule& rule) const {
-    if (is_any(rule.nodes) && is_any(rule.ranks_per_node)) return true;
+    if (rule.nodes.is_any() && rule.ranks_per_node.is_any()) return true;
     if (!distributions_) return false;
-    return (rule.nodes == one && is_any(rule.ranks_per_node)) || (is_any(rule.nodes) && rule.ranks_per_node == one);
+    return (rule.nodes == one && rule.ranks_per_node.is_any()) || (rule.nodes.is_any() && rule.ranks_per_node == one);
   }
 
   bool parameters_can_be_said(Rule& rule, const Known& known) {

@@ -1,6 +1,5 @@
 // From measured cells, and from the model of a machine, to neutral rules.
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 
@@ -15,7 +14,6 @@
 namespace circoll::foreign {
 namespace {
 
-constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 using Cells = std::vector<const RuleCell*>;
 

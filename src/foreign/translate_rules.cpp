@@ -1,7 +1,6 @@
 // From a rules file of Circoll to neutral rules.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "circoll/collectives.hpp"
 #include "circoll/select.hpp"
@@ -12,7 +11,6 @@
 namespace circoll::foreign {
 namespace {
 
-constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 Range range_of(const select::Interval& interval) {
   return {interval.from, interval.to == unbounded ? unbounded : interval.to - 1};

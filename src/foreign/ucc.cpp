@@ -200,7 +200,7 @@ Count counted_bytes(const Call& call) {
 }
 
 std::optional<Count> parse_size(Name text) {
-  if (lower(text) == "inf") return std::numeric_limits<Count>::max();
+  if (lower(text) == "inf") return unbounded;
   Count unit = 1;
   if (!text.empty() && (text.back() == 'b' || text.back() == 'B')) text.remove_suffix(1);
   if (!text.empty()) {
@@ -212,7 +212,7 @@ std::optional<Count> parse_size(Name text) {
     }
   }
   const auto value = digits_in(text);
-  if (!value || *value > std::numeric_limits<Count>::max() / unit) return std::nullopt;
+  if (!value || *value > unbounded / unit) return std::nullopt;
   return *value * unit;
 }
 

@@ -1,7 +1,6 @@
 // A configuration file of UCC decides about calls.
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <map>
 
 #include "circoll/collectives.hpp"
@@ -194,7 +193,7 @@ class UccTuning final : public TuningFile {
     } else if (size_decides(collective) && !sizes_tell(collective) && token.bytes != std::vector<Range>{Range{}}) {
       warn(section.line, quoted(token.text) + ": sizes of " + name +
                              " differ between the root and others, so that ranks may choose differently");
-    } else if (!token.bytes.empty() && token.bytes.back().to != std::numeric_limits<Count>::max() &&
+    } else if (!token.bytes.empty() && token.bytes.back().to != unbounded &&
                token.bytes.back().to % 1024 == 0 && token.bytes.back().to > 0) {
       note_bounds(section, token);
     }

@@ -1,6 +1,5 @@
 // Writes configuration files of UCC.
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "circoll/collectives.hpp"
@@ -13,8 +12,6 @@ namespace {
 
 using namespace ucc;
 
-constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
-bool is_any(const Range& range) { return range.from <= 1 && range.to == unbounded; }
 bool is_one_value(const Range& range) { return range.from == range.to; }
 bool overlap(const Range& a, const Range& b) { return a.from <= b.to && b.from <= a.to; }
 
@@ -23,7 +20,7 @@ struct Placement {
   Range nodes{1};
   Range ranks_per_node{1};
   friend bool operator==(const Placement&, const Placement&) = default;
-  [[nodiscard]] bool is_anywhere() const { return is_any(nodes) && is_any(ranks_per_node); }
+  [[nodiscard]] bool is_anywhere() const { return nodes.is_any() && ranks_per_node.is_any(); }
 };
 
 class Narrowing {
@@ -77,7 +74,7 @@ class Narrowing {
   bool section_can_be_made(const Rule& rule) {
     const Placement placement{rule.nodes, rule.ranks_per_node};
     if (placement.is_anywhere()) return true;
-    const auto one = [](const Range& range) { return is_any(range) || is_one_value(range); };
+    const auto one = [](const Range& range) { return range.is_any() || is_one_value(range); };
     if (!one(rule.nodes) || !one(rule.ranks_per_node)) return false;
     for (const Placement& other : placements) {
       if (other == placement) return true;
@@ -118,7 +115,7 @@ std::string tokens_of(std::span<const Rule> said, const Placement& placement) {
           text += text.empty() ? "" : "#";
           text += std::string(name_of(collective)) + ":" + size_text(condition.bytes.from) + "-" +
                   size_text(condition.bytes.to) + ":host";
-          if (!is_any(condition.ranks))
+          if (!condition.ranks.is_any())
             text += ":[" + size_text(condition.ranks.from) + "-" + size_text(condition.ranks.to) + "]";
           text += ":@" + cell.rule->algorithm + ":inf";
         }
@@ -147,8 +144,8 @@ Written write_ucc(std::span<const Rule> rules, const Reader& reader, const Expor
     body += "UCC_TL_UCP_TUNE=" + tokens + "\n";
   for (const Placement& placement : narrowing.placements) {
     std::string section;
-    if (!is_any(placement.ranks_per_node)) section += "ppn=" + std::to_string(placement.ranks_per_node.from);
-    if (!is_any(placement.nodes))
+    if (!placement.ranks_per_node.is_any()) section += "ppn=" + std::to_string(placement.ranks_per_node.from);
+    if (!placement.nodes.is_any())
       section += (section.empty() ? "" : " ") + std::string("nnodes=") + std::to_string(placement.nodes.from);
     body += "\n[" + section + "]\nUCC_TL_UCP_TUNE=" + tokens_of(written.said, placement) + "\n";
   }
