@@ -26,6 +26,7 @@ failed rank and every round, up to 64 ranks.
     circoll faults allreduce/binomial -p 7 --orders                 # within a round, too
     circoll faults allreduce -p 8                                   # which algorithm loses least
     circoll faults allreduce/ring -p 16 --plot ring.svg             # failed rank by round
+    circoll faults allreduce/ring -p 8 --failed 3 --repair          # how the survivors go on
 
 ## Words
 
@@ -65,6 +66,21 @@ which messages of the failed ranks of that round arrived: `--orders` looks at ea
 go on until they wait for the failed ranks. With `keep` that changes no class of the algorithms of the next section,
 with `buf` it can: the ring's scratch memory has three blocks in turn, and what was sent to the failed rank is
 overwritten.
+
+## Repair
+
+`--repair` tells how the survivors end the collective. A *repair* is a schedule (docs/adr/0017): it works in the memory
+that the failed collective has left, puts every needed block together from the fewest pieces, from all contributions if
+all blocks can be (FULL) and else from the survivors' (SURV), and brings it to every survivor that needs it. It is
+proven before it is shown. A *restart* is the same collective among the survivors, by the algorithm of least predicted
+time: no schedule writes the send buffer, which is its licence. In place there is none once contributions may have been
+overwritten. The cheaper one by the model (`--bytes`, `--machine`) is advised; where a repair gives FULL, a restart
+would give SURV only. Blocks that only the failed ranks contributed to stay as they are. With one failure and one round
+the schedules follow, and `--plot` draws their messages.
+
+In one process, ranks have been stopped at every step of every algorithm of allreduce, reduce, reduce_scatter, allgather
+and bcast, p = 2 .. 9, and every element of the repaired results has been compared (`repair_test`). Over MPI repairs are
+not yet executed.
 )";
 
 char letter(FailureClass what) { return what == FailureClass::unknown ? '?' : to_string(what)[0]; }

@@ -34,21 +34,6 @@ Count bytes_of(const Buffer& buffer, const Schedule& s, std::int32_t number, con
   return bytes;
 }
 
-Schedule only(const Schedule& schedule, const StepSet& steps) {
-  Schedule some = schedule;
-  std::vector<StepIndex> number(steps.size());
-  some.steps.clear();
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    number[i] = static_cast<StepIndex>(some.steps.size());
-    if (steps[i]) some.steps.push_back(schedule.steps[i]);
-  }
-  some.edges.clear();
-  for (const auto& [earlier, later] : schedule.edges) {
-    if (steps[earlier] && steps[later]) some.edges.emplace_back(number[earlier], number[later]);
-  }
-  return some;
-}
-
 }  // namespace
 
 StepSet steps_before_stop(const Schedule& schedule, std::size_t steps, std::uint64_t seed) {
@@ -108,15 +93,16 @@ class Drill::Part {
     sent_ = send_;
   }
 
-  /// Makes ready a part of this rank's schedule, or another one whose buffers begin with the same.
-  void prepare(const Schedule& schedule) {
+  /// Makes ready this rank's schedule, or another one whose buffers begin with the same. Only `allowed` steps are begun.
+  void prepare(const Schedule& schedule, StepSet allowed) {
     const Count before = plan_.scratch_bytes;
     plan_ = bind(schedule, layout_, extent);
     require(plan_.scratch_bytes >= before, "a repair has the scratch memory of what it repairs");
     scratch_.resize(size(plan_.scratch_bytes));
     execution_ = std::make_unique<Execution>(plan_);
-    ended_.assign(plan_.steps.size(), false);
-    execution_->record(&ended_);
+    const StepSet none(plan_.steps.size(), false);
+    watch_ = {.allowed = std::move(allowed), .begun = none, .ended = none};
+    execution_->watch(&watch_);
   }
   void start(Hub& hub) {
     Endpoint& endpoint = *hub.endpoints[static_cast<std::size_t>(schedule_.shape.rank)];
@@ -125,8 +111,16 @@ class Drill::Part {
   }
 
   [[nodiscard]] const Schedule& schedule() const { return schedule_; }
-  [[nodiscard]] const StepSet& ended() const { return ended_; }
-  [[nodiscard]] bool is_done() const { return execution_->engine().done(); }
+  [[nodiscard]] const StepSet& ended() const { return watch_.ended; }
+  /// True if every step that it may begin has ended, or is a send and has begun.
+  [[nodiscard]] bool is_done() const {
+    for (std::size_t i = 0; i < watch_.allowed.size(); ++i) {
+      const bool is_send = plan_.steps[i].kind == StepKind::send;
+      if (watch_.allowed[i] && !(is_send ? watch_.begun[i] : watch_.ended[i])) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool has_ended() const { return execution_->engine().done(); }
   [[nodiscard]] bool send_intact() const { return send_ == sent_; }
 
   [[nodiscard]] bool is_result(Block block, std::uint64_t contributions) const {
@@ -160,7 +154,7 @@ class Drill::Part {
   std::vector<Count> recv_offsets_;
   Plan plan_;
   std::unique_ptr<Execution> execution_;
-  StepSet ended_;
+  Watch watch_;
 };
 
 Drill::Drill(std::vector<Schedule> ranks, Count count) {
@@ -194,7 +188,8 @@ Progress Drill::execute(Mode mode, std::span<const bool> stopping) {
       threads.emplace_back([&, r] {
         try {
           parts_[r]->start(hub);
-          while (!parts_[r]->is_done() && !endpoints[r]->poll()) endpoints[r]->wait();
+          const auto is_over = [&] { return stopping[r] ? parts_[r]->is_done() : parts_[r]->has_ended(); };
+          while (!is_over() && !endpoints[r]->poll() && !is_over()) endpoints[r]->wait();
           // Others may still copy from its memory, which stays.
           if (stopping[r]) hub.fail();
         } catch (const Error&) {
@@ -214,18 +209,22 @@ Progress Drill::run(const std::map<Rank, StepSet>& stops, Mode mode) {
   for (std::size_t r = 0; r < parts_.size(); ++r) {
     const auto stop = stops.find(static_cast<Rank>(r));
     stopping[r] = stop != stops.end();
-    parts_[r]->prepare(stopping[r] ? only(parts_[r]->schedule(), stop->second) : parts_[r]->schedule());
+    const Schedule& all = parts_[r]->schedule();
+    parts_[r]->prepare(all, stopping[r] ? stop->second : StepSet(all.steps.size(), true));
   }
   return execute(mode, {stopping.get(), parts_.size()});
 }
 
 void Drill::run(const Repair& repair, Mode mode) {
   require(repair.ranks.size() == parts_.size(), "a repair has a schedule for every rank");
-  for (std::size_t r = 0; r < parts_.size(); ++r) parts_[r]->prepare(repair.ranks[r]);
+  for (std::size_t r = 0; r < parts_.size(); ++r) {
+    const Schedule& s = repair.ranks[r];
+    parts_[r]->prepare(s, StepSet(s.steps.size(), true));
+  }
   const auto stopping = std::make_unique<bool[]>(parts_.size());
   (void)execute(mode, {stopping.get(), parts_.size()});
   for (std::size_t r = 0; r < parts_.size(); ++r) {
-    if (!parts_[r]->is_done())
+    if (!parts_[r]->has_ended())
       throw Error(ErrorCode::transport, "rank " + std::to_string(r) + " waits forever in a repair");
   }
 }

@@ -138,6 +138,8 @@ void Endpoint::combine(const PlanStep& s) {
 }
 
 bool Endpoint::begin(StepIndex step) {
+  if (!current_->may_begin(step)) return false;
+  current_->note_begun(step);
   const PlanStep& s = current_->plan().steps[step];
   if (s.kind == StepKind::reduce || s.kind == StepKind::copy) {
     combine(s);

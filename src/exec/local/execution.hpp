@@ -9,6 +9,13 @@
 
 namespace circoll::local {
 
+/// The steps that an execution may begin, those that it has begun, and those that have ended. One entry for each.
+struct Watch {
+  std::vector<bool> allowed;
+  std::vector<bool> begun;
+  std::vector<bool> ended;
+};
+
 /// The progress of a plan's execution and the state of its receives: it runs again and again without allocating. The
 /// plan must outlive it.
 class Execution {
@@ -20,10 +27,14 @@ class Execution {
   [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] Engine& engine() { return engine_; }
   [[nodiscard]] rendezvous::Receives& receives() { return receives_; }
-  /// Keeps in `ended`, which has an entry for each step, which steps have ended; nullptr: nowhere.
-  void record(std::vector<bool>* ended) { ended_ = ended; }
+  /// Watches the steps of executions; nullptr: not. The watch must outlive them.
+  void watch(Watch* watch) { watch_ = watch; }
+  [[nodiscard]] bool may_begin(StepIndex step) const { return watch_ == nullptr || watch_->allowed[step]; }
+  void note_begun(StepIndex step) {
+    if (watch_ != nullptr) watch_->begun[step] = true;
+  }
   void note_ended(StepIndex step) {
-    if (ended_ != nullptr) (*ended_)[step] = true;
+    if (watch_ != nullptr) watch_->ended[step] = true;
   }
   [[nodiscard]] std::size_t memory_bytes() const {
     return sizeof(Execution) + receives_.memory_bytes() +
@@ -34,7 +45,7 @@ class Execution {
   const Plan* plan_;
   Engine engine_;
   rendezvous::Receives receives_;
-  std::vector<bool>* ended_ = nullptr;
+  Watch* watch_ = nullptr;
 };
 
 }  // namespace circoll::local
