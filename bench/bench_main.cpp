@@ -6,7 +6,11 @@
 #include <fstream>
 
 #include "calibrate.hpp"
+#include "cell_list.hpp"
 #include "circoll/error.hpp"
+#include "exec/mpi/serve/shared_profile.hpp"
+#include "native/algorithms.hpp"
+#include "surroundings.hpp"
 #include "table.hpp"
 
 namespace circoll::bench {
@@ -24,11 +28,24 @@ int calibrate(const Options& options, int rank) {
   return 0;
 }
 
+/// Lets "auto" go by the machine's profile, as under the drop-in. Then the policy is named after it, so that nobody
+/// takes what was measured for the model's choice.
+void use_profile(Options& options, int rank) {
+  if (options.policy != "auto") return;
+  mpi::SharedProfile profile = mpi::share_profile(MPI_COMM_WORLD, policy_options(options));
+  if (rank == 0 && !profile.complaint.empty()) std::fprintf(stderr, "circoll-bench: %s\n", profile.complaint.c_str());
+  if (profile.text.empty()) return;
+  options.policy = "profile:" + profile.file;
+  options.profile = std::move(profile.text);
+  if (rank == 0) std::printf("# auto goes by the profile %s\n", profile.file.c_str());
+}
+
 int measure_guidelines(const Options& options, int rank, int size) {
   StartLine line(MPI_COMM_WORLD, options.sync);
   std::vector<GuidelineCell> guidelines;
   std::vector<Cell> cells;
   if (rank == 0) std::fputs(guideline_header(line).c_str(), stdout);
+  if (rank == 0 && options.native_algorithms) std::fputs(without_library_algorithms(options).c_str(), stdout);
   for (const Count bytes : options.bytes) {
     GuidelineCell cell = measure_guidelines(options, line, bytes);
     // Small sizes may become the same when they are rounded up to p blocks.
@@ -39,32 +56,37 @@ int measure_guidelines(const Options& options, int rank, int size) {
     std::fputs(guideline_rows(guidelines.back(), size).c_str(), stdout);
     std::fflush(stdout);
   }
+  const Surroundings here = surroundings();
   if (rank == 0 && !options.csv.empty()) write_csv(options.csv, cells, size);
-  if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options, line, guidelines);
+  if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options, line, here, guidelines);
   return 0;
 }
 
-int run(const Options& options, int rank, int size) {
+int run(Options options, int rank, int size) {
   if (!options.calibrate.empty()) return calibrate(options, rank);
   if (options.root < 0 || options.root >= size) throw Error(ErrorCode::invalid_argument, "--root is not a rank");
+  const std::vector<AskedCell> all_asked = asked_cells(options);
+  use_profile(options, rank);
   if (options.guidelines) return measure_guidelines(options, rank, size);
   StartLine line(MPI_COMM_WORLD, options.sync);
   std::vector<Cell> cells;
   bool correct = true;
-  if (rank == 0) std::fputs(table_header(line).c_str(), stdout);
-  for (const Collective collective : options.collectives) {
-    // A barrier has no size.
-    const std::vector<Count> sizes = collective == Collective::barrier ? std::vector<Count>{0} : options.bytes;
-    for (const Count bytes : sizes) {
-      cells.push_back(measure(options, line, collective, bytes));
-      for (const Series& series : cells.back().series) correct = correct && series.correct != "NO";
-      if (rank != 0) continue;
-      std::fputs(table_rows(cells.back(), size).c_str(), stdout);
-      std::fflush(stdout);
+  if (rank == 0) std::fputs(table_header(options, line).c_str(), stdout);
+  if (rank == 0 && options.native_algorithms) std::fputs(without_library_algorithms(options).c_str(), stdout);
+  for (const AskedCell& one : all_asked) {
+    options.algorithms = one.algorithms;
+    cells.push_back(measure(options, line, one.collective, one.bytes));
+    // The library's own algorithms may be wrong where it would not take them.
+    for (const Series& series : cells.back().series) {
+      correct = correct && (series.correct != "NO" || native::names_library(series.algorithm));
     }
+    if (rank != 0) continue;
+    std::fputs(table_rows(cells.back(), size).c_str(), stdout);
+    std::fflush(stdout);
   }
+  const Surroundings here = surroundings();
   if (rank == 0 && !options.csv.empty()) write_csv(options.csv, cells, size);
-  if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options, line);
+  if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options, line, here);
   return correct ? 0 : 1;
 }
 
@@ -73,6 +95,7 @@ int run(const Options& options, int rank, int size) {
 
 // Visible, as smpirun looks it up in a shared library.
 [[gnu::visibility("default")]] int main(int argc, char** argv) {
+  if (circoll::bench::native::asks_for_library(argc, argv)) circoll::bench::native::prepare_library();
   PMPI_Init(&argc, &argv);
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -16,6 +16,7 @@
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
+#include "select/profile.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -35,7 +36,8 @@ class Workload {
     counts_.assign(static_cast<std::size_t>(size_), count);
     displs_.resize(counts_.size());
     for (std::size_t i = 0; i < displs_.size(); ++i) displs_[i] = static_cast<Count>(i) * count;
-    fill();
+    // Simulated ranks may have large vectors in common. Results are compared where they have their own only.
+    if (mpi::keeps_contents(send_.size())) fill();
     call_ = {.collective = collective,
              .sendbuf = send_.data(),
              .recvbuf = recv_.data(),
@@ -49,7 +51,11 @@ class Workload {
     set_counts(call_, counts_, displs_);
   }
 
-  [[nodiscard]] const mpi::Call& call() const { return call_; }
+  [[nodiscard]] mpi::Call call(MPI_Comm comm) const {
+    mpi::Call call = call_;
+    call.comm = comm;
+    return call;
+  }
 
   /// Uses the buffers as a program would. Each line of what is sent is written, with what it has; the others are read.
   void rewrite() {
@@ -64,7 +70,7 @@ class Workload {
     fill();
     std::ranges::fill(recv_.span(), '\0');
     if (collective_ == Collective::bcast && rank_ == call_.root) std::ranges::copy(send_.span(), recv_.data());
-    run(call_);
+    run();
     if (traits_of(collective_).recv.at == Significant::all_but_first && rank_ == 0)
       return {};  // MPI leaves it undefined
     return {recv_.span().begin(), recv_.span().end()};
@@ -90,7 +96,6 @@ class Workload {
 
   /// Element values 1 .. 4 in every type of integers and floating-point numbers (other types: bytes of them).
   void fill() {
-    if (!mpi::keeps_contents(send_.size())) return;
     const std::size_t extent = extent_bytes(type_);
     for (std::size_t i = 0; i * extent < send_.size(); ++i) {
       // Mixed: blocks that change places must show.
@@ -135,20 +140,40 @@ class Workload {
 
 /// The policy of "auto" in this run. As choices live as long as the process, so does the policy.
 const Policy& policy_of(const Options& options) {
-  static const std::unique_ptr<const Policy> policy = make_policy(
-      options.policy, {.machine = options.machine.empty() ? default_machine() : read_machine(options.machine)});
+  static const std::unique_ptr<const Policy> policy = [&] {
+    const PolicyOptions settings = policy_options(options);
+    return options.profile.empty() ? make_policy(options.policy, settings)
+                                   : select::make_profile_policy(options.profile, options.policy, settings);
+  }();
   return *policy;
 }
 
+bool is_exact_for(const Options& options, Collective collective) {
+  return !is_reducing(collective) || is_exact(options.op, options.type);
+}
+
+/// MPICH puts the reason there, after the places that it has come through.
+std::string last_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const std::size_t line = text.rfind('\n');
+  if (line == std::string::npos) return text;
+  const std::size_t reason = text.find(": ", line);
+  return text.substr(reason == std::string::npos ? line + 1 : reason + 2);
+}
+
 std::string check(Workload& work, const Runner& run, bool exact) {
-  const std::vector<char> native = work.result([](const mpi::Call& call) { Runner{}(call); });
-  const std::vector<char> ours = work.result([&](const mpi::Call& call) { run(call); });
+  const std::vector<char> native = work.result([&] { Runner{}(work.call(MPI_COMM_WORLD)); });
+  const std::vector<char> ours = work.result([&] { (void)run.served(work.call(run.comm())); });
   int good = work.equal(native, ours, exact) ? 1 : 0, all_good = 0;
   PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return all_good == 1 ? "yes" : "NO";
 }
 
 }  // namespace
+
+PolicyOptions policy_options(const Options& options) {
+  return {.machine = options.machine.empty() ? default_machine() : read_machine(options.machine)};
+}
 
 void set_counts(mpi::Call& call, const std::vector<Count>& counts, const std::vector<Count>& displs) {
   const mpi::CountArray all_counts(counts.data()), all_displs(displs.data());
@@ -160,10 +185,14 @@ void set_counts(mpi::Call& call, const std::vector<Count>& counts, const std::ve
   if (has_recvdispls(call.collective)) call.recvdispls = all_displs;
 }
 
-Runner::Runner(const Options& options, Collective collective, const std::string& name)
-    : choice_(name == "native" ? nullptr
-              : name == "auto" ? mpi::intern(collective, policy_of(options))
-                               : mpi::intern(collective, name)) {}
+Runner::Runner(const Options& options, Collective collective, const std::string& name) : name_(name) {
+  if (native::names_library(name)) {
+    // Native calls already go by what the program was started with.
+    if (name != native::name_of_native(collective)) forced_ = &native::Forced::get(collective, name);
+  } else if (name != "native") {
+    choice_ = name == "auto" ? mpi::intern(collective, policy_of(options)) : mpi::intern(collective, name);
+  }
+}
 
 mpi::Outcome Runner::execute(const mpi::Call& call) const {
   mpi::Outcome outcome;
@@ -177,8 +206,16 @@ mpi::Outcome Runner::execute(const mpi::Call& call) const {
 }
 
 std::string Runner::served(const mpi::Call& call) const {
-  const mpi::Outcome outcome = execute(call);
-  return outcome.served() == nullptr ? "native" : outcome.served()->text();
+  arm();
+  mpi::Outcome outcome;
+  try {
+    outcome = execute(call);
+  } catch (const MpiError&) {
+    disarm();
+    throw;
+  }
+  disarm();
+  return outcome.served() == nullptr ? name_ : outcome.served()->text();
 }
 
 std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size) {
@@ -195,11 +232,46 @@ std::vector<std::string> algorithms_for(const Options& options, Collective colle
       }
     } else if (word == "native" || word == "auto") {
       add(word);
+    } else if (native::names_library(word)) {
+      continue;
     } else if (const auto name = named_by(word, collective)) {  // what only other collectives have is passed over
       if (unmet_need(parse_selection(collective, *name), size, traits).empty()) add(*name);
     }
   }
   return names;
+}
+
+std::vector<std::string> library_algorithms_for(const Options& options, Collective collective, int size,
+                                                Count vector_bytes) {
+  std::vector<std::string> names;
+  if (options.native_algorithms) names = native::all_names(collective, size, vector_bytes, options.segments);
+  for (const std::string& word : options.algorithms) {
+    if (!native::names_library(word)) continue;
+    const auto name = named_by(word, collective);
+    if (name && std::find(names.begin(), names.end(), *name) == names.end()) names.push_back(*name);
+  }
+  return names;
+}
+
+bool first_call(Series& series, const std::function<std::string()>& served) {
+  int error = MPI_SUCCESS;
+  try {
+    series.served_by = served();
+  } catch (const MpiError& thrown) {
+    if (!native::names_library(series.algorithm)) throw;
+    error = thrown.mpi_code();
+    series.refused = last_line(thrown.what());
+  }
+  // What one rank is refused none can time.
+  int mine = error == MPI_SUCCESS ? 0 : 1, any = 0;
+  PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (any != 0 && series.refused.empty()) series.refused = "refused on another rank";
+  return any == 0;
+}
+
+bool gives_native_result(const Options& options, Collective collective, Count bytes, const std::string& name) {
+  Workload work(options, collective, bytes);
+  return check(work, Runner(options, collective, name), is_exact_for(options, collective)) == "yes";
 }
 
 void take_turns(const Options& options, StartLine& line, std::uint64_t seed, const std::vector<Run>& runs,
@@ -218,7 +290,7 @@ void take_turns(const Options& options, StartLine& line, std::uint64_t seed, con
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
     for (const std::size_t i : order) {
       if (runs[i].before) runs[i].before();
-      const Repetition repetition = line.time(runs[i].call);
+      const Repetition repetition = line.time(runs[i].call, runs[i].arm, runs[i].disarm);
       if (repetition.valid) {
         series[i].seconds.push_back(repetition.seconds);
       } else {
@@ -243,24 +315,45 @@ Cell measure(const Options& options, StartLine& line, Collective collective, Cou
   Workload work(options, collective, bytes);
   Cell cell{.collective = collective, .bytes = bytes};
   std::vector<Runner> runners;
-  const bool exact = !is_reducing(collective) || is_exact(options.op, options.type);
-  for (const std::string& name : algorithms_for(options, collective, size)) {
-    runners.emplace_back(options, collective, name);
-    Series series{.algorithm = name, .served_by = runners.back().served(work.call())};  // warms up, too
-    if (options.check) series.correct = check(work, runners.back(), exact);
+  const bool exact = is_exact_for(options, collective);
+  std::vector<std::string> names = algorithms_for(options, collective, size);
+  const Count vector_bytes = Amounts::of_measured(collective, size, bytes).vector_bytes();
+  for (std::string& name : library_algorithms_for(options, collective, size, vector_bytes)) {
+    names.push_back(std::move(name));
+  }
+  for (std::string& name : names) {
+    // Under --native-algorithms the name says what the library was told at its start.
+    if (name == "native" && options.native_algorithms) name = native::name_of_native(collective);
+  }
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  for (const std::string& name : names) {
+    Runner run(options, collective, name);
+    Series series{.algorithm = name};
+    if (!first_call(series, [&] { return run.served(work.call(run.comm())); })) {
+      cell.refused.push_back(std::move(series));
+      continue;
+    }
+    // The library would not take each of its own algorithms for each call.
+    if (options.check || native::names_library(name)) series.correct = check(work, run, exact);
     cell.series.push_back(std::move(series));
+    runners.push_back(std::move(run));
   }
   std::vector<std::unique_ptr<Workload>> own;
   std::vector<Run> runs;
   runs.reserve(runners.size());
   for (const Runner& run : runners) {
-    if (options.buffers == Buffers::reuse) {
-      runs.push_back({.call = [&] { run(work.call()); }});
-    } else {
-      Workload& mine = *own.emplace_back(std::make_unique<Workload>(options, collective, bytes));
-      run(mine.call());
-      runs.push_back({.call = [&] { run(mine.call()); }, .before = [&] { mine.rewrite(); }});
+    Workload& mine = options.buffers == Buffers::reuse
+                         ? work
+                         : *own.emplace_back(std::make_unique<Workload>(options, collective, bytes));
+    const mpi::Call call = mine.call(run.comm());
+    Run& timed = runs.emplace_back(Run{.call = [&run, call] { run(call); }});
+    if (run.is_forced()) {
+      timed.arm = [&run] { run.arm(); };
+      timed.disarm = [&run] { run.disarm(); };
     }
+    if (options.buffers == Buffers::reuse) continue;
+    (void)run.served(call);
+    timed.before = [&mine] { mine.rewrite(); };
   }
   take_turns(options, line, options.seed + static_cast<std::uint64_t>(bytes), runs, cell.series);
   return cell;

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "circoll/select.hpp"
 #include "exec/mpi/serve/perform.hpp"
+#include "native/algorithms.hpp"
 #include "options.hpp"
 #include "start_line.hpp"
 
@@ -19,16 +21,24 @@ struct Series {
   std::vector<double> seconds{};
   int invalid = 0;            ///< repetitions in which some rank started late
   std::string correct = "-";  ///< "yes", "NO", or "-" if not checked
+  std::string refused{};  ///< the words of the MPI library, if it does not make this call by this algorithm of its own
 };
 
 struct Cell {
   Collective collective = Collective::barrier;
   Count bytes = 0;
   std::vector<Series> series{};
+  std::vector<Series> refused{};  ///< of which nothing was measured
 };
 
-/// The algorithms of --algorithm that can serve a collective here; "native" first.
+/// The options of policies that the command line gives.
+[[nodiscard]] PolicyOptions policy_options(const Options& options);
+
+/// The algorithms of --algorithm that can serve a collective here; "native" first. Not those inside the MPI library.
 [[nodiscard]] std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size);
+/// Those inside the MPI library, by --algorithm and --native-algorithms, for a vector of so many bytes.
+[[nodiscard]] std::vector<std::string> library_algorithms_for(const Options& options, Collective collective, int size,
+                                                              Count vector_bytes);
 
 /// An irregular call's arrays, of what it sends and of what it receives, are these; others have none. The call
 /// refers to them.
@@ -39,10 +49,21 @@ class Runner {
  public:
   /// Native.
   Runner() = default;
-  /// `name` is one of algorithms_for.
+  /// `name` is one of algorithms_for or library_algorithms_for. Collective.
   Runner(const Options& options, Collective collective, const std::string& name);
+  /// True if it is by an algorithm that the MPI library is made to use.
+  [[nodiscard]] bool is_forced() const { return forced_ != nullptr; }
+  /// The communicator of its calls.
+  [[nodiscard]] MPI_Comm comm() const { return forced_ == nullptr ? MPI_COMM_WORLD : forced_->comm(); }
+  /// Stand around calls, once around several.
+  void arm() const {
+    if (forced_ != nullptr) forced_->arm();
+  }
+  void disarm() const {
+    if (forced_ != nullptr) forced_->disarm();
+  }
   void operator()(const mpi::Call& call) const { (void)execute(call); }
-  /// The same, and says what ran.
+  /// The same, armed, and says what ran.
   [[nodiscard]] std::string served(const mpi::Call& call) const;
 
  private:
@@ -50,18 +71,30 @@ class Runner {
   mpi::Outcome execute(const mpi::Call& call) const;  // NOLINT(modernize-use-nodiscard): what it does is the point
 
   const mpi::InternedChoice* choice_ = nullptr;  ///< nullptr: native
+  const native::Forced* forced_ = nullptr;       ///< by an algorithm that the library is made to use
+  std::string name_ = "native";
 };
 
 /// A thing that is timed.
 struct Run {
   std::function<void()> call{};
   std::function<void()> before{};  ///< not timed; empty: nothing
+  std::function<void()> arm{};     ///< likewise; see StartLine::time
+  std::function<void()> disarm{};
 };
+
+/// Fills `series` with what serves a first call, which `served` makes; collective. False, and `refused` is filled, if
+/// the MPI library has refused it on some rank, as it may for algorithms of its own. Others' errors are thrown.
+[[nodiscard]] bool first_call(Series& series, const std::function<std::string()>& served);
 
 /// Times the runs, interleaved, into the series of the same indices, as long as the options say. Collective; `seed` is
 /// equal on all ranks.
 void take_turns(const Options& options, StartLine& line, std::uint64_t seed, const std::vector<Run>& runs,
                 std::vector<Series>& series);
+
+/// True if an algorithm has the result of the native one. Collective.
+[[nodiscard]] bool gives_native_result(const Options& options, Collective collective, Count bytes,
+                                       const std::string& name);
 
 /// Measures a cell on MPI_COMM_WORLD. All ranks call it; the result is complete on rank 0.
 [[nodiscard]] Cell measure(const Options& options, StartLine& line, Collective collective, Count bytes);

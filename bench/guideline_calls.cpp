@@ -67,6 +67,7 @@ void GuidelineCalls::add(const Options& options, const GuidelineCall& what, std:
               .comm = MPI_COMM_WORLD};
   set_counts(one.call, one.counts, one.displs);
   one.runner = Runner(options, collective, algorithm);
+  one.call.comm = one.runner.comm();
 }
 
 void GuidelineCalls::run() const {

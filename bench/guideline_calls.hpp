@@ -32,6 +32,8 @@ class GuidelineCalls {
   GuidelineCalls& operator=(GuidelineCalls&&) = delete;
   ~GuidelineCalls() = default;
 
+  /// The algorithm of the calls; all have the same.
+  [[nodiscard]] const Runner& runner() const { return calls_.front().runner; }
   /// Makes the calls.
   void run() const;
   /// The same, and says what served them: "recursive_doubling+binomial".

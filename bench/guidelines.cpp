@@ -18,6 +18,7 @@ namespace {
 struct Wanted {
   GuidelineSide side{};
   std::vector<std::string> counterparts{};  ///< names of algorithms
+  bool left = false;                        ///< the left-hand side of a guideline
 };
 
 /// Every side of the guidelines about these collectives, once.
@@ -33,14 +34,15 @@ std::vector<Wanted> wanted(const std::vector<Collective>& collectives) {
     const auto about = guideline.left.calls.front().collective;
     if (std::find(collectives.begin(), collectives.end(), about) == collectives.end()) continue;
     Wanted& left = want(guideline.left);
+    left.left = true;
     if (!guideline.counterpart.empty()) left.counterparts.emplace_back(guideline.counterpart);
     (void)want(guideline.right);
   }
   return list;
 }
 
-/// The algorithms that serve all calls of a side.
-std::vector<std::string> algorithms_of_side(const Options& options, const Wanted& what, int size) {
+/// The algorithms that serve all calls of a side. Those inside the MPI library stand for better left-hand sides only.
+std::vector<std::string> algorithms_of_side(const Options& options, const Wanted& what, int size, Count bytes) {
   Options own = options;
   own.algorithms.insert(own.algorithms.end(), what.counterparts.begin(), what.counterparts.end());
   std::vector<std::string> names = algorithms_for(own, what.side.calls.front().collective, size);
@@ -49,7 +51,20 @@ std::vector<std::string> algorithms_of_side(const Options& options, const Wanted
     std::erase_if(
         names, [&](const std::string& name) { return std::find(others.begin(), others.end(), name) == others.end(); });
   }
+  const GuidelineCall& first = what.side.calls.front();
+  if (what.left && what.side.calls.size() == 1 && first.part == Part::whole) {
+    for (std::string& name : library_algorithms_for(options, first.collective, size, bytes)) {
+      names.push_back(std::move(name));
+    }
+  }
   return names;
+}
+
+/// Wrong results of the library's own algorithms do not count as fast. It would not take them for such a call.
+bool is_right(const Options& options, const Wanted& what, const GuidelineMemory& memory, const std::string& name) {
+  const Collective collective = what.side.calls.front().collective;
+  return gives_native_result(options, collective,
+                             Amounts::of_vector(collective, memory.size, memory.bytes).measured_bytes(), name);
 }
 
 }  // namespace
@@ -59,15 +74,24 @@ GuidelineCell measure_guidelines(const Options& options, StartLine& line, Count 
   GuidelineCell cell{.bytes = memory.bytes};
   std::vector<GuidelineCalls> calls;
   for (const Wanted& what : wanted(options.collectives)) {
-    for (const std::string& name : algorithms_of_side(options, what, memory.size)) {
-      calls.emplace_back(options, memory, what.side, name);
+    for (const std::string& name : algorithms_of_side(options, what, memory.size, memory.bytes)) {
+      GuidelineCalls made(options, memory, what.side, name);
+      Series series{.algorithm = name};
+      if (!first_call(series, [&] { return made.served(); })) continue;  // warms up, too
+      if (native::names_library(name) && !is_right(options, what, memory, name)) continue;
+      calls.push_back(std::move(made));
       cell.sides.push_back(to_string(what.side));
-      cell.series.push_back({.algorithm = name, .served_by = calls.back().served()});  // warms up, too
+      cell.series.push_back(std::move(series));
     }
   }
   std::vector<Run> runs;
   runs.reserve(calls.size());
-  for (const GuidelineCalls& call : calls) runs.push_back({.call = [&call] { call.run(); }});
+  for (const GuidelineCalls& call : calls) {
+    Run& timed = runs.emplace_back(Run{.call = [&call] { call.run(); }});
+    if (!call.runner().is_forced()) continue;
+    timed.arm = [&call] { call.runner().arm(); };
+    timed.disarm = [&call] { call.runner().disarm(); };
+  }
   take_turns(options, line, options.seed + static_cast<std::uint64_t>(cell.bytes), runs, cell.series);
   return cell;
 }

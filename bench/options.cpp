@@ -2,17 +2,19 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <span>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
 #include "core/text.hpp"
+#include "native/algorithms.hpp"
 
 namespace circoll::bench {
 namespace {
 
 /// Names of algorithms. "a,b:x=1,y=2" are two: what has a value and no name belongs to the one before. Throws
-/// CLI::ValidationError for what no collective has.
-std::vector<std::string> split_algorithms(const std::string& text) {
+/// CLI::ValidationError for what no collective has; of an algorithm inside the MPI library, none that is measured.
+std::vector<std::string> split_algorithms(const std::string& text, std::span<const Collective> collectives) {
   std::vector<std::string> names;
   for (const std::string& word : split_list(text)) {
     if (!names.empty() && word.find('=') != std::string::npos && word.find(':') == std::string::npos) {
@@ -24,7 +26,8 @@ std::vector<std::string> split_algorithms(const std::string& text) {
   for (const std::string& name : names) {
     if (name == "native" || name == "auto" || name == "all") continue;
     std::string why = "no algorithm is named '" + name.substr(0, name.find(':')) + "'";
-    if (std::none_of(all_collectives.begin(), all_collectives.end(),
+    const std::span<const Collective> asked = native::names_library(name) ? collectives : all_collectives;
+    if (std::none_of(asked.begin(), asked.end(),
                      [&](Collective collective) { return named_by(name, collective, &why).has_value(); })) {
       throw CLI::ValidationError("--algorithm", why);
     }
@@ -42,6 +45,16 @@ auto named(const std::string& option, const std::string& name, Parse parse) {
   }
 }
 
+std::vector<Count> read_sizes(const std::string& option, const std::string& text) {
+  std::vector<Count> sizes;
+  for (const std::string& word : split_list(text)) {
+    std::string digits = word;
+    if (const std::string wrong = rewrite_bytes(digits); !wrong.empty()) throw CLI::ValidationError(option, wrong);
+    sizes.push_back(*parse_bytes(digits));
+  }
+  return sizes;
+}
+
 void read_lists(const std::string& collectives, const std::string& algorithms, const std::string& bytes,
                 const std::string& type, const std::string& op, Options& options) {
   if (collectives == "all") {
@@ -51,12 +64,8 @@ void read_lists(const std::string& collectives, const std::string& algorithms, c
       options.collectives.push_back(named("--collective", name, parse_collective));
     }
   }
-  options.algorithms = split_algorithms(algorithms);
-  for (const std::string& word : split_list(bytes)) {
-    std::string digits = word;
-    if (const std::string wrong = rewrite_bytes(digits); !wrong.empty()) throw CLI::ValidationError("--bytes", wrong);
-    options.bytes.push_back(*parse_bytes(digits));
-  }
+  options.algorithms = split_algorithms(algorithms, options.collectives);
+  options.bytes = read_sizes("--bytes", bytes);
   options.type = named("--type", type, parse_type);
   options.op = named("--op", op, parse_op);
 }
@@ -64,6 +73,7 @@ void read_lists(const std::string& collectives, const std::string& algorithms, c
 }  // namespace
 
 std::optional<std::string> named_by(const std::string& word, Collective collective, std::string* why) {
+  if (native::names_library(word)) return native::named_by(word, collective, why);
   const std::size_t slash = word.find('/');
   if (slash != std::string::npos && word.substr(0, slash) != to_string(collective)) return std::nullopt;
   const std::string name = slash == std::string::npos ? word : word.substr(slash + 1);
@@ -83,11 +93,18 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   CLI::App app("circoll-bench: collectives of this MPI, native against Circoll");
   app.name("circoll-bench");
   std::string collectives = "all", algorithms = "native,auto", bytes = "8,1Ki,64Ki", type = "byte", op = "bor";
+  std::string segments = "4Ki,32Ki,256Ki";
   const CLI::Validator number(rewrite_number, "NUMBER");
   app.add_option("--collective", collectives, "Names separated by commas, or all")->capture_default_str();
   app.add_option("--algorithm", algorithms,
                  "native, auto, all, or names with parameters (name:segments=4,relabel=8), "
-                 "of one collective where it is written before them (scatter/linear)")
+                 "of one collective where it is written before them (scatter/linear), of the MPI library itself "
+                 "after its name (openmpi/ring:segment=64Ki)")
+      ->capture_default_str();
+  app.add_flag("--native-algorithms", options.native_algorithms,
+               "Measure also the algorithms inside the MPI library, each by its name (openmpi/ring); see "
+               "docs/native-algorithms.md");
+  app.add_option("--segments", segments, "Sizes of segments for those of them that have segments")
       ->capture_default_str();
   app.add_option("--bytes", bytes, "Sizes (Ki, Mi, Gi): of a rank's block, or of the vector; see docs/measuring.md")
       ->capture_default_str();
@@ -114,7 +131,13 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   app.add_flag("--check", options.check, "Compare every result with the native one, element by element");
   app.add_option("--csv", options.csv, "Write one row per repetition to this file");
   app.add_option("--json", options.json, "Write the table to this file");
-  app.add_option("--policy", options.policy, "What auto means: auto, model, classic, openmpi_fixed, native, file:PATH")
+  app.add_option("--cells", options.cells,
+                 "A file of cells, each with its algorithms, instead of --collective, --algorithm and --bytes; see "
+                 "docs/measuring.md");
+  app.add_option(
+         "--policy", options.policy,
+         "What auto means: auto (a profile if there is one, else the model), model, classic, openmpi_fixed, native, "
+         "file:PATH")
       ->capture_default_str();
   app.add_option("--machine", options.machine, "Machine file of the model; see 'circoll calibrate'");
   app.add_option("--calibrate", options.calibrate,
@@ -127,9 +150,11 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
       "vector, --collective says whose");
   app.footer(
       "Example:\n  mpirun -np 4 circoll-bench --collective allreduce,bcast --algorithm native,auto --bytes "
-      "8,1Mi --check\n  mpirun -np 4 circoll-bench --guidelines --bytes 1Ki,64Ki --seconds 0.2 --json 1.json");
+      "8,1Mi --check\n  mpirun -np 4 circoll-bench --native-algorithms --collective bcast --algorithm native --json "
+      "1.json\n  mpirun -np 4 circoll-bench --guidelines --bytes 1Ki,64Ki --seconds 0.2 --json 1.json");
   try {
     app.parse(argc, argv);
+    options.segments = read_sizes("--segments", segments);
     read_lists(collectives, algorithms, bytes, type, op, options);
   } catch (const CLI::ParseError& error) {
     const int code = talk ? app.exit(error) : error.get_exit_code();

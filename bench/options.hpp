@@ -19,7 +19,7 @@ enum class Buffers {
 
 struct Options {
   std::vector<Collective> collectives;
-  std::vector<std::string> algorithms{};  ///< names with their parameters, "native", "auto" or "all"
+  std::vector<std::string> algorithms{};  ///< names with their parameters, "native", "auto", "all", or "LIBRARY/NAME"
   std::vector<Count> bytes;
   Type type = Type::byte;
   Op op = Op::bor;
@@ -32,16 +32,20 @@ struct Options {
   bool check = false;
   std::string csv;
   std::string json;
+  std::string cells;            ///< a file of cells instead of collectives, algorithms and sizes; empty: none
   std::string policy = "auto";  ///< what "auto" among the algorithms means
+  std::string profile;          ///< the text of the profile that "auto" goes by, if `policy` names one
   std::string machine;          ///< a file; empty: the default machine
   std::string calibrate;        ///< a file to write; empty: measure collectives
   std::string machine_name = "measured";
-  bool guidelines = false;  ///< measure the sides of performance guidelines
+  bool native_algorithms = false;  ///< also all algorithms inside the MPI library
+  std::vector<Count> segments{};   ///< the segment sizes to try with those that have segments
+  bool guidelines = false;         ///< measure the sides of performance guidelines
 };
 
 /// The algorithm of a collective that a word of --algorithm names, with its parameters, or nothing. NAME is that of
-/// every collective which has it, COLLECTIVE/NAME of one. If only the parameters are not its own, `why` says what
-/// is wrong.
+/// every collective which has it, COLLECTIVE/NAME of one, LIBRARY/NAME one inside the MPI library. If only the
+/// parameters are not its own, `why` says what is wrong.
 [[nodiscard]] std::optional<std::string> named_by(const std::string& word, Collective collective,
                                                   std::string* why = nullptr);
 

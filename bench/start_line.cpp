@@ -61,9 +61,10 @@ bool StartLine::works() {
   return 2 * valid >= trials;
 }
 
-double StartLine::wait_for_start() {
+double StartLine::wait_for_start(const std::function<void()>& arm) {
   if (clock_ == nullptr) {
     PMPI_Barrier(comm_);
+    if (arm) arm();
     return PMPI_Wtime();
   }
   double announced[2] = {0, 0};  // the start; whether the clock is to be synchronised first
@@ -73,8 +74,9 @@ double StartLine::wait_for_start() {
   if (announced[1] != 0) {
     clock_->synchronise();
     next_synchronisation_ = clock_->now() + synchronisation_interval;
-    return wait_for_start();
+    return wait_for_start(arm);
   }
+  if (arm) arm();
   double now = clock_->now();
   while (now < announced[0]) {
     pass_time(announced[0] - now, crowded_);

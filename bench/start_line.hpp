@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,9 +12,9 @@
 namespace circoll::bench {
 
 enum class Sync {
-  automatic,  ///< clock, or barrier where a node has more ranks than processors, or other programs keep them from being in time
-  clock,    ///< at a time on the synchronised clock (ReproMPI); a repetition is invalid if a rank came late
-  barrier,  ///< after a native barrier, which the ranks leave one after another
+  automatic,  ///< clock, or barrier where a node has more ranks than processors, or most starts are late
+  clock,      ///< at a time on the synchronised clock (ReproMPI); a repetition is invalid if a rank came late
+  barrier,    ///< after a native barrier, which the ranks leave one after another
 };
 
 /// Seconds from the start to the end of the last rank; barrier: the longest that a rank was in it.
@@ -32,18 +33,22 @@ class StartLine {
   /// GlobalClock::error(); 0 without one.
   [[nodiscard]] double clock_error() const { return clock_ ? clock_->error() : 0; }
 
-  /// Collective. The result is the same on all ranks.
+  /// Collective. The result is the same on all ranks. `arm` and `disarm`, if they are given, stand around the run, and
+  /// around none of the calls that bring the ranks together; they are not timed.
   template <typename Run>
-  [[nodiscard]] Repetition time(Run&& run) {
-    const double start = wait_for_start();
+  [[nodiscard]] Repetition time(Run&& run, const std::function<void()>& arm = {},
+                                const std::function<void()>& disarm = {}) {
+    const double start = wait_for_start(arm);
     const bool late = clock_ != nullptr && late_;
     run();
-    return finish((clock_ ? clock_->now() : PMPI_Wtime()) - start, late);
+    const double end = clock_ ? clock_->now() : PMPI_Wtime();
+    if (disarm) disarm();
+    return finish(end - start, late);
   }
 
  private:
   [[nodiscard]] bool works();
-  double wait_for_start();
+  double wait_for_start(const std::function<void()>& arm);
   Repetition finish(double own, bool late);
   void adapt(bool valid);
 

@@ -53,6 +53,13 @@ double bus_factor(Collective collective, int size) {
   return size > 1 ? 1 : 0;
 }
 
+/// The width of the column of names: those of the MPI library's own algorithms are long.
+int name_width(const std::vector<Series>& series) {
+  const bool longer =
+      std::ranges::any_of(series, [](const Series& one) { return native::names_library(one.algorithm); });
+  return longer ? 44 : 28;
+}
+
 std::string label(const Series& series) {
   return series.algorithm == "auto" ? "auto (" + series.served_by + ")" : series.algorithm;
 }
@@ -82,6 +89,11 @@ nlohmann::ordered_json sides_of(const std::vector<GuidelineCell>& guidelines, in
   return rows;
 }
 
+nlohmann::ordered_json inside(const Surroundings& here) {
+  return {{"ranks", here.neighbours}, {"by_memory", here.by_memory}, {"read_directly", here.read_directly},
+          {"crowded", here.crowded},  {"reason", here.reason},       {"reading_reason", here.reading_reason}};
+}
+
 std::ofstream open(const std::string& path) {
   std::ofstream file(path);
   if (!file) throw Error(ErrorCode::invalid_argument, "the file " + path + " cannot be written");
@@ -91,37 +103,53 @@ std::ofstream open(const std::string& path) {
 }  // namespace
 
 std::string nothing_measured(const Series& series) {
+  if (!series.refused.empty()) return "     0 not measured: the MPI library refuses it: " + series.refused;
   return fmt::format(
       "     0 not measured: a rank came late to all {} repetitions (--sync barrier asks for no time); correct: {}",
       series.invalid, series.correct);
 }
 
-std::string table_header(const StartLine& line) {
+std::string table_header(const Options& options, const StartLine& line) {
   std::string text = fmt::format("# ranks start together by {}", to_string(line.sync()));
   if (line.sync() == Sync::clock) text += fmt::format(", to within {:.2f} us", line.clock_error() * 1e6);
   return text + fmt::format("; medians with their 95 % confidence intervals\n") +
-         fmt::format("{:<21} {:<28} {:>5} {:>11} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8} {:>8}\n",
-                     "# collective", "algorithm", "p", "bytes", "reps", "median_us", "low_us", "high_us", "min_us",
-                     "p95_us", "algbw_GB/s", "busbw_GB/s", "speedup", "correct");
+         fmt::format("{:<21} {:<{}} {:>5} {:>11} {:>6} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8} {:>8}\n",
+                     "# collective", "algorithm", options.native_algorithms ? 44 : 28, "p", "bytes", "reps",
+                     "median_us", "low_us", "high_us", "min_us", "p95_us", "algbw_GB/s", "busbw_GB/s", "speedup",
+                     "correct");
+}
+
+std::string without_library_algorithms(const Options& options) {
+  std::string text;
+  for (const Collective collective : options.collectives) {
+    const std::string& why = native::offer(collective).why_none;
+    if (!why.empty()) text += fmt::format("# {}: {}\n", to_string(collective), why);
+  }
+  return text;
 }
 
 std::string table_rows(const Cell& cell, int size) {
   std::string text;
+  const int width = std::max(name_width(cell.series), name_width(cell.refused));
   for (const Series& series : cell.series) {
     if (series.seconds.empty()) {
-      text += fmt::format("{:<21} {:<28} {:>5} {:>11} {}\n", to_string(cell.collective), label(series), size,
+      text += fmt::format("{:<21} {:<{}} {:>5} {:>11} {}\n", to_string(cell.collective), label(series), width, size,
                           cell.bytes, nothing_measured(series));
       continue;
     }
     const Figures f = figures_of(series.seconds);
     const double bandwidth = algorithm_bandwidth(cell, f);
     text += fmt::format(
-        "{:<21} {:<28} {:>5} {:>11} {:>6} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.4f} {:>12.4f} "
+        "{:<21} {:<{}} {:>5} {:>11} {:>6} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.4f} {:>12.4f} "
         "{:>8.2f} "
         "{:>8}\n",
-        to_string(cell.collective), label(series), size, cell.bytes, series.seconds.size(), f.median * 1e6,
+        to_string(cell.collective), label(series), width, size, cell.bytes, series.seconds.size(), f.median * 1e6,
         f.interval.low * 1e6, f.interval.high * 1e6, f.min * 1e6, f.p95 * 1e6, bandwidth,
         bandwidth * bus_factor(cell.collective, size), ratio_to_native(cell, f), series.correct);
+  }
+  for (const Series& series : cell.refused) {
+    text += fmt::format("{:<21} {:<{}} {:>5} {:>11} {}\n", to_string(cell.collective), label(series), width, size,
+                        cell.bytes, nothing_measured(series));
   }
   return text;
 }
@@ -140,7 +168,7 @@ void write_csv(const std::string& path, const std::vector<Cell>& cells, int size
 }
 
 void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options,
-                const StartLine& line, const std::vector<GuidelineCell>& guidelines) {
+                const StartLine& line, const Surroundings& here, const std::vector<GuidelineCell>& guidelines) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const Cell& cell : cells) {
     for (const Series& series : cell.series) {
@@ -165,7 +193,12 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                                      {"buffers", to_string(options.buffers)},
                                      {"clock_error_us", line.clock_error() * 1e6},
                                      {"policy", options.policy},
+                                     {"mpi", native::library_version()},
                                      {"seed", options.seed},
+                                     {"library", here.library},
+                                     {"processor", here.processor},
+                                     {"host", here.host},
+                                     {"inside_nodes", inside(here)},
                                      {"rows", rows}};
   if (!guidelines.empty()) document["sides"] = sides_of(guidelines, size);
   open(path) << document.dump(2) << "\n";

@@ -6,18 +6,21 @@
 
 #include "cell.hpp"
 #include "guidelines.hpp"
+#include "surroundings.hpp"
 
 namespace circoll::bench {
 
 /// The line of an algorithm that has no valid repetition; it has no row in files.
 [[nodiscard]] std::string nothing_measured(const Series& series);
-[[nodiscard]] std::string table_header(const StartLine& line);
+[[nodiscard]] std::string table_header(const Options& options, const StartLine& line);
+/// A line for every measured collective whose algorithms inside the MPI library cannot be chosen.
+[[nodiscard]] std::string without_library_algorithms(const Options& options);
 /// The rows of one cell, one per algorithm.
 [[nodiscard]] std::string table_rows(const Cell& cell, int size);
 /// One row per repetition.
 void write_csv(const std::string& path, const std::vector<Cell>& cells, int size);
 /// The table, and what was asked; also the sides of guidelines, if there are some.
 void write_json(const std::string& path, const std::vector<Cell>& cells, int size, const Options& options,
-                const StartLine& line, const std::vector<GuidelineCell>& guidelines = {});
+                const StartLine& line, const Surroundings& here, const std::vector<GuidelineCell>& guidelines = {});
 
 }  // namespace circoll::bench

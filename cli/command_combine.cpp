@@ -4,9 +4,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "circoll/error.hpp"
 #include "circoll/measured/measurement.hpp"
+#include "circoll/measured/shard.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
+#include "tune/for_report.hpp"
+#include "verify/verify_rows.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -14,6 +18,7 @@ namespace {
 struct CombineOptions {
   std::vector<std::string> files;
   bool json = false;
+  std::string output;
 };
 
 std::string as_text(const std::vector<Launch>& launches, const std::vector<Combined>& cells) {
@@ -57,12 +62,33 @@ std::string as_json(const std::vector<Launch>& launches, const std::vector<Combi
   return document.dump(2) + "\n";
 }
 
+/// The shards among the files, which must be all of them then.
+void combine_shard_files(const CombineOptions& options, Context& context) {
+  std::vector<ShardResult> shards;
+  for (const std::string& file : options.files) shards.push_back(shard_from_json(select::read_text_file(file), file));
+  const ShardedWork& work = shards.front().work;
+  if (work.command == "verify") {
+    if (!options.output.empty()) throw Error(ErrorCode::invalid_argument, "-o is for the rules that tune writes");
+    print_rows(combined_rows(shards), named_in(work), options.json, context);
+  } else if (work.command == "tune --for") {
+    const auto parts = combine_shards(shards);
+    finish_campaign({parts.begin(), parts.end()}, work, options.output);
+  } else {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("{}: this circoll knows no shards of '{}'", options.files.front(), work.command));
+  }
+}
+
 }  // namespace
 
 void add_combine(CLI::App& app, Context& context) {
   auto options = std::make_shared<CombineOptions>();
-  CLI::App* const command = app.add_subcommand("combine", "Put several launches of circoll-bench together");
-  command->add_option("files", options->files, "What circoll-bench --json wrote, a file per launch")->required();
+  CLI::App* const command = app.add_subcommand("combine", "Put several launches of circoll-bench, or shards, together");
+  command
+      ->add_option("files", options->files,
+                   "What circoll-bench --json wrote, a file per launch; or the shards of circoll verify or tune")
+      ->required();
+  command->add_option("-o,--output", options->output, "The file of rules, if they are shards of circoll tune --for");
   command->add_flag("--json", options->json, "For programs");
   command->footer(
       "Launches differ by more than the repetitions of one do. A ratio to native is of one launch; intervals take "
@@ -70,8 +96,10 @@ void add_combine(CLI::App& app, Context& context) {
       "Exit code 1 if a launch had wrong results.\n"
       "Examples:\n"
       "  circoll combine [1-6].json    # after: for i in 1 2 3 4 5 6; do mpirun -np 4 circoll-bench --json $i.json; "
-      "done");
+      "done\n"
+      "  circoll combine verify.*.json    # after: circoll verify all --shard 1/4 -o verify.1.json, and so on");
   command->callback([options, &context] {
+    if (is_shard(select::read_text_file(options->files.front()))) return combine_shard_files(*options, context);
     std::vector<Launch> launches;
     for (const std::string& file : options->files) {
       launches.push_back(launch_from_json(select::read_text_file(file), file));

@@ -9,6 +9,7 @@
 #include "circoll/machine.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
+#include "explained_profile.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -25,6 +26,7 @@ struct ExplainOptions {
   bool user_op = false;
   bool noncommutative = false;
   std::string policy = "auto";
+  std::string mpi = "auto";
   std::string machine;
   bool allow_rank_divergence = false;
   bool json = false;
@@ -75,12 +77,19 @@ double crowded_s(const CallFacts& facts, const Machine& machine) {
   return facts.crowded && facts.cores >= facts.p ? machine.crowded_s : 0;
 }
 
+/// The profile, or why there is none, in a line.
+std::string profile_text(const ExplainedProfile& profile) {
+  if (profile.found.file.empty()) return "none: " + profile.note;
+  return fmt::format("{} ({}{})", profile.found.file, profile.library, profile.note.empty() ? "" : "; " + profile.note);
+}
+
 std::string as_text(const ExplainOptions& options, const CallFacts& facts, const Decision& decision,
-                    const Machine& machine) {
+                    const Machine& machine, const std::optional<ExplainedProfile>& profile) {
   std::string text = fmt::format(
       "call       {}, p = {}, {} bytes{}{}\n", options.collective, facts.p, facts.bytes, operator_text(options, facts),
       facts.cores > 1 ? fmt::format(", on {} nodes of {}", nodes_of(facts), facts.cores) : "");
   text += fmt::format("policy     {}\n", options.policy);
+  if (profile) text += fmt::format("profile    {}\n", profile_text(*profile));
   text += fmt::format(
       "machine    {}: alpha {:.4g} us, beta {:.4g} ns/B, gamma {:.4g} ns/B, f_alpha {:.3g}, f_beta {:.3g}\n",
       machine.name, machine.alpha_s * 1e6, machine.beta_s_per_byte * 1e9, machine.gamma_s_per_byte * 1e9,
@@ -104,7 +113,7 @@ std::string as_text(const ExplainOptions& options, const CallFacts& facts, const
 }
 
 std::string as_json(const ExplainOptions& options, const CallFacts& facts, const Decision& decision,
-                    const Machine& machine) {
+                    const Machine& machine, const std::optional<ExplainedProfile>& profile) {
   nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
   for (const Candidate& c : decision.candidates) {
     candidates.push_back({{"algorithm", with_params(c.selection)}, {"predicted_us", c.seconds * 1e6}});
@@ -126,6 +135,7 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
                                        {"cores", facts.cores},
                                        {"nodes", nodes_of(facts)},
                                        {"policy", decision.policy},
+                                       {"profile", profile ? profile->found.file : ""},
                                        {"machine", machine.name},
                                        {"inside", ways},
                                        {"crowded_us", crowded_s(facts, machine) * 1e6},
@@ -139,11 +149,18 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
 void explain(const ExplainOptions& options) {
   PolicyOptions settings{.machine = default_machine(), .allow_rank_divergence = options.allow_rank_divergence};
   if (!options.machine.empty()) settings.machine = read_machine(options.machine);
-  const auto policy = make_policy(options.policy, settings);
   const CallFacts facts = facts_from(options);
+  // Profiles are of ranks that share one node.
+  std::optional<ExplainedProfile> profile;
+  if (options.policy == "auto" && facts.p > 1 && nodes_of(facts) == 1) {
+    profile = profile_of_machine(options.mpi, settings);
+  }
+  const auto policy = profile && !profile->found.file.empty()
+                          ? select::make_profile_policy(profile->found.text, profile->found.file, settings)
+                          : make_policy(options.policy, settings);
   const Decision decision = policy->decide(facts);
-  print(options.json ? as_json(options, facts, decision, policy->machine())
-                     : as_text(options, facts, decision, policy->machine()));
+  print(options.json ? as_json(options, facts, decision, policy->machine(), profile)
+                     : as_text(options, facts, decision, policy->machine(), profile));
 }
 
 }  // namespace
@@ -173,6 +190,9 @@ void add_explain(CLI::App& app, Context& /*context*/) {
   command->add_flag("--noncommutative", options->noncommutative, "It is, and does not commute");
   command->add_option("--policy", options->policy, "auto, model, classic, openmpi_fixed, native or file:PATH")
       ->capture_default_str();
+  command->add_option("--mpi", options->mpi, "Whose profile auto goes by on one node; auto: the first that there is")
+      ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
+      ->capture_default_str();
   command->add_option("--machine", options->machine, "Machine file of the model; see 'circoll calibrate'");
   command->add_flag("--allow-rank-divergence", options->allow_rank_divergence,
                     "As with CIRCOLL_ALLOW_RANK_DIVERGENCE=1");
@@ -182,6 +202,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       "  circoll explain allreduce -p 64 --bytes 8Ki --type float32 --op sum\n"
       "  circoll explain allreduce -p 6 --bytes 128Ki --policy openmpi_fixed\n"
       "  circoll explain reduce_scatter_block -p 1152 --cores 32 --bytes 8Mi\n"
+      "  circoll explain allreduce -p 2 --nodes 1 --bytes 4Ki --mpi openmpi\n"
       "  circoll explain bcast -p 16 --nodes 4 --bytes 1Mi --policy file:rules.json\n"
       "Rules are described in docs/rules.md.");
   command->callback([options] { explain(*options); });

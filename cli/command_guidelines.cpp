@@ -9,6 +9,7 @@
 #include "circoll/error.hpp"
 #include "circoll/measured/guidelines.hpp"
 #include "commands.hpp"
+#include "exported.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
@@ -19,6 +20,8 @@ struct GuidelineOptions {
   std::vector<std::string> of{"native", "auto"};
   GuidelineTest test;
   std::string rules;
+  ExportRequest exported;
+  std::string output;  ///< the file of the other library
   bool paper = false;
   bool all = false;
   bool json = false;
@@ -98,6 +101,23 @@ bool is_asked(const GuidelineOptions& options, const Finding& finding) {
          std::find(options.of.begin(), options.of.end(), finding.algorithm) != options.of.end();
 }
 
+/// Mends what native violates in the library's own format, as far as an algorithm inside it is faster.
+void export_fixes(const GuidelineOptions& options, const std::vector<GuidelineRun>& runs,
+                  const std::vector<Finding>& findings, const std::string& setting) {
+  std::vector<const Launch*> launches;
+  launches.reserve(runs.size());
+  for (const GuidelineRun& run : runs) launches.push_back(&run.launch);
+  const std::string said = write_exported(
+      options.exported, options.output, guideline_fixes(runs, findings, options.test, options.exported.library()),
+      launches, fmt::format("where native violates a guideline; {} launches; {}", runs.size(), setting));
+  // What is printed there may be for programs.
+  if (options.json) {
+    fmt::print(stderr, "{}", said);
+  } else {
+    print(said);
+  }
+}
+
 void run(const GuidelineOptions& options, Context& context) {
   std::vector<GuidelineRun> runs;
   for (const std::string& file : options.files) {
@@ -114,9 +134,10 @@ void run(const GuidelineOptions& options, Context& context) {
     write_file(options.rules, rules);
   }
   std::vector<Finding> asked;
+  const std::string& setting = runs.front().launch.setting;
+  if (options.exported.wanted()) export_fixes(options, runs, findings, setting);
   std::copy_if(findings.begin(), findings.end(), std::back_inserter(asked),
                [&](const Finding& finding) { return is_asked(options, finding); });
-  const std::string& setting = runs.front().launch.setting;
   print(options.json ? as_json(options, setting, asked) : as_text(options, setting, asked));
   if (count(asked).violated > 0) context.exit_code = exit_failure;
 }
@@ -141,6 +162,8 @@ void add_guidelines(CLI::App& app, Context& context) {
   command->add_flag("--paper", options->paper, "(2) to (6) of the paper only");
   command->add_flag("--all", options->all, "Show also what holds");
   command->add_option("--rules", options->rules, "Write rules that serve better what native violates to this file");
+  add_export_options(*command, options->exported);
+  command->add_option("-o,--output", options->output, "The file of --export");
   command->add_flag("--json", options->json, "For programs; with what holds");
   command->footer(
       "A guideline says that a collective is not slower than other calls that would do for it; docs/guidelines.md\n"
@@ -150,7 +173,9 @@ void add_guidelines(CLI::App& app, Context& context) {
       "  circoll guidelines [1-5].json    # after: mpirun -np 4 circoll-bench --guidelines --json 1.json, and so on\n"
       "  circoll guidelines [1-5].json --of auto --paper\n"
       "  circoll guidelines [1-5].json --rules rules.json\n"
-      "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program");
+      "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program\n"
+      "  circoll guidelines [1-5].json --export openmpi-4.1 -o mended.conf    # after: circoll-bench --guidelines\n"
+      "                                   #   --native-algorithms");
   command->callback([options, &context] { run(*options, context); });
 }
 

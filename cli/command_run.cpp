@@ -12,8 +12,12 @@
 
 #include "circoll/error.hpp"
 #include "commands.hpp"
+#include "compare/comparison_text.hpp"
+#include "compare/paired_runs.hpp"
 #include "core/environment.hpp"
+#include "launcher.hpp"
 #include "linked_mpi.hpp"
+#include "process.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -23,33 +27,13 @@ namespace fs = std::filesystem;
 struct RunOptions {
   std::string mpi = "auto";
   std::vector<std::string> program;
+  bool compare = false;
+  PairedRuns runs;
 };
-
-/// The file that execvp would run, for reading what it is linked to.
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  const char* const path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::string_view directory = rest.substr(0, rest.find(':'));
-    rest = directory.size() == rest.size() ? std::string_view{} : rest.substr(directory.size() + 1);
-    std::string candidate = fmt::format("{}/{}", directory, name);
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return name;
-}
-
-/// The MPI of an option's value; nullptr for "auto".
-const MpiLibrary* named_mpi(const std::string& id) {
-  for (const MpiLibrary* const library : mpi_libraries) {
-    if (library->id == id) return library;
-  }
-  return nullptr;
-}
 
 /// The MPI that the program is linked to. For interpreters and scripts the user says it, or the launcher.
 const MpiLibrary& detect_mpi(const std::string& program, const MpiLibrary* said) {
-  const MpiLibrary* const linked = linked_mpi(find_program(program));
+  const MpiLibrary* const linked = linked_mpi(program_file(program).value_or(program));
   if (linked == &standard_abi) {
     throw Error(ErrorCode::unsupported,
                 fmt::format("'{}' is linked to {}, for which there is no drop-in; link it to Open MPI or MPICH itself",
@@ -84,16 +68,13 @@ std::string checked_dropin(const std::string& path, const MpiLibrary& mpi) {
   return path;
 }
 
-/// The drop-in beside this executable. It is in ../lib*/circoll if installed, in ../lib/circoll of the build tree.
-std::string find_dropin(const MpiLibrary& mpi) {
+/// The drop-in that the environment names, or that of this installation.
+std::string dropin_for(const MpiLibrary& mpi) {
   if (const auto path = environment("CIRCOLL_DROPIN_PATH")) return checked_dropin(*path, mpi);
-  const fs::path bin = fs::read_symlink("/proc/self/exe").parent_path();
-  const fs::path file = fs::path("circoll") / mpi.id / dropin_file;
-  for (const fs::path& candidate : {bin.parent_path() / CIRCOLL_LIBDIR / file, bin.parent_path() / "lib" / file}) {
-    if (fs::exists(candidate)) return candidate.string();
-  }
-  throw Error(ErrorCode::unsupported, fmt::format("no drop-in for {} beside {}; set CIRCOLL_DROPIN_PATH to a {}",
-                                                  mpi.title, bin.string(), dropin_file));
+  if (auto file = find_dropin(mpi)) return *std::move(file);
+  throw Error(ErrorCode::unsupported,
+              fmt::format("no drop-in for {} beside {}; set CIRCOLL_DROPIN_PATH to a {}", mpi.title,
+                          fs::read_symlink("/proc/self/exe").parent_path().string(), dropin_file));
 }
 
 /// Libraries that are preloaded already, without drop-ins: the one for the program's MPI is enough.
@@ -109,9 +90,18 @@ std::string other_preloads() {
   return others;
 }
 
+/// Starts the program several times, natively and with Circoll.
+void run_compared(const RunOptions& options) {
+  PairedRuns runs = options.runs;
+  runs.mpi = options.mpi;
+  runs.program = options.program;
+  const RunReports reports = run_in_turns(runs);
+  print(comparison_text(compare_runs(reports.without, reports.with)));
+}
+
 void run(const RunOptions& options) {
   const std::string& program = options.program.front();
-  const std::string dropin = find_dropin(detect_mpi(program, named_mpi(options.mpi)));
+  const std::string dropin = dropin_for(detect_mpi(program, mpi_named(options.mpi)));
   // Ours first, so that it comes before other tools.
   setenv("LD_PRELOAD", (dropin + other_preloads()).c_str(), 1);
   std::vector<char*> argv;
@@ -130,13 +120,27 @@ void add_run(CLI::App& app, Context& /*context*/) {
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();
   command->add_option("program", options->program, "The program and its arguments, after --")->required();
+  command->add_flag("--compare", options->compare,
+                    "Start the program natively and with Circoll in turns, and compare their times, as circoll "
+                    "compare does; takes --np, not mpirun before it");
+  add_paired_runs(*command, options->runs);
   command->positionals_at_end();
   command->footer(
       "Examples:\n"
       "  mpirun -np 4 circoll run -- ./program its arguments\n"
       "  CIRCOLL_REPORT=1 CIRCOLL_ALLREDUCE=circulant mpirun -np 4 circoll run -- python3 script.py\n"
+      "  circoll run --compare --np 4 -- ./program its arguments\n"
       "The environment says which algorithms serve which collectives: see docs/environment.md.");
-  command->callback([options] { run(*options); });
+  command->callback([options, command] {
+    if (options->compare) return run_compared(*options);
+    for (const char* name : {"--np", "--runs", "--launcher", "--oversubscribe", "--reports", "--limit"}) {
+      if (command->count(name) == 0) continue;
+      throw Error(ErrorCode::invalid_argument, fmt::format("{} is for --compare; without it mpirun starts 'circoll "
+                                                           "run' on every rank: mpirun -np 4 circoll run -- {}",
+                                                           name, options->program.front()));
+    }
+    run(*options);
+  });
 }
 
 }  // namespace circoll::cli

@@ -6,20 +6,19 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <thread>
 
+#include "circoll/circoll.h"
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
 #include "core/text.hpp"
+#include "verify/verify_rows.hpp"
 
 namespace circoll::cli {
 namespace {
-
-using nlohmann::ordered_json;
 
 struct VerifyOptions {
   std::vector<std::string> what;
@@ -31,6 +30,7 @@ struct VerifyOptions {
   Rank last_in_place = VerifyRange{}.last_in_place;
   bool on_arrival = false;
   bool json = false;
+  ShardOptions shard;
 };
 
 std::int64_t number(std::string_view text, std::string_view what) {
@@ -99,44 +99,6 @@ class Progress {
   std::chrono::steady_clock::time_point next_;
 };
 
-ordered_json as_json(const Refutation& r) {
-  return {{"claim", to_string(r.claim)},
-          {"p", r.size},
-          {"root", r.root},
-          {"in_place", r.in_place},
-          {"params", r.params},
-          {"rank", r.rank},
-          {"step", r.step},
-          {"block", r.block},
-          {"what", r.what}};
-}
-
-/// False if the algorithm's needs left nothing to verify.
-bool applies(const RangeVerdict& v) { return v.instances > 0 || v.refutation; }
-
-std::string report(const std::vector<RangeVerdict>& verdicts, bool json) {
-  if (json) {
-    ordered_json rows = ordered_json::array();
-    for (const RangeVerdict& v : verdicts) {
-      rows.push_back({{"id", v.id}, {"proven", !v.refutation}, {"instances", v.instances}, {"seconds", v.seconds}});
-      if (!applies(v)) rows.back()["proven"] = nullptr;
-      if (v.refutation) rows.back()["refutation"] = as_json(*v.refutation);
-    }
-    return rows.dump(2) + "\n";
-  }
-  std::string text;
-  for (const RangeVerdict& v : verdicts) {
-    if (!applies(v)) {
-      text += fmt::format("{:<44}{:<9}no p, root and segments asked for fit it\n", v.id, "-");
-      continue;
-    }
-    text += fmt::format("{:<44}{:<9}{:>8} instances {:>8.2f} s\n", v.id, v.refutation ? "REFUTED" : "proven",
-                        v.instances, v.seconds);
-    if (v.refutation) text += "  " + v.refutation->to_string() + "\n";
-  }
-  return text;
-}
-
 /// Instances come and go by the thousand, each with large arrays: keep their memory instead of returning it
 /// each time.
 void keep_freed_memory() {
@@ -144,6 +106,19 @@ void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 #endif
+}
+
+/// All that the verdicts depend on.
+ShardedWork work_of(const VerifyOptions& options) {
+  return {.command = "verify",
+          .arguments = {{"what", fmt::format("{}", fmt::join(options.what, " "))},
+                        {"ranks", options.sizes},
+                        {"root", options.roots},
+                        {"segments", fmt::format("{}", fmt::join(options.segments, ","))},
+                        {"bytes", options.bytes ? std::to_string(*options.bytes) : ""},
+                        {"in_place_up_to", std::to_string(options.last_in_place)},
+                        {"on_arrival", options.on_arrival ? "yes" : "no"}},
+          .version = circoll_version()};
 }
 
 void run(const VerifyOptions& options, Context& context) {
@@ -163,28 +138,15 @@ void run(const VerifyOptions& options, Context& context) {
                 selection.id() + ": segment=BYTES needs the size of the vector; give segments=NUMBER, or --bytes");
   }
   range.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (options.shard.asked()) return verify_shard(selections, range, work_of(options), options.shard);
   Progress progress;
   range.progress = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
   const std::vector<RangeVerdict> verdicts = verify_range(selections, range);
   progress.clear();
-  const bool none = std::none_of(verdicts.begin(), verdicts.end(), applies);
-  for (const RangeVerdict& v : verdicts) {
-    // Of a collective, an algorithm may be left out that needs an even p, say; one that was named may not.
-    if (!applies(v) && (none || named.contains(v.id))) {
-      throw Error(ErrorCode::invalid_argument, v.id + ": nothing to verify, no p, root and segments asked for fit it");
-    }
-  }
-  print(report(verdicts, options.json));
-  std::int64_t refuted = 0;
-  std::int64_t instances = 0;
-  for (const RangeVerdict& v : verdicts) {
-    refuted += v.refutation ? 1 : 0;
-    instances += v.instances;
-  }
-  if (!options.json)
-    print(fmt::format("{} algorithms, {} instances proven, {} refuted\n",
-                      std::count_if(verdicts.begin(), verdicts.end(), applies), instances, refuted));
-  if (refuted > 0) context.exit_code = exit_failure;
+  std::vector<VerifyRow> rows;
+  rows.reserve(verdicts.size());
+  for (const RangeVerdict& verdict : verdicts) rows.push_back(row_of(verdict));
+  print_rows(rows, named, options.json, context);
 }
 
 }  // namespace
@@ -207,6 +169,7 @@ void add_verify(CLI::App& app, Context& context) {
   command->add_flag("--on-arrival", options->on_arrival,
                     "verify them with messages that are combined as they arrive, as ranks of a node do");
   command->add_flag("--json", options->json, "machine-readable output");
+  add_shard_options(*command, options->shard);
   command->footer(
       "Proven are: messages match, no deadlock under rendezvous, no race, no undefined read, each "
       "contribution exactly\n"
@@ -217,6 +180,7 @@ void add_verify(CLI::App& app, Context& context) {
       "  circoll verify reduce_scatter -p 1..256\n"
       "  circoll verify allreduce reduce -p 1..64 --on-arrival\n"
       "  circoll verify bcast/circulant_pipelined -p 36 --root 0,35 --segments 1,8,64\n"
+      "  circoll verify all -p 1..256 --shard 3/8 -o verify.3.json    # then: circoll combine verify.*.json\n"
       "Exit codes: 0 all proven, 1 refuted, 2 misuse.");
   command->callback([options, &context] { run(*options, context); });
 }

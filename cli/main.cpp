@@ -63,10 +63,15 @@ int run(int argc, char** argv) {
   add_simulate(app, context);
   add_verify(app, context);
   add_combine(app, context);
+  add_compare(app, context);
   add_plot(app, context);
   add_guidelines(app, context);
   add_tune(app, context);
+  add_doctor(app, context);
   add_explain(app, context);
+  add_export(app, context);
+  add_check(app, context);
+  add_faults(app, context);
   add_calibrate(app, context);
   try {
     app.parse(argc, argv);

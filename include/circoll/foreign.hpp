@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/measured/tuning.hpp"
+#include "circoll/model.hpp"
 #include "circoll/types.hpp"
 
 namespace circoll::foreign {
@@ -19,6 +21,8 @@ struct Reader {
   std::string_view id;       ///< "openmpi-4.1", as `circoll export --for` takes it
   std::string_view title;    ///< "Open MPI 4.1, rules of coll/tuned"
   std::string_view library;  ///< "openmpi", "mpich", "ucc", "intelmpi"
+  /// One line: what the files are called and how they are used, for lists of readers.
+  std::string_view use{};
 };
 
 /// All readers, those of a library together, the oldest version first.
@@ -26,12 +30,17 @@ struct Reader {
 /// The reader of this id. Throws Error(unknown_name) with the ids that there are.
 [[nodiscard]] const Reader& find_reader(std::string_view id);
 
+/// The end of a range that has none.
+inline constexpr Count unbounded = std::numeric_limits<Count>::max();
+
 /// From `from` to `to`, both included.
 struct Range {
   Count from = 0;
-  Count to = std::numeric_limits<Count>::max();
+  Count to = unbounded;
 
   [[nodiscard]] bool holds(Count value) const { return value >= from && value <= to; }
+  /// True if it holds every number of ranks, nodes or bytes from 1 on.
+  [[nodiscard]] bool is_any() const { return from <= 1 && to == unbounded; }
   friend bool operator==(const Range&, const Range&) = default;
 };
 
@@ -67,8 +76,12 @@ struct Exported {
 };
 
 struct ExportOptions {
-  std::string about{};  ///< one line: where the rules come from
-  std::string base{};   ///< text of the library's own selection file that the rules are put into; MPICH only
+  std::string about{};                ///< one line: where the rules come from
+  std::vector<std::string> losses{};  ///< what has been lost before: Translated::losses. They come first in the file.
+  /// Operators::commutative: programs combine by operators that commute only. Formats without operators then may name
+  /// algorithms that are wrong for others. The files say so.
+  Operators operators = Operators::any;
+  std::string base{};  ///< text of the library's own selection file that the rules are put into; MPICH only
 };
 
 /// Rules in the format of a reader. What a rule says and the format cannot is guarded if that is possible; else the
@@ -76,6 +89,19 @@ struct ExportOptions {
 /// Error(invalid_argument) if nothing of the rules can be said.
 [[nodiscard]] Exported export_rules(std::span<const Rule> rules, const Reader& reader,
                                     const ExportOptions& options = {});
+
+/// The text for ExportOptions::base from a file: trees as JSON, or a libmpich, which has its own as strings. Throws
+/// Error(invalid_argument) if the file cannot be read or has no tree.
+[[nodiscard]] std::string read_base(const std::string& path);
+
+/// A base and where it was found.
+struct InstalledBase {
+  std::string path{};
+  std::string text{};
+};
+/// The trees of the MPICH that is installed here, in LD_LIBRARY_PATH or a usual directory. Nothing for other libraries,
+/// or if no installed MPICH has a tree that the reader's version accepts.
+[[nodiscard]] std::optional<InstalledBase> find_base(const Reader& reader);
 
 /// A call of a program, as a library's decision sees it.
 struct Call {
@@ -102,6 +128,7 @@ struct Verdict {
 struct Warning {
   std::size_t line = 0;  ///< 0: the file as a whole
   std::string text{};
+  bool grave = true;  ///< false: worth knowing, and no reason to change the file for this version of the library
 };
 
 /// A tuning file as a library has read it.
@@ -112,12 +139,44 @@ class TuningFile {
   TuningFile& operator=(const TuningFile&) = delete;
   virtual ~TuningFile() = default;
 
+  /// Never throws, whatever the call.
   [[nodiscard]] virtual Verdict decide(const Call& call) const = 0;
   /// In the order of lines.
   [[nodiscard]] virtual const std::vector<Warning>& warnings() const = 0;
   /// True if the library rejects the file as a whole, silently or not; the warnings say why.
   [[nodiscard]] virtual bool rejected() const = 0;
 };
+
+/// Rules of Circoll in neutral form, by the library's names, and what has got lost on the way.
+struct Translated {
+  std::vector<Rule> rules{};
+  std::vector<std::string> losses{};
+};
+
+/// Where ranks are, for formats that know no nodes: they fill nodes in order.
+struct PlacementOptions {
+  Rank ranks_per_node = 0;  ///< 0: not said. Else rules are narrowed to jobs placed so, and hold for these only.
+};
+
+/// The rules of a rules file (docs/rules.md), for a reader's library. Names are Algorithm::names_in, or the library's
+/// own after "openmpi/" and the like. Throws Error(parse) as make_rules_policy does.
+[[nodiscard]] Translated translate_rules(std::string_view json, const std::string& source, const Reader& reader,
+                                         const PlacementOptions& placement = {});
+/// Measured choices. A cell reaches from one size to the next as in rules_json, and to its own number of ranks; with
+/// `all_ranks` a number of ranks reaches to the next, too, and the outermost to one rank and to all.
+[[nodiscard]] Translated translate_cells(std::span<const RuleCell> cells, const RuleOperator& measured,
+                                         const Reader& reader, bool all_ranks = false);
+
+/// A grid of calls that a machine's model is asked about.
+struct ModelGrid {
+  std::vector<Collective> collectives{};  ///< empty: all
+  std::vector<Rank> ranks{};
+  std::vector<Count> bytes{};  ///< of the whole vector
+  Rank ranks_per_node = 1;
+  Operators operators = Operators::any;  ///< as ExportOptions::operators
+};
+/// The fastest algorithms that the library has, by a machine's model, at the points of a grid and around them.
+[[nodiscard]] Translated translate_model(const Machine& machine, const ModelGrid& grid, const Reader& reader);
 
 /// Reads a file as a library does. What the library does not understand is a warning, never an error here.
 /// `source` names the file in messages.

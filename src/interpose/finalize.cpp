@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/library/library.hpp"
@@ -70,7 +71,9 @@ std::string State::place(const std::string& path) const {
 }
 
 void State::report() {
-  if (!recording_) return;
+  const bool keeps = alike_ && learner_ != nullptr && !learn_file_.empty();
+  if (!recording_ && !keeps) return;
+  const double program_s = PMPI_Wtime() - program_began_s_;
   if (!agreed_) {
     // One of the ranks may know of no report, and would not take part.
     recording_ = false;
@@ -91,23 +94,31 @@ void State::report() {
     ledger = std::move(ledger_);
     trace = std::move(trace_);
   }
-  if (ledger != nullptr) write_report(comm, *ledger);
+  std::optional<Learned> learned;
+  if (learner_ != nullptr) learned = gather_learned(comm);
+  if (keeps) keep_learned(*learned);
+  if (ledger != nullptr) write_report(comm, *ledger, program_s, std::move(learned));
   if (trace != nullptr) write_trace(comm, *trace);
   PMPI_Comm_free(&comm);
 }
 
-void State::write_report(MPI_Comm comm, const Ledger& ledger) const {
+void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s, std::optional<Learned> learned) const {
   std::vector<std::string> ledgers(static_cast<std::size_t>(world_size()));
   collect(
       comm, [&](const auto& sink) { sink(ledger.serialised()); },
       [&](int rank, std::string_view part) { ledgers[static_cast<std::size_t>(rank)] += part; });
   RunFacts::Node node = gather_node_use(comm, world_size());
+  std::vector<double> program(ledgers.size());
+  PMPI_Gather(&program_s, 1, MPI_DOUBLE, program.data(), 1, MPI_DOUBLE, 0, comm);
   if (world_rank_ != 0) return;
   Report report({.ranks = world_size(),
                  .mpi = library_version(),
                  .library = mpi::library::identity == &openmpi_library ? Library::openmpi : Library::mpich,
                  .machine = options_.machine,
-                 .node = std::move(node)});
+                 .profile = profile_,
+                 .node = std::move(node),
+                 .program_s = std::move(program),
+                 .learned = std::move(learned)});
   for (const std::string& one : ledgers) report.add_rank(one);
   if (report_ == "1") {
     std::fputs(report.text().c_str(), stderr);

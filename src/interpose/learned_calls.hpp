@@ -1,10 +1,10 @@
 // Groups of calls on one communicator, and what has been learned of them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/serve/choices.hpp"
+#include "interpose/learned_rows.hpp"
 #include "learn/group.hpp"
 
 namespace circoll::interpose {
@@ -25,7 +26,9 @@ struct KindOfCalls {
   unsigned op = 0;  ///< bits: commutative, idempotent, exact, predefined
   std::uint64_t bits = 0;
 
-  friend auto operator<=>(const KindOfCalls&, const KindOfCalls&) = default;
+  friend bool operator<(const KindOfCalls& a, const KindOfCalls& b) {
+    return std::tie(a.collective, a.size_class, a.op, a.bits) < std::tie(b.collective, b.size_class, b.op, b.bits);
+  }
 };
 
 /// One of the algorithms that calls of a kind may get.
@@ -37,8 +40,31 @@ struct LearnedCandidate {
 
 /// A group with what it chooses among. Candidate 0 is the choice that serves unlearned calls.
 struct LearnedGroup {
+  // Of the next calls that the group need not be asked about:
+  const mpi::InternedChoice* now = nullptr;  ///< serves them
+  std::uint32_t now_bit = 0;                 ///< as in LearnedCalls::Known::allowed
+  int passing = 0;                           ///< so many are left
+  int granted = 0;                           ///< of so many, of which the group has not been told
+
+  LearnedKey key{};  ///< of its calls, in reports and files
   std::vector<LearnedCandidate> candidates;
   learn::Group group;
+};
+
+class LearnedCalls;
+
+/// The objects of all communicators that there are, and the sum of what those that are gone have learned. Thread-safe.
+class LearnedEverywhere {
+ public:
+  void enter(LearnedCalls* calls);
+  void leave(LearnedCalls* calls);
+  /// All that the communicators have learned of which this is rank 0.
+  [[nodiscard]] Learned learned() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<LearnedCalls*> present_;
+  Learned gone_;
 };
 
 /// The groups of a communicator, and the memory of which calls belong to which. Used by one thread at a time, as the
@@ -56,12 +82,29 @@ class LearnedCalls final : public mpi::Attachment {
   LearnedCalls() = default;
   ~LearnedCalls() override;
 
+  /// Tells where this object counts, as it is made without arguments. Once, before the first group.
+  void belongs_to(LearnedEverywhere& everywhere, Rank rank) {
+    if (everywhere_ != nullptr) return;
+    rank_ = rank;
+    everywhere_ = &everywhere;
+    everywhere.enter(this);
+  }
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] Learned learned() const;
+
   /// The group of a call like this one; nullptr if it is not known.
   [[nodiscard]] const Known* find(const mpi::CallShape& shape) const {
-    const Entry& entry = entries_[place_of(shape)];
-    return entry.used && entry.shape == shape ? &entry.known : nullptr;
+    if (entries_.empty()) return nullptr;
+    std::size_t place = place_of(shape);
+    for (std::size_t i = 0; i < most_probes; ++i, place = (place + 1) & (entries_.size() - 1)) {
+      const Entry& entry = entries_[place];
+      if (!entry.used) return nullptr;
+      if (entry.shape == shape) return &entry.known;
+    }
+    return nullptr;
   }
-  void remember(const mpi::CallShape& shape, const Known& known) { entries_[place_of(shape)] = {shape, known, true}; }
+  /// Without effect once there are thousands.
+  void remember(const mpi::CallShape& shape, const Known& known);
 
   [[nodiscard]] std::map<KindOfCalls, LearnedGroup>& groups() { return groups_; }
   [[nodiscard]] const std::map<KindOfCalls, LearnedGroup>& groups() const { return groups_; }
@@ -77,16 +120,19 @@ class LearnedCalls final : public mpi::Attachment {
     Known known{};
     bool used = false;
   };
-  static constexpr int place_bits = 6;
+  static constexpr int least_bits = 4, most_bits = 12;
+  static constexpr std::size_t most_probes = 8;
 
-  [[nodiscard]] static std::size_t place_of(const mpi::CallShape& shape) {
-    const auto counts = static_cast<std::uint64_t>(shape.sendcount) + static_cast<std::uint64_t>(shape.recvcount);
-    const auto key = (counts * all_collectives.size() + static_cast<std::uint64_t>(shape.collective)) * 31 +
-                     static_cast<std::uint64_t>(shape.root);
-    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> (64 - place_bits));
+  /// False if the places that belong to a shape are taken.
+  [[nodiscard]] bool enter(const Entry& entry);
+  [[nodiscard]] std::size_t place_of(const mpi::CallShape& shape) const {
+    return static_cast<std::size_t>(shape.hash() >> (64 - place_bits_));
   }
 
-  std::array<Entry, std::size_t{1} << place_bits> entries_{};
+  LearnedEverywhere* everywhere_ = nullptr;
+  Rank rank_ = 0;
+  int place_bits_ = least_bits;
+  std::vector<Entry> entries_;  ///< a power of two of them, or none yet
   std::map<KindOfCalls, LearnedGroup> groups_;
   learn::Account account_;
 };

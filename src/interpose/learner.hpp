@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,14 @@ namespace circoll::interpose {
 /// communicator whose placement is not known yet.
 class Learner {
  public:
-  /// Both must outlive the object. `policy` serves what is not learned about, and ranks the candidates.
-  Learner(const Policy& policy, const PolicyOptions& options) : policy_(policy), options_(options) {}
+  /// Both must outlive the object. `policy` serves what is not learned about.
+  Learner(const Policy& policy, const PolicyOptions& options)
+      : policy_(policy), options_(options), model_(make_policy("model", options)) {}
+
+  /// The best ones of an earlier run, to begin with. The same on all ranks; before the first call.
+  void begin_with(Learned known) { known_ = std::move(known); }
+  /// All that was learned on communicators of which this process is rank 0.
+  [[nodiscard]] Learned learned() const { return everywhere_.learned(); }
 
   /// The choice for one call.
   struct Turn {
@@ -50,12 +57,17 @@ class Learner {
   [[nodiscard]] Found find(const mpi::Call& call, const mpi::InternedChoice& unlearned);
   [[nodiscard]] LearnedCalls::Known learn_about(const mpi::Call& call, const mpi::InternedChoice& unlearned,
                                                 const mpi::CommState& state, LearnedCalls& calls);
-  [[nodiscard]] LearnedGroup group_of(const CallFacts& facts, const Decision& decision,
+  [[nodiscard]] LearnedGroup group_of(const CallFacts& facts, const mpi::Call& call, const Decision& decision,
                                       const mpi::InternedChoice& unlearned);
+  /// The candidate that was the best in an earlier run, added if it is not there.
+  [[nodiscard]] std::optional<std::size_t> known_best(const LearnedKey& key, std::vector<LearnedCandidate>& candidates);
   [[nodiscard]] const mpi::InternedChoice* choice_of(const Selection& selection);
 
   const Policy& policy_;
   const PolicyOptions& options_;
+  std::unique_ptr<const Policy> model_;  ///< ranks the candidates
+  Learned known_;
+  LearnedEverywhere everywhere_;
   std::mutex mutex_;  ///< of the next
   std::vector<std::pair<std::string, std::unique_ptr<const Policy>>> policies_;
 };

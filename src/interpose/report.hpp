@@ -1,16 +1,18 @@
 // The report at MPI_Finalize: the ledgers of all ranks, as text for a person and as JSON for a program.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "interpose/estimate.hpp"
 #include "interpose/event.hpp"
+#include "interpose/learned_rows.hpp"
 
 namespace circoll::interpose {
 
@@ -19,7 +21,8 @@ struct RunFacts {
   int ranks = 1;    ///< of MPI_COMM_WORLD
   std::string mpi;  ///< the MPI library and its version
   Library library = Library::mpich;
-  Machine machine{};  ///< of the predicted times
+  Machine machine{};      ///< of the predicted times
+  std::string profile{};  ///< the file that "auto" goes by, or why there is none; empty: nobody asked
   /// Of messages between ranks of one node. A rank that has others on its node counts.
   struct Node {
     int ranks = 0;
@@ -30,6 +33,8 @@ struct RunFacts {
     std::string reason;     ///< why the others do not reach them
     std::string reading_reason;
   } node{};
+  std::vector<double> program_s{};   ///< seconds from MPI_Init to MPI_Finalize, of each rank
+  std::optional<Learned> learned{};  ///< of all ranks, if anything was to be learned
 };
 
 /// Adds up ledgers. docs/reporting.md describes what comes out.
@@ -42,6 +47,8 @@ class Report {
   /// At most 120 columns, but for reasons.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string json() const;
+  /// The run in sentences, which the text ends with. Says how much time was spent where, and what to do next.
+  [[nodiscard]] std::vector<std::string> summary() const;
 
  private:
   /// Own time, summed up over the ranks that have measured it.
@@ -57,6 +64,10 @@ class Report {
     std::int64_t most_calls = 0;  // of a rank
     double seconds = 0;           // the most of a rank, as the next
     double inside_s = 0;
+    double all_seconds = 0;  // of all ranks together, as the next
+    double all_inside_s = 0;
+    /// Takes in one rank's sum.
+    void join(const Sum& one);
   };
   struct SizeClass {
     Sum sum;
@@ -78,12 +89,18 @@ class Report {
   [[nodiscard]] Predicted predict(Estimator& estimator, const Key& key, const Sum& sum,
                                   const std::string& algorithm) const;
   [[nodiscard]] Predicted predict(Estimator& estimator, const Key& key, const Row& row) const;
+  /// A row of the text, and a section's heading before the first one of it.
+  void add_row_to(std::string& text, Estimator& estimator, const Key& key, const Row& row) const;
+  /// The mean over all ranks of a sum over them.
+  [[nodiscard]] double mean_of(double all) const { return all / std::max(1, facts_.ranks); }
   /// The ways of messages inside nodes, in a sentence.
   [[nodiscard]] std::string inside_nodes() const;
 
   RunFacts facts_;
   std::map<Key, Row> rows_;
   Own own_;
+  double all_inside_s_ = 0;   ///< in the entry points of collectives, of all ranks together
+  double most_inside_s_ = 0;  ///< of the rank where it is most
 };
 
 }  // namespace circoll::interpose

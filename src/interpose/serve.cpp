@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "exec/mpi/call/described_bytes.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/check.hpp"
@@ -19,12 +20,14 @@ void record(State& state, const mpi::Call& call, Mode mode, const mpi::Outcome& 
   int ranks = 0;
   // The communicator of a call that failed may be none.
   if (outcome.error == MPI_SUCCESS) PMPI_Comm_size(call.comm, &ranks);
+  // Nobody looks at a call that is native by its own variable; only who wants events pays for doing so.
+  const bool unread = outcome.plan == nullptr && outcome.bytes == 0 && outcome.error == MPI_SUCCESS;
   state.record({.collective = call.collective,
                 .mode = mode,
                 .ranks = ranks,
                 .served = outcome.served(),
                 .reason = outcome.reason,
-                .bytes = outcome.bytes,
+                .bytes = unread ? mpi::described_bytes(call) : outcome.bytes,
                 .begin_s = begin_s,
                 .end_s = end_s,
                 .inside_s = end_s - begin_s,

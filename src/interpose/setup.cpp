@@ -34,7 +34,10 @@ int begin(int error) noexcept {
     State* const state = State::get();
     if (state == nullptr) return error;
     state->agree_once();
+    state->use_profile();
+    state->begin_learning();
     if (state->serves_any()) (void)circoll::mpi::share_world();
+    state->program_begins();
   } catch (...) {
     return error;  // calls are native then, or fail by themselves
   }

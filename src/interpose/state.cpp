@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include "core/environment.hpp"
 #include "core/text.hpp"
 #include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/serve/shared_profile.hpp"
 #include "interpose/agreement.hpp"
 #include "interpose/census.hpp"
 #include "interpose/check.hpp"
@@ -83,8 +85,11 @@ State::State() : process_(getpid()) {
   if (report_ != "0") ledger_ = std::make_unique<Ledger>();
   if (!trace_file_.empty()) trace_ = std::make_unique<Trace>();
   recording_ = ledger_ != nullptr || trace_ != nullptr;
-  if (recording_) register_report();
+  if (recording_ || !learn_file_.empty()) register_report();
+  program_begins();
 }
+
+void State::program_begins() { program_began_s_ = recording() ? PMPI_Wtime() : 0; }
 
 const Policy& State::keep(std::unique_ptr<const Policy> policy) {
   policies_.push_back(std::move(policy));
@@ -103,8 +108,14 @@ const Policy& State::read_policy() {
     // Then messages inside a node go through the MPI library as all others do.
     if (environment("CIRCOLL_NODE") == "off") options_.machine.node_ways.clear();
     variable = "CIRCOLL_POLICY";
-    const std::string name = environment(variable).value_or("auto");
+    learn_file_ = environment("CIRCOLL_LEARN").value_or("");
+    const std::string name = environment(variable).value_or(learn_file_.empty() ? "auto" : "learn");
+    if (!learn_file_.empty() && name != "learn") {
+      warn("CIRCOLL_LEARN: nothing is learned, since CIRCOLL_POLICY is " + name);
+      learn_file_.clear();
+    }
     const Policy& policy = keep(make_policy(name == "learn" ? "auto" : name, options_));
+    if (name == "auto" || name == "learn") automatic_ = &policy;
     if (name == "learn") learner_ = std::make_unique<Learner>(policy, options_);
     return policy;
   } catch (const Error& e) {
@@ -169,6 +180,7 @@ void State::agree() {
       PMPI_Comm_free(&comm);
     }
   }
+  alike_ = agreement.alike;
   if (agreement.alike) return Check::open();
   go_native();
   std::string text = "the CIRCOLL_ variables, or the files that they name, differ among the ranks; ";
@@ -176,6 +188,35 @@ void State::agree() {
   text += "the native collectives are used";
   for (const std::string& line : agreement.lines) text += "\ncircoll:   " + line;
   warn(text);
+}
+
+std::string State::no_profile_because() const {
+  if (automatic_ == nullptr) return "CIRCOLL_POLICY is " + environment("CIRCOLL_POLICY").value_or("");
+  if (environment("CIRCOLL_PROFILE") == "off") return "CIRCOLL_PROFILE is off";
+  const bool asked = std::any_of(all_collectives.begin(), all_collectives.end(), [&](Collective collective) {
+    return &choice(collective) == mpi::intern(collective, *automatic_);
+  });
+  return asked ? "" : "no collective is served by auto";
+}
+
+void State::use_profile() {
+  if (!alike_) return;
+  if (const std::string why = no_profile_because(); !why.empty()) {
+    profile_ = "none, since " + why;
+    return;
+  }
+  const mpi::SharedProfile shared = mpi::share_profile(MPI_COMM_WORLD, options_);
+  if (!shared.complaint.empty()) warn(shared.complaint);
+  profile_ = "none, since " + shared.why;
+  if (shared.text.empty()) return;
+  profile_ = shared.file;
+  const Policy& policy = keep(select::make_profile_policy(shared.text, shared.file, options_));
+  for (const Collective collective : all_collectives) {
+    const mpi::InternedChoice*& choice = choices_[static_cast<std::size_t>(collective)];
+    if (choice == mpi::intern(collective, *automatic_)) choice = mpi::intern(collective, policy);
+  }
+  automatic_ = &policy;
+  if (learner_ != nullptr) learner_ = std::make_unique<Learner>(policy, options_);
 }
 
 void State::do_without(const std::vector<int>& absent, int size) {

@@ -2,6 +2,7 @@
 // CIRCOLL_CHECK compares is check.hpp's.)
 #pragma once
 
+#include <mpi.h>
 #include <sys/types.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,12 @@ class State {
     if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) agree();
   }
 
+  /// Gives the calls that "auto" serves to the machine's profile, if rank 0 finds one. All ranks of MPI_COMM_WORLD call
+  /// this in MPI_Init, and never later, when calls may be under way.
+  void use_profile();
+  /// Hands what CIRCOLL_LEARN keeps from rank 0 to all. Likewise.
+  void begin_learning();
+
   [[nodiscard]] const mpi::InternedChoice& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
@@ -52,6 +60,8 @@ class State {
   }
   [[nodiscard]] const ProgressSource& progress() const { return progress_; }
   [[nodiscard]] ProgressSource& progress() { return progress_; }
+  /// Says that MPI_Init is over: the program's time begins, of which the report tells shares.
+  void program_begins();
   /// True if anybody wants events. If not, none should be made.
   [[nodiscard]] bool recording() const { return recording_.load(std::memory_order_relaxed); }
   /// True if this process is to say why there is no report or trace, if it ends now. One was wanted, and not written.
@@ -70,6 +80,8 @@ class State {
   void do_without(const std::vector<int>& absent, int size);
   void go_native();
   void read_choices();
+  /// Why no profile may be used here, alike on all ranks; empty if one may.
+  [[nodiscard]] std::string no_profile_because() const;
   /// The policy of the environment; a wrong one is a warning and the policy "native".
   const Policy& read_policy();
   [[nodiscard]] const mpi::InternedChoice* read_choice(Collective collective, const std::string& value);
@@ -77,7 +89,11 @@ class State {
   void warn(const std::string& text) const;
   void register_report();
   void report();
-  void write_report(MPI_Comm comm, const Ledger& ledger) const;
+  /// Adds what this run has learned to the file of CIRCOLL_LEARN. Collective.
+  void keep_learned(const Learned& learned) const;
+  /// All that the ranks have learned. Collective; significant at rank 0.
+  [[nodiscard]] Learned gather_learned(MPI_Comm comm) const;
+  void write_report(MPI_Comm comm, const Ledger& ledger, double program_s, std::optional<Learned> learned) const;
   void write_trace(MPI_Comm comm, const Trace& trace) const;
   [[nodiscard]] std::string place(const std::string& path) const;
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
@@ -88,16 +104,21 @@ class State {
   PolicyOptions options_;
   std::vector<std::unique_ptr<const Policy>> policies_;  ///< what choices_ refer to
   std::array<const mpi::InternedChoice*, all_collectives.size()> choices_{};
+  const Policy* automatic_ = nullptr;  ///< the policy "auto" of the environment; nullptr if it is another
+  std::string profile_;                ///< the file of the profile in use, or why there is none
   std::unique_ptr<Learner> learner_;
   std::string report_;  ///< "1" stderr, else a file name
   std::string trace_file_;
+  std::string learn_file_;              ///< of CIRCOLL_LEARN; empty: nothing is kept
   std::atomic<bool> recording_{false};  ///< there is a ledger or a trace
   std::atomic<bool> asked_{false};      ///< the ranks have been compared
+  bool alike_ = false;                  ///< all ranks have the same environment
   bool agreed_ = false;                 ///< all ranks are known to want the same
   std::mutex mutex_;                    ///< of the next two
   std::unique_ptr<Ledger> ledger_;      ///< of the report; nullptr: none is wanted
   std::unique_ptr<Trace> trace_;        ///< nullptr: none is wanted
   ClockReading clock_;                  ///< in MPI_Init, if there is a trace
+  double program_began_s_ = 0;          ///< when MPI_Init ended, or the first call came that we know of
 };
 
 }  // namespace circoll::interpose

@@ -21,11 +21,16 @@ class Account {
   void earn(double seconds) { in_collectives_s_ += seconds; }
   /// Trying has taken so much longer than the best known algorithm would have.
   void spend(double seconds) { tried_s_ += std::max(seconds, 0.0); }
+  /// Trying has begun that is expected to cost so much, and is over. Several groups try at the same time.
+  void reserve(double seconds) { reserved_s_ += seconds; }
+  void release(double seconds) { reserved_s_ -= seconds; }
   /// The price of the first call of an algorithm, which is prepared in it.
   void prepared(double seconds) { preparation_s_ = std::max(preparation_s_ * 0.9, seconds); }
 
   /// True if so much may be spent now.
-  [[nodiscard]] bool affords(double seconds) const { return tried_s_ + seconds <= limits_.share * in_collectives_s_; }
+  [[nodiscard]] bool affords(double seconds) const {
+    return tried_s_ + reserved_s_ + seconds <= limits_.share * in_collectives_s_;
+  }
   [[nodiscard]] double preparation_s() const { return preparation_s_; }
   [[nodiscard]] double in_collectives_s() const { return in_collectives_s_; }
   [[nodiscard]] double tried_s() const { return tried_s_; }
@@ -35,6 +40,7 @@ class Account {
   Limits limits_;
   double in_collectives_s_ = 0;
   double tried_s_ = 0;
+  double reserved_s_ = 0;
   double preparation_s_ = 50e-6;  ///< until one is known, that of a short schedule
 };
 

@@ -29,26 +29,32 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-Group::Group(std::vector<double> predicted_s) : predicted_s_(std::move(predicted_s)), tried_(predicted_s_.size()) {
-  require(!predicted_s_.empty(), "a group of calls without candidates");
+Group::Group(std::vector<Candidate> candidates, std::optional<std::size_t> known)
+    : candidates_(std::move(candidates)),
+      tried_(candidates_.size()),
+      known_before_(known.has_value()),
+      best_(known.value_or(0)) {
+  require(best_ < candidates_.size(), "the best of a group of calls is one of its candidates");
 }
 
 Group::Turn Group::next(Account& account) {
   ++calls_;
   switch (phase_) {
     case Phase::quiet: {
-      const bool timed = predicted_s_.size() > 1 && calls_ > quiet_calls - samples;
+      const bool timed = candidates_.size() > 1 && calls_ > quiet_calls - samples;
       due_ = timed && calls_ == quiet_calls;
       return {.candidate = best_, .timed = timed};
     }
     case Phase::between:
-      account.earn(best_s_);
+      served(1, account);
       if (const double price = price_s(account); spent_s_ + price > account.limits().most_s) {
         settle();
         return {.candidate = best_};
       } else if (!account.affords(price)) {
         return {.candidate = best_};
       }
+      reserved_s_ = price_s(account);
+      account.reserve(reserved_s_);
       begin_duel(false);
       return turn_of_duel();
     case Phase::duel:
@@ -57,7 +63,7 @@ Group::Turn Group::next(Account& account) {
     case Phase::settled:
       break;
   }
-  account.earn(best_s_);
+  served(1, account);
   ++since_look_;
   const bool timed = since_look_ > look_after_ - samples;
   due_ = since_look_ == look_after_;
@@ -70,17 +76,28 @@ Group::Turn Group::turn_of_duel() {
   return {.candidate = challengers ? challenger_ : best_, .timed = true};
 }
 
+int Group::quiet() const {
+  constexpr int most = 64;
+  // The account may be able to pay soon.
+  constexpr int between = 8;
+  if (candidates_.size() == 1) return most;
+  if (phase_ == Phase::between) return between;
+  if (phase_ != Phase::settled) return 0;
+  return static_cast<int>(std::clamp(look_after_ - samples - since_look_, std::int64_t{0}, std::int64_t{most}));
+}
+
 double Group::expected_s(std::size_t candidate) const {
   if (tried_[candidate].rival_s > 0) return best_s_ * tried_[candidate].median_s / tried_[candidate].rival_s;
-  if (predicted_s_[candidate] > 0 && predicted_s_[best_] > 0) {
-    return best_s_ * predicted_s_[candidate] / predicted_s_[best_];
+  if (candidates_[candidate].predicted_s > 0 && candidates_[best_].predicted_s > 0) {
+    return best_s_ * candidates_[candidate].predicted_s / candidates_[best_].predicted_s;
   }
   return best_s_ * unknown;
 }
 
 double Group::price_s(const Account& account) const {
   constexpr int calls = first_leg + 2 * second_leg_half;
-  return account.preparation_s() + calls * std::max(0.0, expected_s(challenger_) - best_s_) + 2 * last_agreement_s_;
+  return (candidates_[challenger_].prepared ? 0 : account.preparation_s()) +
+         calls * std::max(0.0, expected_s(challenger_) - best_s_) + 2 * last_agreement_s_;
 }
 
 void Group::settle() {
@@ -128,25 +145,20 @@ void Group::agreed(std::span<const double> greatest_s, double agreement_s, Accou
 
 void Group::end_duel(std::span<const double> greatest_s, Account& account) {
   std::vector<double> own, others;
-  double extra_s = 0;
-  for (std::size_t i = 0; i < turns_.size(); ++i) {
-    if (turns_[i] == 0) {
-      own.push_back(greatest_s[i]);
-    } else {
-      extra_s += greatest_s[i];
-      others.push_back(greatest_s[i]);
-    }
-  }
+  for (std::size_t i = 0; i < turns_.size(); ++i) (turns_[i] == 0 ? own : others).push_back(greatest_s[i]);
   Tried& tried = tried_[challenger_];
   tried.calls += static_cast<std::int64_t>(others.size());
   best_s_ = median(own);
-  extra_s -= best_s_ * static_cast<double>(others.size());
+  double extra_s = 0;
   if (!second_leg_) {
-    account.prepared(others.front() - best_s_);
+    extra_s += others.front() - best_s_;
+    if (!candidates_[challenger_].prepared) account.prepared(extra_s);
     others.erase(others.begin());
   }
   tried.median_s = median(others);
   tried.rival_s = best_s_;
+  // What holds up a call now and then has nothing to do with the algorithm.
+  for (const double one_s : others) extra_s += std::min(one_s, 2 * tried.median_s) - best_s_;
   account.spend(extra_s);
   spent_s_ += std::max(extra_s, 0.0);
   tried.dropped = !second_leg_ && tried.median_s > hopeless * best_s_;
@@ -154,19 +166,30 @@ void Group::end_duel(std::span<const double> greatest_s, Account& account) {
     begin_duel(true);
     return;
   }
+  account.release(reserved_s_);
   if (tried.median_s < better * best_s_) {
     best_ = challenger_;
     best_s_ = tried.median_s;
     gain_ = best_ == 0 ? 1 : gain_ * tried.rival_s / tried.median_s;
+  } else if (challenger_ == 0) {
+    gain_ = std::max(1.0, tried.median_s / tried.rival_s);
   }
   next_challenger();
 }
 
 void Group::next_challenger() {
+  if (known_before_ && (phase_ == Phase::duel || best_ == 0)) {
+    known_before_ = false;
+    const bool confirmed = phase_ != Phase::duel || best_ != 0;
+    if (confirmed) {
+      settle();
+      return;
+    }
+  }
   // Once round the candidates from the first on; the one that has been the best meanwhile has had its duel.
   const std::size_t from = phase_ == Phase::duel ? challenger_ + 1 : 0;
   challenger_ = from == best_ ? from + 1 : from;
-  if (challenger_ < predicted_s_.size()) {
+  if (challenger_ < candidates_.size()) {
     phase_ = Phase::between;
     return;
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -19,7 +20,11 @@ namespace circoll::learn {
 /// held again when it has become slower.
 class Group {
  public:
-  /// A candidate is named by its place; place 0 has the one that serves calls if nothing is learned.
+  /// A candidate has a number. 0 is the one that serves calls if nothing is learned.
+  struct Candidate {
+    double predicted_s = 0;  ///< of a call; 0: nothing is known
+    bool prepared = false;   ///< its first call takes no longer than others
+  };
   struct Turn {
     std::size_t candidate = 0;
     bool timed = false;  ///< took() must be told how long the call takes at this rank
@@ -32,11 +37,21 @@ class Group {
     bool dropped = false;  ///< much slower, in few calls
   };
 
-  /// `predicted_s` has the predicted time of each candidate, 0 where nothing is known. It has one entry at least.
-  explicit Group(std::vector<double> predicted_s);
+  /// There is one candidate at least. `known` was the best in an earlier run: calls get it from the first on. It meets
+  /// candidate 0 only, and the others if it loses.
+  explicit Group(std::vector<Candidate> candidates, std::optional<std::size_t> known = {});
 
   /// The candidate that serves the next call. To be asked once for each call, in the order of calls.
   [[nodiscard]] Turn next(Account& account);
+  /// The number of further calls that get best() and are not timed, whatever happens. It is bounded, so that the
+  /// account hears of them soon. next() need not be asked about them if passed_over() is told before it is again.
+  [[nodiscard]] int quiet() const;
+  /// So many of the quiet calls have been made.
+  void passed_over(int calls, Account& account) {
+    calls_ += calls;
+    if (phase_ == Phase::settled) since_look_ += calls;
+    served(calls, account);
+  }
   /// The time of a timed call at this rank.
   void took(double seconds) { local_.push_back(seconds); }
   /// True after a call if the ranks must agree before the next one of this group.
@@ -57,6 +72,8 @@ class Group {
   [[nodiscard]] double spent_s() const { return spent_s_; }
   /// Time of the first candidate over that of the best, by the duels in between. 1: nothing is gained.
   [[nodiscard]] double gain() const { return gain_; }
+  /// The time that calls would have taken longer by the first candidate, in seconds, by the duels.
+  [[nodiscard]] double saved_s() const { return saved_s_; }
   [[nodiscard]] std::int64_t calls() const { return calls_; }
   [[nodiscard]] std::int64_t searches() const { return searches_; }
 
@@ -77,20 +94,28 @@ class Group {
   void next_challenger();
   void settle();
   void look_again(double now_s);
+  /// Calls of the best one, outside of duels.
+  void served(int calls, Account& account) {
+    account.earn(best_s_ * calls);
+    saved_s_ += best_s_ * calls * (gain_ - 1);
+  }
 
-  std::vector<double> predicted_s_;
+  std::vector<Candidate> candidates_;
   std::vector<Tried> tried_;
   std::vector<std::uint8_t> turns_{};  ///< of a duel: true where it is the challenger's
   std::vector<double> local_{};
   Phase phase_ = Phase::quiet;
   bool due_ = false;
   bool second_leg_ = false;
-  std::size_t place_ = 0;  ///< in turns_
+  bool known_before_ = false;  ///< the best was known before the first call, and has met no candidate yet
+  std::size_t place_ = 0;      ///< in turns_
   std::size_t best_ = 0;
   std::size_t challenger_ = 0;
   double best_s_ = 0;
   double gain_ = 1;
+  double saved_s_ = 0;
   double spent_s_ = 0;
+  double reserved_s_ = 0;  ///< of the account, for the duel that is under way
   double last_agreement_s_ = 0;
   std::int64_t calls_ = 0;
   std::int64_t searches_ = 0;

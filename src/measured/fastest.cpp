@@ -8,26 +8,28 @@
 #include <tuple>
 
 #include "circoll/collectives.hpp"
+#include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "measured/rules_writer.hpp"
 
 namespace circoll::measured {
 namespace {
 
-bool usable(const Timed& time, const RuleOperator& measured) {
-  if (time.algorithm == "native" || time.algorithm == "auto") return true;
+bool usable(const Timed& time, const RuleOperator& measured, std::string_view library) {
+  if (time.algorithm == "native") return true;
+  if (library_of(time.algorithm) != library) return false;
+  if (time.algorithm == "auto" || !library.empty()) return true;
   const Selection selection = parse_selection(time.collective, time.algorithm);
   // What no policy may do (docs/rules.md), although a call that names the algorithm may.
   if (traits_of(time.collective).sizes == SizesKnown::to_pairs && !selection.algorithm->guarantees.direct) return false;
   return op_of_rule(time.collective, time.p, time.algorithm, measured).has_value();
 }
 
-void keep_candidates(std::vector<Timed>& times, const RuleOperator& measured) {
+void keep_candidates(std::vector<Timed>& times, const RuleOperator& measured, std::string_view library) {
+  std::erase_if(times, [&](const Timed& time) { return !usable(time, measured, library); });
   int most = 0;
   for (const Timed& time : times) most = std::max(most, time.launches);
-  std::erase_if(times, [&](const Timed& time) {
-    return time.wrong || time.launches < most || !(time.median_s > 0) || !usable(time, measured);
-  });
+  std::erase_if(times, [&](const Timed& time) { return time.wrong || time.launches < most || !(time.median_s > 0); });
 }
 
 /// Cells of one collective and p as one.
@@ -55,14 +57,15 @@ TimedCell over_sizes(const std::vector<TimedCell>& cells) {
 
 }  // namespace
 
-std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured) {
+std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured,
+                                   std::string_view library) {
   std::map<std::tuple<Collective, Rank, Count>, std::vector<Timed>> by_cell;
   for (const Timed& time : times) by_cell[{time.collective, time.p, time.bytes}].push_back(time);
   std::vector<TimedCell> cells;
   std::map<std::tuple<Collective, Rank>, std::vector<TimedCell>> unsized;
   for (auto& [key, candidates] : by_cell) {
     const auto& [collective, p, bytes] = key;
-    keep_candidates(candidates, measured);
+    keep_candidates(candidates, measured, library);
     TimedCell cell{.collective = collective, .p = p, .bytes = bytes, .candidates = std::move(candidates)};
     if (!size_decides(collective)) {
       unsized[{collective, p}].push_back(std::move(cell));
@@ -72,6 +75,15 @@ std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOp
   }
   for (const auto& [key, of_sizes] : unsized) cells.push_back(over_sizes(of_sizes));
   return cells;
+}
+
+void require_library(const std::vector<Timed>& times, std::string_view library) {
+  if (library.empty()) return;
+  if (std::ranges::any_of(times, [&](const Timed& time) { return library_of(time.algorithm) == library; })) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("none of these files has times of algorithms inside {}: circoll-bench --native-algorithms "
+                          "measures them, started under that library",
+                          library));
 }
 
 BestAndNative best_and_native(const TimedCell& cell) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "circoll/measured/tuning.hpp"
@@ -29,10 +30,15 @@ struct TimedCell {
 };
 
 /// Cells by collective, p and bytes. Left out are measurements that were wrong somewhere, come from fewer launches than
-/// others of their cell, or have an operator or algorithm that no rule can state. Where sizes cannot decide there is
+/// others of their cell, or have an operator or algorithm that no rule can state. With a library (TuneOptions) those
+/// inside it are candidates, and native; else no algorithm inside a library is. Where sizes cannot decide there is
 /// one cell per collective and p, and times are geometric means over the sizes; left out there: what was not measured
 /// at all of them.
-[[nodiscard]] std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured);
+[[nodiscard]] std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured,
+                                                 std::string_view library = {});
+
+/// Throws Error(invalid_argument) if a library is asked for, and none of its algorithms is among the times.
+void require_library(const std::vector<Timed>& times, std::string_view library);
 
 /// nullptr where there is none. Lives as long as the cell.
 struct BestAndNative {

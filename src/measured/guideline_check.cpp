@@ -79,6 +79,7 @@ Samples::const_iterator right_of(const Guideline& guideline, const Samples& samp
 struct Fix {
   measured::TimedCell cell{};
   std::string reason{};  ///< empty: native serves it
+  bool inside = false;   ///< the choice is from algorithms inside the library
 
   [[nodiscard]] bool only_native() const {
     return std::all_of(cell.candidates.begin(), cell.candidates.end(),
@@ -92,7 +93,7 @@ struct Fix {
   [[nodiscard]] RuleCell rule() const {
     RuleCell chosen{.collective = cell.collective, .p = cell.p, .bytes = cell.bytes, .use = "native"};
     if (reason.empty()) return chosen;
-    if (only_native()) {
+    if (only_native() && !inside) {
       chosen.use = "auto";
     } else if (auto best = measured::fastest(cell, {.margin = 0})) {
       chosen = *std::move(best);
@@ -104,8 +105,8 @@ struct Fix {
 
 class Fixes {
  public:
-  explicit Fixes(std::vector<measured::TimedCell> cells) {
-    for (measured::TimedCell& cell : cells) all_.push_back({std::move(cell)});
+  Fixes(std::vector<measured::TimedCell> cells, bool inside) {
+    for (measured::TimedCell& cell : cells) all_.push_back({.cell = std::move(cell), .inside = inside});
   }
 
   /// The one for the left-hand side of a finding of native that does not have a reason yet, or nullptr.
@@ -164,7 +165,7 @@ std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs, con
 }
 
 std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, const std::vector<Finding>& findings,
-                                      const GuidelineTest& test) {
+                                      const GuidelineTest& test, std::string_view library) {
   const RuleOperator measured = runs.empty() ? RuleOperator{} : measured_operator(runs.front().launch);
   // In rules "auto" is the model's choice.
   const bool by_model =
@@ -177,7 +178,8 @@ std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, con
       times.push_back({*collective, p, bytes, algorithm, median(medians), static_cast<int>(medians.size()), false});
     }
   }
-  Fixes fixes(measured::timed_cells(times, measured));
+  measured::require_library(times, library);
+  Fixes fixes(measured::timed_cells(times, measured, library), !library.empty());
   for (const Finding& finding : findings) {
     if (finding.verdict != GuidelineVerdict::violated) continue;
     if (Fix* const fix = fixes.wanted(finding)) fix->reason = to_string(*finding.guideline) + " violated";

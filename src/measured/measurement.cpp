@@ -80,11 +80,17 @@ Launch launch_from_json(std::string_view json, const std::string& source) {
   launch.type = members.text("type");
   launch.op = members.text("op");
   launch.root = members.integer("root");
+  if (members.find("mpi") != nullptr) launch.mpi = members.text("mpi");
   launch.setting = launch.type + ", " + launch.op + ", root " + std::to_string(launch.root) + ", started by " +
                    (members.find("sync") == nullptr ? "barrier" : members.text("sync"));
+  if (!launch.mpi.empty()) launch.setting += ", " + launch.mpi;
   const std::string policy = members.find("policy") == nullptr ? "auto" : members.text("policy");
   launch.default_policy = policy == "auto" || policy == "model";
   if (!launch.default_policy) launch.setting += ", auto by " + policy;
+  const auto optional = [&](const char* key) { return members.find(key) == nullptr ? "" : members.text(key); };
+  launch.library = optional("library");
+  launch.processor = optional("processor");
+  launch.host = optional("host");
   for (const select::Json& entry : *rows->array()) launch.rows.push_back(read_row(entry, source));
   return launch;
 }

@@ -2,7 +2,6 @@
 #include "measured/rules_writer.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -10,6 +9,7 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
+#include "measured/cuts.hpp"
 
 namespace circoll {
 namespace {
@@ -28,16 +28,10 @@ bool reads_back(const std::string& rules) {
   }
 }
 
-/// The geometric mean, and never outside of (low, high].
-Count cut_between(Count low, Count high) {
-  const double mean = std::sqrt(static_cast<double>(low)) * std::sqrt(static_cast<double>(high));
-  return std::clamp(static_cast<Count>(std::llround(std::min(mean, 9e18))), low + 1, high);
-}
-
 using Cells = std::vector<const RuleCell*>;
 
 /// The rules of one collective and p, of cells in ascending order of bytes.
-std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, const std::string& otherwise) {
+std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, const RulesText& text) {
   std::vector<Line> lines;
   const Collective collective = cells.front()->collective;
   const Rank p = cells.front()->p;
@@ -58,14 +52,15 @@ std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, con
     Line line = Line::object();
     if (!op->empty()) line["op"] = *op;
     line["p"] = {p, p + 1};
+    if (text.one_node) line["nodes"] = {1, 2};
     if (next < cells.size()) {
-      const Count to = cut_between(cells[next - 1]->bytes, cells[next]->bytes);
+      const Count to = measured::cut_between(cells[next - 1]->bytes, cells[next]->bytes);
       line["bytes"] = {from, to};
       from = to;
     } else if (sized && from > 0) {
       line["bytes"] = Line::array({from});
     }
-    if (use == otherwise) continue;
+    if (use == text.otherwise) continue;
     line["use"] = use;
     if (!about.empty()) line["about"] = about;
     lines.push_back(std::move(line));
@@ -130,7 +125,7 @@ std::string rules_json(const std::vector<RuleCell>& cells, const RuleOperator& m
       if (sorted[first]->collective != collective) continue;
       const Cells of_p(sorted.begin() + static_cast<std::ptrdiff_t>(first),
                        sorted.begin() + static_cast<std::ptrdiff_t>(next));
-      for (const Line& line : lines_of(of_p, measured, text.otherwise)) list += "    " + written(line) + ",\n";
+      for (const Line& line : lines_of(of_p, measured, text)) list += "    " + written(line) + ",\n";
     }
     if (list.empty() && !text.all_collectives) continue;
     list += "    " + written({{"otherwise", text.otherwise}}) + "\n";

@@ -25,6 +25,11 @@ std::vector<std::vector<Launch>> by_setting(const std::vector<Launch>& launches)
 
 }  // namespace
 
+std::string_view library_of(std::string_view algorithm) {
+  const std::size_t slash = algorithm.find('/');
+  return slash == std::string_view::npos ? std::string_view{} : algorithm.substr(0, slash);
+}
+
 RuleOperator measured_operator(const Launch& launch) {
   try {
     return {.op = parse_op(launch.op), .type = parse_type(launch.type)};
@@ -56,8 +61,9 @@ std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOption
                        .wrong = row.wrong});
     }
   }
+  measured::require_library(times, options.library);
   std::vector<RuleCell> cells;
-  for (const measured::TimedCell& cell : measured::timed_cells(times, measured)) {
+  for (const measured::TimedCell& cell : measured::timed_cells(times, measured, options.library)) {
     if (auto chosen = measured::fastest(cell, options)) cells.push_back(*std::move(chosen));
   }
   return cells;

@@ -13,34 +13,11 @@
 #include "circoll/error.hpp"
 #include "core/text.hpp"
 #include "select/policies.hpp"
+#include "select/rules.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::select {
 namespace {
-
-/// From `from`, included, to `to`, excluded.
-struct Interval {
-  std::int64_t from = 0;
-  std::int64_t to = 0;
-  [[nodiscard]] bool holds(std::int64_t value) const { return value >= from && value < to; }
-  [[nodiscard]] bool empty() const { return from >= to; }
-};
-constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
-
-/// The kinds of operators that can be: idempotent ones commute.
-struct OpKind {
-  bool commutative;
-  bool exact;
-  bool idempotent;
-};
-constexpr std::array<OpKind, 6> op_kinds{{{true, true, true},
-                                          {true, false, true},
-                                          {true, true, false},
-                                          {true, false, false},
-                                          {false, true, false},
-                                          {false, false, false}}};
-using OpSet = unsigned;  ///< a bit for each of op_kinds
-constexpr OpSet all_ops = (1U << op_kinds.size()) - 1;
 
 std::optional<OpSet> ops_of(std::string_view name) {
   OpSet set = 0;
@@ -48,7 +25,8 @@ std::optional<OpSet> ops_of(std::string_view name) {
     const OpKind& kind = op_kinds[i];
     const bool in = name == "any" || (name == "commutative" && kind.commutative) ||
                     (name == "noncommutative" && !kind.commutative) || (name == "exact" && kind.exact) ||
-                    (name == "inexact" && !kind.exact) || (name == "idempotent" && kind.idempotent);
+                    (name == "inexact" && !kind.exact) || (name == "idempotent" && kind.idempotent) ||
+                    (name == "nonidempotent" && !kind.idempotent);
     if (in) set |= 1U << i;
   }
   return set == 0 ? std::nullopt : std::optional(set);
@@ -58,29 +36,6 @@ std::string name_of(const OpKind& kind) {
   return std::string(kind.commutative ? "commutative" : "noncommutative") + ", " + (kind.exact ? "exact" : "inexact") +
          (kind.idempotent ? ", idempotent" : "");
 }
-
-/// The choice that a rule makes.
-struct Use {
-  enum class Kind { automatic, native, algorithm };
-  Kind kind = Kind::automatic;
-  Selection selection{};
-  std::string text{};
-};
-
-struct Rule {
-  Interval p{1, unbounded};
-  Interval nodes{1, unbounded};
-  Interval ranks_per_node{1, unbounded};  ///< the most that a node has
-  Interval bytes{0, unbounded};
-  OpSet ops = all_ops;
-  Use use{};
-  std::size_t line = 1;
-};
-
-struct RulesOf {
-  std::vector<Rule> rules;
-  std::optional<Rule> otherwise;  ///< for calls that no rule covers
-};
 
 std::string text_of(const Interval& interval) {
   return "[" + std::to_string(interval.from) + ", " +
@@ -125,7 +80,7 @@ class Reader {
 
   std::map<Collective, RulesOf> read(std::string_view text) {
     const Json root = read_json(text, source_);
-    std::vector<std::string_view> known{"circoll_rules", "about"};
+    std::vector<std::string_view> known{"circoll_rules", "about", "profile", "learned"};
     for (const Collective collective : all_collectives) known.push_back(to_string(collective));
     const Members members(root, source_, known);
     members.require_version("circoll_rules");
@@ -194,10 +149,23 @@ class Reader {
   OpSet read_ops(Collective collective, const Members& members, const Json& entry) {
     if (members.find("op") == nullptr) return all_ops;
     if (!is_reducing(collective)) members.fail(entry, std::string(to_string(collective)) + " has no operator");
-    const std::string name = members.text("op");
+    const Json& op = members.at("op");
+    if (op.array() == nullptr) return read_ops_named(members, entry, members.text("op"));
+    OpSet all = all_ops;
+    for (const Json& one : *op.array()) {
+      if (one.string() == nullptr) members.fail(op, "'op' is a kind of operators, or a list of kinds");
+      all &= read_ops_named(members, entry, *one.string());
+    }
+    if (all == 0 || op.array()->empty()) members.fail(op, "no operator is of all these kinds");
+    return all;
+  }
+
+  static OpSet read_ops_named(const Members& members, const Json& entry, const std::string& name) {
     const auto ops = ops_of(name);
     if (!ops) {
-      members.fail(entry, "'" + name + "' is none of any, commutative, noncommutative, exact, inexact, idempotent");
+      members.fail(entry, "'" + name +
+                              "' is none of any, commutative, noncommutative, exact, inexact, idempotent, "
+                              "nonidempotent");
     }
     return *ops;
   }
@@ -376,13 +344,19 @@ class Rules final : public PolicyBase {
 };
 
 }  // namespace
+
+std::map<Collective, RulesOf> read_rules(std::string_view text, const std::string& source,
+                                         const PolicyOptions& options) {
+  return Reader(source, options).read(text);
+}
+
 }  // namespace circoll::select
 
 namespace circoll {
 
 std::unique_ptr<const Policy> make_rules_policy(std::string_view json, const std::string& source,
                                                 const PolicyOptions& options) {
-  return std::make_unique<select::Rules>(select::Reader(source, options).read(json), source, options);
+  return std::make_unique<select::Rules>(select::read_rules(json, source, options), source, options);
 }
 
 }  // namespace circoll

@@ -57,9 +57,20 @@ with tempfile.TemporaryDirectory() as name:
         expect("under the rules" in text and (guidelines / "rules.json").exists(), f"guidelines, {mpi}: a table, and rules")
         compared = json.loads((guidelines / "second.json").read_text(encoding="utf-8"))["comparisons"]
         expect({row["algorithm"] for row in compared} == {"native", "auto"}, f"guidelines, {mpi}: native and the rules in the second run")
+    learning = pathlib.Path(name) / "learning"
+    text = run("learning", learning, "--grounds", "openmpi,mpich")
+    expect(text.count("Geometric means of native / learn") == 2 and text.count("learn / best") == 2, "learning: a table for each MPI")
+    rows = rows_of(learning / "openmpi.learn.1.json")
+    expect(len(rows) == 16 and all(row["total_s"] > 0 for row in rows), "learning: eight collectives, two sizes")
     if namespaces_are_permitted():
         text = run("netbed", netbed, "--grounds", "4x4", "--collectives", "allreduce,bcast", "--bytes", "8,4096", "--no-verify")
         expect("Geometric means" in text and (netbed / "4x4.svg").exists(), "a table and a picture of the network")
         rows = rows_of(netbed / "4x4.1.json")
         expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), "all correct on the network")
+        native = pathlib.Path(name) / "native"
+        text = run("native", native, "--collectives", "bcast,allgather")
+        cells = json.loads((native / "native.json").read_text(encoding="utf-8"))["cells"]
+        expect("default / with" in text and {cell["collective"] for cell in cells} == {"bcast", "allgather"} and len(cells) == 4,
+               "native calls without and with the file")
+        expect((native / "tuned.conf").exists() and (native / "check.txt").exists(), "a file for Open MPI, checked")
 sys.exit(1 if failures else 0)

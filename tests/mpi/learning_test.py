@@ -13,7 +13,6 @@ from launching import end, expect
 mpi, dropin, shim, program = sys.argv[1:5]
 preload = launching.preloaded(mpi, dropin, shim)
 CALLS = 24000
-MOVING = ("bcast", "allgather", "gather", "scatter", "alltoall")
 
 
 def run(np, *variables):
@@ -24,12 +23,6 @@ def run(np, *variables):
     return done.stdout
 
 
-def algorithms(report, collective):
-    """What has served the blocking calls of a collective."""
-    rows = json.loads(report.read_text())["rows"]
-    return {row["served_by"] for row in rows if row["collective"] == collective and row["mode"] == "blocking"}
-
-
 with tempfile.TemporaryDirectory() as directory:
     for np in (2, 3, 4):
         report = pathlib.Path(directory) / f"{np}.json"
@@ -38,12 +31,48 @@ with tempfile.TemporaryDirectory() as directory:
         expect(unlearned.count("rank ") == np, f"{np} ranks: all digests are printed", unlearned)
         expect(learned == unlearned, f"{np} ranks: the same bits", unlearned, learned)
         # How much is tried depends on the time that calls take, so that it is counted over all of them.
-        served = {(collective, name) for collective in MOVING for name in algorithms(report, collective)}
-        expect(any(name == "native" for _, name in served) and len(served) > len(MOVING),
-               f"{np} ranks: several serve the calls, the library's own among them", report.read_text())
+        content = json.loads(report.read_text())
+        tried = {(row["collective"], one["algorithm"]) for row in content["learned"]["rows"] for one in row["tried"]}
+        served = {(row["collective"], row["served_by"]) for row in content["rows"] if row["mode"] == "blocking"}
+        expect(tried and {(collective, name.split(":")[0]) for collective, name in tried} <= served,
+               f"{np} ranks: what was tried has served calls", tried, served)
+        expect(any(name == "native" for _, name in tried), f"{np} ranks: the library's own is tried", tried)
+        learned = content["learned"]
+        expect(0 < learned["tried_s"] < learned["in_collectives_s"], f"{np} ranks: trying has its share", learned)
+        expect(all(row["calls"] > 0 and row["use"] for row in learned["rows"]), f"{np} ranks: rows say what serves", learned)
         # Sums of three that round are never the library's own, nor are any calls of communicators of one rank.
-        rows = json.loads(report.read_text())["rows"]
+        rows = content["rows"]
         rounding = [row for row in rows if row["comm_size"] > 2 and row["collective"] in ("reduce", "scan", "reduce_scatter_block")]
         expect(np == 2 or rounding, f"{np} ranks: there are sums that round")
         expect(all(row["served_by"] != "native" for row in rounding), f"{np} ranks: sums keep their bits", report.read_text())
+    # What was learned is kept, and the next run begins with it.
+    kept = pathlib.Path(directory) / "kept.json"
+    alone = run(3, f"CIRCOLL_LEARN={kept}", f"CIRCOLL_REPORT={pathlib.Path(directory) / 'first.json'}")
+    first = json.loads(kept.read_text())
+    rules = [rule for rules in first.values() if isinstance(rules, list) for rule in rules if "use" in rule]
+    expect(rules and first["learned"]["library"], "settled rows are kept", kept.read_text())
+    report = pathlib.Path(directory) / "second.json"
+    again = run(3, "CIRCOLL_POLICY=learn", f"CIRCOLL_LEARN={kept}", f"CIRCOLL_REPORT={report}")
+    expect(alone == again, "the same bits with what was kept", alone, again)
+    second = json.loads(report.read_text())["learned"]
+    # What was known meets what serves unlearned calls, and no other candidate.
+    known = {(rule["p"][0], name, rule.get("bytes", [0])[0], tuple(rule.get("op", []))) for name, rules in first.items()
+             if isinstance(rules, list) for rule in rules if "use" in rule}
+    searched = []
+    for row in second["rows"]:
+        op = (["commutative" if row["commutative"] else "noncommutative", "exact" if row["exact"] else "inexact",
+               "idempotent" if row["idempotent"] else "nonidempotent"] if row["collective"] in
+              ("allreduce", "reduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan") else [])
+        if (row["comm_size"], row["collective"], row["bytes_from"], tuple(op)) in known:
+            searched.append(len(row["tried"]) > 1)
+    # Some may be slower than before, by whatever the machine does now.
+    expect(searched and sum(searched) < len(searched), "what was known is not searched anew", first, second)
+    # A file that is none is one warning, is not used, and stays.
+    kept.write_text("{}")
+    command = launching.launcher(mpi) + launching.processes(
+        mpi, 2, ["env", f"LD_PRELOAD={preload}", f"CIRCOLL_LEARN={kept}", program, "10"])
+    done = subprocess.run(command, env=launching.environment(), capture_output=True, text=True, timeout=120)
+    expect(done.returncode == 0 and done.stderr.count("circoll: CIRCOLL_LEARN") == 2, "a warning at the beginning and one at the end",
+           done.stderr)
+    expect(kept.read_text() == "{}", "the file stays as it is")
 end()

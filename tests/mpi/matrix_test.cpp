@@ -35,8 +35,8 @@ class Sampler {
   void run(Collective collective, const Algorithm& algorithm) {
     for (const std::string& params : params_of(algorithm)) {
       for (const Count count : counts_for(size_)) {
-        // Large vectors cost time; small ones are where the corner cases are.
-        const int samples = count > 5000 ? 2 : 4;
+        // Large vectors and many ranks cost time; small vectors on few ranks are where the corner cases are.
+        const int samples = (count > 5000 ? 2 : 4) / (size_ < 5 ? 1 : 2);
         for (int i = 0; i < samples; ++i) one(collective, algorithm, params, count);
       }
     }

@@ -69,20 +69,38 @@ def check_json(report, calls, native):
             found[*key, one["bytes_from"]] += one["calls"]
             expect(one["why"] and one["algorithm"].split(":")[0] == row["served_by"], f"{key} says why")
             expect(one["bytes_from"] * one["calls"] <= one["bytes"] <= one["bytes_to"] * one["calls"], f"{key} sizes")
-    if native:  # a collective that is native by its own variable is not looked at, and has no size
-        wanted = collections.Counter({key: calls for key, calls in wanted.items() if key[2] not in native})
-        found = collections.Counter({key: calls for key, calls in found.items() if key[2] not in native})
-    else:
-        expect(found_bytes == wanted_bytes, f"bytes are those of the calls: {found_bytes} {wanted_bytes}")
+    expect(found_bytes == wanted_bytes, f"bytes are those of the calls: {found_bytes} {wanted_bytes}")
+    check_times(report)
     expect(found == wanted, f"calls are those of the program: {found} {wanted}")
     expect(report["calls"] == len(calls), "the total is that of the calls")
     expect(report["native_calls"] == sum(call[3] in native for call in calls), "the native ones are counted")
 
 
-def check_left(report, calls):
-    """A policy has looked at every call and left it to the MPI library: each time it comes, with a reason and its size."""
-    wanted, found = by_class(calls), collections.Counter()
+def check_times(report):
+    """Means over the ranks are no more than maxima, and parts no more than the whole."""
+    program, inside = report["program"], report["collectives"]
+    expect(0 < program["mean_s"] <= program["seconds"] * (1 + 1e-9), f"the program took time: {program}")
+    expect(0 < inside["mean_s"] <= inside["seconds"] * (1 + 1e-9), f"collectives took time: {inside}")
+    expect(inside["seconds"] < program["seconds"], f"collectives are a part of the program: {inside} {program}")
+    expect(abs(sum(row["mean_inside_s"] for row in report["rows"]) - inside["mean_s"]) <= 1e-9 * inside["mean_s"],
+           "the rows are all that was spent in collectives")
     for row in report["rows"]:
+        expect(0 < row["mean_s"] <= row["seconds"] * (1 + 1e-9), f"the mean of {row['collective']} is no more than the most")
+        expect(abs(sum(one["mean_s"] for one in row["histogram"]) - row["mean_s"]) <= 1e-9 * row["mean_s"],
+               f"the sizes of {row['collective']} are all of its time")
+
+
+def check_left(report, calls):
+    """Every call was left to the MPI library: each time it comes, with a reason, its size and its time."""
+    wanted, found = by_class(calls), collections.Counter()
+    wanted_bytes, found_bytes = collections.Counter(), collections.Counter()
+    for _, size, mode, collective, length in calls:
+        if mode != "persistent":
+            wanted_bytes[size, mode, collective] += length
+    check_times(report)
+    for row in report["rows"]:
+        if row["mode"] != "persistent":
+            found_bytes[row["comm_size"], row["mode"], row["collective"]] += row["bytes"]
         expect(row["served_by"] == "native" and row["why_native"], f"{row['collective']} is native for a reason")
         for one in row["histogram"]:
             found[row["comm_size"], row["mode"], row["collective"], one["bytes_from"]] += one["calls"]
@@ -90,6 +108,7 @@ def check_left(report, calls):
         for key in [key for key in counter if key[1] == "persistent"]:
             del counter[key]
     expect(found == wanted, f"native calls are those of the program: {found} {wanted}")
+    expect(found_bytes == wanted_bytes, f"bytes of native calls are those of the program: {found_bytes} {wanted_bytes}")
 
 
 def check_text(text, calls):
@@ -103,6 +122,10 @@ def check_text(text, calls):
         elif "why" not in word:
             expect(len(line) <= 120, f"a line is short: {line}")
     expect(found == collections.Counter(call[3] for call in calls), f"the text has the calls: {found}")
+    last = text[text.rindex("circoll: measured:"):]
+    expect(re.search(r"measured: \S+ in collectives, [0-9.]+ % of the \S+ from MPI_Init to MPI_Finalize", last) and
+           re.search(r"  [0-9.]+ % of them in .* on [0-9]+ ranks, mostly ", last) and "next: " in last,
+           f"the end says how much time went where, and what to do next: {last}")
 
 
 def check_trace(trace, calls):
@@ -170,6 +193,10 @@ with tempfile.TemporaryDirectory() as name:
     stderr, calls = run(work, {"CIRCOLL_REPORT": work / "report.json", "CIRCOLL_BARRIER": "native"})
     check_json(json.loads((work / "report.json").read_text()), calls, {"barrier"})
     stderr, calls = run(work, {"CIRCOLL_REPORT": work / "report.json", "CIRCOLL_POLICY": "native"})
+    check_left(json.loads((work / "report.json").read_text()), calls)
+    # Nobody looks at a call that is native by its own variable, but for the report.
+    every = {f"CIRCOLL_{name.upper()}": "native" for name in {call[3] for call in calls}}
+    stderr, calls = run(work, {"CIRCOLL_REPORT": work / "report.json"} | every)
     check_left(json.loads((work / "report.json").read_text()), calls)
     stderr, calls = run(work, {"CIRCOLL_REPORT": work / "report"})
     check_text((work / "report").read_text(), calls)

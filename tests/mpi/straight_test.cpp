@@ -44,7 +44,7 @@ class Late {
       binding.route = state_->route(Collective::allreduce);
       binding.elements.extent_bytes = 8;
       binding.elements.kernel = reduce_kernel(Op::sum, Type::int64);
-      for (std::uint64_t late = random_() % 8 == 0 ? random_() % 2000 : 0; late > 0; --late) sched_yield();
+      for (std::uint64_t late = random_() % 8 == 0 ? random_() % 500 : 0; late > 0; --late) sched_yield();
       execution_.start(binding);
       // Asked a few times first, as a nonblocking operation is, and then waited for.
       for (std::uint64_t asked = random_() % 3 * (random_() % 100); asked > 0; --asked) (void)execution_.progress();
@@ -84,7 +84,7 @@ TEST_MPI(short_plans_whoever_is_late) {
   expect(state->open() == MPI_SUCCESS, "there are no tags");
   for (const char* const id : {"allreduce/recursive_doubling", "allreduce/circulant", "allreduce/ring",
                                "allreduce/direct", "allreduce/linear"}) {
-    Late(id, *state).run(400);
+    Late(id, *state).run(200);
   }
 }
 

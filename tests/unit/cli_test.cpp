@@ -18,8 +18,8 @@ constexpr std::string_view id = "allreduce/circulant_optimal";
 const std::string show = "show " + std::string(id) + " ";
 
 TEST(Cli, HelpEndsWithExamples) {
-  for (const std::string command :
-       {"", "cost", "list", "show", "explain", "calibrate", "combine", "plot", "guidelines", "tune"}) {
+  for (const std::string command : {"", "cost", "list", "show", "explain", "calibrate", "combine", "compare", "plot",
+                                    "guidelines", "tune", "export", "check"}) {
     const Outcome outcome = run(command + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_TRUE(contains(outcome.out, "Examples:\n  circoll ")) << outcome.out;

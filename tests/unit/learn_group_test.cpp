@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -13,12 +14,20 @@ using circoll::learn::Limits;
 
 namespace {
 
+std::vector<Group::Candidate> unprepared(const std::vector<double>& predicted_s) {
+  std::vector<Group::Candidate> candidates;
+  for (const double seconds : predicted_s) candidates.push_back({.predicted_s = seconds});
+  return candidates;
+}
+
 /// A program's calls of one kind on `ranks` ranks, each of which has a group and an account.
 class Program {
  public:
   Program(std::vector<double> times_s, const std::vector<double>& predicted_s, Limits limits = {},
-          std::size_t ranks = 2)
-      : times_s_(std::move(times_s)), groups_(ranks, Group(predicted_s)), accounts_(ranks, Account(limits)) {}
+          std::optional<std::size_t> known = {})
+      : times_s_(std::move(times_s)),
+        groups_(2, Group(unprepared(predicted_s), known)),
+        accounts_(2, Account(limits)) {}
 
   void set_times(std::vector<double> times_s) { times_s_ = std::move(times_s); }
 
@@ -165,6 +174,94 @@ TEST(LearnGroup, TheGainIsThatOfTheDuels) {
   program.calls(5000);
   ASSERT_EQ(program.group().best(), 2U);
   EXPECT_NEAR(program.group().gain(), 4.0, 0.4);
+}
+
+TEST(LearnGroup, WhatIsSavedIsTheDifferenceToTheFirstOfAllLaterCalls) {
+  Program program({4e-4, 1e-4}, {1e-4, 1e-4});
+  program.calls(20000);
+  const auto calls = std::count(program.served().begin(), program.served().end(), 1U);
+  EXPECT_NEAR(program.group().saved_s(), static_cast<double>(calls) * 3e-4, static_cast<double>(calls) * 3e-5);
+}
+
+TEST(LearnGroup, NothingIsSavedWhereTheFirstStays) {
+  Program program({1e-4, 2e-4}, {1e-4, 1e-4});
+  program.calls(5000);
+  EXPECT_EQ(program.group().saved_s(), 0);
+}
+
+TEST(LearnGroup, CallsThatArePassedOverCountAsIfTheyWereAskedAbout) {
+  const std::vector<Group::Candidate> candidates{{.predicted_s = 1e-4}, {.predicted_s = 1e-4, .prepared = true}};
+  Group asked(candidates), passed(candidates);
+  Account asked_account, passed_account;
+  const std::vector<double> times{3e-4, 1e-4};
+  const auto ask = [&](Group& group, Account& account) {
+    const Group::Turn turn = group.next(account);
+    if (turn.timed) group.took(times[turn.candidate]);
+    if (group.agreement_due()) {
+      const std::vector<double> agreed(group.local().begin(), group.local().end());
+      group.agreed(agreed, 1e-6, account);
+    }
+    return turn;
+  };
+  for (int i = 0; i < 30000;) {
+    const Group::Turn turn = ask(passed, passed_account);
+    // It may begin a duel a few calls later, so that the other one follows it.
+    const int quiet = turn.timed ? 0 : passed.quiet();
+    passed.passed_over(quiet, passed_account);
+    i += 1 + quiet;
+  }
+  while (asked.calls() < passed.calls()) ask(asked, asked_account);
+  EXPECT_EQ(passed.best(), 1U);
+  EXPECT_EQ(asked.best(), 1U);
+  EXPECT_EQ(passed.calls(), asked.calls());
+  EXPECT_EQ(passed.settled(), asked.settled());
+  EXPECT_NEAR(passed.saved_s(), asked.saved_s(), 0.01 * asked.saved_s());
+  EXPECT_NEAR(passed_account.in_collectives_s(), asked_account.in_collectives_s(),
+              0.01 * asked_account.in_collectives_s());
+}
+
+TEST(LearnGroup, OnlyWhatMustBePreparedIsExpectedToCostThat) {
+  // 30 calls of 10 us make 6 us of 2 %: enough for agreements and no difference, too little to prepare an algorithm.
+  for (const bool prepared : {false, true}) {
+    Group group({{.predicted_s = 1e-5}, {.predicted_s = 1e-5, .prepared = prepared}});
+    Account account;
+    bool tried = false;
+    for (int i = 0; i < 40; ++i) {
+      const Group::Turn turn = group.next(account);
+      tried = tried || turn.candidate == 1;
+      if (turn.timed) group.took(1e-5);
+      if (!group.agreement_due()) continue;
+      const std::vector<double> agreed(group.local().begin(), group.local().end());
+      group.agreed(agreed, 1e-6, account);
+    }
+    EXPECT_EQ(tried, prepared);
+  }
+}
+
+TEST(LearnGroup, WhatWasKnownServesFromTheFirstCallAndMeetsTheFirstOnly) {
+  Program program({4e-4, 2e-4, 1e-4}, {1e-4, 1e-4, 1e-4}, {}, 2);
+  program.calls(5000);
+  EXPECT_TRUE(program.group().settled());
+  EXPECT_EQ(program.group().best(), 2U);
+  EXPECT_EQ(program.served().front(), 2U);
+  EXPECT_EQ(std::count(program.served().begin(), program.served().end(), 1U), 0);
+  EXPECT_NEAR(program.group().gain(), 4.0, 0.4);
+  EXPECT_GT(program.group().saved_s(), 0);
+}
+
+TEST(LearnGroup, NothingIsTriedWhereTheFirstWasKnownToBeTheBest) {
+  Program program({2e-4, 1e-4}, {1e-4, 1e-4}, {}, 0);
+  program.calls(3000);
+  EXPECT_TRUE(program.group().settled());
+  EXPECT_EQ(std::count(program.served().begin(), program.served().end(), 1U), 0);
+}
+
+TEST(LearnGroup, WhatWasKnownAndIsSlowNowIsSearchedAnew) {
+  Program program({2e-4, 1e-4, 4e-4}, {1e-4, 1e-4, 1e-4}, {}, 2);
+  program.calls(20000);
+  EXPECT_TRUE(program.group().settled());
+  EXPECT_EQ(program.group().best(), 1U);
+  EXPECT_EQ(program.served().back(), 1U);
 }
 
 }  // namespace

@@ -108,6 +108,49 @@ TEST(Report, SumsOverRanksAndMaxima) {
   EXPECT_TRUE(all["rows"][1]["predicted_s"].is_null());
 }
 
+TEST(Report, EndsWithWhatWasSpentWhereAndWhatToDoNext) {
+  const auto summary_of = [](const RunFacts& facts, const std::vector<Event>& events) {
+    Ledger ledger;
+    for (const Event& event : events) ledger.add(event);
+    Report report(facts);
+    report.add_rank(ledger.serialised());
+    report.add_rank("[]");  // a rank that makes no calls
+    const std::vector<std::string> lines = report.summary();
+    const std::string text = report.text();
+    for (const std::string& line : lines) {
+      EXPECT_LE(line.size(), 110U) << line;
+      EXPECT_NE(text.find("circoll: " + line + "\n"), std::string::npos) << line;
+    }
+    return lines;
+  };
+  const Selection ring = parse_selection("allreduce/ring");
+  Event bcast = native(Collective::bcast, "chosen", 100);
+  bcast.inside_s = 1;
+  RunFacts facts = two_ranks();
+  facts.program_s = {30, 10};
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(summary_of(facts, {served_by(ring, 8, 3), bcast}),
+            (Lines{"measured: 2s in collectives, 10.0 % of the 20s from MPI_Init to MPI_Finalize",
+                   "  means over the ranks; on the rank where it is most 4s",
+                   "  75.0 % of them in allreduce on 4 ranks, mostly ring",
+                   "  25.0 % of them in bcast on 4 ranks, mostly native",
+                   "next: has it helped? run it with CIRCOLL_POLICY=native CIRCOLL_REPORT=FILE.json, and compare:",
+                   "  circoll compare NATIVE.json CIRCOLL.json; circoll tune --for CIRCOLL.json tunes these calls"}));
+  EXPECT_EQ(summary_of(facts, {bcast}).back(),
+            "next: all calls were native; run it with Circoll, and then: circoll compare THIS.json THAT.json");
+  EXPECT_EQ(summary_of(facts, {served_by(ring, 8, 0.1)}).back(),
+            "next: nothing; faster collectives would not be noticed in this program");
+  Event begun = bcast;
+  begun.mode = Mode::nonblocking;
+  begun.inside_s = 0.1;
+  const Lines pending = summary_of(facts, {begun});
+  EXPECT_EQ(pending[2], "  100.0 % of them in nonblocking bcast on 4 ranks, mostly native");
+  EXPECT_EQ(pending[3], "  of calls that do not block this is the time to begin them; waiting for them is not in it");
+  EXPECT_EQ(summary_of(facts, {}), (Lines{"no collectives were called: there is nothing to gain"}));
+  facts.program_s.clear();
+  EXPECT_EQ(summary_of(facts, {bcast}).front(), "measured: 500ms in collectives");
+}
+
 TEST(Report, PredictsWithTheParametersThatRan) {
   const Machine machine{.name = "m", .alpha_s = 1e-6, .beta_s_per_byte = 1e-9, .gamma_s_per_byte = 0};
   const Selection pipeline = parse_selection("bcast/pipeline:segments=8");

@@ -121,9 +121,10 @@ struct Finding {
 /// Rules that leave to the MPI library what it does well. Where "native" violates a guideline they take the fastest
 /// algorithm that was measured, if it is faster than native ("auto" if nothing of Circoll was measured), else
 /// "native". The same where these rules make a right-hand side so much faster that native is slower by more than the
-/// test's least effect.
+/// test's least effect. With a library, such as "openmpi", the choices are from the algorithms inside it instead, for a
+/// tuning file of it; throws Error(invalid_argument) if none of them was measured.
 [[nodiscard]] std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs,
                                                     const std::vector<Finding>& findings,
-                                                    const GuidelineTest& test = {});
+                                                    const GuidelineTest& test = {}, std::string_view library = {});
 
 }  // namespace circoll

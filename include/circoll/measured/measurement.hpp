@@ -12,7 +12,7 @@ namespace circoll {
 /// A row of a file that circoll-bench --json wrote (docs/measuring.md). Times in seconds.
 struct Measurement {
   Collective collective = Collective::barrier;
-  std::string algorithm;  ///< as circoll-bench was asked: "auto", "native", or a name with parameters
+  std::string algorithm;  ///< as circoll-bench was asked: "auto", "native", a name with parameters, or "LIBRARY/NAME"
   std::string served_by;  ///< what ran
   Rank p = 1;
   Count bytes = 0;  ///< as circoll-bench counts them
@@ -24,11 +24,15 @@ struct Measurement {
 /// One run of circoll-bench.
 struct Launch {
   std::string source{};   ///< its file
-  std::string setting{};  ///< type, operator, root, synchronisation, policy, as text: comparable if equal
+  std::string setting{};  ///< type, operator, root, synchronisation, MPI, policy, as text: comparable if equal
   std::string type{};     ///< of the elements, by name
   std::string op{};       ///< the operator of reductions, by name
   Rank root = 0;
+  std::string mpi{};           ///< the MPI library and its version, "openmpi 4.1.4"; empty if the file does not say
   bool default_policy = true;  ///< "auto" was the model's choice
+  std::string library{};       ///< the MPI library with its version, the processor and the node; empty in old files
+  std::string processor{};
+  std::string host{};
   std::vector<Measurement> rows{};
 };
 

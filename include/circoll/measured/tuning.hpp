@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "circoll/measured/measurement.hpp"
@@ -14,7 +15,7 @@ struct RuleCell {
   Collective collective = Collective::barrier;
   Rank p = 1;
   Count bytes = 0;      ///< of the whole vector, as in rules; 0 where sizes cannot decide
-  std::string use{};    ///< "native", "auto", or an algorithm with parameters
+  std::string use{};    ///< "native", "auto", an algorithm with parameters, or one inside a library ("openmpi/ring")
   std::string about{};  ///< why
 };
 
@@ -30,6 +31,7 @@ struct RuleOperator {
 struct RulesText {
   std::string about{};
   std::string otherwise = "auto";  ///< for calls that no cell is near: of other numbers of ranks, or other operators
+  bool one_node = false;           ///< rules are for communicators whose ranks share one node
   bool all_collectives = false;    ///< collectives without cells are served by `otherwise`, too
 };
 
@@ -41,16 +43,23 @@ struct RulesText {
 [[nodiscard]] std::string rules_json(const std::vector<RuleCell>& cells, const RuleOperator& measured,
                                      const RulesText& text = {});
 
+/// The library of an algorithm inside one: "openmpi" of "openmpi/ring:segment=65536"; empty for others.
+[[nodiscard]] std::string_view library_of(std::string_view algorithm);
+
 struct TuneOptions {
   double margin = 0.05;  ///< native is left only for an algorithm that takes less than 1 / (1 + margin) of its time
   bool in_every_launch = false;  ///< and that was faster in every launch; without effect where native was not measured
+  /// The library whose own algorithms are chosen from, for a tuning file of it ("openmpi"). Empty: Circoll's are, for
+  /// rules.
+  std::string library{};
 };
 
 /// The fastest of the measured candidates in each cell, by the median of the launches' medians. It is native if nothing
 /// is faster by the margin, or in every launch if that is asked for. Candidates are right, measured by as many launches
-/// as any other in their cell, and able to serve calls by a rule. Where sizes cannot decide the geometric mean over
-/// those that all candidates share does. Throws Error(invalid_argument) if launches of one number of ranks have
-/// different settings, or types, operators or roots differ at all.
+/// as any other in their cell, and able to serve calls by a rule: Circoll's, or those inside the library of the
+/// options. Where sizes cannot decide the geometric mean over those that all candidates share does. Throws
+/// Error(invalid_argument) if launches of one number of ranks have different settings, or types, operators or roots
+/// differ at all, or if none has measured an algorithm inside the library of the options.
 [[nodiscard]] std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOptions& options = {});
 
 }  // namespace circoll

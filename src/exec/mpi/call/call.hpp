@@ -54,6 +54,13 @@ struct CallShape {
         buffers(static_cast<std::uint8_t>(kind(call.sendbuf) | kind(call.recvbuf) << 2 |
                                           (call.sendbuf == call.recvbuf ? 1 : 0) << 4)) {}
   friend bool operator==(const CallShape&, const CallShape&) = default;
+  /// Fibonacci hashing of what differs among the calls of a program, of which the high bits are good.
+  [[nodiscard]] std::uint64_t hash() const {
+    const auto counts = static_cast<std::uint64_t>(sendcount) + static_cast<std::uint64_t>(recvcount);
+    const auto key = (counts * all_collectives.size() + static_cast<std::uint64_t>(collective)) * 31 +
+                     static_cast<std::uint64_t>(root);
+    return key * 0x9e3779b97f4a7c15ULL;
+  }
 
  private:
   static int kind(const void* buffer) {

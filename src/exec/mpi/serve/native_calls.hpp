@@ -16,9 +16,8 @@
 namespace circoll::mpi {
 
 /// Remembers calls that were left native. Where the MPI library's own collective is best it is best by little, so that
-/// a look-up must cost next to nothing: it compares the few places of one set. Where the MPI library's own collective
-/// is best it is best by little, so that finding this out again must cost next to nothing: a call has one of few
-/// places, those of a set. Used by one thread at a time.
+/// finding this out again must cost next to nothing: a call has one of few places, those of a set. Used by one thread
+/// at a time.
 class NativeCalls {
  public:
   struct Known {
@@ -77,12 +76,8 @@ class NativeCalls {
     }
   }
 
-  /// Fibonacci hashing of what differs among the calls of a program.
   [[nodiscard]] std::size_t set_of(const CallShape& shape) const {
-    const auto counts = static_cast<std::uint64_t>(shape.sendcount) + static_cast<std::uint64_t>(shape.recvcount);
-    const auto key = (counts * all_collectives.size() + static_cast<std::uint64_t>(shape.collective)) * 31 +
-                     static_cast<std::uint64_t>(shape.root);
-    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> (64 - set_bits)) & (sets_.size() - 1);
+    return static_cast<std::size_t>(shape.hash() >> (64 - set_bits)) & (sets_.size() - 1);
   }
 
   std::vector<Set> sets_{};  ///< none, one, or all

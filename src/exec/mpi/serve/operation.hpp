@@ -52,6 +52,7 @@ class Operation {
     return user_.readdress();
   }
   [[nodiscard]] Collective collective() const { return call_.collective; }
+  [[nodiscard]] const CallShape& shape() const { return shape_; }
   /// The size of the communicator.
   [[nodiscard]] Rank size() const { return state_.size(); }
   [[nodiscard]] bool erroneous() const { return user_.erroneous(); }

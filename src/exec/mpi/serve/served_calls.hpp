@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "exec/mpi/serve/operation.hpp"
 
@@ -13,33 +14,58 @@ namespace circoll::mpi {
 
 /// Keeps operations for calls that a program repeats. What reading the arguments and finding the plan has given is kept
 /// with the operation, from the second call of a kind on. Most communicators have few calls, and many none that comes
-/// again. Used by one thread at a time.
+/// again: a communicator has one set of places, and more only once that is full. Used by one thread at a time.
 class ServedCalls {
  public:
   /// The operation of an earlier call of the same kind, or nullptr.
   [[nodiscard]] Operation* find(const Call& call, const CallShape& shape, const InternedChoice& choice) {
-    for (const std::unique_ptr<Operation>& operation : operations_) {
+    for (const std::unique_ptr<Operation>& operation : set_of(shape).operations) {
       if (operation != nullptr && operation->again(call, shape, choice)) return operation.get();
     }
     return nullptr;
   }
   /// True if a call like this one was among the last that were asked about, most likely.
   [[nodiscard]] bool has_seen(const Call& call, const InternedChoice& choice) {
-    const std::uint32_t mark = mark_of(CallShape(call), choice);
-    if (std::find(seen_.begin(), seen_.end(), mark) != seen_.end()) return true;
-    seen_[next_seen_++ % seen_.size()] = mark;
+    const CallShape shape(call);
+    Set& set = set_of(shape);
+    const std::uint32_t mark = mark_of(shape, choice);
+    if (std::find(set.seen.begin(), set.seen.end(), mark) != set.seen.end()) return true;
+    set.seen[set.next_seen++ % set.seen.size()] = mark;
     return false;
   }
-  /// Keeps an operation in place of the one that was kept first.
-  void keep(std::unique_ptr<Operation> operation) noexcept {
-    operations_[oldest_] = std::move(operation);
-    oldest_ = (oldest_ + 1) % operations_.size();
+  /// Keeps an operation in place of the one that was first in its set.
+  void keep(std::unique_ptr<Operation> operation) {
+    if (more_.empty() && first_.operations[first_.oldest] != nullptr) spread();
+    Set& set = set_of(operation->shape());
+    set.operations[set.oldest] = std::move(operation);
+    set.oldest = (set.oldest + 1) % set.operations.size();
   }
   void clear() noexcept {
-    for (std::unique_ptr<Operation>& operation : operations_) operation.reset();
+    first_ = Set{};
+    more_.clear();
   }
 
  private:
+  struct Set {
+    std::array<std::unique_ptr<Operation>, 4> operations{};
+    std::array<std::uint32_t, 8> seen{};
+    std::size_t oldest = 0;
+    std::size_t next_seen = 0;
+  };
+  static constexpr int set_bits = 4;
+
+  [[nodiscard]] Set& set_of(const CallShape& shape) {
+    return more_.empty() ? first_ : more_[static_cast<std::size_t>(shape.hash() >> (64 - set_bits))];
+  }
+  /// From one set to all of them.
+  void spread() {
+    more_.resize(std::size_t{1} << set_bits);
+    for (std::unique_ptr<Operation>& operation : first_.operations) {
+      Set& set = set_of(operation->shape());
+      set.operations[set.oldest] = std::move(operation);
+      set.oldest = (set.oldest + 1) % set.operations.size();
+    }
+  }
   /// A mark is never 0, by which a place is free.
   static std::uint32_t mark_of(const CallShape& shape, const InternedChoice& choice) {
     std::uint64_t mark = 0x9e3779b97f4a7c15ULL;
@@ -52,10 +78,8 @@ class ServedCalls {
     return static_cast<std::uint32_t>(mark >> 32U) | 1U;
   }
 
-  std::array<std::unique_ptr<Operation>, 4> operations_{};
-  std::array<std::uint32_t, 8> seen_{};
-  std::size_t oldest_ = 0;
-  std::size_t next_seen_ = 0;
+  Set first_{};
+  std::vector<Set> more_{};  ///< none, or all; `first_` is empty then
 };
 
 }  // namespace circoll::mpi

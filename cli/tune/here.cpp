@@ -1,0 +1,291 @@
+#include "here.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+
+#include "circoll/circoll.h"
+#include "circoll/collectives.hpp"
+#include "commands.hpp"
+#include "launcher.hpp"
+#include "measured/profile_writer.hpp"
+#include "process.hpp"
+#include "processors.hpp"
+#include "select/profile_search.hpp"
+#include "tune/asked.hpp"
+#include "tune/launches.hpp"
+
+namespace circoll::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Launches below which no time limit ends the measuring: a choice from fewer is luck.
+constexpr int least_launches = 3;
+
+/// The work of one number of ranks.
+struct Part {
+  LaunchPlan plan{};
+  bool crowded = false;
+  std::vector<measured::AskedChoice> asked{};
+};
+
+struct Work {
+  Launcher launcher{};
+  std::vector<std::string> others{};  ///< MPIs that are here, too
+  std::string bench{};
+  Processors processors{};
+  std::string directory{};  ///< of the profile; empty: `output` names it
+  int launches = 5;
+  double seconds = 150;
+  std::vector<Part> parts{};
+};
+
+/// The launcher that is asked for, or the one that users get by "mpirun".
+Launcher choose_launcher(const std::string& wanted, std::vector<std::string>& others) {
+  const std::vector<Launcher> found = find_launchers();
+  const MpiLibrary* mpi = mpi_named(wanted);
+  const auto plain = program_file("mpirun");
+  if (mpi == nullptr && plain) {
+    const Ending ending = run_program({.arguments = {*plain, "--version"}, .limit = std::chrono::seconds(20)});
+    if (const auto launcher = launcher_from_version(*plain, ending.out + ending.err)) mpi = launcher->mpi;
+  }
+  const Launcher* chosen = nullptr;
+  for (const Launcher& one : found) {
+    if (chosen == nullptr && (mpi == nullptr || one.mpi == mpi)) chosen = &one;
+  }
+  if (chosen == nullptr) {
+    throw std::runtime_error(
+        fmt::format("no launcher of {} is on PATH; install it, or set PATH to where its mpirun or "
+                    "mpiexec is",
+                    mpi_named(wanted) != nullptr ? std::string(mpi_named(wanted)->title) : "Open MPI or MPICH"));
+  }
+  for (const Launcher& one : found) {
+    if (one.mpi != chosen->mpi) others.push_back(fmt::format("{} (--mpi {})", library_of(one), one.mpi->id));
+  }
+  return *chosen;
+}
+
+std::string directory_of_profiles() {
+  const auto directory = select::user_profiles();
+  if (!directory) {
+    throw std::runtime_error(
+        "there is no home: neither XDG_CONFIG_HOME nor HOME is set; name the profile's file by -o, and use it by "
+        "CIRCOLL_PROFILE=FILE");
+  }
+  return *directory;
+}
+
+Part part_for(const Work& work, const HereOptions& options, Rank ranks) {
+  Part part{.crowded = ranks > work.processors.usable()};
+  part.asked = asked_cells({.ranks = ranks, .crowded = part.crowded, .quick = options.quick});
+  part.plan = {
+      .launcher = work.launcher,
+      .bench = work.bench,
+      .ranks = ranks,
+      .how = {.oversubscribe = part.crowded, .hardware_threads = !part.crowded && ranks > work.processors.cores()}};
+  // Series also have to be prepared, and choices are checked in one more launch, with fewer candidates.
+  constexpr double used = 0.8, checked = 0.7;
+  const double series = static_cast<double>(series_in(part.asked)) * (work.launches + checked);
+  part.plan.seconds = std::clamp(work.seconds * used / series, 0.002, 0.5);
+  return part;
+}
+
+Work prepare(const HereOptions& options) {
+  Work work{.launches = options.launches > 0 ? options.launches
+                        : options.quick      ? 2
+                                             : 5,
+            .seconds = options.seconds > 0 ? options.seconds
+                       : options.quick     ? 12.0
+                                           : 150.0};
+  work.launcher = choose_launcher(options.mpi, work.others);
+  if (const std::string why = refusal(work.launcher); !why.empty()) throw std::runtime_error(why);
+  const auto bench = find_bench(*work.launcher.mpi);
+  if (!bench) {
+    throw std::runtime_error(
+        fmt::format("circoll-bench.{0} is neither beside this circoll nor on PATH; Circoll has to be "
+                    "built for {1}",
+                    work.launcher.mpi->id, work.launcher.mpi->title));
+  }
+  work.bench = *bench;
+  work.processors = own_processors();
+  if (options.output.empty()) {
+    work.directory = directory_of_profiles();
+    measured::require_writable(work.directory);
+  } else {
+    const std::string parent = std::filesystem::path(options.output).parent_path().string();
+    measured::require_writable(parent.empty() ? "." : parent);
+  }
+  std::vector<Rank> ranks = options.ranks;
+  if (ranks.empty()) ranks = sensible_ranks(work.processors.usable(), work.processors.cores());
+  if (ranks.empty()) {
+    throw std::runtime_error(
+        "there is one processor for us here, so that ranks would take turns; measure that by -p 2");
+  }
+  for (const Rank p : std::set<Rank>(ranks.begin(), ranks.end())) work.parts.push_back(part_for(work, options, p));
+  return work;
+}
+
+void announce(const Work& work) {
+  std::string counts;
+  for (const Part& part : work.parts) {
+    counts += fmt::format("{}{}{}", counts.empty() ? "" : ", ", part.plan.ranks, part.crowded ? " (crowded)" : "");
+  }
+  fmt::print(stderr, "{} by {}, on {} processors; ranks: {}; at most {} launches each; about {}\n",
+             library_of(work.launcher), work.launcher.file, work.processors.usable(), counts, work.launches,
+             readable_duration(work.seconds * static_cast<double>(work.parts.size())));
+  for (const std::string& other : work.others) fmt::print(stderr, "not measured now: {}\n", other);
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
+}
+
+void require_same_machine(const std::vector<Launch>& launches) {
+  for (const Launch& one : launches) {
+    const Launch& first = launches.front();
+    if (one.library != first.library || one.processor != first.processor) {
+      throw std::runtime_error(fmt::format("{} is of {} on '{}', but {} is of {} on '{}'; keep them apart", one.source,
+                                           one.library, one.processor, first.source, first.library, first.processor));
+    }
+  }
+}
+
+/// True if little was measured: on a busy machine ranks come late to starts that a clock gives. Then they start by a
+/// barrier.
+bool too_little(const Launch& launch, const Part& part) { return launch.rows.size() * 5 < series_in(part.asked) * 4; }
+
+std::vector<Launch> measure_all(const Work& work, Part& part, const ResultDirectory& results, Progress& progress) {
+  const auto begin = Clock::now();
+  std::vector<Launch> launches;
+  for (int i = 1; i <= work.launches; ++i) {
+    const double elapsed_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double per_launch_s = launches.empty() ? 0 : elapsed_s / static_cast<double>(launches.size());
+    // The last one would come too late.
+    if (i > least_launches && elapsed_s + 1.7 * per_launch_s > work.seconds) {
+      progress.skip(series_in(part.asked) * static_cast<std::size_t>(work.launches - i + 1));
+      break;
+    }
+    launches.push_back(measure(part.plan, part.asked, i,
+                               fmt::format("{} ranks, launch {} of {}", part.plan.ranks, i, work.launches), results,
+                               progress));
+    if (too_little(launches.back(), part) && part.plan.sync == "auto") {
+      fmt::print(stderr, "ranks come late to many repetitions, since this node is busy: they start by a barrier now\n");
+      part.plan.sync = "barrier";
+      launches.clear();
+      i = 0;
+    }
+  }
+  if (launches.front().rows.empty()) {
+    throw std::runtime_error("nothing could be measured, since this node is busy with something else");
+  }
+  require_same_machine(launches);
+  return launches;
+}
+
+std::string summary(const Part& part, std::size_t asked, const std::vector<Launch>& launches,
+                    const measured::Gain& gain, const measured::StoredProfile& stored) {
+  const Launch& first = launches.front();
+  std::string text = fmt::format("{} on '{}', {} ranks on a node: {} cells in {} launches\n", first.library,
+                                 first.processor, part.plan.ranks, gain.cells, launches.size());
+  text += fmt::format("  in {} of them another choice than that of auto without a profile", gain.changed);
+  text += gain.changed > 0 ? fmt::format(", there {:.2f} times as fast\n", gain.changed_by) : "\n";
+  text += fmt::format("  {:.2f} times as fast as native, {:.2f} times as fast as auto without it, over all cells\n",
+                      gain.over_native, gain.over_model);
+  if (gain.cells * 10 < static_cast<int>(asked) * 9) {
+    text += fmt::format("  {} more could not be measured in every launch, since this node is busy; auto stays there\n",
+                        static_cast<int>(asked) - gain.cells);
+  }
+  text += fmt::format("  least over native: {:.2f} ({})\n", gain.least_over_native, gain.slowest);
+  text += "  (geometric means, by one more launch after the choices were made)\n";
+  if (!stored.damaged.empty()) text += fmt::format("  what was there was damaged, and is {} now\n", stored.damaged);
+  return text + fmt::format("  written to {}\n", stored.file);
+}
+
+/// The cells that can have a choice each.
+std::size_t distinct_cells(const std::vector<measured::AskedChoice>& asked) {
+  std::set<std::pair<Collective, Count>> cells;
+  for (const measured::AskedChoice& one : asked) {
+    cells.emplace(one.collective, Amounts::of_vector(one.collective, one.p, one.bytes).deciding_bytes());
+  }
+  return cells.size();
+}
+
+/// Measures one number of ranks, writes it into the profile, and says what it brings.
+std::string tune_part(const Work& work, Part part, const HereOptions& options, const ResultDirectory& results,
+                      Progress& progress) {
+  const std::vector<Launch> launches = measure_all(work, part, results, progress);
+  const std::vector<measured::Chosen> chosen =
+      measured::choose(part.asked, launches, tuned_operator, {.margin = options.margin});
+  const Launch check = measure(part.plan, cells_to_check(part.asked, chosen), work.launches + 1,
+                               fmt::format("{} ranks, launch to check", part.plan.ranks), results, progress);
+  const select::ProfileKey key{.library = launches.front().library, .processor = launches.front().processor};
+  const std::string file =
+      options.output.empty() ? work.directory + "/" + select::profile_file_name(key) : options.output;
+  const measured::StoredProfile stored =
+      measured::store_profile(file, {.key = key,
+                                     .ranks = {.ranks = part.plan.ranks,
+                                               .crowded = part.crowded,
+                                               .processors = work.processors.usable(),
+                                               .launches = static_cast<Count>(launches.size()),
+                                               .circoll = circoll_version(),
+                                               .date = today(),
+                                               .host = launches.front().host},
+                                     .op = tuned_operator,
+                                     .cells = measured::rule_cells(chosen)});
+  if (!work.launcher.version.empty() && key.library != library_of(work.launcher)) {
+    fmt::print(stderr, "circoll: {} is of {}, but programs that it starts run with {}; the profile is for these\n",
+               work.launcher.file, library_of(work.launcher), key.library);
+  }
+  return summary(part, distinct_cells(part.asked), launches, measured::gain_of(chosen, check), stored);
+}
+
+}  // namespace
+
+std::vector<Rank> sensible_ranks(Count processors, Count cores) {
+  std::set<Rank> all;
+  for (Rank p = 2; p <= processors; p *= 2) all.insert(p);
+  for (const Count p : {processors, cores}) {
+    if (p >= 2) all.insert(p);
+  }
+  return {all.begin(), all.end()};
+}
+
+void tune_here(const HereOptions& options) {
+  const Interruptible guard;
+  const Work work = prepare(options);
+  announce(work);
+  const ResultDirectory results(options.keep);
+  Progress progress;
+  std::size_t series = 0;
+  for (const Part& part : work.parts) series += series_in(part.asked) * static_cast<std::size_t>(work.launches + 1);
+  progress.expect(series, work.seconds * static_cast<double>(work.parts.size()));
+  bool any = false;
+  for (const Part& part : work.parts) {
+    try {
+      print(tune_part(work, part, options, results, progress));
+      any = true;
+    } catch (const std::exception& error) {
+      if (!interrupted()) throw;
+      std::string text = fmt::format("interrupted; {}",
+                                     any ? "the numbers of ranks before are in the profile" : "no profile was written");
+      text += options.keep.empty()
+                  ? "; with --keep DIR it could go on where it was"
+                  : fmt::format("; 'circoll tune --here --keep {}' goes on where it was", options.keep);
+      throw std::runtime_error(text);
+    }
+  }
+  print(
+      "Programs under the drop-in go by it from now on; CIRCOLL_PROFILE=off leaves it out, and 'circoll doctor' says "
+      "what is used.\n");
+}
+
+}  // namespace circoll::cli

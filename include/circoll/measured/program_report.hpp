@@ -1,0 +1,111 @@
+// The report of a program's run (docs/reporting.md), read again, and two runs compared (docs/compare.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/types.hpp"
+
+namespace circoll {
+
+/// Calls of one row whose bytes are in one class.
+struct ReportedSize {
+  Count bytes_from = 0;
+  std::int64_t calls = 0;  ///< over all ranks, as `bytes`
+  Count bytes = 0;
+  double mean_s = 0;        ///< the calls' time, mean over the ranks of the program
+  std::string algorithm{};  ///< with its parameters
+};
+
+/// A row of a report. Its calls are of one collective, on communicators of one size, by one algorithm.
+struct ReportedRow {
+  Rank comm_size = 0;  ///< 0: unknown
+  std::string mode{};  ///< "blocking", "nonblocking", "persistent"
+  Collective collective = Collective::barrier;
+  std::string served_by{};
+  std::int64_t calls = 0;
+  Count bytes = 0;
+  double mean_s = 0;         ///< from call to completion; mean over the ranks of the program
+  double mean_inside_s = 0;  ///< of that inside the entry point
+  std::vector<ReportedSize> sizes{};
+
+  [[nodiscard]] bool native() const { return served_by == "native"; }
+};
+
+/// The contents of a file that CIRCOLL_REPORT=FILE.json wrote.
+struct ProgramReport {
+  std::string source{};  ///< its file
+  std::string mpi{};
+  int ranks = 1;
+  std::int64_t calls = 0;
+  std::int64_t native_calls = 0;
+  std::optional<double> program_s{};  ///< from MPI_Init to MPI_Finalize, mean over the ranks; older reports have none
+  std::vector<ReportedRow> rows{};
+
+  /// The time inside of collectives, mean over the ranks.
+  [[nodiscard]] double collectives_s() const;
+};
+
+/// Reads a report. Keys that it does not know are left alone. Of reports that were written before there were means the
+/// times are those of the slowest rank. Throws Error(parse) naming the line.
+[[nodiscard]] ProgramReport report_from_json(std::string_view json, const std::string& source);
+
+/// A time that several runs have measured.
+struct RunTimes {
+  double median_s = 0;
+  double least_s = 0;
+  double most_s = 0;
+  int runs = 0;
+};
+
+/// An answer to the question which of two times is longer.
+enum class Change {
+  faster,   ///< with Circoll
+  slower,   ///< with Circoll
+  same,     ///< a difference that these runs do not show
+  missing,  ///< one side has no such calls
+};
+[[nodiscard]] std::string_view to_string(Change change);
+
+/// Calls of one kind, in runs without and with Circoll.
+struct ComparedCalls {
+  Collective collective = Collective::barrier;
+  Rank comm_size = 0;
+  std::string mode{};
+  std::int64_t calls = 0;         ///< in a run without
+  std::int64_t calls_with = 0;    ///< in a run with
+  std::int64_t native_calls = 0;  ///< of these, native
+  RunTimes without{};             ///< inside the entry points
+  RunTimes with{};
+  Change change = Change::missing;
+
+  /// Time without over time with; nothing if either is 0.
+  [[nodiscard]] std::optional<double> speedup() const;
+  /// Positive if it is less with Circoll. Only calls that both have can gain.
+  [[nodiscard]] double gained_s() const { return without.median_s - with.median_s; }
+};
+
+/// Two kinds of runs of one program, by the medians of the runs of a kind. All times were measured.
+struct RunComparison {
+  RunTimes program_without{}, program_with{};  ///< `runs` is 0 where a report has no such time
+  RunTimes collectives_without{}, collectives_with{};
+  Change program = Change::missing;
+  Change collectives = Change::missing;
+  std::vector<ComparedCalls> calls{};  ///< those that took most without Circoll first
+  std::vector<std::string> remarks{};  ///< sentences about what limits the comparison
+  std::vector<std::string> advice{};   ///< sentences that say what to do next
+
+  [[nodiscard]] std::optional<double> share_without() const;
+  [[nodiscard]] std::optional<double> share_with() const;
+};
+
+/// Compares runs. A difference counts from `least_effect` on, and where there are several runs of each kind only if the
+/// worst run of one kind is better than the best of the other. Throws Error(invalid_argument) if there are no runs on a
+/// side, or runs have different numbers of ranks.
+[[nodiscard]] RunComparison compare_runs(const std::vector<ProgramReport>& without,
+                                         const std::vector<ProgramReport>& with, double least_effect = 0.03);
+
+}  // namespace circoll

@@ -1,0 +1,91 @@
+#include "measured/profile_writer.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "circoll/collectives.hpp"
+#include "circoll/error.hpp"
+
+namespace circoll::measured {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string written(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json json_of(const select::ProfileRanks& ranks) {
+  Json json = {{"ranks", ranks.ranks}};
+  if (ranks.crowded) json["crowded"] = true;
+  json.update({{"processors", ranks.processors},
+               {"launches", ranks.launches},
+               {"circoll", ranks.circoll},
+               {"date", ranks.date},
+               {"host", ranks.host}});
+  return json;
+}
+
+/// The list without entries of this number of ranks, with those of `fresh`, in ascending order.
+template <typename RanksOf>
+Json merged(const Json& before, const Json& fresh, Rank ranks, RanksOf ranks_of) {
+  std::vector<Json> all;
+  for (const Json& entry : before) {
+    if (ranks_of(entry) != ranks) all.push_back(entry);
+  }
+  for (const Json& entry : fresh) all.push_back(entry);
+  std::stable_sort(all.begin(), all.end(), [&](const Json& a, const Json& b) { return ranks_of(a) < ranks_of(b); });
+  return all;
+}
+
+/// The rules of a collective without "otherwise".
+Json rules_of(const Json& profile, const std::string& collective) {
+  Json rules = Json::array();
+  if (!profile.contains(collective)) return rules;
+  for (const Json& rule : profile.at(collective)) {
+    if (!rule.contains("otherwise")) rules.push_back(rule);
+  }
+  return rules;
+}
+
+/// The first number of a rule's "p"; 0, which no part has, for rules that somebody has written for all.
+Rank ranks_of_rule(const Json& rule) {
+  if (!rule.contains("p") || !rule.at("p").is_array() || rule.at("p").empty()) return 0;
+  const Json& from = rule.at("p").front();
+  return from.is_number_integer() ? from.get<Rank>() : 0;
+}
+
+}  // namespace
+
+std::string merged_profile(const std::string& before, const ProfilePart& part) {
+  Json old = Json::object();
+  if (!before.empty()) {
+    const select::ProfileHead head = select::read_profile_head(before, "the profile");
+    if (!(head.key == part.key)) {
+      throw Error(ErrorCode::invalid_argument, "the profile is for " + head.key.library + " on '" + head.key.processor +
+                                                   "', not for " + part.key.library + " on '" + part.key.processor +
+                                                   "'");
+    }
+    old = Json::parse(before);
+  }
+  const Json fresh = Json::parse(rules_json(part.cells, part.op, {.about = "", .one_node = true}));
+  const Json measured = old.contains("profile") ? old.at("profile").at("measured") : Json::array();
+  const auto ranks_of_entry = [](const Json& entry) { return entry.at("ranks").get<Rank>(); };
+  const Json all = merged(measured, Json::array({json_of(part.ranks)}), part.ranks.ranks, ranks_of_entry);
+  std::string text = "{\n  \"circoll_rules\": 1,\n  \"about\": \"a profile, written by circoll tune --here\",\n";
+  text += "  \"profile\": {\n    \"version\": 1,\n    \"library\": " + written(part.key.library) +
+          ",\n    \"processor\": " + written(part.key.processor) + ",\n    \"measured\": [\n";
+  for (std::size_t i = 0; i < all.size(); ++i) text += "      " + written(all[i]) + (i + 1 < all.size() ? ",\n" : "\n");
+  text += "    ]\n  }";
+  for (const Collective collective : all_collectives) {
+    const std::string name(to_string(collective));
+    const Json rules = merged(rules_of(old, name), rules_of(fresh, name), part.ranks.ranks, ranks_of_rule);
+    if (rules.empty()) continue;
+    text += ",\n  " + written(name) + ": [\n";
+    for (const Json& rule : rules) text += "    " + written(rule) + ",\n";
+    text += "    {\"otherwise\": \"auto\"}\n  ]";
+  }
+  text += "\n}\n";
+  (void)select::make_profile_policy(text, "the profile", {});
+  return text;
+}
+
+}  // namespace circoll::measured

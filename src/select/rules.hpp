@@ -1,0 +1,69 @@
+// The rules of a rules file (docs/rules.md) as they have been read and checked, for the policy and for exporters.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/select.hpp"
+
+namespace circoll::select {
+
+/// From `from`, included, to `to`, excluded.
+struct Interval {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  [[nodiscard]] bool holds(std::int64_t value) const { return value >= from && value < to; }
+  [[nodiscard]] bool empty() const { return from >= to; }
+};
+inline constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
+
+/// The kinds of operators that can be: idempotent ones commute.
+struct OpKind {
+  bool commutative;
+  bool exact;
+  bool idempotent;
+};
+inline constexpr std::array<OpKind, 6> op_kinds{{{true, true, true},
+                                                 {true, false, true},
+                                                 {true, true, false},
+                                                 {true, false, false},
+                                                 {false, true, false},
+                                                 {false, false, false}}};
+using OpSet = unsigned;  ///< a bit for each of op_kinds
+inline constexpr OpSet all_ops = (1U << op_kinds.size()) - 1;
+
+/// The choice that a rule makes.
+struct Use {
+  enum class Kind { automatic, native, algorithm };
+  Kind kind = Kind::automatic;
+  Selection selection{};
+  std::string text{};
+};
+
+struct Rule {
+  Interval p{1, unbounded};
+  Interval nodes{1, unbounded};
+  Interval ranks_per_node{1, unbounded};  ///< the most that a node has
+  Interval bytes{0, unbounded};
+  OpSet ops = all_ops;
+  Use use{};
+  std::size_t line = 1;
+};
+
+struct RulesOf {
+  std::vector<Rule> rules;
+  std::optional<Rule> otherwise;  ///< for calls that no rule covers
+};
+
+/// Reads rules. Throws Error(parse) naming the line of what is wrong, as make_rules_policy does.
+[[nodiscard]] std::map<Collective, RulesOf> read_rules(std::string_view text, const std::string& source,
+                                                       const PolicyOptions& options);
+
+}  // namespace circoll::select

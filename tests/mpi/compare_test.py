@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""compare_test.py MPI NP CIRCOLL BENCH YIELD PROGRAM: has it helped, and tuning for a program, from end to end.
+
+PROGRAM is counted_calls, which makes calls of many kinds.
+"""
+import glob
+import json
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import launching
+from launching import end, expect
+
+mpi, np, circoll, bench, shim, program = sys.argv[1:7]
+# The launcher as a user would say it; a rank that waits lets others have the processor.
+LAUNCHER = " ".join([*launching.LAUNCHERS[mpi], launching.NUMBERS[mpi], "{np}", "env",
+                     f"LD_PRELOAD={shim if launching.SPINS[mpi] else ''}"])
+
+
+def run(*arguments, code=0, **variables):
+    done = subprocess.run([circoll, *map(str, arguments)], env=launching.environment() | variables, timeout=200,
+                          capture_output=True, text=True, check=False)
+    expect(done.returncode == code, f"circoll {arguments} ends with {code}, not {done.returncode}", done.stdout, done.stderr)
+    return done
+
+
+def seconds_in(report):
+    return sum(row["mean_inside_s"] for row in report["rows"])
+
+
+def check_comparison(work):
+    reports = work / "reports"
+    done = run("compare", "--np", np, "--runs", 2, "--launcher", LAUNCHER, "--mpi", mpi, "--reports", reports, "--json", "--",
+               program, work / "log", CIRCOLL_BARRIER="circulant")
+    found = json.loads(done.stdout)
+    files = {kind: [json.loads((reports / f"{kind}.{i}.json").read_text()) for i in (1, 2)] for kind in ("native", "circoll")}
+    for report in files["native"]:
+        expect(report["native_calls"] == report["calls"] > 0, "runs without Circoll are native, whatever the variables say")
+    for report in files["circoll"]:
+        expect(report["native_calls"] < report["calls"], "runs with Circoll are served by it")
+    for kind, reports_of in (("without", files["native"]), ("with", files["circoll"])):
+        times = sorted(seconds_in(report) for report in reports_of)
+        expect(abs(found["collectives"][kind]["median_s"] - sum(times) / 2) < 1e-9, f"{kind}: the time is that of the reports")
+        expect(found["program"][kind]["runs"] == 2, f"{kind}: two runs")
+    kinds = {(one["collective"], one["comm_size"], one["mode"]) for one in found["calls"]}
+    expect(kinds == {(row["collective"], row["comm_size"], row["mode"]) for row in files["circoll"][0]["rows"]},
+           "every kind of call is compared")
+    expect(all(one["calls_without"] == one["calls_with"] for one in found["calls"] if one["mode"] != "persistent"),
+           "both made the same calls")
+    expect(found["advice"], "it says what to do next")
+    text = run("compare", reports / "native.1.json", reports / "circoll.1.json").stdout
+    expect("Collectives took" in text and "natively" in text and "What to do next:" in text, "the answer is in words", text)
+    several = run("compare", "--without", f"{reports}/native.1.json,{reports}/native.2.json", "--with",
+                  f"{reports}/circoll.1.json,{reports}/circoll.2.json", "--json").stdout
+    expect(json.loads(several)["calls"] == found["calls"], "files are compared as runs are")
+    again = run("run", "--compare", "--np", np, "--runs", 1, "--launcher", LAUNCHER, "--mpi", mpi, "--reports", work / "again",
+                "--", program, work / "log")
+    expect("Collectives took" in again.stdout, "circoll run --compare does the same", again.stdout)
+
+    run("compare", reports / "native.1.json", code=2)
+    failing = run("compare", "--np", 2, "--launcher", LAUNCHER, "--mpi", mpi, "--reports", work / "failing", "--", "false", code=2)
+    expect("the run without Circoll" in failing.stderr, "a program that fails is said to fail", failing.stderr)
+    misused = run("run", "--np", 2, "--", program, code=2)
+    expect("--np is for --compare" in misused.stderr, "circoll run by itself starts no ranks", misused.stderr)
+    return reports / "circoll.1.json"
+
+
+def tune(report, *arguments, code=0):
+    return run("tune", "--for", report, "--launcher", LAUNCHER, "--mpi", mpi, "--bench", bench, "--most-ranks", np, "--oversubscribe",
+               "--time", 12, "--launches", 2, "--candidate-seconds", 0.005, "--candidates", 1, *arguments, code=code)
+
+
+def check_tuning(work, report):
+    rules = work / "rules.json"
+    done = tune(report, "-o", rules)
+    expect("estimate, from the measured times of single calls" in done.stdout, "the gain is said to be an estimate", done.stdout)
+    written = json.loads(rules.read_text())
+    expect(written["circoll_rules"] == 1, "rules are written")
+    measured = json.loads(pathlib.Path(f"{rules}.measured").read_text())
+    expect(measured["done"] and measured["seed"] == 1 and measured["version"] and measured["facts"]["nodes"],
+           "seed, version and nodes are recorded")
+    called = {(row["collective"], row["comm_size"]) for row in json.loads(report.read_text())["rows"]}
+    cells = {(part["cell"]["collective"], part["cell"]["p"]) for _, part in measured["parts"]}
+    expect(cells and cells <= called, f"what is measured are calls of the program: {cells} {called}")
+    costs = {}
+    for _, part in measured["parts"]:
+        costs[part["number"]] = part["cell"]["program_s"]
+    expect(list(dict(sorted(costs.items())).values()) == sorted(costs.values(), reverse=True), "the most expensive are first")
+    expect("left out: the time is used up" in done.stderr, "the time is limited", done.stderr)
+    again = tune(report, "-o", rules)
+    expect("measured before" in again.stderr, "nothing is measured twice", again.stderr)
+
+    # The program takes these rules.
+    run("compare", "--np", np, "--runs", 1, "--launcher", LAUNCHER, "--mpi", mpi, "--reports", work / "ruled", "--",
+        program, work / "log", CIRCOLL_POLICY=f"file:{rules}")
+    ruled = json.loads((work / "ruled" / "circoll.1.json").read_text())
+    whys = [one["why"] for row in ruled["rows"] for one in row["histogram"]]
+    expect(any("rules.json" in why for why in whys), "rules serve calls of the program", *whys)
+
+    # Communicators that are too large.
+    large = json.loads(report.read_text())
+    for row in large["rows"]:
+        row["comm_size"] = 1000
+    (work / "large.json").write_text(json.dumps(large))
+    refused = tune(work / "large.json", "-o", work / "none", code=2)
+    expect("1000 ranks are more than" in refused.stderr, "what the machine cannot host is left out", refused.stderr)
+
+
+def check_shards(work, report):
+    files = [work / f"shard.{i}" for i in (1, 2)]
+    tune(report, "--shard", "1/2", "-o", files[0])
+    expect("2/2 is missing" in run("combine", files[0], code=2).stderr, "a hole is refused")
+    tune(report, "--shard", "2/2", "-o", files[1], "--seed", 2)
+    expect("the seed is" in run("combine", *files, code=2).stderr, "shards of other seeds are refused")
+    files[1].unlink()
+    tune(report, "--shard", "2/2", "-o", files[1])
+    run("combine", *files, "-o", work / "combined.json")
+    expect(json.loads((work / "combined.json").read_text())["circoll_rules"] == 1, "shards become rules")
+    shards = [json.loads(file.read_text()) for file in files]
+    orders = [[part["number"] for _, part in shard["parts"]] for shard in shards]
+    expect(sorted(orders[0]) == sorted(orders[1]), "each launch measures the same cells")
+    expect(all(part["launch"] == i for i, shard in enumerate(shards) for _, part in shard["parts"]), "a shard is a launch")
+
+    # The same files by a script.
+    script = work / "job.sh"
+    script.write_text(tune(report, "--print-job", "local", "-o", work / "local.json").stdout)
+    for _ in range(2):
+        done = subprocess.run(["bash", script], env=launching.environment(), timeout=200, capture_output=True, text=True, check=False)
+        expect(done.returncode == 0, "the local script runs, and runs again", done.stdout, done.stderr)
+        expect(json.loads((work / "local.json").read_text())["circoll_rules"] == 1, "it writes rules")
+    expect(len(glob.glob(f"{work}/local.json.*.measured")) == 2, "a file for each shard")
+    slurm = tune(report, "--print-job", "slurm", "-o", work / "s.json", "--ranks-per-node", 1).stdout
+    (work / "slurm.sh").write_text(slurm)
+    expect(subprocess.run(["bash", "-n", work / "slurm.sh"], check=False).returncode == 0, "the slurm script is a script")
+    expect("#SBATCH --array=1-2%1\n" in slurm and f"#SBATCH --ntasks={np}\n" in slurm and f"#SBATCH --nodes={np}\n" in slurm,
+           "it asks for what it needs", slurm)
+
+
+with tempfile.TemporaryDirectory() as name:
+    place = pathlib.Path(name)
+    made = check_comparison(place)
+    if not launching.failures:
+        check_tuning(place, made)
+        check_shards(place, made)
+end()
