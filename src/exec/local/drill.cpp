@@ -93,7 +93,7 @@ class Drill::Part {
     sent_ = send_;
   }
 
-  /// Makes ready this rank's schedule, or another one whose buffers begin with the same. Only `allowed` steps are begun.
+  /// Makes ready this rank's schedule, or another one whose buffers begin with the same. Only `allowed` steps begin.
   void prepare(const Schedule& schedule, StepSet allowed) {
     const Count before = plan_.scratch_bytes;
     plan_ = bind(schedule, layout_, extent);
