@@ -13,6 +13,7 @@
 #include "faults/failures.hpp"
 #include "faults/faults_page.hpp"
 #include "faults/repairs.hpp"
+#include "schedule_file.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -103,15 +104,29 @@ void faults(FaultsOptions& o) {
     return;
   }
   if (o.what.empty()) throw Error(ErrorCode::invalid_argument, "an id or a collective is needed; see --help");
-  if (o.request.size == 0) throw Error(ErrorCode::invalid_argument, "-p, the number of ranks, is needed");
+  FailureRequest& request = o.request;
+  const bool from_file = names_file(o.what);
+  if (from_file) {
+    if (request.size != 0 || request.root != 0 || request.in_place)
+      throw Error(ErrorCode::invalid_argument, "a file of schedules says by itself what -p, --root and --in-place do");
+    request.schedules = read_schedules(o.what);
+    const Schedule& first = request.schedules.front();
+    request.size = first.shape.size;
+    request.root = first.shape.root;
+    request.in_place = first.shape.in_place;
+    request.selection.collective = first.collective;
+    if (request.size > FaultAnalysis::most_ranks)
+      throw Error(ErrorCode::unsupported,
+                  fmt::format("failures are analysed for up to {} ranks", FaultAnalysis::most_ranks));
+  }
+  if (request.size == 0) throw Error(ErrorCode::invalid_argument, "-p, the number of ranks, is needed");
   read_failures(o);
   if (const auto collective = collective_from_string(o.what)) {
     check_root(o.request, *collective);
     rank_algorithms_of(o, *collective);
     return;
   }
-  FailureRequest& request = o.request;
-  request.selection = parse_selection(o.what);
+  if (!from_file) request.selection = parse_selection(o.what);
   check_root(request, request.selection.collective);
   if (o.repair) {
     repairs(o);
@@ -130,8 +145,10 @@ void faults(FaultsOptions& o) {
 void add_faults(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<FaultsOptions>();
   CLI::App* command = app.add_subcommand("faults", "Tell what is lost when ranks fail, and what can be put together");
-  command->add_option("what", options->what,
-                      "COLLECTIVE/ALGORITHM[:param=value,...], or COLLECTIVE to rank its algorithms by what they lose");
+  command->add_option(
+      "what", options->what,
+      "COLLECTIVE/ALGORITHM[:param=value,...]; COLLECTIVE to rank its algorithms by what they lose; or a file of "
+      "schedules");
   command->add_option("-p,--ranks", options->request.size, "Number of ranks")
       ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, FaultAnalysis::most_ranks));

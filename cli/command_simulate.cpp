@@ -12,6 +12,7 @@
 #include "circoll/ops.hpp"
 #include "commands.hpp"
 #include "core/text.hpp"
+#include "schedule_file.hpp"
 #include "select/text_file.hpp"
 #include "simulate/play.hpp"
 
@@ -132,17 +133,25 @@ ordered_json as_json(const std::vector<double>& sorted_s) {
           {"p90_s", at(0.9)},         {"most_s", sorted_s.back()}};
 }
 
+/// An algorithm, or schedules of all ranks that were read from a file.
+struct Subject {
+  Selection selection{};
+  std::vector<Schedule> schedules{};
+};
+
 /// One algorithm, one p, one size: all that can be said of it.
-void simulate_one(const SimulateOptions& o, const Scene& base, const Selection& given, Context& context) {
+void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& subject, Context& context) {
   const Rank p = o.sizes.front();
   const Count bytes = o.bytes.front();
   const Scene scene = for_size(base, o, p);
-  const Selection selection = completed_for(given, p, bytes, scene);
-  const sim::Ranks ranks(selection, p, o.root, scene.jobs);
+  const bool from_file = !subject.schedules.empty();
+  const Selection selection = from_file ? Selection{} : completed_for(subject.selection, p, bytes, scene);
+  const std::string name = from_file ? subject.schedules.front().id : with_params(selection);
+  const sim::Ranks ranks = from_file ? sim::Ranks(subject.schedules) : sim::Ranks(selection, p, o.root, scene.jobs);
   const bool record = o.path || !o.trace.empty() || ranks.steps() <= most_recorded;
   const sim::Outcome outcome = play_once(ranks, bytes, scene, record);
-  if (!o.trace.empty()) write_file(o.trace, trace_of(ranks, outcome, bytes, with_params(selection)));
-  ordered_json json = {{"id", selection.id()},
+  if (!o.trace.empty()) write_file(o.trace, trace_of(ranks, outcome, bytes, name));
+  ordered_json json = {{"id", from_file ? name : selection.id()},
                        {"params", selection.params},
                        {"p", p},
                        {"root", o.root},
@@ -154,8 +163,8 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Selection& 
                        {"last_arrival_s", outcome.last_arrival_s},
                        {"last_rank", outcome.last_rank}};
   std::string text =
-      fmt::format("{}  p = {}, m = {}\n  {} messages, {}\n  time {}, rank {} ends last", with_params(selection), p,
-                  readable_bytes(bytes), ranks.messages(),
+      fmt::format("{}  p = {}, m = {}\n  {} messages, {}\n  time {}, rank {} ends last", name, p, readable_bytes(bytes),
+                  ranks.messages(),
                   ranks.programs() == 1 ? "all ranks do the same" : fmt::format("{} kinds of ranks", ranks.programs()),
                   readable_time(outcome.time_s), outcome.last_rank);
   text += outcome.last_arrival_s > 0
@@ -289,8 +298,22 @@ void simulate_table(const SimulateOptions& o, const Scene& base, const std::vect
   print(o.json ? json.dump(2) + "\n" : text);
 }
 
+void simulate_file(SimulateOptions o, Context& context) {
+  if (!o.sizes.empty() || o.root != 0) misuse("a file of schedules says by itself what -p and --root do");
+  if (o.bytes.size() != 1) misuse("a file of schedules is simulated with one size");
+  Subject subject{.schedules = read_schedules(o.what)};
+  o.sizes = {subject.schedules.front().shape.size};
+  try {
+    simulate_one(o, scene_of(o), subject, context);
+  } catch (const sim::Stopped&) {
+    throw std::runtime_error("stopped before there was a result");
+  }
+}
+
 void run(SimulateOptions o, Context& context) {
   watch_for_interrupt();
+  if (names_file(o.what)) return simulate_file(std::move(o), context);
+  if (o.sizes.empty()) misuse("-p, the numbers of ranks, is needed");
   const Scene scene = scene_of(o);
   const auto collective = collective_from_string(o.what);
   std::vector<Selection> candidates;
@@ -315,7 +338,7 @@ void run(SimulateOptions o, Context& context) {
   }
   try {
     if (one) {
-      simulate_one(o, scene, candidates.front(), context);
+      simulate_one(o, scene, {.selection = candidates.front()}, context);
     } else {
       simulate_table(o, scene, candidates, context);
     }
@@ -355,10 +378,11 @@ void add_simulate(CLI::App& app, Context& context) {
   SimulateOptions& o = *options;
   CLI::App* command =
       app.add_subcommand("simulate", "Play collectives on a described machine, of up to a million ranks");
-  command->add_option("what", o.what, "COLLECTIVE/ALGORITHM[:param=value,...], or COLLECTIVE: all of its algorithms")
+  command
+      ->add_option("what", o.what,
+                   "COLLECTIVE/ALGORITHM[:param=value,...]; COLLECTIVE: all of its algorithms; or a file of schedules")
       ->required();
   command->add_option("-p,--ranks", o.sizes, "Numbers of ranks")
-      ->required()
       ->delimiter(',')
       ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, (Rank{1} << 31U) - 1));

@@ -101,6 +101,17 @@ ordered_json as_json(const FailureOutcome& o) {
 
 }  // namespace
 
+std::string subject_of(const FailureRequest& request) {
+  return request.schedules.empty() ? with_params(request.selection) : request.schedules.front().id;
+}
+
+FaultAnalysis analysis_of(const FailureRequest& request, FailureBounds bounds) {
+  if (!request.schedules.empty()) return {request.schedules, request.keep, false, bounds};
+  const Shape shape{
+      .size = request.size, .root = request.root, .in_place = request.in_place, .params = request.selection.params};
+  return {*request.selection.algorithm, request.selection.collective, shape, request.keep, bounds};
+}
+
 std::vector<std::vector<Rank>> single_failures(Rank p) {
   std::vector<std::vector<Rank>> failures;
   for (Rank f = 0; f < p; ++f) failures.push_back({f});
@@ -108,10 +119,7 @@ std::vector<std::vector<Rank>> single_failures(Rank p) {
 }
 
 Failures find_failures(const FailureRequest& request) {
-  const Shape shape{
-      .size = request.size, .root = request.root, .in_place = request.in_place, .params = request.selection.params};
-  const FaultAnalysis analysis(*request.selection.algorithm, request.selection.collective, shape, request.keep,
-                               bounds_for(request));
+  const FaultAnalysis analysis = analysis_of(request, bounds_for(request));
   Failures failures{.rounds = analysis.rounds(), .blocks = analysis.blocks()};
   std::vector<std::uint32_t> rounds = request.rounds;
   if (rounds.empty()) {
@@ -131,8 +139,8 @@ Failures find_failures(const FailureRequest& request) {
 std::string failures_table(const FailureRequest& request, const Failures& failures) {
   const bool single = request.failures.size() > 1;
   std::string text =
-      fmt::format("{}, p = {}, {} block{}, {}, keep = {}{}\n", with_params(request.selection), request.size,
-                  failures.blocks, failures.blocks == 1 ? "" : "s",
+      fmt::format("{}, p = {}, {} block{}, {}, keep = {}{}\n", subject_of(request), request.size, failures.blocks,
+                  failures.blocks == 1 ? "" : "s",
                   single ? "one rank fails" : fmt::format("failed: {}", joined(request.failures.front(), ", ")),
                   to_string(request.keep), request.ahead ? ", survivors go on" : "");
   std::vector<std::vector<const Failure*>> rounds;
@@ -160,10 +168,15 @@ std::string failures_table(const FailureRequest& request, const Failures& failur
 }
 
 std::string failures_json(const FailureRequest& request, const Failures& failures) {
-  ordered_json json{
-      {"id", request.selection.id()}, {"params", request.selection.params}, {"p", request.size},
-      {"root", request.root},         {"in_place", request.in_place},       {"keep", to_string(request.keep)},
-      {"ahead", request.ahead},       {"rounds", failures.rounds},          {"blocks", failures.blocks}};
+  ordered_json json{{"id", request.schedules.empty() ? request.selection.id() : request.schedules.front().id},
+                    {"params", request.selection.params},
+                    {"p", request.size},
+                    {"root", request.root},
+                    {"in_place", request.in_place},
+                    {"keep", to_string(request.keep)},
+                    {"ahead", request.ahead},
+                    {"rounds", failures.rounds},
+                    {"blocks", failures.blocks}};
   json["failures"] = ordered_json::array();
   for (const Failure& f : failures.all) {
     ordered_json entry{{"failed", f.failed}, {"k", f.k}};

@@ -12,6 +12,7 @@ namespace circoll::cli {
 /// The call, and the failures in it.
 struct FailureRequest {
   Selection selection{};
+  std::vector<Schedule> schedules{};  ///< of all ranks, in place of the selection's
   Rank size = 0;
   Rank root = 0;
   bool in_place = false;
@@ -36,6 +37,10 @@ struct Failures {
   Block blocks = 0;
   std::vector<Failure> all{};
 };
+
+/// The name of the subject: the selection, or that of the schedules.
+[[nodiscard]] std::string subject_of(const FailureRequest& request);
+[[nodiscard]] FaultAnalysis analysis_of(const FailureRequest& request, FailureBounds bounds = {});
 
 /// Each rank by itself.
 [[nodiscard]] std::vector<std::vector<Rank>> single_failures(Rank p);

@@ -51,7 +51,7 @@ std::string failures_plot(const FailureRequest& request, const Failures& failure
   const double width = std::max(left + cell * static_cast<double>(columns) + 20, 560.0);
   const double bottom = top + cell * static_cast<double>(rows);
   const std::string title =
-      fmt::format("{}, p = {}: what survivors can put together", with_params(request.selection), request.size);
+      fmt::format("{}, p = {}: what survivors can put together", subject_of(request), request.size);
   std::string svg;
   const Out out = std::back_inserter(svg);
   begin_svg(out, width, bottom + 46 + 18 * static_cast<double>(classes.size()), title,

@@ -58,9 +58,7 @@ std::string goal_of(const WayOn& way) { return std::string(to_string(way.repair.
 }  // namespace
 
 std::vector<WayOn> find_ways_on(const FailureRequest& request, Count bytes, const Machine& machine) {
-  const Shape shape{
-      .size = request.size, .root = request.root, .in_place = request.in_place, .params = request.selection.params};
-  const FaultAnalysis analysis(*request.selection.algorithm, request.selection.collective, shape, request.keep);
+  const FaultAnalysis analysis = analysis_of(request);
   std::vector<std::uint32_t> rounds = request.rounds;
   for (std::uint32_t k = 0; request.rounds.empty() && k <= analysis.rounds(); ++k) rounds.push_back(k);
   std::vector<WayOn> ways;
@@ -79,8 +77,8 @@ std::vector<WayOn> find_ways_on(const FailureRequest& request, Count bytes, cons
 std::string ways_on_table(const FailureRequest& request, Count bytes, const Machine& machine,
                           const std::vector<WayOn>& ways) {
   std::string text =
-      fmt::format("{}, p = {}, keep = {}{}, {} on {}\n", with_params(request.selection), request.size,
-                  to_string(request.keep), request.in_place ? ", in place" : "", readable_bytes(bytes), machine.name);
+      fmt::format("{}, p = {}, keep = {}{}, {} on {}\n", subject_of(request), request.size, to_string(request.keep),
+                  request.in_place ? ", in place" : "", readable_bytes(bytes), machine.name);
   text += fmt::format("{:>4}  {:<8}{:<7}{:>7}{:>8}{:>12}{:>12}  {:<8} {}\n", "k", "failed", "gives", "pieces", "rounds",
                       "repair", "restart", "advice", "restart by");
   for (const WayOn& way : ways) {
@@ -105,7 +103,7 @@ std::string ways_on_table(const FailureRequest& request, Count bytes, const Mach
 
 std::string ways_on_json(const FailureRequest& request, Count bytes, const Machine& machine,
                          const std::vector<WayOn>& ways) {
-  ordered_json json{{"id", request.selection.id()},
+  ordered_json json{{"id", request.schedules.empty() ? request.selection.id() : request.schedules.front().id},
                     {"params", request.selection.params},
                     {"p", request.size},
                     {"root", request.root},

@@ -19,9 +19,9 @@ namespace circoll {
 /// another. Throws Error(invalid_argument) if check_structure() does, or for negative bytes or prices.
 [[nodiscard]] std::string to_goal(const Schedule& schedule, Count bytes, double gamma_ns_per_byte = 0);
 
-/// All ranks' steps as a graph in DOT: a cluster for each rank, its dependencies, and a dashed edge for each message.
+/// All ranks' steps as a graph in DOT.
 ///
-/// Throws Error(invalid_argument) if check_structure() does, or if messages have no other end.
+/// Each rank is a cluster with its dependencies, and each message a dashed edge. Throws Error(invalid_argument) if check_structure() does, or if messages have no other end.
 [[nodiscard]] std::string to_dot(std::span<const Schedule> ranks);
 
 }  // namespace circoll

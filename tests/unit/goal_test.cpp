@@ -72,7 +72,7 @@ std::vector<RankItems> read_goal(const std::string& text) {
   return ranks;
 }
 
-/// The time of all of it with latency L and G for each byte, and nothing else: items run once all that they require has.
+/// The time of all of it with latency L and G for each byte, and nothing else. Items run once all they require has.
 double time_of(const std::vector<RankItems>& ranks, double latency, double per_byte) {
   std::map<std::pair<std::size_t, std::string>, double> ended;
   std::map<std::tuple<Rank, Rank, std::int64_t>, double> arrived;
