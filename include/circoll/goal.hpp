@@ -21,7 +21,8 @@ namespace circoll {
 
 /// All ranks' steps as a graph in DOT.
 ///
-/// Each rank is a cluster with its dependencies, and each message a dashed edge. Throws Error(invalid_argument) if check_structure() does, or if messages have no other end.
+/// Each rank is a cluster with its dependencies, and each message a dashed edge. Throws Error(invalid_argument) if
+/// check_structure() does, or if messages have no other end.
 [[nodiscard]] std::string to_dot(std::span<const Schedule> ranks);
 
 }  // namespace circoll
