@@ -8,6 +8,7 @@
 #include "circoll/error.hpp"
 #include "circoll/machine.hpp"
 #include "circoll/picture.hpp"
+#include "circoll/select.hpp"
 #include "commands.hpp"
 #include "core/text.hpp"
 #include "faults/failures.hpp"
@@ -84,7 +85,7 @@ void rank_algorithms_of(const FaultsOptions& o, Collective collective) {
 void repairs(const FaultsOptions& o) {
   if (o.request.orders || o.request.ahead)
     throw Error(ErrorCode::invalid_argument, "--repair is about the ends of rounds: without --orders and --ahead");
-  const Machine machine = o.machine_file.empty() ? Machine{} : read_machine(o.machine_file);
+  const Machine machine = o.machine_file.empty() ? default_machine() : read_machine(o.machine_file);
   const std::vector<WayOn> ways = find_ways_on(o.request, o.bytes, machine);
   if (o.plot.empty()) {
     print(o.json ? ways_on_json(o.request, o.bytes, machine, ways) : ways_on_table(o.request, o.bytes, machine, ways));

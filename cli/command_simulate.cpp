@@ -10,8 +10,10 @@
 #include "circoll/error.hpp"
 #include "circoll/machine.hpp"
 #include "circoll/ops.hpp"
+#include "circoll/select.hpp"
 #include "commands.hpp"
 #include "core/text.hpp"
+#include "process.hpp"
 #include "schedule_file.hpp"
 #include "select/text_file.hpp"
 #include "simulate/play.hpp"
@@ -301,7 +303,8 @@ void simulate_table(const SimulateOptions& o, const Scene& base, const std::vect
 void simulate_file(SimulateOptions o, Context& context) {
   if (!o.sizes.empty() || o.root != 0) misuse("a file of schedules says by itself what -p and --root do");
   if (o.bytes.size() != 1) misuse("a file of schedules is simulated with one size");
-  Subject subject{.schedules = read_schedules(o.what)};
+  Subject subject;
+  subject.schedules = read_schedules(o.what);
   o.sizes = {subject.schedules.front().shape.size};
   try {
     simulate_one(o, scene_of(o), subject, context);
@@ -311,7 +314,7 @@ void simulate_file(SimulateOptions o, Context& context) {
 }
 
 void run(SimulateOptions o, Context& context) {
-  watch_for_interrupt();
+  const Interruptible interruptible;
   if (names_file(o.what)) return simulate_file(std::move(o), context);
   if (o.sizes.empty()) misuse("-p, the numbers of ranks, is needed");
   const Scene scene = scene_of(o);

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "circoll/circoll.h"
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
@@ -122,18 +123,35 @@ ShardedWork work_of(const VerifyOptions& options) {
           .version = circoll_version()};
 }
 
-/// The proof of schedules that are there already. Nothing is declared of them: proven is what the collective asks for,
-/// and costs are counted.
+/// The proof of schedules that are there already. Nothing is declared of them: it is found out which operators they are
+/// for, and what they guarantee, and costs are counted.
 void verify_file(const VerifyOptions& options, Context& context) {
   if (options.what.size() != 1 || options.on_arrival || options.shard.asked())
     throw Error(ErrorCode::invalid_argument,
                 "a file of schedules is verified by itself, without other words and --shard");
   const std::vector<Schedule> ranks = read_schedules(options.what.front());
-  const Verdict verdict = verify_schedules(ranks, {});
+  Claims claims{.needs = {.commutative = true}};
+  Verdict verdict = verify_schedules(ranks, claims);
+  if (!verdict.proven() && verdict.refutation->claim == Claim::exactly_once) {
+    claims.needs.idempotent = true;
+    if (Verdict again = verify_schedules(ranks, claims); again.proven()) verdict = std::move(again);
+  }
   const RangeVerdict row{
       .id = ranks.front().id, .instances = verdict.proven() ? 1 : 0, .refutation = verdict.refutation, .seconds = 0};
   print_rows({row_of(row)}, {}, options.json, context);
   if (options.json || !verdict.proven()) return;
+  const auto guarantees = [&](const Guarantees& wanted) {
+    Claims stronger = claims;
+    stronger.guarantees = wanted;
+    return verify_schedules(ranks, stronger).proven();
+  };
+  if (is_reducing(ranks.front().collective)) {
+    print(fmt::format("  for {} operators; same bits on all ranks: {}\n",
+                      claims.needs.idempotent            ? "commutative and idempotent"
+                      : guarantees({.rank_order = true}) ? "all associative"
+                                                         : "commutative",
+                      guarantees({.same_bits = true}) ? "yes" : "no"));
+  }
   const Cost& cost = verdict.counted;
   print(fmt::format(
       "  counted: {} rounds, {} messages; at most, in blocks: {} sent, {} received, {} combined, {} copied\n",

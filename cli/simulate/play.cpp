@@ -4,16 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <utility>
+
+#include "process.hpp"
 
 namespace circoll::cli {
 namespace {
 
-volatile std::sig_atomic_t was_interrupted = 0;
-void on_interrupt(int /*signal*/) { was_interrupted = 1; }
-
-/// Goes on until SIGINT comes, and says on a terminal how far it is.
+/// Goes on until it is interrupted, and says on a terminal how far it is.
 bool go_on(std::int64_t events) {
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{} million events", events >> 20);
   return !interrupted();
@@ -24,9 +22,6 @@ void clear_progress(std::int64_t events) {
 }
 
 }  // namespace
-
-void watch_for_interrupt() { (void)std::signal(SIGINT, on_interrupt); }
-bool interrupted() { return was_interrupted != 0; }
 
 sim::Outcome play_once(const sim::Ranks& ranks, Count bytes, const Scene& scene, bool record) {
   if (interrupted()) throw sim::Stopped{};

@@ -25,11 +25,7 @@ struct SeedTimes {
   [[nodiscard]] double median() const { return sorted_s[(sorted_s.size() - 1) / 2]; }
 };
 
-/// Says from now on that SIGINT stops runs; true once it has come.
-void watch_for_interrupt();
-[[nodiscard]] bool interrupted();
-
-/// Plays all seeds. Throws sim::Stopped on SIGINT. Shows progress on terminals.
+/// Plays all seeds. Throws sim::Stopped once interrupted() (process.hpp). Shows progress on terminals.
 [[nodiscard]] SeedTimes play_seeds(const sim::Ranks& ranks, Count bytes, const Scene& scene);
 /// One run, of the first seed, with every step if `record`.
 [[nodiscard]] sim::Outcome play_once(const sim::Ranks& ranks, Count bytes, const Scene& scene, bool record);

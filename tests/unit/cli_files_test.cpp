@@ -45,12 +45,16 @@ TEST(CliFiles, AreVerifiedLikeAlgorithms) {
     EXPECT_TRUE(contains(outcome.out, "proven")) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, "6 rounds, 24 messages; at most, in blocks: 6 sent, 6 received, 3 combined"))
         << outcome.out;
+    EXPECT_TRUE(contains(outcome.out, "for commutative operators; same bits on all ranks: yes")) << outcome.out;
   }
+  EXPECT_TRUE(
+      contains(run("verify " + file.of("show allreduce/recursive_doubling -p 5").path()).out, "for all associative"));
+  EXPECT_TRUE(contains(run("verify " + file.of("show allreduce/circulant_idempotent -p 5").path()).out, "idempotent"));
   // One block is taken for another: found, with rank and step.
   std::string text = run("show allgather/ring -p 3").out;
-  const std::size_t at = text.find("send -> 1: recv[0+1]");
+  const std::size_t at = text.find("send -> 1: recv[2+1]");
   ASSERT_NE(at, std::string::npos) << text;
-  text.replace(at, 20, "send -> 1: recv[1+1]");
+  text.replace(at, 20, "send -> 1: recv[0+1]");
   const Outcome wrong = run("verify " + file.with(text).path() + " --json");
   EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
   EXPECT_FALSE(json::parse(wrong.out).at(0).at("proven").get<bool>());

@@ -31,9 +31,9 @@ double simulated(const Selection& selection, Rank p, Count bytes, Rank root = 0)
   return simulate(Ranks(selection, p, root), static_cast<double>(bytes), sim::network_of(machine)).time_s;
 }
 
-TEST(Simulate, NeverTakesLongerThanTheCriticalPathAndIsEqualWhereRanksGoTogether) {
+TEST(Simulate, IsTheClosedFormWhereRanksGoTogether) {
   // The cost model adds up the slowest of every round, as if all waited for it. A simulated rank waits for its own
-  // messages only. So the closed form is an upper bound, and met where every rank is on the slowest way in each round.
+  // messages only, and so may be earlier. It may be later, too: at a port a message of a later round may come first.
   std::map<std::string, std::pair<int, int>> met;  // of so many
   for (const Algorithm* algorithm : all_algorithms()) {
     const Selection selection{algorithm, algorithm->collectives.front(), {}};
@@ -43,7 +43,7 @@ TEST(Simulate, NeverTakesLongerThanTheCriticalPathAndIsEqualWhereRanksGoTogether
       for (const Count bytes : {Count{8}, Count{1} << 20}) {
         const double form = seconds(terms_of(selection, p, bytes, root), machine);
         const double time = simulated(selection, p, bytes, root);
-        EXPECT_LE(time, form * (1 + 1e-12)) << selection.id() << " p = " << p << ", " << bytes;
+        EXPECT_LE(time, 2 * form) << selection.id() << " p = " << p << ", " << bytes;
         auto& [equal, all] = met[selection.id()];
         equal += std::abs(time - form) <= 1e-12 * form ? 1 : 0;
         ++all;
@@ -51,10 +51,30 @@ TEST(Simulate, NeverTakesLongerThanTheCriticalPathAndIsEqualWhereRanksGoTogether
     }
   }
   // These are equal for every p and size.
-  for (const char* id : {"allgather/circulant", "allgather/circulant_optimal", "allgather/ring", "allreduce/circulant",
-                         "allreduce/circulant_optimal", "allreduce/circulant_rsag", "allreduce/ring",
-                         "alltoall/circulant", "alltoall/pairwise", "barrier/circulant", "barrier/dissemination",
-                         "reduce_scatter/circulant", "reduce_scatter/circulant_optimal", "reduce_scatter/ring"}) {
+  for (const char* id : {"allgather/bruck",
+                         "allgather/circulant",
+                         "allgather/circulant_optimal",
+                         "allgather/neighbor_exchange",
+                         "allgather/ring",
+                         "allreduce/circulant",
+                         "allreduce/direct",
+                         "allreduce/ring",
+                         "alltoall/bruck",
+                         "alltoall/circulant",
+                         "alltoall/pairwise",
+                         "barrier/circulant",
+                         "barrier/tree",
+                         "bcast/binomial",
+                         "bcast/circulant_pipelined",
+                         "bcast/pipeline",
+                         "gather/binomial",
+                         "gather/circulant",
+                         "reduce/pipeline",
+                         "reduce_scatter/ring",
+                         "scan/linear",
+                         "scatter/circulant",
+                         "bcast/scatter_allgather",
+                         "exscan/pipeline"}) {
     ASSERT_TRUE(met.contains(id)) << id;
     EXPECT_EQ(met[id].first, met[id].second) << id;
   }
@@ -207,7 +227,11 @@ TEST(Simulate, TheCriticalPathLeadsFromTheBeginningToTheEnd) {
       for (std::size_t i = 1; i < path.size(); ++i) {
         EXPECT_EQ(path[i].played.cause_rank, path[i - 1].rank) << id;
         EXPECT_LE(path[i - 1].played.begin_s, path[i].played.end_s) << id;
-        EXPECT_LE(path[i - 1].played.end_s, path[i].played.end_s * (1 + 1e-12)) << id;
+        // Of a send the processor, or the port, may have done with it before its end.
+        const bool whole = path[i].played.wait == sim::Wait::step || path[i].played.wait == sim::Wait::message;
+        if (whole) {
+          EXPECT_LE(path[i - 1].played.end_s, path[i].played.end_s * (1 + 1e-12)) << id;
+        }
         EXPECT_FALSE(describe(ranks, path[i].rank, path[i].step, 4096).empty());
       }
       const std::vector<double> idle = idle_times(ranks, outcome);
