@@ -1,4 +1,4 @@
-// circoll show: an algorithm's schedules as text, JSON or a picture.
+// circoll show: an algorithm's schedules as text, JSON, a picture, or in forms of other tools.
 #include <fmt/format.h>
 
 #include <memory>
@@ -7,6 +7,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
+#include "circoll/goal.hpp"
 #include "circoll/picture.hpp"
 #include "circoll/text.hpp"
 #include "circoll/transform.hpp"
@@ -22,6 +23,7 @@ struct ShowOptions {
   Rank root = 0;
   std::optional<std::int64_t> segments;
   std::optional<Count> bytes;
+  double gamma = 0;
   bool in_place = false;
   bool on_arrival = false;
   std::string format = "text";
@@ -45,11 +47,21 @@ void show(const ShowOptions& options) {
     const Schedule schedule = build_schedule(*selection.algorithm, selection.collective, shape);
     return options.on_arrival ? combined_on_arrival(schedule, [](Rank) { return true; }) : schedule;
   };
-  if (options.format == "svg") {
-    if (options.rank) throw Error(ErrorCode::invalid_argument, "--format svg draws all ranks; leave out --rank");
+  if (options.format == "svg" || options.format == "dot") {
+    if (options.rank)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("--format {} draws all ranks; leave out --rank", options.format));
     std::vector<Schedule> schedules;
     for (Rank rank = 0; rank < options.size; ++rank) schedules.push_back(build(rank));
-    print(to_svg(schedules));
+    print(options.format == "svg" ? to_svg(schedules) : to_dot(schedules));
+    return;
+  }
+  if (options.format == "goal") {
+    if (options.rank || !options.bytes)
+      throw Error(ErrorCode::invalid_argument,
+                  "--format goal has sizes in it, and all ranks: give --bytes, and leave out --rank");
+    print(goal_head(options.size));
+    for (Rank rank = 0; rank < options.size; ++rank) print(to_goal(build(rank), *options.bytes, options.gamma * 1e9));
     return;
   }
   const bool json = options.format == "json";
@@ -69,7 +81,8 @@ void show(const ShowOptions& options) {
 
 void add_show(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* command = app.add_subcommand("show", "Show an algorithm's schedules as text, JSON or a picture");
+  CLI::App* command =
+      app.add_subcommand("show", "Show an algorithm's schedules as text, JSON or a picture, or for other tools");
   command->add_option("id", options->id, "COLLECTIVE/ALGORITHM[:param=value,...]; see 'circoll list'")->required();
   command->add_option("-p,--ranks", options->size, "Number of ranks")
       ->required()
@@ -85,14 +98,20 @@ void add_show(CLI::App& app, Context& /*context*/) {
       ->transform(number_of_bytes());
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
   command->add_flag("--on-arrival", options->on_arrival, "Messages are combined as they arrive, as ranks of a node do");
-  command->add_option("-f,--format", options->format, "text, json or svg")
-      ->check(CLI::IsMember({"text", "json", "svg"}))
+  command->add_option("--gamma", options->gamma, "Seconds per byte combined, for --format goal")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("-f,--format", options->format,
+                   "text, json, svg; dot (Graphviz); goal (LogGOPSim, ATLAHS, htsim; needs --bytes)")
+      ->check(CLI::IsMember({"text", "json", "svg", "dot", "goal"}))
       ->capture_default_str();
   command->footer(
       "Examples:\n"
       "  circoll show allreduce/circulant_optimal -p 11 --rank 0\n"
       "  circoll show allgather/circulant_optimal -p 5 --format json\n"
       "  circoll show reduce_scatter/circulant_optimal -p 11 --format svg > picture.svg\n"
+      "  circoll show allreduce/recursive_doubling -p 16 --bytes 64Ki --format goal > doubling.goal\n"
       "The forms are described in docs/schedule-format.md.");
   command->callback([options] { show(*options); });
 }

@@ -11,10 +11,12 @@
 #include <thread>
 
 #include "circoll/circoll.h"
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
 #include "core/text.hpp"
+#include "schedule_file.hpp"
 #include "verify/verify_rows.hpp"
 
 namespace circoll::cli {
@@ -121,8 +123,44 @@ ShardedWork work_of(const VerifyOptions& options) {
           .version = circoll_version()};
 }
 
+/// The proof of schedules that are there already. Nothing is declared of them: it is found out which operators they are
+/// for, and what they guarantee, and costs are counted.
+void verify_file(const VerifyOptions& options, Context& context) {
+  if (options.what.size() != 1 || options.on_arrival || options.shard.asked())
+    throw Error(ErrorCode::invalid_argument,
+                "a file of schedules is verified by itself, without other words and --shard");
+  const std::vector<Schedule> ranks = read_schedules(options.what.front());
+  Claims claims{.needs = {.commutative = true}};
+  Verdict verdict = verify_schedules(ranks, claims);
+  if (!verdict.proven() && verdict.refutation->claim == Claim::exactly_once) {
+    claims.needs.idempotent = true;
+    if (Verdict again = verify_schedules(ranks, claims); again.proven()) verdict = std::move(again);
+  }
+  const RangeVerdict row{
+      .id = ranks.front().id, .instances = verdict.proven() ? 1 : 0, .refutation = verdict.refutation, .seconds = 0};
+  print_rows({row_of(row)}, {}, options.json, context);
+  if (options.json || !verdict.proven()) return;
+  const auto guarantees = [&](const Guarantees& wanted) {
+    Claims stronger = claims;
+    stronger.guarantees = wanted;
+    return verify_schedules(ranks, stronger).proven();
+  };
+  if (is_reducing(ranks.front().collective)) {
+    print(fmt::format("  for {} operators; same bits on all ranks: {}\n",
+                      claims.needs.idempotent            ? "commutative and idempotent"
+                      : guarantees({.rank_order = true}) ? "all associative"
+                                                         : "commutative",
+                      guarantees({.same_bits = true}) ? "yes" : "no"));
+  }
+  const Cost& cost = verdict.counted;
+  print(fmt::format(
+      "  counted: {} rounds, {} messages; at most, in blocks: {} sent, {} received, {} combined, {} copied\n",
+      cost.rounds, verdict.messages, cost.sent, cost.received, cost.reduced, cost.copied));
+}
+
 void run(const VerifyOptions& options, Context& context) {
   keep_freed_memory();
+  if (std::any_of(options.what.begin(), options.what.end(), names_file)) return verify_file(options, context);
   VerifyRange range;
   read_sizes(options.sizes, range);
   read_roots(options.roots, range);
@@ -154,7 +192,10 @@ void run(const VerifyOptions& options, Context& context) {
 void add_verify(CLI::App& app, Context& context) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* command = app.add_subcommand("verify", "prove algorithms for ranges of p, or find a counterexample");
-  command->add_option("WHAT", options->what, "ids, collectives, or 'all'")->required();
+  command
+      ->add_option("WHAT", options->what,
+                   "ids, collectives, or 'all'; or a file of the schedules of all ranks (docs/schedule-format.md)")
+      ->required();
   command->add_option("-p,--ranks", options->sizes, "numbers of ranks: A..B, or one")->capture_default_str();
   command->add_option("--root", options->roots, "'all', 'sample' (0, 1, p/2, p-1) or a list, for rooted collectives")
       ->capture_default_str();
@@ -181,6 +222,7 @@ void add_verify(CLI::App& app, Context& context) {
       "  circoll verify allreduce reduce -p 1..64 --on-arrival\n"
       "  circoll verify bcast/circulant_pipelined -p 36 --root 0,35 --segments 1,8,64\n"
       "  circoll verify all -p 1..256 --shard 3/8 -o verify.3.json    # then: circoll combine verify.*.json\n"
+      "  circoll verify mine.txt                                     # schedules from elsewhere\n"
       "Exit codes: 0 all proven, 1 refuted, 2 misuse.");
   command->callback([options, &context] { run(*options, context); });
 }

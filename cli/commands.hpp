@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "circoll/algorithm.hpp"
+#include "selection_text.hpp"
 
 namespace circoll::cli {
 
@@ -29,12 +29,14 @@ void add_calibrate(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
+void add_faults(CLI::App& app, Context& context);
 void add_guidelines(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_local(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
+void add_simulate(CLI::App& app, Context& context);
 void add_tune(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 
@@ -43,9 +45,6 @@ void print(const std::string& text);
 
 /// Writes a file anew; throws std::runtime_error if that fails.
 void write_file(const std::string& path, const std::string& text);
-
-/// "collective/name:param=value,param=value".
-[[nodiscard]] std::string with_params(const Selection& selection);
 
 // Transformations of what the command line says (core/text.hpp), to be checked further as usual: names of collectives,
 // types and operators become those of to_string, and numbers such as 64Ki or 1e6 become digits.

@@ -60,6 +60,7 @@ int run(int argc, char** argv) {
   add_local(app, context);
   add_show(app, context);
   add_run(app, context);
+  add_simulate(app, context);
   add_verify(app, context);
   add_combine(app, context);
   add_compare(app, context);
@@ -70,6 +71,7 @@ int run(int argc, char** argv) {
   add_explain(app, context);
   add_export(app, context);
   add_check(app, context);
+  add_faults(app, context);
   add_calibrate(app, context);
   try {
     app.parse(argc, argv);

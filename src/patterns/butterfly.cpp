@@ -15,9 +15,12 @@ Region halve(Builder& b, const Butterfly& butterfly, Region held) {
     const std::int64_t now = halved_first(butterfly.place, k, butterfly.segments);
     const std::int64_t first = halved_first(butterfly.place, k + 1, butterfly.segments);
     const Region kept = butterfly.slice(b, held, now, first, count);
-    const Region given = butterfly.slice(b, held, now, halved_first(other, k + 1, butterfly.segments), count);
-    const Region arrived = b.region(b.scratch_like(kept));
+    const bool whole = k == 0 && butterfly.whole_first;
+    const Region given =
+        whole ? held : butterfly.slice(b, held, now, halved_first(other, k + 1, butterfly.segments), count);
+    Region arrived = b.region(b.scratch_like(whole ? held : kept));
     b.sendrecv(butterfly.rank_at(other), given, butterfly.rank_at(other), arrived);
+    if (whole) arrived = butterfly.slice(b, arrived, now, first, count);
     held = butterfly.home(first, count);
     if (held.empty()) held = arrived;
     other > butterfly.place ? b.reduce(held, kept, arrived) : b.reduce(held, arrived, kept);

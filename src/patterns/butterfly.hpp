@@ -22,6 +22,8 @@ struct Butterfly {
   std::function<std::int64_t(std::int64_t segment)> blocks_before{};
   /// The place of segments that this rank has combined or received; empty if they stay where the message arrived.
   std::function<Region(std::int64_t first, std::int64_t count)> home{};
+  /// The first exchange of halve() carries the whole vector, and what is not combined stays where it arrived: a copy.
+  bool whole_first = false;
 
   /// The blocks of segments, as a part of a region that holds the segments from `region_first` on.
   [[nodiscard]] Region slice(const Builder& b, const Region& region, std::int64_t region_first, std::int64_t first,

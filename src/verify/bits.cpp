@@ -12,13 +12,18 @@
 #include "circoll/transform.hpp"
 #include "core/hash.hpp"
 #include "schedule/matching.hpp"
-#include "verify/execution.hpp"
-#include "verify/refuted.hpp"
+#include "symbolic/execution.hpp"
+#include "verify/order.hpp"
 #include "verify/subject.hpp"
 
 namespace circoll {
 namespace verify {
 namespace {
+
+using symbolic::Execution;
+using symbolic::Expressions;
+using symbolic::undefined;
+using symbolic::Value;
 
 /// Two independent hashes, so that no two expressions of this world have the same.
 using Name = std::array<std::uint64_t, 2>;
@@ -140,7 +145,8 @@ BitClass bit_class(const Algorithm& algorithm, Collective collective, const Shap
   const verify::Subject subject{ranks, claims};
   try {
     const Matching matching(subject.ranks);
-    verify::Execution execution(subject, matching, {});
+    const std::vector<Dependencies> dependencies = verify::prove_order(subject, {});
+    symbolic::Execution execution(ranks, matching, dependencies, subject.at_least_once());
     execution.run();
     return verify::classify(subject, execution, operators);
   } catch (const Unmatched& unmatched) {

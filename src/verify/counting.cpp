@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "verify/count_path.hpp"
-#include "verify/refuted.hpp"
 
 namespace circoll::verify {
 namespace {

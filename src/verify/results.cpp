@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "schedule/walker.hpp"
-#include "verify/refuted.hpp"
 
 namespace circoll::verify {
 namespace {

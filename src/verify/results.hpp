@@ -5,9 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "verify/execution.hpp"
+#include "symbolic/execution.hpp"
+#include "verify/subject.hpp"
 
 namespace circoll::verify {
+
+using symbolic::Execution;
+using symbolic::Expressions;
+using symbolic::undefined;
+using symbolic::Value;
 
 /// The results that the ranks have after an execution.
 class Results {

@@ -7,7 +7,6 @@
 
 #include "circoll/error.hpp"
 #include "schedule/walker.hpp"
-#include "verify/refuted.hpp"
 
 namespace circoll::verify {
 namespace {

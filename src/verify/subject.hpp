@@ -5,8 +5,12 @@
 
 #include "circoll/schedule.hpp"
 #include "circoll/verify.hpp"
+#include "symbolic/contributions.hpp"
+#include "symbolic/refuted.hpp"
 
 namespace circoll::verify {
+
+using symbolic::Refuted;
 
 /// The schedules of all ranks of one call. What it refers to must outlive it.
 struct Subject {
@@ -17,7 +21,7 @@ struct Subject {
   [[nodiscard]] const Schedule& of(Rank rank) const { return ranks[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Collective collective() const { return ranks[0].collective; }
   /// Each rank contributes to every block: reductions, and the barrier, which is one of no bytes.
-  [[nodiscard]] bool by_rank() const { return is_reducing(collective()) || collective() == Collective::barrier; }
+  [[nodiscard]] bool by_rank() const { return symbolic::contributes_to_all(collective()); }
   [[nodiscard]] bool at_least_once() const { return claims.needs.idempotent || collective() == Collective::barrier; }
 };
 

@@ -7,9 +7,9 @@
 #include "circoll/error.hpp"
 #include "circoll/transform.hpp"
 #include "schedule/matching.hpp"
+#include "symbolic/execution.hpp"
 #include "verify/counting.hpp"
-#include "verify/execution.hpp"
-#include "verify/refuted.hpp"
+#include "verify/order.hpp"
 #include "verify/results.hpp"
 #include "verify/structure.hpp"
 
@@ -45,11 +45,12 @@ Matching match(const Subject& subject) {
 }
 
 /// Throws Refuted at the first claim that does not hold.
-void prove(const Subject& subject, std::span<const Dependencies> dependencies, Verdict& verdict) {
+void prove(const Subject& subject, std::span<const Dependencies> given, Verdict& verdict) {
   check(!subject.ranks.empty(), "at least one rank is verified");
   check_structures(subject);
   const Matching matching = match(subject);
-  Execution execution(subject, matching, dependencies);
+  const std::vector<Dependencies> dependencies = prove_order(subject, given);
+  Execution execution(subject.ranks, matching, dependencies, subject.at_least_once());
   execution.run();
   Results(subject, execution).check();
   count(subject, execution.levels(), verdict);

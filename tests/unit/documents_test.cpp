@@ -19,6 +19,16 @@ TEST(Cli, CostPageIsInTheDocuments) {
   }
 }
 
+TEST(Cli, PageOfFailuresIsInTheDocuments) {
+  const Outcome page = run("faults --page");
+  EXPECT_EQ(page.exit_code, 0);
+  EXPECT_TRUE(page.out == content(CIRCOLL_DOCS "/faults.md"))
+      << "docs/faults.md is out of date: circoll faults --page > docs/faults.md";
+  for (const Algorithm* algorithm : all_algorithms()) {
+    EXPECT_TRUE(contains(page.out, "\n| " + std::string(algorithm->name) + " | "));
+  }
+}
+
 TEST(Cli, PagesOfAlgorithmsAndPeersAreInTheDocuments) {
   for (const std::string name : {"algorithms", "peers"}) {
     const Outcome page = run("list --page " + name);

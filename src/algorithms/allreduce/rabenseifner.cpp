@@ -9,7 +9,9 @@
 // Shape     any p; p' blocks, empty ones included (fewer elements than p').
 // Cost      L = log2 p'. p = p': 2L rounds, 2(p'-1) blocks sent and received, p' - 1 combined. Else 2L + 3
 //           rounds; 7p'/2 - 2 blocks sent, 3p' - 2 received, 3p'/2 - 1 combined at most.
-// Scratch   p' blocks at most, and half as many for pairs.
+//           With halves=2 the first exchange carries the whole vector, p'/2 blocks more: the partner has a copy
+//           of all that a rank contributes, and one failure loses nothing from then on (docs/faults.md).
+// Scratch   p' blocks at most, and half as many for pairs; p'/2 more with halves=2.
 // Order     rank order: any associative operator; same bits on all ranks.
 // Source    Rabenseifner: Optimization of Collective Reduction Operations, 2004; Open MPI, libnbc. Differs:
 //           their descriptions ask for commutative operators and at least p' elements. Groups of places are
@@ -21,6 +23,20 @@
 namespace {
 
 using namespace circoll;
+
+constexpr ParamDeclaration halves{.name = "halves",
+                                  .minimum = 1,
+                                  .maximum = 2,
+                                  .fallback = 1,
+                                  .summary =
+                                      "halves of the vector in the first exchange; 2: no single failure loses "
+                                      "anything from then on"};
+
+/// Blocks of the first exchange beyond half the vector.
+std::int64_t insurance(const Shape& shape, Rank blocks) {
+  const auto given = shape.params.find(halves.name);
+  return given == shape.params.end() ? 0 : (given->second - 1) * (blocks / 2);
+}
 
 void build(Builder& b) {
   const patterns::Folding folding(b.size());
@@ -35,7 +51,8 @@ void build(Builder& b) {
       .segments = n,
       .rank_at = [&](Rank place) { return folding.rank_at(place); },
       .blocks_before = [](std::int64_t segment) { return segment; },
-      .home = [&](std::int64_t first, std::int64_t count) { return b.output(first, count); }};
+      .home = [&](std::int64_t first, std::int64_t count) { return b.output(first, count); },
+      .whole_first = b.param(halves.name, halves.fallback) == 2};
 
   Region held = b.input();
   const Slot half = n / 2;
@@ -72,16 +89,17 @@ Cost cost(const Shape& shape) {
   const patterns::Folding folding(shape.size);
   const Rank n = folding.power();
   const std::int64_t levels = folding.levels();
+  const std::int64_t more = insurance(shape, n);
   if (folding.pairs() == 0) {
     return {.rounds = 2 * levels,
-            .sent = 2 * (n - 1),
-            .received = 2 * (n - 1),
+            .sent = 2 * (n - 1) + more,
+            .received = 2 * (n - 1) + more,
             .reduced = n - 1,
             .copied = patterns::lonely_copy(shape)};
   }
   return {.rounds = 2 * levels + 3,
-          .sent = n / 2 + 2 * (n - 1) + n,
-          .received = n / 2 + n / 2 + 2 * (n - 1),
+          .sent = n / 2 + 2 * (n - 1) + n + more,
+          .received = n / 2 + n / 2 + 2 * (n - 1) + more,
           .reduced = n / 2 + n - 1};
 }
 
@@ -89,7 +107,7 @@ Cost cost(const Shape& shape) {
 CriticalPath path(const Shape& shape) {
   const patterns::Folding folding(shape.size);
   const Rank n = folding.power();
-  CriticalPath path{.blocks = n, .volume = 2 * (n - 1), .combined = n - 1};
+  CriticalPath path{.blocks = n, .volume = 2 * (n - 1) + insurance(shape, n), .combined = n - 1};
   if (folding.pairs() == 0) return path;
   path.one_way = 2;
   path.volume += n / 2;
@@ -109,13 +127,14 @@ CIRCOLL_ALGORITHM(allreduce, rabenseifner) {
       .peers = {openmpi("rabenseifner"), mpich("reduce_scatter_allgather"), ucc("sra_knomial (radix 2)")},
       .guarantees = {.same_bits = true, .rank_order = true},
       .formula = {.rounds = "2L + 3[r>0]",
-                  .sent = "2(P-1) + 3/2 P[r>0]",
+                  .sent = "2(P-1) + 3/2 P[r>0] + P/2 (halves-1)",
                   .reduced = "P-1 + P/2 [r>0]",
                   .blocks = "P",
                   .two_way = "2L + [r>0]",
                   .one_way = "2[r>0]",
-                  .volume = "2(P-1) + P/2 [r>0]",
+                  .volume = "2(P-1) + P/2 [r>0] + P/2 (halves-1)",
                   .one_way_volume = "3/2 P[r>0]"},
+      .params = {halves},
       .cost = cost,
       .path = path,
       .build = build,

@@ -82,6 +82,7 @@ void Endpoint::make_runnable(Rank rank) {
 
 void Endpoint::arrived(StepIndex step) {
   receive(step);
+  current_->note_ended(step);
   current_->engine().completed(*this, step);
 }
 
@@ -137,9 +138,12 @@ void Endpoint::combine(const PlanStep& s) {
 }
 
 bool Endpoint::begin(StepIndex step) {
+  if (!current_->may_begin(step)) return false;
+  current_->note_begun(step);
   const PlanStep& s = current_->plan().steps[step];
   if (s.kind == StepKind::reduce || s.kind == StepKind::copy) {
     combine(s);
+    current_->note_ended(step);
     return true;
   }
   if (s.kind == StepKind::send) {
@@ -149,6 +153,7 @@ bool Endpoint::begin(StepIndex step) {
   }
   if (!post_.receive(step)) return false;
   receive(step);
+  current_->note_ended(step);
   return true;
 }
 

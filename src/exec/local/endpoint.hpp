@@ -76,7 +76,10 @@ class Endpoint {
   bool begin(StepIndex step);
 
   // For the post: messages that have ended.
-  void sent(StepIndex step) { current_->engine().completed(*this, step); }
+  void sent(StepIndex step) {
+    current_->note_ended(step);
+    current_->engine().completed(*this, step);
+  }
   void arrived(StepIndex step);
 
  private:

@@ -5,12 +5,13 @@
 #include <limits>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "circoll/error.hpp"
 #include "circoll/schedule.hpp"
 
-namespace circoll::verify {
+namespace circoll::symbolic {
 
 using Value = std::uint32_t;
 inline constexpr Value undefined = 0;
@@ -70,6 +71,10 @@ class Expressions {
     for (const Node& node : nodes_) f(node.left, node.right);
   }
   [[nodiscard]] std::size_t nodes() const { return nodes_.size(); }
+  /// The operands of the node at a place in the order of each_node.
+  [[nodiscard]] std::pair<Value, Value> operands(std::size_t node) const {
+    return {nodes_[node].left, nodes_[node].right};
+  }
   /// The place of an expression that is no leaf, in the order of each_node.
   [[nodiscard]] std::size_t node_of(Value v) const { return v - first_node_; }
 
@@ -144,4 +149,4 @@ class Expressions {
   std::unordered_map<std::uint64_t, Value> pairs_;  // (smaller, larger) canonical operands -> first such node
 };
 
-}  // namespace circoll::verify
+}  // namespace circoll::symbolic

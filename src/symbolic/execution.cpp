@@ -1,14 +1,12 @@
-#include "verify/execution.hpp"
+#include "symbolic/execution.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "verify/aliasing.hpp"
-#include "verify/races.hpp"
-#include "verify/refuted.hpp"
-#include "verify/structure.hpp"
+#include "symbolic/contributions.hpp"
+#include "symbolic/refuted.hpp"
 
-namespace circoll::verify {
+namespace circoll::symbolic {
 namespace {
 
 /// Blocks stay themselves when they are copied or combined.
@@ -21,60 +19,76 @@ void check_blocks(Rank r, StepIndex i, const Walker& dst, const Walker& from, st
 
 }  // namespace
 
-Execution::Execution(const Subject& subject, const Matching& matching, std::span<const Dependencies> given)
-    : subject_(subject),
-      matching_(matching),
-      expressions_(subject.by_rank() ? subject.size() : 1, subject.of(0).blocks()) {
-  memories_.reserve(subject.ranks.size());
-  dependencies_.reserve(subject.ranks.size());
-  for (Rank r = 0; r < subject.size(); ++r) prepare(r, given);
-}
-
-void Execution::prepare(Rank r, std::span<const Dependencies> given) {
-  const Schedule& s = subject_.of(r);
-  memories_.emplace_back(s, subject_.by_rank());
-  memories_.back().fill_input(expressions_, contract_of(s.collective, s.shape, s.segments));
-  dependencies_.push_back(given.empty() ? derive_dependencies(s) : given[static_cast<std::size_t>(r)]);
-  check_rounds(s, dependencies_.back());
-  for (StepIndex i = 0; i < s.steps.size(); ++i) {
-    if (const auto aliasing = find_aliasing(s, s.steps[i])) {
-      throw Refuted{Claim::no_race, r, i, aliasing->block, aliasing->what};
+Execution::Execution(std::span<const Schedule> ranks, const Matching& matching,
+                     const std::vector<Dependencies>& dependencies, bool at_least_once)
+    : ranks_(ranks),
+      matching_(&matching),
+      dependencies_(&dependencies),
+      at_least_once_(at_least_once),
+      expressions_(contributes_to_all(ranks[0].collective) ? static_cast<Rank>(ranks.size()) : 1, ranks[0].blocks()) {
+  const bool by_rank = contributes_to_all(ranks[0].collective);
+  memories_.reserve(ranks.size());
+  waiting_.reserve(ranks.size());
+  for (Rank r = 0; r < size(); ++r) {
+    const Schedule& s = of(r);
+    memories_.emplace_back(s, by_rank);
+    memories_.back().fill_input(expressions_, contract_of(s.collective, s.shape, s.segments));
+    waiting_.push_back(dependencies[static_cast<std::size_t>(r)].in_degree);
+    posted_.emplace_back(s.steps.size(), false);
+    ended_.emplace_back(s.steps.size(), false);
+    chain_.emplace_back(s.steps.size(), 0);
+    remaining_ += static_cast<std::int64_t>(s.steps.size());
+  }
+  for (Rank r = 0; r < size(); ++r) {
+    for (StepIndex i = 0; i < of(r).steps.size(); ++i) {
+      if (waiting_[static_cast<std::size_t>(r)][i] == 0) ready_.push_back({r, i});
     }
   }
-  if (const auto race = find_race(s, dependencies_.back())) {
-    throw Refuted{Claim::no_race, r, race->later, s.block_of(race->buffer, race->slot),
-                  "it may run before step " + std::to_string(race->earlier) + " has ended, and they share slot " +
-                      std::to_string(race->slot) + " of buffer " + std::to_string(race->buffer)};
-  }
+}
+
+Execution::Execution(std::span<const Schedule> ranks, const Matching& matching,
+                     const std::vector<Dependencies>& dependencies, const Execution& before)
+    : Execution(ranks, matching, dependencies, before.at_least_once_) {
+  expressions_ = before.expressions_;
+  for (Rank r = 0; r < size(); ++r) memories_[static_cast<std::size_t>(r)].adopt(before.memory(r));
 }
 
 void Execution::run() {
-  waiting_.reserve(subject_.ranks.size());
-  posted_.resize(subject_.ranks.size());
-  chain_.resize(subject_.ranks.size());
-  std::int64_t remaining = 0;
-  for (Rank r = 0; r < subject_.size(); ++r) {
-    waiting_.push_back(dependencies_[static_cast<std::size_t>(r)].in_degree);
-    posted_[static_cast<std::size_t>(r)].assign(subject_.of(r).steps.size(), false);
-    chain_[static_cast<std::size_t>(r)].assign(subject_.of(r).steps.size(), 0);
-    remaining += static_cast<std::int64_t>(subject_.of(r).steps.size());
-  }
-  for (Rank r = 0; r < subject_.size(); ++r) {
-    for (StepIndex i = 0; i < subject_.of(r).steps.size(); ++i) {
-      if (dependencies_[static_cast<std::size_t>(r)].in_degree[i] == 0) ready_.push_back({r, i});
-    }
-  }
+  go(nullptr, {});
+  if (remaining_ > 0) report_deadlock();
+}
+
+void Execution::run_while(const Gate& gate, const std::vector<bool>& deaf) {
+  ready_.insert(ready_.end(), parked_.begin(), parked_.end());
+  parked_.clear();
+  go(&gate, deaf);
+}
+
+void Execution::lose(StepOfRank send) {
+  std::erase_if(parked_, [&](StepOfRank s) { return s.rank == send.rank && s.step == send.step; });
+  posted_[static_cast<std::size_t>(send.rank)][send.step] = false;
+  finish(send);
+}
+
+void Execution::go(const Gate* gate, const std::vector<bool>& deaf) {
   while (!ready_.empty()) {
     const StepOfRank now = ready_.back();
     ready_.pop_back();
-    const Step& step = subject_.of(now.rank).steps[now.step];
+    if (gate != nullptr && !(*gate)(now)) {
+      parked_.push_back(now);
+      continue;
+    }
+    const Step& step = of(now.rank).steps[now.step];
     if (!is_message(step)) {
       local(now.rank, now.step);
       finish(now);
-      --remaining;
       continue;
     }
-    const StepOfRank other = matching_.of(now);
+    const StepOfRank other = matching_->of(now);
+    if (step.kind == StepKind::send && !deaf.empty() && deaf[static_cast<std::size_t>(other.rank)]) {
+      finish(now);
+      continue;
+    }
     if (!posted_[static_cast<std::size_t>(other.rank)][other.step]) {
       posted_[static_cast<std::size_t>(now.rank)][now.step] = true;
       continue;
@@ -82,28 +96,28 @@ void Execution::run() {
     step.kind == StepKind::send ? transfer(now, other) : transfer(other, now);
     finish(now);
     finish(other);
-    remaining -= 2;
   }
-  if (remaining > 0) report_deadlock();
 }
 
 void Execution::finish(StepOfRank done) {
+  --remaining_;
+  ended_[static_cast<std::size_t>(done.rank)][done.step] = true;
   auto& waiting = waiting_[static_cast<std::size_t>(done.rank)];
   auto& chain = chain_[static_cast<std::size_t>(done.rank)];
-  for (const StepIndex next : dependencies_[static_cast<std::size_t>(done.rank)].successors(done.step)) {
+  for (const StepIndex next : (*dependencies_)[static_cast<std::size_t>(done.rank)].successors(done.step)) {
     chain[next] = std::max(chain[next], chain[done.step]);
     if (--waiting[next] == 0) ready_.push_back({done.rank, next});
   }
 }
 
 void Execution::report_deadlock() const {
-  for (Rank r = 0; r < subject_.size(); ++r) {
-    for (StepIndex i = 0; i < subject_.of(r).steps.size(); ++i) {
+  for (Rank r = 0; r < size(); ++r) {
+    for (StepIndex i = 0; i < of(r).steps.size(); ++i) {
       const bool posted = posted_[static_cast<std::size_t>(r)][i];
-      const StepOfRank other = matching_.of({r, i});
+      const StepOfRank other = matching_->of({r, i});
       if (posted && other.rank >= 0 && !posted_[static_cast<std::size_t>(other.rank)][other.step]) {
         throw Refuted{
-            Claim::no_deadlock, r, i, first_block(subject_.of(r), i),
+            Claim::no_deadlock, r, i, first_block(of(r), i),
             "it waits forever for step " + std::to_string(other.step) + " of rank " + std::to_string(other.rank)};
       }
     }
@@ -126,26 +140,31 @@ std::span<const Value> Execution::load(Rank r, StepIndex i, const Walker& w, std
 }
 
 void Execution::enter(Rank r, Operand o) {
-  for (const Range& range : subject_.of(r).operand(o)) memories_[static_cast<std::size_t>(r)].enter(range.buffer);
+  for (const Range& range : of(r).operand(o)) memories_[static_cast<std::size_t>(r)].enter(range.buffer);
 }
 
 void Execution::transfer(StepOfRank from, StepOfRank to) {
   std::int64_t& received = chain_[static_cast<std::size_t>(to.rank)][to.step];
   received = std::max(received, chain_[static_cast<std::size_t>(from.rank)][from.step] + 1);
   levels_ = std::max(levels_, received);
-  const Step& receive = subject_.of(to.rank).steps[to.step];
-  Walker a(subject_.of(from.rank), subject_.of(from.rank).steps[from.step].left);
-  Walker b(subject_.of(to.rank), message_operand(receive));
+  const Step& receive = of(to.rank).steps[to.step];
+  Walker a(of(from.rank), of(from.rank).steps[from.step].left);
+  Walker b(of(to.rank), message_operand(receive));
   enter(to.rank, message_operand(receive));
   while (!a.done()) {
     const std::int64_t n = std::min(a.left(), b.left());
-    memories_[static_cast<std::size_t>(to.rank)].store(b, load(from.rank, from.step, a, n, left_values_));
+    const auto values = load(from.rank, from.step, a, n, left_values_);
+    if (observer_ != nullptr) {
+      for (std::int64_t i = 0; i < n; ++i)
+        observer_->arrived(to.rank, b.buffer(), b.block(i), values[static_cast<std::size_t>(i)]);
+    }
+    memories_[static_cast<std::size_t>(to.rank)].store(b, values);
     a.advance(n);
     b.advance(n);
   }
   if (receive.kind != StepKind::recv_reduce) return;
   reduce(to.rank, to.step);
-  const Schedule& s = subject_.of(to.rank);
+  const Schedule& s = of(to.rank);
   if (std::ranges::equal(s.operand(message_operand(receive)), s.operand(receive.dst))) return;
   // An executor need not have put the message anywhere.
   for (Walker w(s, message_operand(receive)); !w.done(); w.advance(w.left())) {
@@ -154,12 +173,10 @@ void Execution::transfer(StepOfRank from, StepOfRank to) {
   }
 }
 
-void Execution::local(Rank r, StepIndex i) {
-  subject_.of(r).steps[i].kind == StepKind::copy ? copy(r, i) : reduce(r, i);
-}
+void Execution::local(Rank r, StepIndex i) { of(r).steps[i].kind == StepKind::copy ? copy(r, i) : reduce(r, i); }
 
 void Execution::copy(Rank r, StepIndex i) {
-  const Schedule& s = subject_.of(r);
+  const Schedule& s = of(r);
   const Step& step = s.steps[i];
   Walker dst(s, step.dst);
   Walker left(s, step.left);
@@ -175,13 +192,17 @@ void Execution::copy(Rank r, StepIndex i) {
   enter(r, step.dst);
   std::span<const Value> rest = moved;
   for (Walker to(s, step.dst); !to.done(); to.advance(to.left())) {
+    if (observer_ != nullptr) {
+      for (std::int64_t j = 0; j < to.left(); ++j)
+        observer_->copied(r, to.buffer(), to.block(j), rest[static_cast<std::size_t>(j)]);
+    }
     memories_[static_cast<std::size_t>(r)].store(to, rest.first(static_cast<std::size_t>(to.left())));
     rest = rest.subspan(static_cast<std::size_t>(to.left()));
   }
 }
 
 void Execution::reduce(Rank r, StepIndex i) {
-  const Schedule& s = subject_.of(r);
+  const Schedule& s = of(r);
   const Step& step = s.steps[i];
   enter(r, step.dst);
   Walker dst(s, step.dst);
@@ -194,9 +215,9 @@ void Execution::reduce(Rank r, StepIndex i) {
     load(r, i, left, n, left_values_);
     load(r, i, right, n, right_values_);
     for (std::size_t j = 0; j < left_values_.size(); ++j) {
+      if (observer_ != nullptr) observer_->combined(r, left_values_[j], right_values_[j]);
       left_values_[j] = expressions_.combine(left_values_[j], right_values_[j]);
-      if (!subject_.at_least_once() &&
-          expressions_.leaves_of(left_values_[j]) > static_cast<std::uint64_t>(subject_.size())) {
+      if (!at_least_once_ && expressions_.leaves_of(left_values_[j]) > static_cast<std::uint64_t>(size())) {
         throw Refuted{Claim::exactly_once, r, i, dst.block(static_cast<std::int64_t>(j)),
                       "more contributions than ranks are combined"};
       }
@@ -208,4 +229,4 @@ void Execution::reduce(Rank r, StepIndex i) {
   }
 }
 
-}  // namespace circoll::verify
+}  // namespace circoll::symbolic

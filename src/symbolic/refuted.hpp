@@ -6,7 +6,7 @@
 
 #include "circoll/verify.hpp"
 
-namespace circoll::verify {
+namespace circoll::symbolic {
 
 /// A claim that does not hold, and where. Thrown inside the verifier, and turned into a Refutation at its edge. Rank,
 /// step and block are -1 where they mean nothing.
@@ -18,4 +18,4 @@ struct Refuted {
   std::string what;
 };
 
-}  // namespace circoll::verify
+}  // namespace circoll::symbolic

@@ -1,8 +1,8 @@
-#include "verify/expressions.hpp"
+#include "symbolic/expressions.hpp"
 
 #include <algorithm>
 
-namespace circoll::verify {
+namespace circoll::symbolic {
 
 void Expressions::mark_sources(Value v, std::vector<bool>& found) {
   visited_.resize(nodes_.size(), 0);
@@ -88,4 +88,4 @@ Value Expressions::canonical(Value v) {
   return known(v);
 }
 
-}  // namespace circoll::verify
+}  // namespace circoll::symbolic

@@ -9,9 +9,9 @@
 
 #include "circoll/schedule.hpp"
 #include "schedule/walker.hpp"
-#include "verify/expressions.hpp"
+#include "symbolic/expressions.hpp"
 
-namespace circoll::verify {
+namespace circoll::symbolic {
 
 /// The memory of one rank has a value per slot. Views of one storage are in the same place; the send buffer is implied.
 class Memory {
@@ -46,6 +46,12 @@ class Memory {
     }
   }
 
+  /// Takes over the values of a memory whose buffers are the first ones of this one.
+  void adopt(const Memory& other) {
+    std::copy(other.values_.begin(), other.values_.end(), values_.begin());
+    std::copy(other.live_.begin(), other.live_.end(), live_.begin());
+  }
+
   [[nodiscard]] Value contribution(const Expressions& expressions, Block block) const {
     return expressions.leaf(by_rank_ ? schedule_->shape.rank : 0, block);
   }
@@ -71,6 +77,20 @@ class Memory {
       return;
     }
     std::copy_n(values_.begin() + place(w), values.size(), values.begin());
+  }
+
+  /// Calls f(buffer, slot, block, value) for everything that lies in the receive buffer and in scratch memory.
+  template <typename F>
+  void each_value(F&& f) const {
+    for (std::size_t i = 1; i < schedule_->buffers.size(); ++i) {
+      const auto buffer = static_cast<std::int32_t>(i);
+      const std::int32_t live = live_[static_cast<std::size_t>(schedule_->buffers[i].storage)];
+      if (live >= 0 && live != buffer) continue;
+      for (Slot slot = 0; slot < schedule_->buffers[i].slots; ++slot) {
+        const Value value = values_[offset_[i] + static_cast<std::size_t>(slot)];
+        if (value != undefined) f(buffer, slot, schedule_->block_of(buffer, slot), value);
+      }
+    }
   }
 
   /// Makes a view the live one before it is written.
@@ -101,4 +121,4 @@ class Memory {
   bool by_rank_;
 };
 
-}  // namespace circoll::verify
+}  // namespace circoll::symbolic

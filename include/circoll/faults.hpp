@@ -1,0 +1,154 @@
+// Failures of ranks: what the survivors of a collective hold of its data, at any point of its schedules.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/model.hpp"
+#include "circoll/schedule.hpp"
+
+namespace circoll {
+
+/// The values that a survivor can still use, from least to most. Each level has all of the one before.
+enum class Keep : std::uint8_t {
+  live,  ///< values that its schedule will read, and results
+  /// The values of a vector that is computed in place, stale parts included. A value counts as replaced once it has
+  /// been combined with another, and a block once its result has arrived.
+  buf,
+  keep,  ///< its own contribution, too: the send buffer, which no schedule writes
+  log,   ///< every value that has arrived, and whatever else lies in its memory
+};
+[[nodiscard]] std::string_view to_string(Keep keep);
+
+/// The class of a failure. A set of contributions can be put together in a block if it is a disjoint union of values
+/// that survivors hold.
+enum class FailureClass : std::uint8_t {
+  none,     ///< some block can be put together neither way
+  mix,      ///< every block can, but some with the contributions of the failed ranks and some without only
+  surv,     ///< every block can from the survivors' contributions
+  full,     ///< every block can from all contributions
+  both,     ///< every block can from all contributions, and from the survivors'
+  unknown,  ///< the search for a union took too long
+};
+[[nodiscard]] std::string_view to_string(FailureClass what);
+/// True if all contributions can be put together.
+[[nodiscard]] inline bool is_full(FailureClass what) {
+  return what == FailureClass::full || what == FailureClass::both;
+}
+
+/// The state after some ranks have failed.
+struct FailureOutcome {
+  FailureClass what = FailureClass::unknown;
+  /// The fewest values that a block is put together from, in the block that takes most. All contributions count if
+  /// they can be put together, else the survivors'. -1 if neither can, or if the search took too long.
+  int pieces = -1;
+  /// Survivors that hold data of a failed rank, alone or combined. The needed block that fewest hold counts. -1 if the
+  /// failed ranks contribute to no block that is needed.
+  int copies = -1;
+  std::int64_t lost = 0;         ///< blocks in which no survivor holds the data of some failed rank
+  std::int64_t contributed = 0;  ///< blocks with data of a failed rank
+  std::int64_t needed = 0;       ///< blocks, or prefixes of blocks, that survivors get
+
+  friend bool operator==(const FailureOutcome&, const FailureOutcome&) = default;
+};
+
+/// Limits of the search for unions, in sets looked at per block.
+struct FailureBounds {
+  std::int64_t to_decide = 200'000;   ///< whether there is one
+  std::int64_t to_minimize = 20'000;  ///< the least pieces
+};
+
+/// An order of delivery within a round: the messages of these failed ranks arrived.
+struct Delivery {
+  std::vector<Rank> arrived_from{};
+  FailureOutcome outcome{};
+};
+
+/// The steps of each rank that have ended.
+using Progress = std::vector<std::vector<bool>>;
+
+/// Schedules by which survivors end a collective, from what lies in their memory.
+///
+/// Ranks keep their numbers, and failed ones have no steps. Buffers are those of the schedules before, with one more
+/// scratch buffer at most behind them. Nothing else of their scratch memory is written, and no send buffer is.
+struct Repair {
+  /// The results that survivors end with: full, from all contributions; surv, from the survivors'. Else none.
+  FailureClass goal = FailureClass::none;
+  std::string why{};              ///< the reason if the goal is none
+  std::vector<Schedule> ranks{};  ///< proven; empty if the goal is none
+  Guarantees guarantees{};        ///< of the results, as of an algorithm
+  int pieces = 0;                 ///< the most that a block is put together from
+  std::int64_t missing = 0;       ///< blocks that are left as they are, as they were contributed by failed ranks only
+  Cost cost{};                    ///< the most of a rank
+  CriticalPath path{};
+};
+/// The terms of the time of a repair, for a vector of `bytes` (terms_of in model.hpp).
+[[nodiscard]] Terms terms_of(const Repair& repair, Count bytes);
+
+/// The analysis of failures in one call. It reads the schedules of all ranks.
+///
+/// A block is needed if a survivor's result has it; of reduce and gather, the result of a root that failed may go to
+/// another rank. Operators are associative and commutative. Where the algorithm is for idempotent operators only,
+/// unions need not be disjoint.
+class FaultAnalysis {
+ public:
+  /// At most this many ranks.
+  static constexpr Rank most_ranks = 64;
+
+  /// shape.rank is ignored. Throws Error: unsupported if the algorithm cannot serve p, or for more than most_ranks.
+  FaultAnalysis(const Algorithm& algorithm, Collective collective, const Shape& shape, Keep keep,
+                FailureBounds bounds = {});
+  /// The schedules of ranks 0 .. p-1, which need not be of an algorithm. Throws Error(invalid_argument) if they do not
+  /// fit together.
+  FaultAnalysis(std::vector<Schedule> ranks, Keep keep, bool idempotent, FailureBounds bounds = {});
+
+  [[nodiscard]] Rank size() const;
+  [[nodiscard]] std::uint32_t rounds() const;
+  [[nodiscard]] Block blocks() const;
+
+  /// Ranks fail when the messages of rounds 0 .. k-1 have arrived, k <= rounds(). Throws Error(invalid_argument) unless
+  /// some, and not all, ranks fail, each named once.
+  [[nodiscard]] FailureOutcome after(std::uint32_t k, std::span<const Rank> failed) const;
+
+  /// Ranks fail in round k < rounds(). For every choice of their messages of this round to survivors: these arrive, and
+  /// so do all others. Messages among survivors arrive in the end, whatever their order.
+  [[nodiscard]] std::vector<Delivery> within(std::uint32_t k, std::span<const Rank> failed) const;
+
+  /// The same as after(), but the survivors go on. They stop once they wait for a rank that has failed or waits itself.
+  [[nodiscard]] FailureOutcome ahead(std::uint32_t k, std::span<const Rank> failed) const;
+
+  /// A repair where after() tells what is left. All contributions are put together if they can be. Of values that only
+  /// Keep::log has, those count that still lie in memory.
+  [[nodiscard]] Repair repair_after(std::uint32_t k, std::span<const Rank> failed) const;
+  /// A repair for survivors of which each has ended these steps, in whatever order they did. Of the failed ranks'
+  /// steps nothing need be known. Throws Error(invalid_argument) if a survivor's step cannot have ended.
+  [[nodiscard]] Repair repair(const Progress& progress, std::span<const Rank> failed) const;
+
+ private:
+  class Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Closed forms about failures in an algorithm. A test compares with the analysis, at Keep::buf.
+struct FaultForms {
+  std::string_view id;
+  std::string_view where{};  ///< the p for which they hold; empty: all
+  bool (*holds)(Rank p) = nullptr;
+  std::string_view lost{};  ///< FailureOutcome::lost if one rank fails after k rounds
+  std::int64_t (*lost_blocks)(Rank p, std::int64_t k) = nullptr;
+  std::string_view copies{};  ///< FailureOutcome::copies for the rank of which there are fewest
+  std::int64_t (*fewest_copies)(Rank p, std::int64_t k) = nullptr;
+  std::string_view full{};  ///< the failures after which all contributions can be put together
+  bool (*is_full)(Rank p, std::int64_t k, std::span<const Rank> failed) = nullptr;
+};
+/// All of them, by id.
+[[nodiscard]] std::span<const FaultForms> fault_forms();
+/// Those of an algorithm, or nullptr.
+[[nodiscard]] const FaultForms* find_fault_forms(std::string_view id);
+
+}  // namespace circoll

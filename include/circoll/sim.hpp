@@ -1,0 +1,176 @@
+// The simulator finds the times at which ranks of a collective would end on a described machine.
+//
+// It reads the schedules of all ranks and plays them event by event. Nothing of it knows an algorithm, or MPI.
+// The model is written down in docs/simulator.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/model.hpp"
+
+namespace circoll::sim {
+
+/// The LogGOPS model of one message, and gamma. Of a message of s bytes, s' = s - 1 are priced, or s if the first byte
+/// is not free. The sender's processor works o + s' O, its port is taken for g + s' G; the first byte arrives L after
+/// it has left, the receiver's port is taken likewise, and its processor works o + s' O until the message is there.
+struct LogGops {
+  double latency_s = 0;             ///< L
+  double overhead_s = 0;            ///< o
+  double gap_s = 0;                 ///< g
+  double gap_s_per_byte = 0;        ///< G
+  double overhead_s_per_byte = 0;   ///< O
+  Count rendezvous_from_bytes = 0;  ///< S: messages of so many bytes wait for their receiver; 0: none does
+  bool first_byte_free = true;      ///< the overheads have paid for it, as in LogGP
+
+  friend bool operator==(const LogGops&, const LogGops&) = default;
+};
+
+/// The linear model as a special case. A port is taken for alpha + s beta by every message, processors by none:
+/// L = g = alpha, G = beta.
+[[nodiscard]] LogGops alpha_beta(double alpha_s, double beta_s_per_byte);
+
+/// A cluster. Ranks lie node by node, `cores` on each.
+struct Network {
+  LogGops between{};                ///< messages between nodes, which go through the ports of nodes
+  std::optional<LogGops> inside{};  ///< between two ranks of a node, which use ports of their own
+  Rank cores = 1;                   ///< ranks on a node; 1: every rank has ports of its own
+  int ports = 1;                    ///< of a node, each of which takes one message out and one in at a time
+  double gamma_s_per_byte = 0;      ///< of a processor that combines
+
+  friend bool operator==(const Network&, const Network&) = default;
+};
+
+/// The network that a machine of the cost model means. f_alpha and f_beta are not in it.
+[[nodiscard]] Network network_of(const Machine& machine, Rank cores = 1, int ports = 1);
+
+/// A distribution of times that are not negative.
+struct Spread {
+  enum class Kind : std::uint8_t { none, uniform, exponential, normal };
+  Kind kind = Kind::none;
+  double scale_s = 0;  ///< uniform: the largest; exponential: the mean; normal: sigma, of which the magnitude is taken
+
+  friend bool operator==(const Spread&, const Spread&) = default;
+};
+/// Reads "none", or a kind and a time, as in "uniform:10us", "exponential:2e-6" or "normal:500ns". Without a unit
+/// times are seconds. Throws Error(parse).
+[[nodiscard]] Spread parse_spread(std::string_view text);
+/// Reads a time as people write it: "1e-6" (seconds), "10us", "3 ns". Nothing if it is no such text.
+[[nodiscard]] std::optional<double> parse_time(std::string_view text);
+/// Reads arrivals of p ranks, one time a line; "#" begins a comment. Throws Error(parse) with source and line.
+[[nodiscard]] std::vector<double> arrivals_from_text(std::string_view text, Rank p, const std::string& source);
+
+/// A rank that takes `factor` times as long as others with all that it does.
+struct SlowRank {
+  Rank rank = 0;
+  double factor = 1;
+};
+
+/// The circumstances of one run. Draws depend on the seed, the rank and the step, never on the order of events.
+struct Circumstances {
+  Spread skew{};   ///< of the times at which ranks begin
+  Spread noise{};  ///< added to every message and every combination, at the rank that works on it
+  std::uint64_t seed = 1;
+  std::vector<double> arrivals_s{};  ///< times at which the ranks begin, instead of `skew`
+  std::vector<SlowRank> slow{};
+};
+
+struct Programs;  // src/sim/programs.hpp
+
+/// The schedules of all ranks of a collective, as the simulator keeps them. Ranks that do the same with other peers
+/// share it.
+class Ranks {
+ public:
+  /// The schedules of a selection, which are generated and not kept. `threads` generate them. Throws as
+  /// build_schedule does, and Error(unsupported) if there are more than 2^29 steps.
+  Ranks(const Selection& selection, Rank p, Rank root = 0, int threads = 1);
+  /// Schedules of ranks 0 .. p-1 that are there already.
+  explicit Ranks(std::span<const Schedule> schedules);
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+  Ranks(Ranks&&) noexcept;
+  Ranks& operator=(Ranks&&) noexcept;
+  ~Ranks();
+
+  [[nodiscard]] Rank size() const;
+  [[nodiscard]] std::int64_t steps() const;     ///< of all ranks
+  [[nodiscard]] std::int64_t messages() const;  ///< of all ranks
+  [[nodiscard]] std::int64_t programs() const;  ///< of which no two are alike but for peers
+  [[nodiscard]] const Programs& get() const { return *programs_; }
+
+ private:
+  std::unique_ptr<Programs> programs_;
+};
+
+/// The thing that a step waited for last.
+enum class Wait : std::uint8_t {
+  arrival,    ///< of its rank, at the collective
+  step,       ///< another step of its rank
+  message,    ///< the message that it receives
+  processor,  ///< the rank's processor, which another step had
+  port_out,   ///< the port, which another message left by
+  port_in,    ///< the port, which another message came in by
+};
+
+/// One step as it was played.
+struct PlayedStep {
+  double begin_s = 0;  ///< a receive: when its first byte is there
+  double end_s = 0;
+  Rank cause_rank = -1;  ///< the step that it waited for last; -1: none
+  StepIndex cause_step = 0;
+  Wait wait = Wait::arrival;
+  StepIndex sender_step = 0;
+  Rank sender = -1;  ///< of a receive: the rank and step that its message comes from
+};
+
+/// The outcome of one run.
+struct Outcome {
+  double time_s = 0;          ///< when the last rank has ended; the collective begins at 0
+  double last_arrival_s = 0;  ///< when the last rank has begun
+  Rank last_rank = 0;         ///< the first one of those that end last
+  std::int64_t events = 0;
+  std::vector<double> begin_s{};  ///< of every rank
+  std::vector<double> end_s{};
+  /// Every step, if it was asked for: those of rank r are played[first_step[r]] up to played[first_step[r + 1]].
+  std::vector<PlayedStep> played{};
+  std::vector<std::size_t> first_step{};
+};
+
+/// Settings that change nothing in the times.
+struct Options {
+  bool record = false;                               ///< every step (48 bytes each)
+  std::function<bool(std::int64_t events)> go_on{};  ///< asked now and then; false: stop, and throw Stopped
+};
+/// Thrown where Options::go_on says so.
+struct Stopped {};
+
+/// Plays a collective on a vector of `bytes` (m of docs/notation.md). Blocks are equal parts of it, as in the cost
+/// model. Throws Error(invalid_argument) if the network or the circumstances make no sense, or a message has no
+/// receive, and Error(refuted) if the ranks wait for one another forever.
+[[nodiscard]] Outcome simulate(const Ranks& ranks, double bytes, const Network& network,
+                               const Circumstances& circumstances = {}, const Options& options = {});
+
+/// One link of a critical path: a step, with what it waited for last.
+struct PathStep {
+  Rank rank = 0;
+  StepIndex step = 0;
+  PlayedStep played{};
+};
+/// The steps that made the last rank end when it did, first to last. Needs an outcome with every step.
+[[nodiscard]] std::vector<PathStep> critical_path(const Outcome& outcome);
+
+/// Times in which ranks neither work nor have a message on the way in or out. They count from a rank's begin to the
+/// end of the last rank. Needs an outcome with every step.
+[[nodiscard]] std::vector<double> idle_times(const Ranks& ranks, const Outcome& outcome);
+
+/// A step of a rank in words: "sends 4 KiB to rank 3, round 2".
+[[nodiscard]] std::string describe(const Ranks& ranks, Rank rank, StepIndex step, double bytes);
+
+}  // namespace circoll::sim

@@ -1,0 +1,50 @@
+// Schedules as the simulator keeps them: what waits for what, and how much is moved or combined.
+//
+// Most algorithms let many ranks do the same with other peers. What they have in common is a program, kept once; a rank
+// has a pointer to it and the list of its peers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "circoll/schedule.hpp"
+
+namespace circoll::sim {
+
+/// One step of a program.
+struct Op {
+  StepKind kind = StepKind::copy;
+  bool is_first = false;                ///< it waits for no other step, but for its rank to begin
+  bool releases_receives_only = false;  ///< nothing but receives waits for it
+  std::uint32_t round = 0;
+  std::uint32_t message = 0;          ///< index of its peer
+  std::uint32_t first_successor = 0;  ///< of successors, up to that of the next step
+  std::uint32_t waits = 0;            ///< for steps; for the rank to begin; a receive for its message
+  double blocks = 0;                  ///< moved or combined
+
+  friend bool operator==(const Op&, const Op&) = default;
+};
+
+/// All that a rank does, but for who its peers are.
+struct Program {
+  std::vector<Op> ops;  ///< and one more, which ends the lists of successors
+  std::vector<StepIndex> successors;
+  std::vector<StepIndex> receives;  ///< by round
+  std::vector<StepIndex> sends;     ///< by round
+  std::uint32_t messages = 0;
+
+  [[nodiscard]] std::size_t steps() const { return ops.size() - 1; }
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+/// A rank's program and its peers, by Op::message.
+struct RankProgram {
+  const Program* program = nullptr;
+  const std::uint32_t* peers = nullptr;
+};
+
+/// The program of a schedule.
+[[nodiscard]] Program program_of(const Schedule& schedule);
+
+}  // namespace circoll::sim

@@ -1,0 +1,142 @@
+// One run of the simulator: all ranks' programs, played event by event.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/calendar.hpp"
+#include "sim/machine.hpp"
+#include "sim/programs.hpp"
+
+namespace circoll::sim {
+
+/// Counter counts what a step still waits for. `record`: every step is noted, with what it waited for last.
+///
+/// A thing that is taken by one at a time (a processor, a port) is given in the order in which it is asked for. Of what
+/// becomes ready at the same time, the rank or step that comes first in the program asks first.
+template <typename Counter, bool record>
+class Run {
+ public:
+  Run(const Programs& programs, double bytes, const Network& network, const Circumstances& circumstances,
+      const Options& options);
+  Outcome play();
+
+ private:
+  using Index = std::uint32_t;
+
+  /// A step of a rank.
+  struct Place {
+    Index rank = none;
+    StepIndex step = 0;
+  };
+  static constexpr Index none = 0xffffffffU;
+
+  enum class What : std::uint8_t {
+    begins,    ///< a rank
+    done,      ///< a step
+    injects,   ///< a send, whose processor has done its part: it needs a port
+    departs,   ///< a send has its port
+    asks,      ///< a rendezvous: the request is at the receiver
+    answered,  ///< the answer is at the sender
+    arrives,   ///< all of a message is at the receiver
+    follows,   ///< the same of one that has been asked for
+  };
+  struct Event {
+    double time = 0;
+    Index rank = 0;
+    Index peer = 0;        ///< of messages at the receiver: the sender
+    std::uint32_t at = 0;  ///< the step; of messages at the receiver and of answers: the round
+    What what = What::done;
+    bool waited = false;     ///< for the port to come in by
+    std::uint16_t port = 0;  ///< of a node, by which it comes in
+  };
+
+  /// All that a rank is and has, in one line of the cache but for what it waits for.
+  struct State {
+    double processor = 0;         ///< free from then on
+    double end = 0;               ///< of what has ended so far
+    double released_at = 0;       ///< when `released` ends
+    StepIndex released = nobody;  ///< a send for whose end only receives wait; it is looked at when it matters
+    const Program* program = nullptr;
+    const std::uint32_t* peers = nullptr;
+    Counter* waits = nullptr;  ///< of its steps
+  };
+  static constexpr StepIndex nobody = 0xffffffffU;
+
+  /// The ports out of, or into, one class of places: ranks or nodes.
+  struct Ports {
+    std::vector<double> free;
+    std::vector<Place> last;  ///< send that took each of them, if recorded
+  };
+
+  /// A ready step with what made it ready.
+  struct Ready {
+    StepIndex step;
+    Place cause;
+    Wait wait;
+  };
+
+  [[nodiscard]] const Program& program(Index r) const { return *states_[r].program; }
+  [[nodiscard]] Index peer_of(Index r, const Op& op) const { return states_[r].peers[op.message]; }
+  [[nodiscard]] bool shares_node(Index a, Index b) const { return inside_ && a / cores_ == b / cores_; }
+  [[nodiscard]] const LogGops& link(Index a, Index b) const { return shares_node(a, b) ? inside_link_ : between_; }
+  [[nodiscard]] double bytes_of(const Op& op) const { return op.blocks * block_bytes_; }
+  [[nodiscard]] double priced(const LogGops& link, double bytes) const {
+    return !link.first_byte_free ? bytes : bytes > 1 ? bytes - 1 : 0;
+  }
+  [[nodiscard]] double factor(Index r) const { return factors_.empty() ? 1.0 : factors_[r]; }
+  [[nodiscard]] double noise(Index r, StepIndex i) const {
+    return noise_.kind == Spread::Kind::none ? 0.0 : draw(noise_, seed_, r, i);
+  }
+  /// Ports and the first of the k that a rank may use for this link.
+  [[nodiscard]] std::size_t first_port(Index r, bool inside) const {
+    return inside ? r : static_cast<std::size_t>(r / cores_) * ports_;
+  }
+  [[nodiscard]] std::size_t earliest(const Ports& ports, std::size_t first, bool inside) const;
+  [[nodiscard]] StepIndex find(Index r, std::uint32_t round, Index peer, bool send) const;
+
+  void handle(const Event& event);
+  void work_off(Index r);
+  void start(Index r, const Ready& ready);
+  void reduce(Index r, const Ready& ready);
+  void send(Index r, const Ready& ready);
+  void inject(Index r, StepIndex i, double at);
+  void depart(Index r, StepIndex i, double at);
+  void arrive(const Event& event);
+  void receive(Index r, const Ready& ready);
+  void answer(Index r, StepIndex i);
+  void finish(Index r, StepIndex i, double at);
+  void complete(Index r, StepIndex i, double at);
+  void put_aside(Index r, StepIndex send, double at);
+  void release(Index r);
+  void release_or_call(Index r);
+  [[noreturn]] void report_stuck() const;
+
+  PlayedStep& played(Index r, StepIndex i) { return outcome_.played[outcome_.first_step[r] + i]; }
+  void note(Index r, StepIndex i, double begin, Place cause, Wait wait);
+
+  const Programs& programs_;
+  const Options& options_;
+  LogGops between_;
+  LogGops inside_link_;
+  bool inside_;
+  Index cores_;
+  std::size_t ports_;
+  double gamma_;
+  double block_bytes_;
+  Spread noise_;
+  std::uint64_t seed_;
+  std::vector<double> factors_;
+
+  double now_ = 0;
+  Calendar<Event> calendar_;
+  std::vector<State> states_;
+  std::vector<Counter> waits_;
+  Ports out_, in_, inside_out_, inside_in_;
+  std::vector<Place> on_processor_;  // the step that took it last, if recorded
+  std::vector<Ready> ready_;
+  std::int64_t completed_ = 0;
+  Outcome outcome_;
+};
+
+}  // namespace circoll::sim
