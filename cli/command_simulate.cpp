@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -129,7 +130,7 @@ Selection completed_for(const Selection& selection, Rank p, Count bytes, const S
 
 ordered_json as_json(const std::vector<double>& sorted_s) {
   const auto at = [&](double share) {
-    return sorted_s[static_cast<std::size_t>(share * static_cast<double>(sorted_s.size() - 1) + 0.5)];
+    return sorted_s[static_cast<std::size_t>(std::llround(share * static_cast<double>(sorted_s.size() - 1)))];
   };
   return {{"seeds", sorted_s.size()}, {"least_s", sorted_s.front()}, {"p10_s", at(0.1)}, {"median_s", at(0.5)},
           {"p90_s", at(0.9)},         {"most_s", sorted_s.back()}};

@@ -9,7 +9,7 @@
 namespace circoll {
 namespace {
 
-std::int64_t rounds_of(Rank p) { return std::bit_width(static_cast<std::uint64_t>(p - 1)); }
+std::int64_t rounds_of(Rank p) { return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(p - 1))); }
 std::int64_t power(std::int64_t exponent) { return std::int64_t{1} << exponent; }
 std::int64_t skip(Rank p, std::int64_t k) { return (p + power(k) - 1) >> k; }
 

@@ -43,6 +43,7 @@ std::optional<std::vector<Assembly>> find_assemblies(const Program& program,
     std::map<Set, std::vector<Place>> places;
     for (const Placed& p : placed[static_cast<std::size_t>(goal.block)]) places[p.set].push_back(p.place);
     std::vector<Set> held;
+    held.reserve(places.size());
     for (const auto& [set, where] : places) held.push_back(set);
     std::vector<Set> pieces =
         find_pieces(held, assembly.target, program.idempotent, bounds.to_decide, bounds.to_minimize);

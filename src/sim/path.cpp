@@ -1,5 +1,6 @@
 // Reading of an outcome: the critical path, idle times, and steps in words.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -64,7 +65,7 @@ std::string describe(const Ranks& ranks, Rank rank, StepIndex step, double bytes
   require(step < of.program->steps(), "a rank has that step");
   const Op& op = of.program->ops[step];
   const double amount = programs.moves_data ? op.blocks * bytes / programs.vector_blocks : 0;
-  const std::string size = readable_bytes(static_cast<Count>(amount + 0.5));
+  const std::string size = readable_bytes(std::llround(amount));
   const std::string round = "round " + std::to_string(op.round);
   const auto peer = [&] { return std::to_string(of.peers[op.message]); };
   switch (op.kind) {

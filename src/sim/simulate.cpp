@@ -12,7 +12,8 @@ namespace {
 /// Sets the unit of bytes. In an exchange the vector of a rank is the blocks that it sends.
 void set_vector(Programs& programs, const Schedule& of_first) {
   const std::int64_t share = is_exchange(of_first.collective) ? of_first.shape.size : 1;
-  programs.vector_blocks = static_cast<double>(of_first.blocks() / share);
+  const Block blocks = of_first.blocks() / share;
+  programs.vector_blocks = static_cast<double>(blocks);
   programs.moves_data = traits_of(of_first.collective).moves_data;
 }
 

@@ -49,6 +49,7 @@ Execution::Execution(std::span<const Schedule> ranks, const Matching& matching,
 Execution::Execution(std::span<const Schedule> ranks, const Matching& matching,
                      const std::vector<Dependencies>& dependencies, const Execution& before)
     : Execution(ranks, matching, dependencies, before.at_least_once_) {
+  // NOLINTNEXTLINE(cppcoreguidelines-prefer-member-initializer): a delegating constructor initialises no member
   expressions_ = before.expressions_;
   for (Rank r = 0; r < size(); ++r) memories_[static_cast<std::size_t>(r)].adopt(before.memory(r));
 }
