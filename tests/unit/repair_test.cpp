@@ -20,14 +20,8 @@ using local::Drill;
 using local::Mode;
 
 /// Sanitized builds are slow, and see the same with fewer ranks.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef CIRCOLL_SANITIZED
 constexpr Rank most_ranks = 4;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr Rank most_ranks = 4;
-#else
-constexpr Rank most_ranks = 9;
-#endif
 #else
 constexpr Rank most_ranks = 9;
 #endif

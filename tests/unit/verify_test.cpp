@@ -113,7 +113,7 @@ TEST(Family, IsProvenWithOtherParameters) {
         std::vector<Selection> more;
         for (const Selection& selection : some) {
           for (const std::int64_t value : {1, 2, 3, 7}) {
-            if (value < param.minimum) continue;
+            if (value < param.minimum || value > param.maximum) continue;
             more.push_back(selection);
             more.back().params.insert_or_assign(std::string(param.name), value);
           }
