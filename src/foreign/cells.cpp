@@ -6,7 +6,6 @@
 namespace circoll::foreign {
 namespace {
 
-
 /// Where something begins: `least`, and the bounds of ranges.
 std::vector<std::int64_t> beginnings(std::span<const Rule* const> rules, Range Rule::*range, std::int64_t least) {
   std::vector<std::int64_t> all{least};

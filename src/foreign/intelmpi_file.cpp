@@ -15,7 +15,6 @@ namespace {
 
 using namespace intelmpi;
 
-
 struct Adjustment {
   std::int64_t preset = 0;
   Range ranks{1};
@@ -169,7 +168,6 @@ class IntelTuning final : public TuningFile {
   std::map<Collective, std::vector<Adjustment>> lists_{};
   std::vector<Warning> warnings_{};
 };
-
 
 std::vector<Rule> sayable(std::span<const Rule> rules, const ExportOptions& options, std::vector<std::string>& losses) {
   std::vector<Rule> said;

@@ -10,7 +10,6 @@
 namespace circoll::foreign::mpich {
 namespace {
 
-
 /// Calls that the tests so far leave over: intervals between bounds of the rules.
 struct Region {
   Range ranks{1};

@@ -15,7 +15,6 @@ constexpr Range one{1, 1};
 /// The widest element that guards count on: a complex number of two doubles.
 constexpr Count widest_element = 16;
 
-
 /// The elements below which an algorithm gives way to a linear one, for p ranks up to `most`; 0: never.
 Count least_elements(const Rule& rule, Version version, Rank most) {
   const auto floor = static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(most)));

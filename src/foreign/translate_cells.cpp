@@ -14,7 +14,6 @@
 namespace circoll::foreign {
 namespace {
 
-
 using Cells = std::vector<const RuleCell*>;
 
 /// Adds the cells of one collective and number of ranks, which ascend, as rules on a range of ranks.

@@ -11,7 +11,6 @@
 namespace circoll::foreign {
 namespace {
 
-
 Range range_of(const select::Interval& interval) {
   return {interval.from, interval.to == unbounded ? unbounded : interval.to - 1};
 }

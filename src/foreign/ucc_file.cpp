@@ -193,8 +193,8 @@ class UccTuning final : public TuningFile {
     } else if (size_decides(collective) && !sizes_tell(collective) && token.bytes != std::vector<Range>{Range{}}) {
       warn(section.line, quoted(token.text) + ": sizes of " + name +
                              " differ between the root and others, so that ranks may choose differently");
-    } else if (!token.bytes.empty() && token.bytes.back().to != unbounded &&
-               token.bytes.back().to % 1024 == 0 && token.bytes.back().to > 0) {
+    } else if (!token.bytes.empty() && token.bytes.back().to != unbounded && token.bytes.back().to % 1024 == 0 &&
+               token.bytes.back().to > 0) {
       note_bounds(section, token);
     }
   }

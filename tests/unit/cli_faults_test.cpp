@@ -68,7 +68,8 @@ TEST(Cli, FaultsRanksByWhatIsLost) {
   EXPECT_LT(doubling, ring);
   EXPECT_NEAR(all.at("ranking").at(doubling).at("full").get<double>(), 2.0 / 3, 1e-9);
   EXPECT_EQ(all.at("ranking").at(ring).at("full_from"), 8);
-  EXPECT_TRUE(contains(run("faults allgather -p 5").out, "needs an even number of ranks")) << "what cannot serve is listed";
+  EXPECT_TRUE(contains(run("faults allgather -p 5").out, "needs an even number of ranks"))
+      << "what cannot serve is listed";
 }
 
 TEST(Cli, FaultsDrawsAMatrix) {

@@ -33,8 +33,7 @@ TEST(CliSimulate, TellsTimePathAndIdleTimes) {
 
 TEST(CliSimulate, IsAsLongAsCostSays) {
   const json simulated = json::parse(run("simulate allreduce/circulant -p 37 --bytes 1Mi --json").out);
-  const json cost =
-      json::parse(run("cost allreduce/circulant -p 37 --bytes 1Mi --f-alpha 1 --f-beta 1 --json").out);
+  const json cost = json::parse(run("cost allreduce/circulant -p 37 --bytes 1Mi --f-alpha 1 --f-beta 1 --json").out);
   EXPECT_NEAR(simulated.at("time_s").get<double>(), cost.at("time_s").get<double>(), 1e-15);
 }
 
