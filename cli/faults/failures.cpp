@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "selection_text.hpp"
 
@@ -112,6 +112,22 @@ FaultAnalysis analysis_of(const FailureRequest& request, FailureBounds bounds) {
   return {*request.selection.algorithm, request.selection.collective, shape, request.keep, bounds};
 }
 
+std::vector<std::uint32_t> rounds_of(const FailureRequest& request, const FaultAnalysis& analysis) {
+  if (!request.rounds.empty()) return request.rounds;
+  std::vector<std::uint32_t> rounds(std::size_t{analysis.rounds()} + 1);
+  std::iota(rounds.begin(), rounds.end(), 0U);
+  return rounds;
+}
+
+ordered_json head_of(const FailureRequest& request) {
+  return {{"id", request.schedules.empty() ? request.selection.id() : request.schedules.front().id},
+          {"params", request.selection.params},
+          {"p", request.size},
+          {"root", request.root},
+          {"in_place", request.in_place},
+          {"keep", to_string(request.keep)}};
+}
+
 std::vector<std::vector<Rank>> single_failures(Rank p) {
   std::vector<std::vector<Rank>> failures;
   for (Rank f = 0; f < p; ++f) failures.push_back({f});
@@ -121,11 +137,7 @@ std::vector<std::vector<Rank>> single_failures(Rank p) {
 Failures find_failures(const FailureRequest& request) {
   const FaultAnalysis analysis = analysis_of(request, bounds_for(request));
   Failures failures{.rounds = analysis.rounds(), .blocks = analysis.blocks()};
-  std::vector<std::uint32_t> rounds = request.rounds;
-  if (rounds.empty()) {
-    for (std::uint32_t k = 0; k <= analysis.rounds(); ++k) rounds.push_back(k);
-  }
-  for (const std::uint32_t k : rounds) {
+  for (const std::uint32_t k : rounds_of(request, analysis)) {
     for (const std::vector<Rank>& failed : request.failures) {
       Failure failure{
           .failed = failed, .k = k, .outcome = request.ahead ? analysis.ahead(k, failed) : analysis.after(k, failed)};
@@ -168,15 +180,8 @@ std::string failures_table(const FailureRequest& request, const Failures& failur
 }
 
 std::string failures_json(const FailureRequest& request, const Failures& failures) {
-  ordered_json json{{"id", request.schedules.empty() ? request.selection.id() : request.schedules.front().id},
-                    {"params", request.selection.params},
-                    {"p", request.size},
-                    {"root", request.root},
-                    {"in_place", request.in_place},
-                    {"keep", to_string(request.keep)},
-                    {"ahead", request.ahead},
-                    {"rounds", failures.rounds},
-                    {"blocks", failures.blocks}};
+  ordered_json json = head_of(request);
+  json.update({{"ahead", request.ahead}, {"rounds", failures.rounds}, {"blocks", failures.blocks}});
   json["failures"] = ordered_json::array();
   for (const Failure& f : failures.all) {
     ordered_json entry{{"failed", f.failed}, {"k", f.k}};

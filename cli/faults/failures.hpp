@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct Failures {
 /// The name of the subject: the selection, or that of the schedules.
 [[nodiscard]] std::string subject_of(const FailureRequest& request);
 [[nodiscard]] FaultAnalysis analysis_of(const FailureRequest& request, FailureBounds bounds = {});
+
+/// The rounds that are asked for, or all.
+[[nodiscard]] std::vector<std::uint32_t> rounds_of(const FailureRequest& request, const FaultAnalysis& analysis);
+/// The call of a request: what every JSON about it begins with.
+[[nodiscard]] nlohmann::ordered_json head_of(const FailureRequest& request);
 
 /// Each rank by itself.
 [[nodiscard]] std::vector<std::vector<Rank>> single_failures(Rank p);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "circoll/collectives.hpp"
 #include "circoll/text.hpp"
@@ -59,10 +58,8 @@ std::string goal_of(const WayOn& way) { return std::string(to_string(way.repair.
 
 std::vector<WayOn> find_ways_on(const FailureRequest& request, Count bytes, const Machine& machine) {
   const FaultAnalysis analysis = analysis_of(request);
-  std::vector<std::uint32_t> rounds = request.rounds;
-  for (std::uint32_t k = 0; request.rounds.empty() && k <= analysis.rounds(); ++k) rounds.push_back(k);
   std::vector<WayOn> ways;
-  for (const std::uint32_t k : rounds) {
+  for (const std::uint32_t k : rounds_of(request, analysis)) {
     for (const std::vector<Rank>& failed : request.failures) {
       WayOn way{.failed = failed, .k = k, .repair = analysis.repair_after(k, failed)};
       if (way.repair.goal != FailureClass::none) way.repair_s = seconds(terms_of(way.repair, bytes), machine);
@@ -103,14 +100,8 @@ std::string ways_on_table(const FailureRequest& request, Count bytes, const Mach
 
 std::string ways_on_json(const FailureRequest& request, Count bytes, const Machine& machine,
                          const std::vector<WayOn>& ways) {
-  ordered_json json{{"id", request.schedules.empty() ? request.selection.id() : request.schedules.front().id},
-                    {"params", request.selection.params},
-                    {"p", request.size},
-                    {"root", request.root},
-                    {"in_place", request.in_place},
-                    {"keep", to_string(request.keep)},
-                    {"bytes", bytes},
-                    {"machine", machine.name}};
+  ordered_json json = head_of(request);
+  json.update({{"bytes", bytes}, {"machine", machine.name}});
   json["ways_on"] = ordered_json::array();
   for (const WayOn& way : ways) {
     const Repair& r = way.repair;

@@ -32,14 +32,7 @@ class Part {
     return {schedule_.shape.rank, own_, static_cast<Slot>(blocks_.size()) - 1};
   }
   /// The slot of a result.
-  [[nodiscard]] Place output(Block block) const {
-    const CollectiveContract contract = contract_of(schedule_.collective, schedule_.shape, schedule_.segments);
-    for (Slot slot = contract.output_first; slot < contract.output_first + contract.output_count; ++slot) {
-      if (schedule_.block_of(contract.output_buffer, slot) == block)
-        return {schedule_.shape.rank, contract.output_buffer, slot};
-    }
-    return {schedule_.shape.rank, -1, 0};
-  }
+  [[nodiscard]] Place output(Block block) const { return output_of(schedule_, block); }
   void message(StepKind kind, Rank peer, std::uint32_t round, const std::vector<Place>& places) {
     Step step{.kind = kind, .round = round, .peer = peer};
     (kind == StepKind::send ? step.left : step.dst) = operand(places);
@@ -213,9 +206,10 @@ class Writer {
           }
           Place left = row.pieces[i];
           Place right = row.pieces[i + 1];
-          Place& comes = right.rank == row.home ? left : right;
-          Part& part = parts_[at(right.rank == row.home ? right.rank : left.rank)];
-          const Rank here = right.rank == row.home ? right.rank : left.rank;
+          const bool to_right = right.rank == row.home;
+          const Rank here = to_right ? right.rank : left.rank;
+          Place& comes = to_right ? left : right;
+          Part& part = parts_[at(here)];
           if (comes.rank != here) {
             const Place arrived = part.new_slot(row.assembly->block);
             turn.add(comes, arrived);
@@ -262,14 +256,12 @@ class Writer {
 
   void spread() {
     std::vector<Spread> spreads;
-    for (const Assembly& a : assemblies_) {
-      if (a.users != 0) spreads.push_back(spread_of(a));
-    }
+    spreads.reserve(assemblies_.size());
+    for (const Assembly& a : assemblies_) spreads.push_back(spread_of(a));
     // Those that have the result elsewhere copy it at the end.
     std::vector<std::tuple<Place, Place>> copies;
-    for (std::size_t i = 0, j = 0; i < assemblies_.size(); ++i) {
-      if (assemblies_[i].users == 0) continue;
-      const Spread& s = spreads[j++];
+    for (std::size_t i = 0; i < assemblies_.size(); ++i) {
+      const Spread& s = spreads[i];
       for (std::size_t m = 0; m < s.ranks.size(); ++m) {
         if (!s.places[m] || (assemblies_[i].users & bit(s.ranks[m])) == 0) continue;
         const Place output = parts_[at(s.ranks[m])].output(s.block);

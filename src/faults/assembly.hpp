@@ -12,7 +12,7 @@ namespace circoll::faults {
 struct Assembly {
   Block block = 0;
   Set target = 0;           ///< its contributions
-  std::uint64_t users = 0;  ///< the survivors that need it
+  std::uint64_t users = 0;  ///< the survivors that need it, at least one
   /// All places of each piece, in the order of the pieces' least contributions.
   std::vector<std::vector<Place>> pieces{};
 };

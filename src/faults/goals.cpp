@@ -14,6 +14,14 @@ Set contributions_to(const Schedule& s, Block block) {
 
 }  // namespace
 
+Place output_of(const Schedule& s, Block block) {
+  const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
+  for (Slot slot = contract.output_first; slot < contract.output_first + contract.output_count; ++slot) {
+    if (s.block_of(contract.output_buffer, slot) == block) return {s.shape.rank, contract.output_buffer, slot};
+  }
+  return {s.shape.rank, -1, 0};
+}
+
 bool is_movable(Collective collective) {
   return collective == Collective::reduce || collective == Collective::gather || collective == Collective::gatherv;
 }

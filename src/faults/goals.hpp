@@ -25,6 +25,9 @@ struct Goal {
 /// If a root alone gets the result, every rank counts as a user: it may go to another rank if the root fails.
 [[nodiscard]] std::vector<Goal> goals_of(const Program& program);
 
+/// The slot of a rank's result of a block; buffer -1 if it gets none.
+[[nodiscard]] Place output_of(const Schedule& schedule, Block block);
+
 /// True if a root alone gets the result.
 [[nodiscard]] bool is_movable(Collective collective);
 

@@ -105,12 +105,8 @@ class Proof {
 
  private:
   [[nodiscard]] Value result(Rank r, Block block) const {
-    const Schedule& s = program_.of(r);
-    const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
-    for (Slot slot = contract.output_first; slot < contract.output_first + contract.output_count; ++slot) {
-      if (s.block_of(contract.output_buffer, slot) == block) return execution_.value(r, contract.output_buffer, slot);
-    }
-    return undefined;
+    const Place output = output_of(program_.of(r), block);
+    return output.buffer < 0 ? undefined : execution_.value(r, output.buffer, output.slot);
   }
 
   void check_result(Rank r, const Assembly& a, Value value, Guarantees& guarantees) {
