@@ -84,7 +84,7 @@ class RankName {
   void end_block() {
     if (parts_.empty()) return;
     const bool alike = std::all_of(parts_.begin(), parts_.end(), [&](const Name& part) { return part == parts_[0]; });
-    if (alike) parts_.resize(1);
+    if (alike) parts_.erase(parts_.begin() + 1, parts_.end());
     hash_.add(parts_.size());
     for (const Name& part : parts_) hash_.add(part);
     parts_.clear();
