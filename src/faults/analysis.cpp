@@ -243,6 +243,14 @@ std::vector<Schedule> ranks_of(const Algorithm& algorithm, Collective collective
   return ranks;
 }
 
+void check_progress(const Program& program, const Progress& progress, std::uint64_t failed) {
+  require(progress.size() == program.ranks.size(), "the progress of every rank is needed");
+  for (Rank r = 0; r < program.size(); ++r) {
+    require((failed & bit(r)) != 0 || progress[static_cast<std::size_t>(r)].size() == program.of(r).steps.size(),
+            "the progress of a rank has one entry for each step of its schedule");
+  }
+}
+
 void check_round(std::uint32_t k, std::uint32_t rounds, bool within) {
   if (within ? k < rounds : k <= rounds) return;
   throw Error(ErrorCode::invalid_argument,
@@ -294,14 +302,29 @@ Repair FaultAnalysis::repair_after(std::uint32_t k, std::span<const Rank> failed
 }
 
 Repair FaultAnalysis::repair(const Progress& progress, std::span<const Rank> failed) const {
-  const Program& program = impl_->program();
-  require(progress.size() == program.ranks.size(), "the progress of every rank is needed");
   const std::uint64_t set = set_of(failed, size());
-  for (Rank r = 0; r < size(); ++r) {
-    require((set & bit(r)) != 0 || progress[static_cast<std::size_t>(r)].size() == program.of(r).steps.size(),
-            "the progress of a rank has one entry for each step of its schedule");
-  }
+  check_progress(impl_->program(), progress, set);
   return impl_->repair(progress, set);
+}
+
+Repair plan_repair(std::vector<Schedule> ranks, bool idempotent, const Progress& ended, const Progress& torn,
+                   std::span<const Rank> failed, const FailureBounds& bounds) {
+  if (ranks.empty()) throw Error(ErrorCode::invalid_argument, "a collective without ranks has no failures");
+  check_size(static_cast<Rank>(ranks.size()));
+  const std::uint64_t set = set_of(failed, static_cast<Rank>(ranks.size()));
+  try {
+    const Program program(std::move(ranks), idempotent);
+    check_progress(program, ended, set);
+    check_progress(program, torn, set);
+    Stage stage(program, Keep::log);
+    stage.repeat(ended, set);
+    stage.tear(torn, set);
+    return faults::plan_repair(program, stage, set, faults::goals_of(program), bounds);
+  } catch (const Unmatched& end) {
+    throw Error(ErrorCode::invalid_argument, "the schedules do not fit together: " + end.what);
+  } catch (const symbolic::Refuted& refuted) {
+    throw Error(ErrorCode::invalid_argument, "the schedules are wrong: " + refuted.what);
+  }
 }
 
 std::string_view to_string(Keep keep) {

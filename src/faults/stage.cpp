@@ -143,6 +143,14 @@ void Stage::repeat(const Progress& progress, std::uint64_t failed) {
   }
 }
 
+void Stage::tear(const Progress& torn, std::uint64_t failed) {
+  for (Rank r = 0; r < program_->size(); ++r) {
+    for (StepIndex i = 0; (failed & bit(r)) == 0 && i < program_->of(r).steps.size(); ++i) {
+      if (torn[static_cast<std::size_t>(r)][i]) execution_.tear(r, i);
+    }
+  }
+}
+
 std::vector<std::vector<Held>> Stage::held() const {
   const std::vector<Set> sets = sets_of(execution_.expressions());
   std::vector<std::vector<Held>> held(static_cast<std::size_t>(program_->of(0).blocks()));

@@ -98,6 +98,8 @@ class Stage {
   ///
   /// Throws Error(invalid_argument) if a survivor's step cannot have ended.
   void repeat(const Progress& progress, std::uint64_t failed);
+  /// Forgets the values that these steps may have written over in part.
+  void tear(const Progress& torn, std::uint64_t failed);
 
   /// The values that the ranks hold of every block.
   [[nodiscard]] std::vector<std::vector<Held>> held() const;

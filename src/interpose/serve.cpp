@@ -5,6 +5,7 @@
 #include <new>
 
 #include "exec/mpi/call/described_bytes.hpp"
+#include "exec/mpi/guard/guarded_comm.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/check.hpp"
@@ -111,6 +112,9 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::blocking, caller,
       [&](State& state, const mpi::InternedChoice& choice) {
+        if (mpi::Guard* const guard = mpi::Guard::known(); guard != nullptr) [[unlikely]] {
+          return mpi::perform_guarded(*guard, call, choice, state.recording());
+        }
         if (Learner* const learner = state.learner(); learner != nullptr) [[unlikely]] {
           return perform_learning(*learner, call, choice, state.recording());
         }

@@ -8,6 +8,7 @@
 #include "exec/mpi/comm/carrier.hpp"
 #include "interpose/census.hpp"
 #include "interpose/check.hpp"
+#include "interpose/faults.hpp"
 #include "interpose/next.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/right_mpi.hpp"
@@ -17,6 +18,7 @@
 using circoll::interpose::Check;
 using circoll::interpose::State;
 using circoll::interpose::stop_if_wrong;
+using circoll::mpi::Guard;
 
 namespace {
 
@@ -37,6 +39,7 @@ int begin(int error) noexcept {
     state->use_profile();
     state->begin_learning();
     if (state->serves_any()) (void)circoll::mpi::share_world();
+    state->guard_calls();
     state->program_begins();
   } catch (...) {
     return error;  // calls are native then, or fail by themselves
@@ -66,7 +69,16 @@ CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* p
 CIRCOLL_EXPORT int MPI_Finalize() {
   if (Check* const check = Check::on()) check->finish(CIRCOLL_CALLER);
   if (State* const state = State::known()) state->progress().stop();
-  return CIRCOLL_NEXT(Finalize)();
+  if (circoll::interpose::end_faults()) return MPI_SUCCESS;
+  int error = MPI_SUCCESS;
+  if (Guard* const guard = Guard::known()) {
+    const Guard::Unguarded finalizing(*guard, "MPI_Finalize");
+    error = CIRCOLL_NEXT(Finalize)();
+  } else {
+    error = CIRCOLL_NEXT(Finalize)();
+  }
+  circoll::interpose::leave_faults();
+  return error;
 }
 
 }  // extern "C"

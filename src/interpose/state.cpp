@@ -21,6 +21,7 @@
 #include "interpose/agreement.hpp"
 #include "interpose/census.hpp"
 #include "interpose/check.hpp"
+#include "interpose/faults.hpp"
 #include "interpose/launch.hpp"
 #include "interpose/watchdog.hpp"
 
@@ -109,7 +110,12 @@ const Policy& State::read_policy() {
     if (environment("CIRCOLL_NODE") == "off") options_.machine.node_ways.clear();
     variable = "CIRCOLL_POLICY";
     learn_file_ = environment("CIRCOLL_LEARN").value_or("");
-    const std::string name = environment(variable).value_or(learn_file_.empty() ? "auto" : "learn");
+    std::string ignored;
+    const bool guards = wanted_faults(&ignored).has_value();
+    // Among the survivors of a failure nothing is native, nor tried out.
+    const char* const usual = guards ? "classic" : "auto";
+    const std::string name = environment(variable).value_or(learn_file_.empty() ? usual : "learn");
+    if (guards && name == "learn") throw Error(ErrorCode::unsupported, "nothing is learned while CIRCOLL_FAULTS is on");
     if (!learn_file_.empty() && name != "learn") {
       warn("CIRCOLL_LEARN: nothing is learned, since CIRCOLL_POLICY is " + name);
       learn_file_.clear();
@@ -188,6 +194,11 @@ void State::agree() {
   text += "the native collectives are used";
   for (const std::string& line : agreement.lines) text += "\ncircoll:   " + line;
   warn(text);
+}
+
+void State::guard_calls() {
+  if (!alike_) return;
+  if (const std::string warning = begin_faults(); !warning.empty()) warn(warning);
 }
 
 std::string State::no_profile_because() const {

@@ -44,6 +44,8 @@ class State {
   /// Gives the calls that "auto" serves to the machine's profile, if rank 0 finds one. All ranks of MPI_COMM_WORLD call
   /// this in MPI_Init, and never later, when calls may be under way.
   void use_profile();
+  /// Begins to look after failures of ranks, if CIRCOLL_FAULTS wants it. Likewise, where MPI_Init ends.
+  void guard_calls();
   /// Hands what CIRCOLL_LEARN keeps from rank 0 to all. Likewise.
   void begin_learning();
 

@@ -52,6 +52,8 @@ class Engine {
   }
 
   [[nodiscard]] bool done() const { return remaining_ == 0; }
+  /// True if a step has been begun, in an execution that the engine has gone on with. It may have ended.
+  [[nodiscard]] bool has_begun(StepIndex step) const { return waiting_[step] == 0 || waiting_[step] == ended; }
 
  private:
   static constexpr std::uint32_t ended = ~std::uint32_t{0};

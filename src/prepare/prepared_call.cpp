@@ -27,7 +27,7 @@ PreparedCall::PreparedCall(const Signature& signature, std::uint64_t hash, const
   std::optional<Schedule> schedule;
   try {
     select(signature, most_tags);
-    if (native_reason_.empty()) schedule = make_schedule(signature.head);
+    if (native_reason_.empty()) schedule = make_schedule(signature.head, signature.head.rank);
   } catch (const Error& e) {
     // Needs depend on p, operator and parameters: equal on all ranks.
     if (e.code() != ErrorCode::unsupported) throw;
@@ -64,9 +64,9 @@ void PreparedCall::select(const Signature& signature, int most_tags) {
   }
 }
 
-Schedule PreparedCall::make_schedule(const SignatureHead& head) const {
+Schedule PreparedCall::make_schedule(const SignatureHead& head, Rank rank) const {
   Shape shape{.size = head.size,
-              .rank = head.rank,
+              .rank = rank,
               .root = is_rooted(head.collective) ? head.root : 0,
               .in_place = head.in_place,
               .params = selection_.params};
@@ -77,8 +77,28 @@ Schedule PreparedCall::make_schedule(const SignatureHead& head) const {
   if (head.on_arrival == Arrivals::kept || (head.on_arrival == Arrivals::of_node && nodes == nullptr)) return schedule;
   return combined_on_arrival(schedule, [&](Rank peer) {
     return head.on_arrival == Arrivals::all ||
-           (*nodes)[static_cast<std::size_t>(peer)] == (*nodes)[static_cast<std::size_t>(head.rank)];
+           (*nodes)[static_cast<std::size_t>(peer)] == (*nodes)[static_cast<std::size_t>(rank)];
   });
+}
+
+std::vector<Schedule> PreparedCall::schedules() const {
+  std::vector<Schedule> all;
+  for (Rank rank = 0; rank < signature_.head().size; ++rank) all.push_back(make_schedule(signature_.head(), rank));
+  return all;
+}
+
+bool PreparedCall::knows_all_blocks() const {
+  return has_plan_ && prologue_ == nullptr && !has_unknown_size(signature_.head().collective);
+}
+
+Plan PreparedCall::bind_instead(const Schedule& schedule) const {
+  require(knows_all_blocks(), "a schedule is bound instead of one whose blocks are all known");
+  const std::vector<Count>& counts = signature_.counts();
+  return bind(schedule,
+              counts.empty() ? Layout::uniform(schedule.user_blocks, schedule.segments, signature_.head().count)
+                             : Layout::irregular(counts, schedule.segments),
+              signature_.head().extent_bytes,
+              Displacements{.send = signature_.send_displs(), .recv = signature_.recv_displs()});
 }
 
 void PreparedCall::bind_to(const Signature& signature, const Schedule& schedule) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/plan.hpp"
@@ -50,13 +51,21 @@ class PreparedCall {
   /// Why the call is native; empty if it is served.
   [[nodiscard]] const std::string& native_reason() const { return native_reason_; }
 
+  /// The schedules of all ranks, of which the one of this rank is the plan's. Built anew. For a plan only.
+  [[nodiscard]] std::vector<Schedule> schedules() const;
+  /// Binds another schedule to the memory of the plan: its buffers are the same, and scratch buffers behind them. For a
+  /// plan that is no prologue, and where all blocks are known.
+  [[nodiscard]] Plan bind_instead(const Schedule& schedule) const;
+  /// True if every rank knows the sizes of all blocks.
+  [[nodiscard]] bool knows_all_blocks() const;
+
  protected:
   /// Bytes of everything.
   [[nodiscard]] std::size_t prepared_bytes() const;
 
  private:
   void select(const Signature& signature, int most_tags);
-  [[nodiscard]] Schedule make_schedule(const SignatureHead& head) const;
+  [[nodiscard]] Schedule make_schedule(const SignatureHead& head, Rank rank) const;
   void bind_to(const Signature& signature, const Schedule& schedule);
   [[nodiscard]] Layout layout_of(const Signature& signature, const Schedule& schedule) const;
 

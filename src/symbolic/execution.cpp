@@ -71,6 +71,17 @@ void Execution::lose(StepOfRank send) {
   finish(send);
 }
 
+void Execution::tear(Rank rank, StepIndex step) {
+  Memory& memory = memories_[static_cast<std::size_t>(rank)];
+  for (const Operand& written : operands_written(of(rank).steps[step])) {
+    enter(rank, written);
+    for (Walker w(of(rank), written); !w.done(); w.advance(w.left())) {
+      right_values_.assign(static_cast<std::size_t>(w.left()), undefined);
+      memory.store(w, right_values_);
+    }
+  }
+}
+
 void Execution::go(const Gate* gate, const std::vector<bool>& deaf) {
   while (!ready_.empty()) {
     const StepOfRank now = ready_.back();

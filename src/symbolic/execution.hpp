@@ -69,6 +69,8 @@ class Execution {
   }
   /// Ends a send that find_ready() has found. Its message arrives nowhere.
   void lose(StepOfRank send);
+  /// Leaves nothing where a step writes that has not ended.
+  void tear(Rank rank, StepIndex step);
 
   /// Tells somebody what happens from now on; nullptr: nobody.
   void observe(Observer* observer) { observer_ = observer; }

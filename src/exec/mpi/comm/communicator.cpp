@@ -176,7 +176,40 @@ Route CommState::route(Collective collective) const {
           .range = &range_,
           .offset = static_cast<int>(collective) * layout.blocking_stride(),
           .span = static_cast<std::uint32_t>(layout.most_tags()),
-          .neighbours = range_.neighbours()};
+          .neighbours = range_.neighbours(),
+          .interruption = interruption_};
+}
+
+std::unique_ptr<CommState> CommState::offer() const {
+  std::unique_ptr<CommState> state(new CommState);
+  state->user_comm_ = user_comm_;
+  state->carrier_ = carrier_;
+  state->range_.take(carrier_, TagLayout::context_units);
+  return state;
+}
+
+void CommState::settle_among(const CommState& all, const std::vector<int>& members, std::vector<int> tags) {
+  std::vector<int> in_world;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    in_world.push_back(all.world_rank(members[i]));
+    if (members[i] == all.rank_) rank_ = static_cast<Rank>(i);
+  }
+  size_ = static_cast<Rank>(members.size());
+  ranks_ = RankMap(std::move(in_world));
+  range_.set_agreed(std::move(tags));
+  placement_ = placement_in_world(*carrier_, ranks_, size_);
+  interruption_ = all.interruption_;
+  tags_ = Tags::open;
+  usable_ = true;
+}
+
+Route CommState::route_in(const CommState& all, const TagRange& range) {
+  return {.comm = range.comm(),
+          .ranks = &all.ranks_,
+          .range = &range,
+          .span = static_cast<std::uint32_t>(tag_layout().most_tags()),
+          .neighbours = range.neighbours(),
+          .interruption = all.interruption_};
 }
 
 std::uint64_t CommState::take_numbers(int units) {

@@ -26,8 +26,8 @@ namespace circoll::mpi {
 class Attachment {
  public:
   /// The places for attachments. A class that is attached says which is its own, as `slot`.
-  enum class Slot : std::uint8_t { calls, operations, learned };
-  static constexpr std::size_t slots = 3;
+  enum class Slot : std::uint8_t { calls, operations, learned, guard };
+  static constexpr std::size_t slots = 4;
 
   Attachment() = default;
   virtual ~Attachment() = default;
@@ -138,6 +138,29 @@ class CommState {
     return static_cast<T*>(attachments_[static_cast<std::size_t>(T::slot)].get());
   }
 
+  /// True if its messages go over the carrier of MPI_COMM_WORLD, whose ranks everybody knows.
+  [[nodiscard]] bool is_in_world() const { return carrier_ != nullptr && !owns_carrier_; }
+  /// The rank in MPI_COMM_WORLD of a rank of this communicator, if it is in it.
+  [[nodiscard]] int world_rank(Rank rank) const { return ranks_(rank); }
+  /// A number that all ranks have for it, once it is open, and no other communicator at the same time.
+  [[nodiscard]] std::uint64_t common_number() const {
+    return static_cast<std::uint64_t>(world_rank(0)) << 32U | static_cast<std::uint32_t>(range_.of(0));
+  }
+  /// Has blocking calls interrupted. The object lives as long as this one.
+  void let_interrupt(const Interruption* interruption) { interruption_ = interruption; }
+  [[nodiscard]] bool can_be_interrupted() const { return interruption_ != nullptr; }
+
+  /// A state for some ranks of this one, without a communicator of MPI's; one that is in the world. It takes tags for
+  /// messages to this rank, which the others must be told: offered_tag(). settle_among() makes it complete.
+  [[nodiscard]] std::unique_ptr<CommState> offer() const;
+  [[nodiscard]] int offered_tag() const { return range_.own(); }
+  /// `members` are ranks of `all`, in ascending order, this one among them, `tags` what they have offered.
+  void settle_among(const CommState& all, const std::vector<int>& members, std::vector<int> tags);
+  /// The way of the messages of a schedule for the ranks of `all` with tags that their ranks have offered.
+  [[nodiscard]] static Route route_in(const CommState& all, const TagRange& range);
+  /// Takes tags that nobody else uses. -1 if there are none.
+  void take_tags(TagRange* range) const { range->take(carrier_, TagLayout::context_units); }
+
   /// Calls the error handler of the user's communicator, or of MPI_COMM_WORLD if that has been freed.
   void call_errhandler(int error) const { PMPI_Comm_call_errhandler(user_comm_, error); }
 
@@ -172,6 +195,7 @@ class CommState {
   RankMap ranks_;  ///< in the carrier
   TagRange range_;
   Placement placement_{};
+  const Interruption* interruption_ = nullptr;
   std::uint64_t next_number_ = 0;
   SpinLock opening_lock_;                  // of the agreement on tags
   SpinLock unfinished_lock_;               // of the next, which seldom grows

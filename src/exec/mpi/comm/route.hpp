@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "exec/mpi/comm/interruption.hpp"
 #include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/comm/tag_range.hpp"
 #include "exec/mpi/comm/world_ranks.hpp"
@@ -22,6 +23,7 @@ struct Route {
   std::uint32_t span = 1;
   /// The ranks of `comm` that are reached by memory; nullptr if there are none.
   const Neighbours* neighbours = nullptr;
+  const Interruption* interruption = nullptr;  ///< of blocking calls; nullptr: none
 
   /// The number of the channel that serves a peer: 0 is MPI, 1 is the memory of the node.
   [[nodiscard]] std::size_t channel_of(Rank peer) const {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "exec/mpi/comm/carrier.hpp"
@@ -34,6 +35,11 @@ class TagRange {
 
   /// Instead of an agreement, where all ranks are known to have taken the same.
   void set_agreed() { agreed_ = true; }
+  /// Likewise, where the tags of all ranks have been learned in some other way.
+  void set_agreed(std::vector<int> all) {
+    others_ = std::move(all);
+    agreed_ = true;
+  }
 
   /// After the agreement: whether all ranks have a range.
   [[nodiscard]] bool agreed() const { return agreed_; }

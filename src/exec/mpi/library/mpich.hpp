@@ -71,6 +71,11 @@ inline constexpr bool shares_data_memory = false;
 [[nodiscard]] inline void* allocate_shared_data(std::size_t /*bytes*/) { return nullptr; }
 inline void free_shared_data(void* /*data*/) {}
 
+/// The setting, in the environment of ranks, by which the launcher lets survivors of a failure live on; nullptr: there is
+/// none. Hydra has an option, -disable-auto-cleanup, which ranks do not see.
+inline constexpr const char* lets_survivors_live = nullptr;
+inline constexpr const char* how_survivors_live = "";
+
 // How the launcher hands an environment variable on to all ranks.
 inline constexpr std::string_view hands_on_first = "mpiexec -genvlist ";  ///< before the first name
 inline constexpr std::string_view hands_on_next = ",";                    ///< before each one more

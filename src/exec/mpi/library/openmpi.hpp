@@ -82,6 +82,11 @@ inline constexpr bool shares_data_memory = false;
 [[nodiscard]] inline void* allocate_shared_data(std::size_t /*bytes*/) { return nullptr; }
 inline void free_shared_data(void* /*data*/) {}
 
+/// The setting, in the environment of ranks, by which the launcher lets survivors of a failure live on; nullptr: there is
+/// none.
+inline constexpr const char* lets_survivors_live = "OMPI_MCA_orte_enable_recovery";
+inline constexpr const char* how_survivors_live = "mpirun --enable-recovery does not";
+
 // How the launcher hands an environment variable on to all ranks.
 inline constexpr std::string_view hands_on_first = "mpirun -x ";  ///< before the first name
 inline constexpr std::string_view hands_on_next = " -x ";         ///< before each one more

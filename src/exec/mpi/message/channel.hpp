@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "circoll/plan.hpp"
 #include "exec/mpi/call/elements.hpp"
@@ -24,6 +26,14 @@ struct Binding {
     return base[static_cast<std::size_t>(area)] + offset_bytes;
   }
 };
+
+/// The point where an execution was halted.
+struct Halt {
+  std::vector<bool> ended{};  ///< steps
+  std::vector<bool> torn{};   ///< steps that have not ended, and may have written a part
+};
+/// True for a rank of the route's communicator that will send nothing any more.
+using IsDead = std::function<bool(int rank)>;
 
 /// One kind of transport in one execution of a plan. MPI's point-to-point messages are one (mpi_channel.hpp). The
 /// channel that serves a peer is fixed per communicator (Route::channel_of), the same at both ends. After an error
@@ -47,6 +57,8 @@ class Channel {
   [[nodiscard]] virtual int truncation() const = 0;
   /// Gives up messages that are under way. Receives have ended when it returns, unless that cannot be had.
   virtual void abandon() noexcept = 0;
+  /// abandon(), with what became of the messages under way: they have not ended.
+  virtual void halt(Halt& halt, const IsDead& is_dead) = 0;
   /// Asks whether the peers of messages that are under way still exist; an error if one does not. Seldom called.
   virtual void look_for_peers() {}
 };

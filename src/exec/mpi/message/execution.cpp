@@ -128,16 +128,19 @@ bool Execution::advance(bool inside_mpi) {
 }
 
 int Execution::wait() {
+  const Interruption* const news = binding_->route.interruption;
   if (way_ == Way::straight) {
     const bool yields = binding_->route.neighbours->crowded();
     const Straight::Patience patience = yields ? crowded_patience : alone_patience;
     while (!go_straight(patience)) {
+      if (news != nullptr && news->there()) return interrupted;
       if (yields) sched_yield();
     }
   }
   if (way_ == Way::ended) return error_;
   std::uint64_t idle = 0;
   while (!advance(library::waits_inside_mpi)) {
+    if (news != nullptr && news->there()) return interrupted;
     idle = news_ ? 0 : idle + 1;
     if (idle > 0) wait_a_little(idle);
   }
@@ -178,6 +181,18 @@ bool Execution::begin(StepIndex step) {
   }
   const std::size_t channel = binding_->route.channel_of(s.peer);
   return channel == 0 ? mpi_.begin(step) : others_[channel - 1]->begin(step);
+}
+
+Halt Execution::halt(const IsDead& is_dead) {
+  const std::size_t steps = plan_->steps.size();
+  Halt halt{.ended = std::vector<bool>(steps, way_ == Way::ended), .torn = std::vector<bool>(steps, false)};
+  if (way_ == Way::straight) straight_.for_each_ended([&](StepIndex step) { halt.ended[step] = true; });
+  if (way_ == Way::engine) {
+    for (StepIndex step = 0; step < steps; ++step) halt.ended[step] = engine_.has_begun(step);
+    mpi_.halt(halt, is_dead);
+    for (const auto& channel : others_) channel->halt(halt, is_dead);
+  }
+  return halt;
 }
 
 void Execution::abandon() noexcept {

@@ -32,8 +32,11 @@ class Execution {
   /// Asks the channels once for news and goes on with what waited for it. True if the execution is over: everything
   /// done, or an error.
   bool progress() { return advance(false); }
-  /// progress() until it is over. Returns an MPI error code.
+  /// progress() until it is over. Returns an MPI error code, or `interrupted`: it may be waited for again, or halted.
   int wait();
+  /// Ends an execution that was interrupted, once nothing is written any more, and says how far it came. A process that
+  /// is dead is not waited for. Allocates.
+  [[nodiscard]] Halt halt(const IsDead& is_dead);
   /// The MPI error code of the first failure, or of a message that was longer than expected.
   [[nodiscard]] int error() const;
   /// After an error: whether all messages have been sent and received nevertheless.

@@ -18,6 +18,7 @@ bool is_truncation(int error) {
 /// A cancelled receive ends whatever other processes do, as MPI promises. A message that has been matched may still
 /// have to arrive. Nobody waits forever for a process that has died.
 constexpr double patience_s = 0.5;
+constexpr double patience_with_dead_s = 0.005;
 
 /// MPI_Waitsome for one. SMPI's own asks by MPI_Test, which takes simulated time.
 int wait_for_one(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
@@ -124,7 +125,7 @@ void MpiChannel::fail(int error) {
   if (error_ == MPI_SUCCESS) error_ = error;
 }
 
-void MpiChannel::abandon() noexcept {
+void MpiChannel::give_up(Halt* halt, const IsDead* is_dead) {
   // The program gets its receive buffer back: nothing may write there any more. Sends only read, and
   // cannot be cancelled.
   const auto active = static_cast<std::size_t>(active_);
@@ -133,13 +134,21 @@ void MpiChannel::abandon() noexcept {
   }
   const double begin_s = PMPI_Wtime();
   for (std::size_t i = 0; i < active; ++i) {
+    if (halt != nullptr) halt->ended[steps_[i]] = false;
     if (!is_receive(i)) continue;
+    const StepIndex step = steps_[i];
+    const bool dead = is_dead != nullptr && (*is_dead)(binding_->route.rank(plan_->steps[step].peer));
+    int cancelled = 0;
     while (requests_[i] != MPI_REQUEST_NULL) {
       int completed = 0;
-      if (PMPI_Test(&requests_[i], &completed, MPI_STATUS_IGNORE) != MPI_SUCCESS) requests_[i] = MPI_REQUEST_NULL;
-      if (completed == 0 && PMPI_Wtime() - begin_s > patience_s) break;
+      MPI_Status status;
+      if (PMPI_Test(&requests_[i], &completed, &status) != MPI_SUCCESS) requests_[i] = MPI_REQUEST_NULL;
+      if (completed != 0) PMPI_Test_cancelled(&status, &cancelled);
+      if (completed == 0 && PMPI_Wtime() - begin_s > (dead ? patience_with_dead_s : patience_s)) break;
       if (completed == 0) sched_yield();
     }
+    // What goes through staging memory has not been unpacked.
+    if (halt != nullptr) halt->torn[step] = cancelled == 0 && (*messages_)[step].staging_bytes < 0;
   }
 }
 

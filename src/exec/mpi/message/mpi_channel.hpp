@@ -25,7 +25,8 @@ class MpiChannel final : public Channel {
   [[nodiscard]] std::span<const StepIndex> wait();
   [[nodiscard]] int error() const override { return error_; }
   [[nodiscard]] int truncation() const override { return truncation_; }
-  void abandon() noexcept override;
+  void abandon() noexcept override { give_up(nullptr, nullptr); }
+  void halt(Halt& halt, const IsDead& is_dead) override { give_up(&halt, &is_dead); }
   /// After an error: the messages that were given up and are not complete. MPI may still use the memory of the
   /// execution for them. Allocates.
   [[nodiscard]] std::vector<MPI_Request> take_abandoned();
@@ -36,6 +37,7 @@ class MpiChannel final : public Channel {
   using Completion = int (*)(int, MPI_Request*, int*, int*, MPI_Status*);
   [[nodiscard]] std::span<const StepIndex> poll_by(Completion some);
   [[nodiscard]] int first_error(int completed);
+  void give_up(Halt* halt, const IsDead* is_dead);
   [[nodiscard]] std::span<const StepIndex> collect(std::size_t completed);
   void fail(int error);
   [[nodiscard]] bool is_receive(std::size_t request) const {

@@ -19,6 +19,7 @@ void NodeChannel::start(const Binding& binding) {
   binding_ = &binding;
   error_ = truncation_ = MPI_SUCCESS;
   active_ = receiving_ = 0;
+  lost_.clear();
   const Route& route = binding.route;
   if (route.neighbours != nullptr && (route.range->id() != range_ || route.span != span_)) find_ends();
 }
@@ -80,6 +81,10 @@ bool NodeChannel::begin(StepIndex step) {
   transfer.peer = other.peer;
   (sent ? transfer.out.key : transfer.in.key) = key;
   const bool is_over = sent ? send(transfer, s) : receive(transfer, s);
+  if (is_over && is_lost(transfer)) {
+    lost_.push_back(step);
+    return false;
+  }
   if (is_over) {
     end(transfer);
   } else {
@@ -182,8 +187,12 @@ std::span<const StepIndex> NodeChannel::poll() {
       ++i;
       continue;
     }
-    completed_[ended++] = transfer.step;
-    end(transfer);
+    if (is_lost(transfer)) {
+      lost_.push_back(transfer.step);
+    } else {
+      completed_[ended++] = transfer.step;
+      end(transfer);
+    }
     if (!is_send(transfer)) --receiving_;
     std::swap(transfers_[i], transfers_[--active_]);
   }
@@ -204,7 +213,21 @@ void NodeChannel::abandon() noexcept {
   }
 }
 
+void NodeChannel::halt(Halt& halt, const IsDead& /*is_dead*/) {
+  for (const StepIndex step : lost_) {
+    halt.ended[step] = false;
+    halt.torn[step] = true;
+  }
+  for (std::size_t i = 0; i < active_; ++i) {
+    halt.ended[transfers_[i]->step] = false;
+    halt.torn[transfers_[i]->step] = !is_send(*transfers_[i]);
+  }
+  abandon();
+}
+
 void NodeChannel::look_for_peers() {
+  // Whoever interrupts the call knows better.
+  if (binding_->route.interruption != nullptr) return;
   for (std::size_t i = 0; i < active_; ++i) {
     if (!node::is_alive(transfers_[i]->peer->address)) fail(MPI_ERR_OTHER);
   }

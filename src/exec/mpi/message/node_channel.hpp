@@ -33,6 +33,7 @@ class NodeChannel final : public Channel {
   [[nodiscard]] int error() const override { return error_; }
   [[nodiscard]] int truncation() const override { return truncation_; }
   void abandon() noexcept override;
+  void halt(Halt& halt, const IsDead& is_dead) override;
   void look_for_peers() override;
 
  private:
@@ -77,6 +78,10 @@ class NodeChannel final : public Channel {
     return is_send(transfer) ? transfer.out.over : transfer.in.over;
   }
   void end(Transfer& transfer);
+  /// True if a message is over as its sender has ended, in a call that is going to be interrupted for that reason.
+  [[nodiscard]] bool is_lost(const Transfer& transfer) const {
+    return !is_send(transfer) && transfer.in.reason != node::Reason::none && binding_->route.interruption != nullptr;
+  }
   void unpack(Transfer& transfer, const PlanStep& step);
   /// True if a message is combined where it is found.
   [[nodiscard]] bool combines(const PlanStep& step) const {
@@ -101,6 +106,7 @@ class NodeChannel final : public Channel {
   std::size_t active_ = 0;
   std::size_t receiving_ = 0;  ///< of them
   std::vector<StepIndex> completed_;
+  std::vector<StepIndex> lost_;  ///< receives from processes that have ended, in a call that can be interrupted
   std::vector<std::span<const std::byte>> from_;  ///< of all pieces of the plan, if some message has several
   std::vector<std::span<std::byte>> into_;
 };

@@ -54,7 +54,9 @@ Signature Operation::placed(Signature signature) const {
   signature.head.cores = state_.placement().cores;
   signature.head.nodes = state_.placement().nodes;
   signature.head.labels = state_.placement().labels.get();
-  if (is_reducing(signature.head.collective) && state_.has_neighbours() && PartCombiner::suits(user_.elements()))
+  // A reduction of parts as they come leaves nothing whole if it is interrupted.
+  if (is_reducing(signature.head.collective) && state_.has_neighbours() && !state_.can_be_interrupted() &&
+      PartCombiner::suits(user_.elements()))
     signature.head.on_arrival = prepare::Arrivals::of_node;
   return signature;
 }
@@ -132,14 +134,18 @@ void Operation::fail(int error) noexcept {
   end(error);
 }
 
-/// Spoils the tags of an operation that was given up, whose messages may be left behind. MPI may still read the memory
-/// that they are in.
-void Operation::spoil() noexcept {
+void Operation::spoil_tags() noexcept {
   if (order_ == Order::reserved) {
     reserved_.spoil();
   } else {
     state_.spoil_tags();
   }
+}
+
+/// Spoils the tags of an operation that was given up, whose messages may be left behind. MPI may still read the memory
+/// that they are in.
+void Operation::spoil() noexcept {
+  spoil_tags();
   if (execution_ == nullptr) return;
   try {
     std::vector<MPI_Request> left = execution_->take_abandoned();
@@ -209,7 +215,7 @@ void Operation::divide_memory() {
   division_.lasting = prologue_ == nullptr;
 }
 
-void Operation::start_data() {
+bool Operation::bind_data() {
   if (!plan_->has_plan()) throw Error(ErrorCode::internal, "the counts can be exchanged, but not the data");
   counts_known_ = true;
   if (!division_.lasting) divide_memory();
@@ -222,11 +228,12 @@ void Operation::start_data() {
                    reinterpret_cast<char*>(base) - binding_.elements.info.true_lb_bytes};
   phase_ = Phase::data;
   error_ = user_.before(base + division_.send, recv_staging_);
-  if (error_ != MPI_SUCCESS) {
-    end(error_);
-    return;
-  }
-  execute(*plan_);
+  if (error_ != MPI_SUCCESS) end(error_);
+  return error_ == MPI_SUCCESS;
+}
+
+void Operation::start_data() {
+  if (bind_data()) execute(*plan_);
 }
 
 /// A blocking call has the same tags always. With execution and memory kept nothing else is new.
@@ -237,6 +244,7 @@ int Operation::run_again() {
   phase_ = Phase::data;
   execution_->start(binding_);
   if (const int rc = execution_->wait(); rc != MPI_SUCCESS) [[unlikely]] {
+    if (rc == interrupted) return rc;
     end(rc, execution_->complete());
   }
   phase_ = Phase::idle;
@@ -246,6 +254,7 @@ int Operation::run_again() {
 int Operation::run_anew() {
   start();
   const int error = wait();
+  if (error == interrupted) return error;
   lasting_ = error == MPI_SUCCESS && repeatable_ && division_.lasting && order_ == Order::blocking && user_.direct() &&
              memory_.keeps(static_cast<std::size_t>(division_.bytes));
   return error;
@@ -276,16 +285,41 @@ bool Operation::progress() {
 
 int Operation::wait() {
   if (phase_ == Phase::prologue) {
-    execution_->wait();
+    if (execution_->wait() == interrupted) return interrupted;
     if (end_prologue()) {
       find_data_plan(true);
       start_data();
     }
   }
   if (phase_ == Phase::data) {
-    execution_->wait();
+    if (execution_->wait() == interrupted) return interrupted;
     end_data();
   }
+  return error_;
+}
+
+Halt Operation::halt(const IsDead& is_dead) {
+  Halt halt = execution_->halt(is_dead);
+  left_ = execution_->take_abandoned();
+  if (phase_ != Phase::data) halt = {};
+  spoil_tags();
+  lasting_ = false;
+  return halt;
+}
+
+Halt Operation::halt_before_start() {
+  error_ = MPI_SUCCESS;
+  lasting_ = false;
+  if (has_prologue() || !bind_data()) return {};
+  const std::vector<bool> none(plan_->plan().steps.size(), false);
+  return {.ended = none, .torn = none};
+}
+
+int Operation::end_halted(bool has_result) {
+  phase_ = Phase::idle;
+  error_ = has_result ? user_.after(recv_staging_, binding_.elements) : MPI_ERR_OTHER;
+  if (!left_.empty()) abandoned().add(std::move(left_), memory_.detach());
+  left_.clear();
   return error_;
 }
 

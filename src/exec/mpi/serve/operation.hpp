@@ -79,13 +79,26 @@ class Operation {
   /// Asks MPI once for news. True if the operation is over. Does not wait for other threads either.
   /// Throws as prepare().
   [[nodiscard]] bool progress();
-  /// Until it is over. Returns an MPI error code.
+  /// Until it is over. Returns an MPI error code, or `interrupted`: it may be waited for again, or halted.
   int wait();
   /// start() and wait() of a call that may have been made before.
   int run() { return lasting_ && state_.usable() ? run_again() : run_anew(); }
   [[nodiscard]] int error() const { return error_; }
   /// Ends it with an error, after an exception.
   void fail(int error) noexcept;
+
+  /// Stops an operation that was interrupted: nothing is written any more, and its tags are not used again. Says how
+  /// far the data came; nothing if counts were still being exchanged. Then end_halted() is due.
+  [[nodiscard]] Halt halt(const IsDead& is_dead);
+  /// Instead of start(): the memory is made ready, and nothing begins, as if it had been halted at once.
+  [[nodiscard]] Halt halt_before_start();
+  /// The memory of the halted data.
+  [[nodiscard]] const Binding& binding() const { return binding_; }
+  [[nodiscard]] MPI_Datatype wire_type() const { return user_.wire_type(); }
+  [[nodiscard]] const CallerBuffers& user() const { return user_; }
+  /// Ends a halted operation. With a result, which some other schedule has put where its own would have, the caller gets
+  /// it. Returns an MPI error code.
+  int end_halted(bool has_result);
 
  private:
   enum class Phase : std::uint8_t { idle, prologue, between, data };
@@ -96,9 +109,12 @@ class Operation {
   [[nodiscard]] Signature data_signature() const;
   [[nodiscard]] Signature placed(Signature signature) const;
   void spoil() noexcept;
+  void spoil_tags() noexcept;
   bool find_data_plan(bool wait);
   void start_prologue();
   void start_data();
+  /// Makes memory and buffers ready. Returns false if the operation is over, with an error.
+  [[nodiscard]] bool bind_data();
   int run_anew();
   int run_again();
   void divide_memory();
@@ -134,6 +150,7 @@ class Operation {
   std::uint64_t number_ = 0;
   TagRange reserved_;
   Phase phase_ = Phase::idle;
+  std::vector<MPI_Request> left_{};  ///< by halt(): MPI may still use the memory
   int error_ = MPI_SUCCESS;
   BoundPlan* executing_ = nullptr;  ///< whose `execution_` is, which is kept for the next start
   std::unique_ptr<Execution> execution_{};

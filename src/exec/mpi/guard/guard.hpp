@@ -1,0 +1,99 @@
+// The guard of a process: it watches the other processes, and knows the communicators whose calls survive failures.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/mpi/guard/ward.hpp"
+
+namespace circoll::mpi {
+
+/// The treatment of a failure.
+enum class FaultMode : std::uint8_t {
+  report,  ///< a call that it hits returns an error, on all survivors
+  finish,  ///< survivors end the call from what they hold, or make it again
+};
+
+/// Counts of what became of calls that failures hit.
+struct FaultCounts {
+  std::uint64_t committed = 0;  ///< every result was whole already
+  std::uint64_t full = 0;       ///< repaired, with the contributions of all
+  std::uint64_t surv = 0;       ///< repaired, with those of the survivors
+  std::uint64_t restarted = 0;  ///< made again by the survivors
+  std::uint64_t refused = 0;    ///< an error
+  double longest_s = 0;         ///< from the news of a failure to the result
+};
+
+/// Part of the executor's global state (HACKING.md).
+class Guard {
+ public:
+  /// The guard of this process; nullptr if failures end the job, as without it.
+  [[nodiscard]] static Guard* known() { return instance().load(std::memory_order_acquire); }
+  /// Makes it. Collective over MPI_COMM_WORLD, when nothing else is under way, after share_world(). Returns why there is
+  /// none, alike on all ranks; empty if there is one.
+  [[nodiscard]] static std::string begin(FaultMode mode);
+
+  [[nodiscard]] FaultMode mode() const { return mode_; }
+  [[nodiscard]] watch::Mesh& mesh() { return mesh_; }
+  /// MPI's error code of a call that a failure has hit.
+  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] int rank() const { return rank_; }
+
+  void add(const std::shared_ptr<Ward>& ward);
+  void remove(const Ward& ward);
+
+  void count(const std::function<void(FaultCounts&)>& change);
+  [[nodiscard]] FaultCounts counts() const;
+  /// The processes of MPI_COMM_WORLD that have failed.
+  [[nodiscard]] std::vector<int> failed() const;
+
+  /// The time in which a thread is inside of something that never ends if a process fails. If one does, the job is
+  /// ended some time later, with a message.
+  class Unguarded {
+   public:
+    Unguarded(Guard& guard, const char* what) : guard_(guard) { guard_.unguarded_.store(what); }
+    ~Unguarded() {
+      ++guard_.unguarded_ended_;
+      guard_.unguarded_.store(nullptr);
+    }
+    Unguarded(const Unguarded&) = delete;
+    Unguarded& operator=(const Unguarded&) = delete;
+
+   private:
+    Guard& guard_;
+  };
+
+ private:
+  Guard(FaultMode mode, int rank, int size);
+  static std::atomic<Guard*>& instance();
+  void heard(int from, std::span<const std::byte> message);
+  void look_at_unguarded();
+
+  FaultMode mode_;
+  int rank_;
+  int size_;
+  int error_ = MPI_ERR_OTHER;
+  mutable std::mutex mutex_;  // of the next four
+  std::map<std::uint64_t, std::shared_ptr<Ward>> wards_;
+  std::map<std::uint64_t, int> closed_;  ///< this process's ranks in communicators that have been freed here
+  std::map<std::uint64_t, std::vector<std::pair<int, watch::Statement>>> early_;  ///< of communicators not yet known
+  FaultCounts counts_;
+  std::atomic<const char*> unguarded_{nullptr};
+  std::atomic<std::uint64_t> unguarded_ended_{0};
+  // Of the watching thread.
+  std::uint64_t stuck_in_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> stuck_since_;
+  watch::Mesh mesh_;  // the last: its thread uses all of the above
+};
+
+}  // namespace circoll::mpi

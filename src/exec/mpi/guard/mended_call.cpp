@@ -1,0 +1,48 @@
+#include "exec/mpi/guard/mended_call.hpp"
+
+#include <cstring>
+#include <memory>
+
+#include "exec/mpi/message/abandoned.hpp"
+#include "exec/mpi/message/execution.hpp"
+
+namespace circoll::mpi {
+
+int execute_repair(const Operation& operation, const Schedule& schedule, const Route& route, bool halted,
+                   const std::function<bool()>& give_up, const IsDead& is_dead) {
+  const BoundPlan& before = *operation.plan();
+  const Plan plan = before.bind_instead(schedule);
+  Binding binding = operation.binding();
+  const TypeInfo& info = binding.elements.info;
+  const MessageTable messages(plan, operation.wire_type(), info);
+  constexpr Count alignment = ArenaPool::alignment;
+  const Count scratch = (plan.scratch_bytes + alignment - 1) / alignment * alignment;
+  const Count staging = (messages.staging_bytes() + alignment - 1) / alignment * alignment;
+  const bool user_operator = is_reducing(schedule.collective) && binding.elements.kernel == nullptr;
+  Arena memory(arenas());
+  std::byte* const base = memory.acquire(
+      static_cast<std::size_t>(scratch + staging + (user_operator ? Elements::temp_bytes_for(info) : 0)));
+  const auto area = static_cast<std::size_t>(Area::scratch);
+  if (halted && before.plan().scratch_bytes > 0) {
+    std::memcpy(base, binding.base[area] + info.true_lb_bytes, static_cast<std::size_t>(before.plan().scratch_bytes));
+  }
+  binding.base[area] = reinterpret_cast<char*>(base) - info.true_lb_bytes;
+  binding.staging = base + scratch;
+  binding.elements.temp = base + scratch + staging;
+  binding.route = route;
+  Execution execution(plan, messages);
+  execution.start(binding);
+  int rc = execution.wait();
+  while (rc == interrupted && !give_up()) rc = execution.wait();
+  if (rc == MPI_SUCCESS) return rc;
+  if (rc == interrupted) {
+    (void)execution.halt(is_dead);
+  } else {
+    execution.abandon();
+  }
+  if (std::vector<MPI_Request> left = execution.take_abandoned(); !left.empty())
+    abandoned().add(std::move(left), memory.detach());
+  return rc;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,267 @@
+// From an interrupted call to its end: the agreement of the survivors, and what follows from it.
+#include <sched.h>
+
+#include <algorithm>
+
+#include "circoll/algorithm.hpp"
+#include "circoll/error.hpp"
+#include "exec/mpi/guard/guarded_comm.hpp"
+#include "exec/mpi/guard/mended_call.hpp"
+#include "exec/mpi/message/abandoned.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+using watch::Stage;
+using watch::Statement;
+using watch::Verdict;
+using Statements = std::vector<std::optional<Statement>>;
+
+/// Steps that write into scratch memory, which is gone once a call has its result.
+std::vector<bool> writes_scratch(const Schedule& schedule) {
+  std::vector<bool> writes(schedule.steps.size(), false);
+  for (StepIndex i = 0; i < schedule.steps.size(); ++i) {
+    for (const Operand& written : operands_written(schedule.steps[i])) {
+      for (const Range& range : schedule.operand(written)) writes[i] = writes[i] || range.buffer >= first_scratch_buffer;
+    }
+  }
+  return writes;
+}
+
+bool any_but_sends(const Plan& plan, const std::vector<bool>& steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i] && plan.steps[i].kind != StepKind::send) return true;
+  }
+  return false;
+}
+
+/// True if a repair keeps the order of ranks where that matters, and gives all survivors the same bits.
+bool suits(const Repair& repair, const Call& call) {
+  if (!is_reducing(call.collective)) return true;
+  int commutes = 0;
+  PMPI_Op_commutative(call.op, &commutes);
+  return (commutes != 0 || repair.guarantees.rank_order) && repair.guarantees.same_bits;
+}
+
+}  // namespace
+
+/// How far this rank has come. Halts what is under way.
+Statement GuardedComm::state_progress(Try& attempt) {
+  const IsDead is_dead = [this](int rank) { return guard_->mesh().has_ended(rank); };
+  Statement own{.communicator = ward_->communicator(),
+                .rank = ward_->rank(),
+                .call = ward_->made() + 1,
+                .stage = attempt.stage,
+                .in_place = attempt.call.sendbuf == MPI_IN_PLACE};
+  Operation* const operation = attempt.operation;
+  const bool repairable = !attempt.spoiled && failed_.empty() && state_->size() <= FaultAnalysis::most_ranks &&
+                          attempt.call.collective != Collective::barrier && operation->plan()->knows_all_blocks();
+  bool begun = true;
+  if (attempt.stage == Stage::data && !attempt.spoiled) {
+    const Halt halt = attempt.fresh ? operation->halt_before_start() : operation->halt(is_dead);
+    attempt.halted = true;
+    begun = !attempt.fresh && (halt.ended.empty() || any_but_sends(operation->plan()->plan(), halt.ended) ||
+                               any_but_sends(operation->plan()->plan(), halt.torn));
+    if (repairable && !halt.ended.empty()) {
+      own.ended = halt.ended;
+      own.torn = halt.torn;
+    }
+  } else if (attempt.stage == Stage::committing) {
+    if (barrier_ != nullptr) {
+      (void)barrier_->halt(is_dead);
+      (void)barrier_->end_halted(false);
+    }
+    if (repairable && operation->user().direct()) {
+      const Schedule schedule = operation->plan()->schedules()[static_cast<std::size_t>(state_->rank())];
+      own.ended.assign(schedule.steps.size(), true);
+      own.torn = writes_scratch(schedule);
+    }
+  }
+  barrier_.reset();
+  attempt.overwritten = attempt.overwritten || (own.in_place && begun);
+  attempt.spoiled = attempt.spoiled || own.ended.empty();
+  own.spoiled = attempt.spoiled;
+  own.overwritten = attempt.overwritten;
+  return own;
+}
+
+void GuardedComm::make_offer() {
+  offered_ = state_->offer();
+  repair_tags_ = std::make_unique<TagRange>();
+  state_->take_tags(repair_tags_.get());
+}
+
+Verdict GuardedComm::agree(Statement& own) {
+  own.failed = ward_->failed();
+  ward_->tell(own);
+  while (true) {
+    if (interruption_.there()) {
+      interruption_.seen = interruption_.ends->load();
+      if (const watch::RankSet failed = ward_->failed(); failed != own.failed) {
+        own.failed = failed;
+        ward_->tell(own);
+      }
+    }
+    if (const Verdict verdict = ward_->judge(own); verdict != Verdict::wait) return verdict;
+    // Others may still be taking messages of ours.
+    int found = 0;
+    (void)PMPI_Iprobe(MPI_ANY_SOURCE, 0, shared_world()->comm(), &found, MPI_STATUS_IGNORE);
+    sched_yield();
+  }
+}
+
+void GuardedComm::go_on_without(const Statement& own, const Statements& all) {
+  failed_ = own.failed;
+  acknowledged_ = false;
+  const int size = static_cast<int>(state_->size());
+  std::vector<int> for_repair(static_cast<std::size_t>(size), -1);
+  std::vector<int> for_survivors;
+  for (const int member : failed_.others(size)) {
+    const auto& tags = member == own.rank ? own.tags : all[static_cast<std::size_t>(member)]->tags;
+    for_repair[static_cast<std::size_t>(member)] = tags[0];
+    for_survivors.push_back(tags[1]);
+  }
+  if (survivors_ != nullptr) survivors_->spoil_tags();
+  survivors_ = std::move(offered_);
+  survivors_->settle_among(*state_, failed_.others(size), std::move(for_survivors));
+  repair_tags_->set_agreed(std::move(for_repair));
+}
+
+std::optional<Repair> GuardedComm::find_repair(const Try& attempt, const Statement& own, const Statements& all) {
+  const int size = static_cast<int>(state_->size());
+  Progress ended(static_cast<std::size_t>(size));
+  Progress torn(static_cast<std::size_t>(size));
+  for (const int member : own.failed.others(size)) {
+    const auto r = static_cast<std::size_t>(member);
+    const Statement& statement = member == own.rank ? own : *all[r];
+    if (statement.spoiled || statement.in_place != own.in_place) return std::nullopt;
+    ended[r] = statement.ended;
+    torn[r] = statement.torn;
+  }
+  const BoundPlan& plan = *attempt.operation->plan();
+  const Selection& selection = plan.selection();
+  std::vector<Rank> failed;
+  for (const int rank : own.failed.members(size)) failed.push_back(rank);
+  try {
+    const bool idempotent =
+        needs_of(*selection.algorithm, attempt.call.collective, selection.params).idempotent;
+    Repair repair = plan_repair(plan.schedules(), idempotent, ended, torn, failed);
+    if (repair.goal == FailureClass::none || !suits(repair, attempt.call)) return std::nullopt;
+    return repair;
+  } catch (const Error&) {
+    return std::nullopt;  // on all survivors
+  }
+}
+
+int GuardedComm::mend(Try& attempt, const Repair& repair) {
+  attempt.result = repair.goal == FailureClass::full ? LastResult::full : LastResult::survivors;
+  const Schedule& schedule = repair.ranks[static_cast<std::size_t>(state_->rank())];
+  const int rc = execute_repair(
+      *attempt.operation, schedule, CommState::route_in(*state_, *repair_tags_), attempt.halted,
+      [this] { return concerned(); }, [this](int rank) { return guard_->mesh().has_ended(rank); });
+  if (rc == MPI_SUCCESS && attempt.halted) {
+    attempt.halted = false;
+    return attempt.operation->end_halted(true);
+  }
+  return rc;
+}
+
+/// Forgets the operation of an attempt.
+void GuardedComm::drop(Try& attempt) {
+  if (attempt.halted) (void)attempt.operation->end_halted(false);
+  attempt.halted = false;
+  attempt.operation = nullptr;
+  attempt.own.reset();
+}
+
+int GuardedComm::restart(Try& attempt) {
+  attempt.result = LastResult::survivors;
+  const Call& call = attempt.call;
+  attempt.meant.emplace(call, failed_.others(static_cast<int>(state_->size())), static_cast<int>(state_->rank()));
+  if (!attempt.meant->refused().empty()) {
+    reason_ = attempt.meant->refused();
+    return guard_->error();
+  }
+  if (attempt.meant->nothing()) return MPI_SUCCESS;
+  const Call& meant = attempt.meant->call();
+  if (const int rc = find_operation(attempt, *survivors_, meant, choice_for(meant.collective, attempt.choice)); rc != MPI_SUCCESS) return rc;
+  if (attempt.operation == nullptr) return guard_->error();
+  return run(*attempt.operation);
+}
+
+Outcome GuardedComm::recover(Try& attempt) {
+  const double begin_s = PMPI_Wtime();
+  const auto ended = [&](int error, LastResult result, std::uint64_t FaultCounts::*count) {
+    drop(attempt);
+    repair_tags_.reset();
+    offered_.reset();
+    guard_->count([&](FaultCounts& counts) {
+      ++(counts.*count);
+      counts.longest_s = std::max(counts.longest_s, PMPI_Wtime() - begin_s);
+    });
+    return over(error, result);
+  };
+  const bool is_barrier = attempt.call.collective == Collective::barrier;
+  std::uint64_t FaultCounts::*how = &FaultCounts::committed;
+  LastResult result = failed_.empty() ? LastResult::full : LastResult::whole;
+  while (true) {
+    make_offer();
+    Statement own = state_progress(attempt);
+    own.tags = {repair_tags_->own(), offered_->offered_tag()};
+    const Verdict verdict = agree(own);
+    if (verdict == Verdict::committed) {
+      if (attempt.meant && attempt.stage == Stage::committing) attempt.meant->finish();
+      if (attempt.stage == Stage::committing || is_barrier) return ended(MPI_SUCCESS, result, how);
+      reason_ = "ranks do not make the same calls";
+      return ended(guard_->error(), LastResult::none, &FaultCounts::refused);
+    }
+    const Statements all = ward_->statements();
+    go_on_without(own, all);
+    std::optional<Repair> repair;
+    if (guard_->mode() == FaultMode::report) {
+      reason_ = "a rank has failed";
+      return ended(guard_->error(), LastResult::none, &FaultCounts::refused);
+    }
+    repair = find_repair(attempt, own, all);
+    int rc = MPI_SUCCESS;
+    if (repair) {
+      rc = mend(attempt, *repair);
+      how = repair->goal == FailureClass::full ? &FaultCounts::full : &FaultCounts::surv;
+    } else {
+      const auto overwritten = [&](const std::optional<Statement>& one) { return one && one->overwritten; };
+      bool gone = own.overwritten;
+      for (const int member : failed_.others(static_cast<int>(state_->size())))
+        gone = gone || (member != own.rank && overwritten(all[static_cast<std::size_t>(member)]));
+      drop(attempt);
+      if (gone) {
+        reason_ = "a rank has failed, and the contributions of others are overwritten, as they came in place";
+        return ended(guard_->error(), LastResult::none, &FaultCounts::refused);
+      }
+      rc = restart(attempt);
+      how = &FaultCounts::restarted;
+    }
+    result = attempt.result;
+    attempt.stage = Stage::data;
+    const bool nothing = attempt.meant && attempt.meant->nothing();
+    if (rc == MPI_SUCCESS && !is_barrier) {
+      attempt.stage = Stage::committing;
+      rc = commit(attempt.call);
+    }
+    if (rc == MPI_SUCCESS) {
+      if (attempt.meant && !nothing) attempt.meant->finish();
+      return ended(MPI_SUCCESS, result, how);
+    }
+    if (rc != interrupted) return ended(rc, LastResult::none, &FaultCounts::refused);
+    // Another rank has failed. What lies where is not known any more.
+    if (attempt.operation != nullptr && !repair && attempt.stage == Stage::data) {
+      (void)attempt.operation->halt([this](int rank) { return guard_->mesh().has_ended(rank); });
+      attempt.halted = true;
+    }
+    drop(attempt);
+    attempt.spoiled = true;
+    attempt.overwritten = attempt.overwritten || attempt.call.sendbuf == MPI_IN_PLACE;
+    repair_tags_->spoil();
+  }
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,79 @@
+#include "exec/mpi/guard/ward.hpp"
+
+#include <limits>
+#include <utility>
+
+namespace circoll::mpi {
+
+Ward::Ward(watch::Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members)
+    : mesh_(mesh), communicator_(communicator), rank_(rank), members_(std::move(members)), statements_(members_.size()) {}
+
+void Ward::close() {
+  made_ = std::numeric_limits<std::uint64_t>::max() - 1;
+  if (asked_.load()) answer_all();
+}
+
+void Ward::hear(int from, watch::Statement statement) {
+  if (statement.rank >= size() || world_rank(statement.rank) != from) return;
+  const std::lock_guard lock(mutex_);
+  const int other = statement.rank;
+  const std::uint64_t call = statement.call;
+  statements_[static_cast<std::size_t>(other)] = std::move(statement);
+  asked_ = true;  // and then: whether the call has been made
+  if (made_.load() >= call) answer(other);
+}
+
+void Ward::answer_all() {
+  const std::lock_guard lock(mutex_);
+  for (int r = 0; r < size(); ++r) {
+    const auto& statement = statements_[static_cast<std::size_t>(r)];
+    if (statement && statement->call <= made_.load()) answer(r);
+  }
+}
+
+/// Under the mutex.
+void Ward::answer(int rank) {
+  const std::uint64_t next = made_.load() + 1;
+  // The other one keeps the last statement that comes, and may need the one about the next call.
+  const bool stated = told_ && told_->call == next;
+  const watch::Statement beyond{.communicator = communicator_, .rank = rank_, .call = next};
+  mesh_.send(world_rank(rank), to_bytes(stated ? *told_ : beyond));
+}
+
+void Ward::tell(const watch::Statement& own) {
+  const std::lock_guard lock(mutex_);
+  told_ = own;
+  const std::vector<std::byte> bytes = to_bytes(own);
+  for (int r = 0; r < size(); ++r) {
+    if (r != rank_ && !mesh_.has_ended(world_rank(r))) mesh_.send(world_rank(r), bytes);
+  }
+}
+
+watch::RankSet Ward::failed() const {
+  watch::RankSet set;
+  for (int r = 0; r < size(); ++r) {
+    if (r != rank_ && mesh_.has_failed(world_rank(r))) set.add(r);
+  }
+  return set;
+}
+
+watch::RankSet Ward::gone() const {
+  watch::RankSet set;
+  for (int r = 0; r < size(); ++r) {
+    if (r != rank_ && mesh_.has_left(world_rank(r))) set.add(r);
+  }
+  return set;
+}
+
+watch::Verdict Ward::judge(const watch::Statement& own) const {
+  const watch::RankSet left = gone();
+  const std::lock_guard lock(mutex_);
+  return watch::judge(own, statements_, left);
+}
+
+std::vector<std::optional<watch::Statement>> Ward::statements() const {
+  const std::lock_guard lock(mutex_);
+  return statements_;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,65 @@
+// The part of a guarded communicator that the watching thread sees: the calls that were made, and what other ranks state.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "exec/watch/mesh.hpp"
+#include "exec/watch/statement.hpp"
+
+namespace circoll::mpi {
+
+/// Ranks wait for one another's statements after a failure only. A rank that has made a call already, and is elsewhere,
+/// answers by this object.
+class Ward {
+ public:
+  /// `members` are the ranks of the communicator in MPI_COMM_WORLD.
+  Ward(watch::Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members);
+
+  [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] std::uint64_t communicator() const { return communicator_; }
+  [[nodiscard]] int world_rank(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
+
+  /// The number of calls that were made. By the thread of the communicator.
+  [[nodiscard]] std::uint64_t made() const { return made_.load(std::memory_order_relaxed); }
+  /// One more call has been made. Whoever waits for that is told.
+  void make_one() {
+    made_.store(made_.load(std::memory_order_relaxed) + 1);
+    if (asked_.load()) [[unlikely]] answer_all();
+  }
+  /// No more calls will be made.
+  void close();
+
+  /// Takes a statement of another rank, whose process sent it.
+  void hear(int from, watch::Statement statement);
+  /// Tells all ranks that have not ended.
+  void tell(const watch::Statement& own);
+
+  /// The members that have failed, and those that have left for good.
+  [[nodiscard]] watch::RankSet failed() const;
+  [[nodiscard]] watch::RankSet gone() const;
+
+  [[nodiscard]] watch::Verdict judge(const watch::Statement& own) const;
+  /// The last statements, by rank.
+  [[nodiscard]] std::vector<std::optional<watch::Statement>> statements() const;
+
+ private:
+  void answer_all();
+  void answer(int rank);
+
+  watch::Mesh& mesh_;
+  std::uint64_t communicator_;
+  int rank_;
+  std::vector<int> members_;
+  std::atomic<std::uint64_t> made_{0};
+  std::atomic<bool> asked_{false};
+  mutable std::mutex mutex_;
+  std::vector<std::optional<watch::Statement>> statements_;
+  std::optional<watch::Statement> told_;  ///< this rank's last one
+};
+
+}  // namespace circoll::mpi
