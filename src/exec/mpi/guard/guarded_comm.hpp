@@ -59,7 +59,9 @@ class GuardedComm final : public Attachment {
     bool halted = false;      ///< the operation was interrupted, and its memory is as it was
     bool spoiled = false;     ///< as Statement
     bool overwritten = false;
-    LastResult result = LastResult::whole;   ///< if it ends well
+    bool refused = false;     ///< all survivors return an error
+    LastResult result = LastResult::whole;                         ///< if it ends well
+    std::uint64_t FaultCounts::*how = &FaultCounts::committed;  ///< likewise
   };
 
   [[nodiscard]] static const InternedChoice& choice_for(Collective collective, const InternedChoice& choice);
@@ -83,7 +85,11 @@ class GuardedComm final : public Attachment {
   /// Ends the call by a repair, or makes it again. Returns an MPI error code, or `interrupted`.
   [[nodiscard]] int mend(Try& attempt, const Repair& repair);
   [[nodiscard]] int restart(Try& attempt);
+  [[nodiscard]] int settle(Try& attempt, const watch::Statement& own,
+                           const std::vector<std::optional<watch::Statement>>& all);
   void drop(Try& attempt);
+  void spoil(Try& attempt);
+  [[nodiscard]] Outcome end_recovery(Try& attempt, int error, double begin_s);
 
   Guard* guard_ = nullptr;
   CommState* state_ = nullptr;

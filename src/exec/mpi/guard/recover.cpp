@@ -176,91 +176,96 @@ void GuardedComm::drop(Try& attempt) {
 
 int GuardedComm::restart(Try& attempt) {
   attempt.result = LastResult::survivors;
-  const Call& call = attempt.call;
-  attempt.meant.emplace(call, failed_.others(static_cast<int>(state_->size())), static_cast<int>(state_->rank()));
-  if (!attempt.meant->refused().empty()) {
-    reason_ = attempt.meant->refused();
-    return guard_->error();
-  }
-  if (attempt.meant->nothing()) return MPI_SUCCESS;
+  attempt.meant.emplace(attempt.call, failed_.others(static_cast<int>(state_->size())), static_cast<int>(state_->rank()));
   const Call& meant = attempt.meant->call();
-  if (const int rc = find_operation(attempt, *survivors_, meant, choice_for(meant.collective, attempt.choice)); rc != MPI_SUCCESS) return rc;
-  if (attempt.operation == nullptr) return guard_->error();
-  return run(*attempt.operation);
+  attempt.refused = !attempt.meant->refused().empty();
+  if (attempt.refused) reason_ = attempt.meant->refused();
+  if (attempt.refused || attempt.meant->nothing()) return MPI_SUCCESS;
+  const int rc = find_operation(attempt, *survivors_, meant, choice_for(meant.collective, attempt.choice));
+  if (rc != MPI_SUCCESS) return rc;
+  attempt.refused = attempt.operation == nullptr;
+  return attempt.refused ? MPI_SUCCESS : run(*attempt.operation);
+}
+
+/// By the statements of all survivors, which are the same everywhere: a repair, a restart, or an error on all of them.
+int GuardedComm::settle(Try& attempt, const Statement& own, const Statements& all) {
+  const auto refuse_all = [&](std::string_view reason) {
+    drop(attempt);
+    attempt.refused = true;
+    reason_ = reason;
+    return MPI_SUCCESS;
+  };
+  if (guard_->mode() == FaultMode::report) return refuse_all("a rank has failed");
+  if (const std::optional<Repair> repair = find_repair(attempt, own, all)) {
+    attempt.how = repair->goal == FailureClass::full ? &FaultCounts::full : &FaultCounts::surv;
+    attempt.stage = Stage::data;
+    return mend(attempt, *repair);
+  }
+  bool overwritten = own.overwritten;
+  for (const int member : failed_.others(static_cast<int>(state_->size()))) {
+    const auto& other = all[static_cast<std::size_t>(member)];
+    overwritten = overwritten || (other && other->overwritten);
+  }
+  if (overwritten)
+    return refuse_all("a rank has failed, and the contributions of others are overwritten, as they came in place");
+  drop(attempt);
+  attempt.how = &FaultCounts::restarted;
+  attempt.stage = Stage::data;
+  return restart(attempt);
+}
+
+Outcome GuardedComm::end_recovery(Try& attempt, int error, double begin_s) {
+  if (error == MPI_SUCCESS && attempt.refused) error = guard_->error();
+  if (error == MPI_SUCCESS && attempt.meant && !attempt.meant->nothing()) attempt.meant->finish();
+  if (error != MPI_SUCCESS) attempt.how = &FaultCounts::refused;
+  drop(attempt);
+  repair_tags_.reset();
+  offered_.reset();
+  guard_->count([&](FaultCounts& counts) {
+    ++(counts.*attempt.how);
+    counts.longest_s = std::max(counts.longest_s, PMPI_Wtime() - begin_s);
+  });
+  Outcome outcome = over(error, attempt.result);
+  if (error != MPI_SUCCESS) outcome.reason = reason_;
+  return outcome;
+}
+
+/// A second failure has hit the call. What lies where is not known any more.
+void GuardedComm::spoil(Try& attempt) {
+  if (attempt.operation != nullptr && !attempt.halted && attempt.stage == Stage::data) {
+    (void)attempt.operation->halt([this](int rank) { return guard_->mesh().has_ended(rank); });
+    attempt.halted = true;
+  }
+  drop(attempt);
+  attempt.spoiled = true;
+  attempt.overwritten = attempt.overwritten || attempt.call.sendbuf == MPI_IN_PLACE;
+  repair_tags_->spoil();
 }
 
 Outcome GuardedComm::recover(Try& attempt) {
   const double begin_s = PMPI_Wtime();
-  const auto ended = [&](int error, LastResult result, std::uint64_t FaultCounts::*count) {
-    drop(attempt);
-    repair_tags_.reset();
-    offered_.reset();
-    guard_->count([&](FaultCounts& counts) {
-      ++(counts.*count);
-      counts.longest_s = std::max(counts.longest_s, PMPI_Wtime() - begin_s);
-    });
-    return over(error, result);
-  };
   const bool is_barrier = attempt.call.collective == Collective::barrier;
-  std::uint64_t FaultCounts::*how = &FaultCounts::committed;
-  LastResult result = failed_.empty() ? LastResult::full : LastResult::whole;
+  if (failed_.empty()) attempt.result = LastResult::full;
   while (true) {
     make_offer();
     Statement own = state_progress(attempt);
     own.tags = {repair_tags_->own(), offered_->offered_tag()};
-    const Verdict verdict = agree(own);
-    if (verdict == Verdict::committed) {
-      if (attempt.meant && attempt.stage == Stage::committing) attempt.meant->finish();
-      if (attempt.stage == Stage::committing || is_barrier) return ended(MPI_SUCCESS, result, how);
+    if (agree(own) == Verdict::committed) {
+      if (attempt.stage == Stage::committing || is_barrier) return end_recovery(attempt, MPI_SUCCESS, begin_s);
       reason_ = "ranks do not make the same calls";
-      return ended(guard_->error(), LastResult::none, &FaultCounts::refused);
+      return end_recovery(attempt, guard_->error(), begin_s);
     }
     const Statements all = ward_->statements();
     go_on_without(own, all);
-    std::optional<Repair> repair;
-    if (guard_->mode() == FaultMode::report) {
-      reason_ = "a rank has failed";
-      return ended(guard_->error(), LastResult::none, &FaultCounts::refused);
-    }
-    repair = find_repair(attempt, own, all);
-    int rc = MPI_SUCCESS;
-    if (repair) {
-      rc = mend(attempt, *repair);
-      how = repair->goal == FailureClass::full ? &FaultCounts::full : &FaultCounts::surv;
-    } else {
-      const auto overwritten = [&](const std::optional<Statement>& one) { return one && one->overwritten; };
-      bool gone = own.overwritten;
-      for (const int member : failed_.others(static_cast<int>(state_->size())))
-        gone = gone || (member != own.rank && overwritten(all[static_cast<std::size_t>(member)]));
-      drop(attempt);
-      if (gone) {
-        reason_ = "a rank has failed, and the contributions of others are overwritten, as they came in place";
-        return ended(guard_->error(), LastResult::none, &FaultCounts::refused);
-      }
-      rc = restart(attempt);
-      how = &FaultCounts::restarted;
-    }
-    result = attempt.result;
-    attempt.stage = Stage::data;
-    const bool nothing = attempt.meant && attempt.meant->nothing();
-    if (rc == MPI_SUCCESS && !is_barrier) {
+    attempt.refused = false;
+    int rc = settle(attempt, own, all);
+    // Nobody leaves before all have decided, since whoever sees that somebody has left takes its own result for whole.
+    if (rc == MPI_SUCCESS && (attempt.refused || !is_barrier)) {
       attempt.stage = Stage::committing;
       rc = commit(attempt.call);
     }
-    if (rc == MPI_SUCCESS) {
-      if (attempt.meant && !nothing) attempt.meant->finish();
-      return ended(MPI_SUCCESS, result, how);
-    }
-    if (rc != interrupted) return ended(rc, LastResult::none, &FaultCounts::refused);
-    // Another rank has failed. What lies where is not known any more.
-    if (attempt.operation != nullptr && !repair && attempt.stage == Stage::data) {
-      (void)attempt.operation->halt([this](int rank) { return guard_->mesh().has_ended(rank); });
-      attempt.halted = true;
-    }
-    drop(attempt);
-    attempt.spoiled = true;
-    attempt.overwritten = attempt.overwritten || attempt.call.sendbuf == MPI_IN_PLACE;
-    repair_tags_->spoil();
+    if (rc != interrupted) return end_recovery(attempt, rc, begin_s);
+    spoil(attempt);
   }
 }
 

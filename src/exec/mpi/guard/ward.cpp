@@ -6,7 +6,8 @@
 namespace circoll::mpi {
 
 Ward::Ward(watch::Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members)
-    : mesh_(mesh), communicator_(communicator), rank_(rank), members_(std::move(members)), statements_(members_.size()) {}
+    : mesh_(mesh), communicator_(communicator), rank_(rank), members_(std::move(members)),
+      statements_(members_.size()), unanswered_(members_.size()) {}
 
 void Ward::close() {
   made_ = std::numeric_limits<std::uint64_t>::max() - 1;
@@ -19,15 +20,18 @@ void Ward::hear(int from, watch::Statement statement) {
   const int other = statement.rank;
   const std::uint64_t call = statement.call;
   statements_[static_cast<std::size_t>(other)] = std::move(statement);
+  unanswered_[static_cast<std::size_t>(other)] = true;
   asked_ = true;  // and then: whether the call has been made
   if (made_.load() >= call) answer(other);
 }
 
 void Ward::answer_all() {
   const std::lock_guard lock(mutex_);
+  asked_ = false;
   for (int r = 0; r < size(); ++r) {
-    const auto& statement = statements_[static_cast<std::size_t>(r)];
-    if (statement && statement->call <= made_.load()) answer(r);
+    if (!unanswered_[static_cast<std::size_t>(r)]) continue;
+    asked_ = true;
+    if (statements_[static_cast<std::size_t>(r)]->call <= made_.load()) answer(r);
   }
 }
 
@@ -38,6 +42,7 @@ void Ward::answer(int rank) {
   const bool stated = told_ && told_->call == next;
   const watch::Statement beyond{.communicator = communicator_, .rank = rank_, .call = next};
   mesh_.send(world_rank(rank), to_bytes(stated ? *told_ : beyond));
+  unanswered_[static_cast<std::size_t>(rank)] = false;
 }
 
 void Ward::tell(const watch::Statement& own) {

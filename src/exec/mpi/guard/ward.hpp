@@ -56,9 +56,10 @@ class Ward {
   int rank_;
   std::vector<int> members_;
   std::atomic<std::uint64_t> made_{0};
-  std::atomic<bool> asked_{false};
+  std::atomic<bool> asked_{false};  ///< some are unanswered
   mutable std::mutex mutex_;
   std::vector<std::optional<watch::Statement>> statements_;
+  std::vector<bool> unanswered_;  ///< statements about calls that this rank had not made
   std::optional<watch::Statement> told_;  ///< this rank's last one
 };
 
