@@ -21,26 +21,21 @@ using mpi::FaultMode;
 using mpi::Guard;
 using mpi::GuardedComm;
 
-std::string listed(const std::vector<int>& ranks) {
-  std::string text;
-  for (const int rank : ranks) text += (text.empty() ? "" : ", ") + std::to_string(rank);
-  return text;
-}
-
 /// Said once, by the lowest rank that lives.
 void say_how_it_went(const Guard& guard, const std::vector<int>& failed) {
   int lowest = 0;
   while (std::find(failed.begin(), failed.end(), lowest) != failed.end()) ++lowest;
   if (guard.rank() != lowest) return;
   const FaultCounts counts = guard.counts();
-  std::fprintf(stderr,
-               "circoll: %s %s of MPI_COMM_WORLD failed; of the calls of rank %d that this hit, %llu had their results, %llu "
-               "got those of all ranks, %llu those of the survivors, %llu were made again, %llu failed; the longest took %.1f "
-               "ms\n",
-               failed.size() == 1 ? "rank" : "ranks", listed(failed).c_str(), guard.rank(),
-               static_cast<unsigned long long>(counts.committed), static_cast<unsigned long long>(counts.full),
-               static_cast<unsigned long long>(counts.surv), static_cast<unsigned long long>(counts.restarted),
-               static_cast<unsigned long long>(counts.refused), counts.longest_s * 1e3);
+  std::fprintf(
+      stderr,
+      "circoll: %s %s of MPI_COMM_WORLD failed; of the calls of rank %d that this hit, %llu had their results, %llu "
+      "got those of all ranks, %llu those of the survivors, %llu were made again, %llu failed; the longest took %.1f "
+      "ms\n",
+      failed.size() == 1 ? "rank" : "ranks", mpi::listed(failed).c_str(), guard.rank(),
+      static_cast<unsigned long long>(counts.committed), static_cast<unsigned long long>(counts.full),
+      static_cast<unsigned long long>(counts.surv), static_cast<unsigned long long>(counts.restarted),
+      static_cast<unsigned long long>(counts.refused), counts.longest_s * 1e3);
 }
 
 /// The guarded form of a communicator, if it has one.
@@ -69,10 +64,11 @@ std::string begin_faults() {
   if (environment("CIRCOLL_CHECK").value_or("0") != "0")
     return "CIRCOLL_FAULTS is off: CIRCOLL_CHECK asks all ranks before each call";
   if (const std::string why = Guard::begin(*mode); !why.empty()) return "CIRCOLL_FAULTS is off: " + why;
-  if (const char* const setting = mpi::library::lets_survivors_live; setting != nullptr) {
-    const char* const value = std::getenv(setting);
+  if (const std::string setting = mpi::library::lets_survivors_live; !setting.empty()) {
+    const char* const value = std::getenv(setting.c_str());
     if (value == nullptr || std::string(value) != "1")
-      return std::string("CIRCOLL_FAULTS: the launcher ends the job when a rank fails; ") + mpi::library::how_survivors_live;
+      return std::string("CIRCOLL_FAULTS: the launcher ends the job when a rank fails; ") +
+             mpi::library::how_survivors_live;
   }
   return {};
 }
@@ -140,7 +136,8 @@ CIRCOLL_EXPORT int circoll_survivors(MPI_Comm comm, MPI_Comm* survivors) {
   rc = PMPI_Group_excl(all, static_cast<int>(failed.size()), failed.data(), &living);
   if (rc == MPI_SUCCESS) {
     constexpr int tag = 0;
-    const circoll::mpi::Guard::Unguarded making(*circoll::mpi::Guard::known(), "MPI_Comm_create_group");
+    const circoll::mpi::Guard::Unguarded making(*circoll::mpi::Guard::known(), circoll::mpi::members_of_group(living),
+                                                "MPI_Comm_create_group");
     rc = PMPI_Comm_create_group(comm, living, tag, survivors);
     PMPI_Group_free(&living);
   }

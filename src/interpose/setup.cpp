@@ -72,7 +72,7 @@ CIRCOLL_EXPORT int MPI_Finalize() {
   if (circoll::interpose::end_faults()) return MPI_SUCCESS;
   int error = MPI_SUCCESS;
   if (Guard* const guard = Guard::known()) {
-    const Guard::Unguarded finalizing(*guard, "MPI_Finalize");
+    const Guard::Unguarded finalizing(*guard, circoll::mpi::members_of(MPI_COMM_WORLD), "MPI_Finalize");
     error = CIRCOLL_NEXT(Finalize)();
   } else {
     error = CIRCOLL_NEXT(Finalize)();

@@ -1,10 +1,13 @@
-/* survive ITERATIONS COUNT SEED KILLS COLLECTIVES: collectives in a loop, of which every result is checked, while ranks die.
+/* survive ITERATIONS COUNT SEED KILLS COLLECTIVES [WITHIN_US [exit]]: collectives in a loop, of which every result is checked, while
+ * ranks die.
  *
- * KILLS ranks, by a seed, kill themselves at random moments. In each element of a reduction the contribution of rank r is the
+ * KILLS ranks, by a seed, kill themselves at random moments of the first WITHIN_US microseconds, or
+ * exit in the middle of everything. In each element of a reduction the contribution of rank r is the
  * bit r times a weight, so that the result tells whose contributions are in it: those of all survivors, without exception, and
  * of others only if all of theirs are. All survivors compare these sets. COLLECTIVES is a text of letters:
  *   a allreduce  i allreduce in place  b bcast  g allgather  r reduce  s reduce_scatter_block  t alltoall  v allgatherv
- *   n gather  c scatter  x scan
+ *   n gather  c scatter  x scan  j nonblocking allreduce
+ * At the end the survivors make a communicator of their own, and use it.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -20,10 +23,18 @@
 
 enum { most = 64 };
 
-static int rank, size, count, wrong, refused, full, survivors;
+static int rank, size, count, wrong, refused, full, survivors, failed_calls;
 static int64_t *out, *in;
 static int dead[most];
 static long delay_us;
+static int exits;
+static double hit_s; /* when the last call that a failure had hit was over */
+
+static double now_s(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 static uint64_t random_state;
 static uint64_t next_random(void) {
@@ -36,6 +47,10 @@ static uint64_t next_random(void) {
 static void* die_later(void* nothing) {
   struct timespec pause = {delay_us / 1000000, delay_us % 1000000 * 1000};
   nanosleep(&pause, NULL);
+  char text[64];
+  const int length = snprintf(text, sizeof text, "rank %d: killed at %.6f\n", rank, now_s());
+  if (write(STDOUT_FILENO, text, (size_t)length) != length) return nothing;
+  if (exits) _exit(1);
   kill(getpid(), SIGKILL);
   return nothing;
 }
@@ -63,6 +78,7 @@ static int64_t weight(int iteration, int64_t place) { return 1 + (iteration + pl
 static int has_result(int error) {
   if (error != MPI_SUCCESS) {
     ++refused;
+    hit_s = now_s();
     if (circoll_acknowledge) circoll_acknowledge(MPI_COMM_WORLD);
     find_dead();
     return 0;
@@ -70,6 +86,7 @@ static int has_result(int error) {
   const int what = circoll_last_result ? circoll_last_result(MPI_COMM_WORLD) : 0;
   full += what == CIRCOLL_RESULT_FULL;
   survivors += what == CIRCOLL_RESULT_SURVIVORS;
+  if (what != CIRCOLL_RESULT_WHOLE) hit_s = now_s();
   return 1;
 }
 
@@ -127,6 +144,15 @@ static void iterate(char collective, int iteration) {
       check_set(set = set_in(in, count, iteration, 0), before, size - 1, iteration, "allreduce in place");
       compare(set, iteration, "allreduce in place, compared");
       break;
+    case 'j': {
+      MPI_Request request;
+      fill(out, count, iteration);
+      int error = MPI_Iallreduce(out, in, count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD, &request);
+      if (error == MPI_SUCCESS) error = MPI_Wait(&request, MPI_STATUS_IGNORE);
+      if (error == MPI_SUCCESS) check_set(set_in(in, count, iteration, 0), before, size - 1, iteration, "iallreduce");
+      failed_calls += error != MPI_SUCCESS;
+      break;
+    }
     case 'r':
       fill(out, count, iteration);
       if (!has_result(MPI_Reduce(out, in, count, MPI_INT64_T, MPI_SUM, root, MPI_COMM_WORLD))) return;
@@ -135,7 +161,8 @@ static void iterate(char collective, int iteration) {
     case 's':
       fill(out, all, iteration);
       if (!has_result(MPI_Reduce_scatter_block(out, in, count, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD))) return;
-      check_set(set = set_in(in, count, iteration, (int64_t)count * rank), before, size - 1, iteration, "reduce_scatter");
+      check_set(set = set_in(in, count, iteration, (int64_t)count * rank), before, size - 1, iteration,
+                "reduce_scatter");
       compare(set, iteration, "reduce_scatter, compared");
       break;
     case 'x':
@@ -190,6 +217,19 @@ static void iterate(char collective, int iteration) {
   }
 }
 
+/* A communicator without those who have died. */
+static void use_survivors(void) {
+  int living = 0, ones = 1, sum = 0;
+  find_dead();
+  for (int r = 0; r < size; ++r) living += !dead[r];
+  if (living == size) return;
+  MPI_Comm comm;
+  if (circoll_survivors(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) return fail("circoll_survivors", 0, 0);
+  if (MPI_Allreduce(&ones, &sum, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS || sum != living)
+    fail("allreduce of the survivors", 0, sum);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -200,6 +240,7 @@ int main(int argc, char** argv) {
   const int kills = atoi(argv[4]);
   const char* const collectives = argv[5];
   const long within_us = argc > 6 ? atol(argv[6]) : 100000;
+  exits = argc > 7;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   out = malloc(sizeof *out * (size_t)count * (size_t)size);
   in = malloc(sizeof *in * (size_t)count * (size_t)size);
@@ -218,8 +259,14 @@ int main(int argc, char** argv) {
     for (const char* c = collectives; *c != '\0'; ++c) iterate(*c, i);
     ++done;
   }
-  printf("rank %d: %d iterations in %.3f s, wrong %d, full %d, survivors %d, refused %d\n", rank, done,
-         MPI_Wtime() - begin_s, wrong, full, survivors, refused);
+  const double end_s = MPI_Wtime();
+  /* Whoever still has to die does it before. */
+  if (kills > 0) usleep(delay_us == 0 ? 0 : (useconds_t)within_us + 100000);
+  if (circoll_survivors) use_survivors();
+  printf(
+      "rank %d: %d iterations in %.3f s, wrong %d, full %d, survivors %d, refused %d, nonblocking failed %d, hit at "
+      "%.6f\n",
+      rank, done, end_s - begin_s, wrong, full, survivors, refused, failed_calls, hit_s);
   fflush(stdout);
   MPI_Finalize();
   return wrong != 0;

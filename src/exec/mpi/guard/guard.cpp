@@ -1,7 +1,9 @@
 #include "exec/mpi/guard/guard.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -127,27 +129,82 @@ std::vector<int> Guard::failed() const {
   return ranks;
 }
 
+bool Guard::hits(const CommState& state) const {
+  if (mesh_.ends() == 0 || !state.is_in_world()) return false;
+  for (Rank r = 0; r < state.size(); ++r) {
+    if (r != state.rank() && mesh_.has_failed(state.world_rank(r))) return true;
+  }
+  return false;
+}
+
+Guard::Unguarded::Unguarded(Guard& guard, std::vector<int> members, const char* what)
+    : guard_(guard), what_(what), members_(std::move(members)) {
+  const std::lock_guard lock(guard_.mutex_);
+  guard_.unguarded_.push_back(this);
+}
+
+Guard::Unguarded::~Unguarded() {
+  const std::lock_guard lock(guard_.mutex_);
+  guard_.unguarded_.remove(this);
+}
+
 void Guard::look_at_unguarded() {
-  const char* const what = unguarded_.load();
-  const std::uint64_t ended = unguarded_ended_.load();
-  if (what == nullptr || failed().empty()) {
-    stuck_since_.reset();
-    return;
-  }
   const auto now = std::chrono::steady_clock::now();
-  if (!stuck_since_ || ended != stuck_in_) {
-    stuck_since_ = now;
-    stuck_in_ = ended;
+  const char* stuck_in = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    for (Unguarded* const one : unguarded_) {
+      const auto has_failed = [this](int rank) { return rank != rank_ && mesh_.has_failed(rank); };
+      if (std::none_of(one->members_.begin(), one->members_.end(), has_failed)) continue;
+      if (!one->hit_) one->hit_ = now;
+      if (now - *one->hit_ >= patience_of_unguarded) stuck_in = one->what_;
+    }
   }
-  if (now - *stuck_since_ < patience_of_unguarded) return;
-  std::string ranks;
-  for (const int rank : failed()) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
-  std::fprintf(stderr,
-               "circoll: rank %s of MPI_COMM_WORLD has failed, and rank %d waits for it in %s, which is the MPI library's "
-               "own: the job is ended\n",
-               ranks.c_str(), rank_, what);
+  if (stuck_in == nullptr) return;
+  const std::vector<int> ranks = failed();
+  std::fprintf(
+      stderr,
+      "circoll: %s %s of MPI_COMM_WORLD failed, and rank %d waits in %s, which goes on without failed ranks in no "
+      "way: the job is ended\n",
+      ranks.size() == 1 ? "rank" : "ranks", listed(ranks).c_str(), rank_, stuck_in);
   std::fflush(stderr);
   PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+std::vector<int> members_of_group(MPI_Group group) {
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> members(ranks.size(), MPI_UNDEFINED);
+  MPI_Group world = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, members.data());
+  PMPI_Group_free(&world);
+  std::erase(members, MPI_UNDEFINED);
+  return members;
+}
+
+std::vector<int> members_of(MPI_Comm comm) {
+  std::vector<int> members;
+  if (comm == MPI_COMM_NULL) return members;
+  const auto add = [&](int (*get_group)(MPI_Comm, MPI_Group*)) {
+    MPI_Group group = MPI_GROUP_NULL;
+    if (get_group(comm, &group) != MPI_SUCCESS) return;
+    for (const int member : members_of_group(group)) members.push_back(member);
+    PMPI_Group_free(&group);
+  };
+  add(PMPI_Comm_group);
+  int is_intercommunicator = 0;
+  PMPI_Comm_test_inter(comm, &is_intercommunicator);
+  if (is_intercommunicator != 0) add(PMPI_Comm_remote_group);
+  return members;
+}
+
+std::string listed(const std::vector<int>& ranks) {
+  std::string text;
+  for (const int rank : ranks) text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  return text;
 }
 
 }  // namespace circoll::mpi

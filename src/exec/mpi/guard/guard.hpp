@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/guard/ward.hpp"
 
 namespace circoll::mpi {
@@ -33,6 +35,13 @@ struct FaultCounts {
   std::uint64_t refused = 0;    ///< an error
   double longest_s = 0;         ///< from the news of a failure to the result
 };
+
+/// "1, 2, 5"
+[[nodiscard]] std::string listed(const std::vector<int>& ranks);
+
+/// The ranks in MPI_COMM_WORLD of a group, or of a communicator, both groups of an intercommunicator.
+[[nodiscard]] std::vector<int> members_of_group(MPI_Group group);
+[[nodiscard]] std::vector<int> members_of(MPI_Comm comm);
 
 /// Part of the executor's global state (HACKING.md).
 class Guard {
@@ -57,20 +66,25 @@ class Guard {
   /// The processes of MPI_COMM_WORLD that have failed.
   [[nodiscard]] std::vector<int> failed() const;
 
-  /// The time in which a thread is inside of something that never ends if a process fails. If one does, the job is
-  /// ended some time later, with a message.
+  /// True if a process of a communicator is known to have failed. Quick while none has.
+  [[nodiscard]] bool hits(const CommState& state) const;
+
+  /// The time in which a thread is inside of something that never ends if one of some processes fails. If one does,
+  /// the job is ended some time later, with a message.
   class Unguarded {
    public:
-    Unguarded(Guard& guard, const char* what) : guard_(guard) { guard_.unguarded_.store(what); }
-    ~Unguarded() {
-      ++guard_.unguarded_ended_;
-      guard_.unguarded_.store(nullptr);
-    }
+    /// `what` is a literal.
+    Unguarded(Guard& guard, std::vector<int> members, const char* what);
+    ~Unguarded();
     Unguarded(const Unguarded&) = delete;
     Unguarded& operator=(const Unguarded&) = delete;
 
    private:
+    friend class Guard;
     Guard& guard_;
+    const char* what_;
+    std::vector<int> members_;  ///< in MPI_COMM_WORLD
+    std::optional<std::chrono::steady_clock::time_point> hit_{};
   };
 
  private:
@@ -83,16 +97,12 @@ class Guard {
   int rank_;
   int size_;
   int error_ = MPI_ERR_OTHER;
-  mutable std::mutex mutex_;  // of the next four
+  mutable std::mutex mutex_;  // of the next five
   std::map<std::uint64_t, std::shared_ptr<Ward>> wards_;
   std::map<std::uint64_t, int> closed_;  ///< this process's ranks in communicators that have been freed here
   std::map<std::uint64_t, std::vector<std::pair<int, watch::Statement>>> early_;  ///< of communicators not yet known
   FaultCounts counts_;
-  std::atomic<const char*> unguarded_{nullptr};
-  std::atomic<std::uint64_t> unguarded_ended_{0};
-  // Of the watching thread.
-  std::uint64_t stuck_in_ = 0;
-  std::optional<std::chrono::steady_clock::time_point> stuck_since_;
+  std::list<Unguarded*> unguarded_;
   watch::Mesh mesh_;  // the last: its thread uses all of the above
 };
 

@@ -116,7 +116,7 @@ Outcome GuardedComm::perform(const Call& call, const InternedChoice& choice, boo
   if (rc != MPI_SUCCESS) return {.error = rc, .handled = true};
   if (attempt.operation == nullptr) {
     if (!failed_.empty()) return refuse(reason_);
-    const Guard::Unguarded native(*guard_, "a native collective");
+    const Guard::Unguarded native(*guard_, members_of(call.comm), to_string(call.collective).data());
     Outcome outcome = native_outcome(call_native(call), reason_);
     ward_->make_one();
     return outcome;
@@ -155,7 +155,7 @@ namespace {
 
 /// Calls that cannot be guarded: on communicators beyond MPI_COMM_WORLD, or chosen to be native.
 Outcome perform_unguarded(Guard& guard, const Call& call, const InternedChoice& choice, bool timed) {
-  const Guard::Unguarded native(guard, to_string(call.collective).data());
+  const Guard::Unguarded native(guard, members_of(call.comm), to_string(call.collective).data());
   return perform(call, choice, Unserved::native, timed);
 }
 
@@ -174,7 +174,7 @@ Outcome perform_guarded(Guard& guard, const Call& call, const InternedChoice& ch
     if (state->size() == 1 || !state->usable() || !state->is_in_world())
       return perform_unguarded(guard, call, choice, timed);
     {
-      const Guard::Unguarded opening(guard, "the first collective of a communicator");
+      const Guard::Unguarded opening(guard, members_of(call.comm), "the first collective of a communicator");
       if (const int rc = state->open(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
     }
     if (!state->usable()) return perform_unguarded(guard, call, choice, timed);

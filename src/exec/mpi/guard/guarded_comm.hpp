@@ -51,16 +51,16 @@ class GuardedComm final : public Attachment {
   struct Try {
     const Call& call;  ///< the program's
     const InternedChoice& choice;
-    std::optional<SurvivorsCall> meant{};    ///< what the survivors of an earlier failure make of it
-    Operation* operation = nullptr;          ///< its data
-    std::unique_ptr<Operation> own{};        ///< if it is not one that the communicator keeps
+    std::optional<SurvivorsCall> meant{};  ///< what the survivors of an earlier failure make of it
+    Operation* operation = nullptr;        ///< its data
+    std::unique_ptr<Operation> own{};      ///< if it is not one that the communicator keeps
     watch::Stage stage = watch::Stage::data;
-    bool fresh = false;       ///< it has not begun
-    bool halted = false;      ///< the operation was interrupted, and its memory is as it was
-    bool spoiled = false;     ///< as Statement
+    bool fresh = false;    ///< it has not begun
+    bool halted = false;   ///< the operation was interrupted, and its memory is as it was
+    bool spoiled = false;  ///< as Statement
     bool overwritten = false;
-    bool refused = false;     ///< all survivors return an error
-    LastResult result = LastResult::whole;                         ///< if it ends well
+    bool refused = false;                                       ///< all survivors return an error
+    LastResult result = LastResult::whole;                      ///< if it ends well
     std::uint64_t FaultCounts::*how = &FaultCounts::committed;  ///< likewise
   };
 

@@ -22,7 +22,8 @@ std::vector<bool> writes_scratch(const Schedule& schedule) {
   std::vector<bool> writes(schedule.steps.size(), false);
   for (StepIndex i = 0; i < schedule.steps.size(); ++i) {
     for (const Operand& written : operands_written(schedule.steps[i])) {
-      for (const Range& range : schedule.operand(written)) writes[i] = writes[i] || range.buffer >= first_scratch_buffer;
+      for (const Range& range : schedule.operand(written))
+        writes[i] = writes[i] || range.buffer >= first_scratch_buffer;
     }
   }
   return writes;
@@ -143,8 +144,7 @@ std::optional<Repair> GuardedComm::find_repair(const Try& attempt, const Stateme
   std::vector<Rank> failed;
   for (const int rank : own.failed.members(size)) failed.push_back(rank);
   try {
-    const bool idempotent =
-        needs_of(*selection.algorithm, attempt.call.collective, selection.params).idempotent;
+    const bool idempotent = needs_of(*selection.algorithm, attempt.call.collective, selection.params).idempotent;
     Repair repair = plan_repair(plan.schedules(), idempotent, ended, torn, failed);
     if (repair.goal == FailureClass::none || !suits(repair, attempt.call)) return std::nullopt;
     return repair;
@@ -176,7 +176,8 @@ void GuardedComm::drop(Try& attempt) {
 
 int GuardedComm::restart(Try& attempt) {
   attempt.result = LastResult::survivors;
-  attempt.meant.emplace(attempt.call, failed_.others(static_cast<int>(state_->size())), static_cast<int>(state_->rank()));
+  attempt.meant.emplace(attempt.call, failed_.others(static_cast<int>(state_->size())),
+                        static_cast<int>(state_->rank()));
   const Call& meant = attempt.meant->call();
   attempt.refused = !attempt.meant->refused().empty();
   if (attempt.refused) reason_ = attempt.meant->refused();

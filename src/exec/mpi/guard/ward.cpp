@@ -6,8 +6,12 @@
 namespace circoll::mpi {
 
 Ward::Ward(watch::Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members)
-    : mesh_(mesh), communicator_(communicator), rank_(rank), members_(std::move(members)),
-      statements_(members_.size()), unanswered_(members_.size()) {}
+    : mesh_(mesh),
+      communicator_(communicator),
+      rank_(rank),
+      members_(std::move(members)),
+      statements_(members_.size()),
+      unanswered_(members_.size()) {}
 
 void Ward::close() {
   made_ = std::numeric_limits<std::uint64_t>::max() - 1;

@@ -29,7 +29,8 @@ class Ward {
   /// One more call has been made. Whoever waits for that is told.
   void make_one() {
     made_.store(made_.load(std::memory_order_relaxed) + 1);
-    if (asked_.load()) [[unlikely]] answer_all();
+    if (asked_.load()) [[unlikely]]
+      answer_all();
   }
   /// No more calls will be made.
   void close();
@@ -59,7 +60,7 @@ class Ward {
   std::atomic<bool> asked_{false};  ///< some are unanswered
   mutable std::mutex mutex_;
   std::vector<std::optional<watch::Statement>> statements_;
-  std::vector<bool> unanswered_;  ///< statements about calls that this rank had not made
+  std::vector<bool> unanswered_;          ///< statements about calls that this rank had not made
   std::optional<watch::Statement> told_;  ///< this rank's last one
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <new>
 
+#include "exec/mpi/guard/guard.hpp"
+
 namespace circoll::mpi {
 
 Progress& progress() {
@@ -82,12 +84,15 @@ void Progress::set_listening(bool listening) {
 bool Progress::advance(Pending& pending) noexcept {
   Operation& operation = pending.operation();
   try {
-    if (!pending.started_) {
-      if (!operation.may_start()) return false;
+    if (!pending.started_ && operation.may_start()) {
       pending.started_ = true;
       operation.start();
     }
-    return operation.progress();
+    if (pending.started_ && operation.progress()) return true;
+    // Survivors have other calls to make meanwhile: nobody ends this one.
+    Guard* const guard = Guard::known();
+    if (guard == nullptr || !guard->hits(pending.comm_state())) return false;
+    operation.fail(guard->error());
   } catch (const std::bad_alloc&) {
     operation.fail(MPI_ERR_NO_MEM);
   } catch (...) {
