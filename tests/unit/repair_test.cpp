@@ -61,6 +61,23 @@ struct Tally {
   int full = 0, surv = 0, none = 0;
 };
 
+/// Looks at every element of the survivors' results.
+void expect_results(const Drill& drill, const Subject& subject, const Repair& repair, Rank failed,
+                    const std::string& name) {
+  for (Rank r = 0; r < subject.shape.size; ++r) {
+    if (r == failed) continue;
+    const Schedule& s = subject.ranks[static_cast<std::size_t>(r)];
+    const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
+    for (Slot slot = contract.output_first; slot < contract.output_first + contract.output_count; ++slot) {
+      const Block block = s.block_of(contract.output_buffer, slot);
+      std::uint64_t wanted = subject.contributions(block);
+      if (repair.goal == FailureClass::surv) wanted &= ~bit(failed);
+      if (wanted == 0) continue;
+      ASSERT_TRUE(drill.is_result(r, block, wanted)) << name << ", block " << block << " of rank " << r;
+    }
+  }
+}
+
 /// Lets a rank stop after some steps, and the others repair and look at every element of their results.
 void drill(const Subject& subject, Rank failed, std::size_t steps, std::uint64_t seed, Mode mode, Tally& tally) {
   const std::string name = subject.name() + ", rank " + std::to_string(failed) + " stops after " +
@@ -79,18 +96,7 @@ void drill(const Subject& subject, Rank failed, std::size_t steps, std::uint64_t
   ++(repair.goal == FailureClass::full ? tally.full : tally.surv);
   drill.run(repair, mode);
   EXPECT_TRUE(drill.send_buffers_intact()) << name;
-  for (Rank r = 0; r < subject.shape.size; ++r) {
-    if (r == failed) continue;
-    const Schedule& s = subject.ranks[static_cast<std::size_t>(r)];
-    const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
-    for (Slot slot = contract.output_first; slot < contract.output_first + contract.output_count; ++slot) {
-      const Block block = s.block_of(contract.output_buffer, slot);
-      std::uint64_t wanted = subject.contributions(block);
-      if (repair.goal == FailureClass::surv) wanted &= ~bit(failed);
-      if (wanted == 0) continue;
-      ASSERT_TRUE(drill.is_result(r, block, wanted)) << name << ", block " << block << " of rank " << r;
-    }
-  }
+  expect_results(drill, subject, repair, failed, name);
 }
 
 bool can_serve(const Algorithm& algorithm, Rank p) {
@@ -256,6 +262,57 @@ TEST(Repair, RefusesWhatCannotHaveHappened) {
   progress[1].pop_back();
   EXPECT_THROW((void)analysis.repair(progress, std::array<Rank, 1>{0}), Error);
   EXPECT_THROW((void)analysis.repair({}, std::array<Rank, 1>{0}), Error);
+}
+
+/// Takes some receives of survivors for torn, as if messages had been interrupted half-way.
+Progress tear(const Subject& subject, const Progress& ended, Rank failed, std::mt19937_64& random) {
+  Progress torn;
+  for (Rank r = 0; r < subject.shape.size; ++r) {
+    const Schedule& schedule = subject.ranks[static_cast<std::size_t>(r)];
+    std::vector<bool> bits(schedule.steps.size(), false);
+    for (std::size_t i = 0; i < bits.size(); ++i)
+      bits[i] = r != failed && !ended[static_cast<std::size_t>(r)][i] && schedule.steps[i].kind == StepKind::recv &&
+                random() % 2 == 0;
+    torn.push_back(std::move(bits));
+  }
+  return torn;
+}
+
+// Interrupted messages may have left anything where they were to arrive.
+TEST(Repair, TrustsNoMemoryThatWasBeingWritten) {
+  std::mt19937_64 random(3);
+  int repaired_ones = 0;
+  int poorer = 0;
+  for (const Collective collective : repaired) {
+    for (const Algorithm* algorithm : algorithms_of(collective)) {
+      for (const Rank p : {3, 4, 5}) {
+        if (p > most_ranks || !can_serve(*algorithm, p)) continue;
+        const Subject subject(*algorithm, collective, {.size = p}, Keep::log);
+        for (int i = 0; i < 8; ++i) {
+          const Rank failed = static_cast<Rank>(1 + random() % static_cast<std::uint64_t>(p - 1));
+          const std::array dead{failed};
+          const Schedule& own = subject.ranks[static_cast<std::size_t>(failed)];
+          Drill drill(subject.ranks, 2 * subject.ranks[0].segments + 1);
+          const Progress progress =
+              drill.run({{failed, local::steps_before_stop(own, random() % (own.steps.size() + 1), random())}},
+                        Mode::single_thread);
+          const Progress torn = tear(subject, progress, failed, random);
+          drill.overwrite(torn);
+          const bool idempotent = needs_of(*algorithm, collective, {}).idempotent;
+          const Repair repair = plan_repair(subject.ranks, idempotent, progress, torn, dead);
+          const Repair otherwise = subject.analysis.repair(progress, dead);
+          poorer += static_cast<int>(repair.pieces > otherwise.pieces || repair.goal != otherwise.goal);
+          if (repair.goal == FailureClass::none) continue;
+          ++repaired_ones;
+          drill.run(repair, Mode::single_thread);
+          expect_results(drill, subject, repair, failed, subject.name() + ", torn");
+          if (testing::Test::HasFailure()) return;
+        }
+      }
+    }
+  }
+  EXPECT_GT(repaired_ones, 100);
+  EXPECT_GT(poorer, 0) << "nothing of use was torn";
 }
 
 // A message may have left its sender and reached nobody.

@@ -121,6 +121,17 @@ class Drill::Part {
     return true;
   }
   [[nodiscard]] bool has_ended() const { return execution_->engine().done(); }
+  void overwrite(const StepSet& torn) {
+    for (std::size_t i = 0; i < torn.size(); ++i) {
+      if (!torn[i] || !is_receive(plan_.steps[i].kind)) continue;
+      for (const Piece& piece : plan_.pieces_of(plan_.steps[i])) {
+        std::vector<std::byte>& memory = piece.area == Area::scratch ? scratch_
+                                         : piece.area == Area::send  ? send_
+                                                                     : recv_;
+        std::fill_n(memory.begin() + piece.offset_bytes, piece.elements * extent, std::byte{0x5a});
+      }
+    }
+  }
   [[nodiscard]] bool send_intact() const { return send_ == sent_; }
 
   [[nodiscard]] bool is_result(Block block, std::uint64_t contributions) const {
@@ -213,6 +224,10 @@ Progress Drill::run(const std::map<Rank, StepSet>& stops, Mode mode) {
     parts_[r]->prepare(all, stopping[r] ? stop->second : StepSet(all.steps.size(), true));
   }
   return execute(mode, {stopping.get(), parts_.size()});
+}
+
+void Drill::overwrite(const Progress& torn) {
+  for (std::size_t r = 0; r < parts_.size(); ++r) parts_[r]->overwrite(torn[r]);
 }
 
 void Drill::run(const Repair& repair, Mode mode) {

@@ -33,6 +33,8 @@ class Drill {
   /// Executes until those of `stops` have done their steps, and the others what they could. Returns the steps that have
   /// ended. In one thread the others go on until all of them wait. In threads they stop once they see that a rank has.
   [[nodiscard]] Progress run(const std::map<Rank, StepSet>& stops, Mode mode);
+  /// Writes anything where these receives write, as if their messages had been interrupted. After run().
+  void overwrite(const Progress& torn);
   /// Executes a repair by the survivors. Throws Error(transport) if they wait for one another.
   void run(const Repair& repair, Mode mode);
 

@@ -70,7 +70,7 @@ std::string Guard::begin(FaultMode mode) {
   return {};
 }
 
-void Guard::add(const std::shared_ptr<Ward>& ward) {
+void Guard::add(const std::shared_ptr<watch::Ward>& ward) {
   std::vector<std::pair<int, watch::Statement>> early;
   {
     const std::lock_guard lock(mutex_);
@@ -84,7 +84,7 @@ void Guard::add(const std::shared_ptr<Ward>& ward) {
   for (auto& [from, statement] : early) ward->hear(from, std::move(statement));
 }
 
-void Guard::remove(const Ward& ward) {
+void Guard::remove(const watch::Ward& ward) {
   const std::lock_guard lock(mutex_);
   wards_.erase(ward.communicator());
   closed_[ward.communicator()] = ward.rank();
@@ -93,7 +93,7 @@ void Guard::remove(const Ward& ward) {
 void Guard::heard(int from, std::span<const std::byte> message) {
   std::optional<watch::Statement> statement = watch::statement_from(message);
   if (!statement) return;
-  std::shared_ptr<Ward> ward;
+  std::shared_ptr<watch::Ward> ward;
   watch::Statement beyond{.communicator = statement->communicator, .call = std::numeric_limits<std::uint64_t>::max()};
   {
     const std::lock_guard lock(mutex_);

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "exec/mpi/comm/communicator.hpp"
-#include "exec/mpi/guard/ward.hpp"
+#include "exec/watch/ward.hpp"
 
 namespace circoll::mpi {
 
@@ -58,8 +58,8 @@ class Guard {
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int rank() const { return rank_; }
 
-  void add(const std::shared_ptr<Ward>& ward);
-  void remove(const Ward& ward);
+  void add(const std::shared_ptr<watch::Ward>& ward);
+  void remove(const watch::Ward& ward);
 
   void count(const std::function<void(FaultCounts&)>& change);
   [[nodiscard]] FaultCounts counts() const;
@@ -98,7 +98,7 @@ class Guard {
   int size_;
   int error_ = MPI_ERR_OTHER;
   mutable std::mutex mutex_;  // of the next five
-  std::map<std::uint64_t, std::shared_ptr<Ward>> wards_;
+  std::map<std::uint64_t, std::shared_ptr<watch::Ward>> wards_;
   std::map<std::uint64_t, int> closed_;  ///< this process's ranks in communicators that have been freed here
   std::map<std::uint64_t, std::vector<std::pair<int, watch::Statement>>> early_;  ///< of communicators not yet known
   FaultCounts counts_;

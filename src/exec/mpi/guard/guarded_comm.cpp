@@ -26,7 +26,7 @@ void GuardedComm::set_up(Guard& guard, CommState& state) {
   interruption_ = {.ends = &guard.mesh().ends(), .seen = 0};
   std::vector<int> members;
   for (Rank r = 0; r < state.size(); ++r) members.push_back(state.world_rank(r));
-  ward_ = std::make_shared<Ward>(guard.mesh(), state.common_number(), static_cast<int>(state.rank()), members);
+  ward_ = std::make_shared<watch::Ward>(guard.mesh(), state.common_number(), static_cast<int>(state.rank()), members);
   guard.add(ward_);
 }
 

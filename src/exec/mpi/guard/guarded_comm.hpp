@@ -93,7 +93,7 @@ class GuardedComm final : public Attachment {
 
   Guard* guard_ = nullptr;
   CommState* state_ = nullptr;
-  std::shared_ptr<Ward> ward_;
+  std::shared_ptr<watch::Ward> ward_;
   Interruption interruption_{};
   watch::RankSet failed_{};
   bool acknowledged_ = false;

@@ -10,14 +10,14 @@
 #include "exec/watch/mesh.hpp"
 #include "exec/watch/statement.hpp"
 
-namespace circoll::mpi {
+namespace circoll::watch {
 
 /// Ranks wait for one another's statements after a failure only. A rank that has made a call already, and is elsewhere,
 /// answers by this object.
 class Ward {
  public:
   /// `members` are the ranks of the communicator in MPI_COMM_WORLD.
-  Ward(watch::Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members);
+  Ward(Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members);
 
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
   [[nodiscard]] int rank() const { return rank_; }
@@ -36,32 +36,32 @@ class Ward {
   void close();
 
   /// Takes a statement of another rank, whose process sent it.
-  void hear(int from, watch::Statement statement);
+  void hear(int from, Statement statement);
   /// Tells all ranks that have not ended.
-  void tell(const watch::Statement& own);
+  void tell(const Statement& own);
 
   /// The members that have failed, and those that have left for good.
-  [[nodiscard]] watch::RankSet failed() const;
-  [[nodiscard]] watch::RankSet gone() const;
+  [[nodiscard]] RankSet failed() const;
+  [[nodiscard]] RankSet gone() const;
 
-  [[nodiscard]] watch::Verdict judge(const watch::Statement& own) const;
+  [[nodiscard]] Verdict judge(const Statement& own) const;
   /// The last statements, by rank.
-  [[nodiscard]] std::vector<std::optional<watch::Statement>> statements() const;
+  [[nodiscard]] std::vector<std::optional<Statement>> statements() const;
 
  private:
   void answer_all();
   void answer(int rank);
 
-  watch::Mesh& mesh_;
+  Mesh& mesh_;
   std::uint64_t communicator_;
   int rank_;
   std::vector<int> members_;
   std::atomic<std::uint64_t> made_{0};
   std::atomic<bool> asked_{false};  ///< some are unanswered
   mutable std::mutex mutex_;
-  std::vector<std::optional<watch::Statement>> statements_;
+  std::vector<std::optional<Statement>> statements_;
   std::vector<bool> unanswered_;          ///< statements about calls that this rank had not made
-  std::optional<watch::Statement> told_;  ///< this rank's last one
+  std::optional<Statement> told_;  ///< this rank's last one
 };
 
-}  // namespace circoll::mpi
+}  // namespace circoll::watch

@@ -1,11 +1,11 @@
-#include "exec/mpi/guard/ward.hpp"
+#include "exec/watch/ward.hpp"
 
 #include <limits>
 #include <utility>
 
-namespace circoll::mpi {
+namespace circoll::watch {
 
-Ward::Ward(watch::Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members)
+Ward::Ward(Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members)
     : mesh_(mesh),
       communicator_(communicator),
       rank_(rank),
@@ -18,7 +18,7 @@ void Ward::close() {
   if (asked_.load()) answer_all();
 }
 
-void Ward::hear(int from, watch::Statement statement) {
+void Ward::hear(int from, Statement statement) {
   if (statement.rank >= size() || world_rank(statement.rank) != from) return;
   const std::lock_guard lock(mutex_);
   const int other = statement.rank;
@@ -44,12 +44,12 @@ void Ward::answer(int rank) {
   const std::uint64_t next = made_.load() + 1;
   // The other one keeps the last statement that comes, and may need the one about the next call.
   const bool stated = told_ && told_->call == next;
-  const watch::Statement beyond{.communicator = communicator_, .rank = rank_, .call = next};
+  const Statement beyond{.communicator = communicator_, .rank = rank_, .call = next};
   mesh_.send(world_rank(rank), to_bytes(stated ? *told_ : beyond));
   unanswered_[static_cast<std::size_t>(rank)] = false;
 }
 
-void Ward::tell(const watch::Statement& own) {
+void Ward::tell(const Statement& own) {
   const std::lock_guard lock(mutex_);
   told_ = own;
   const std::vector<std::byte> bytes = to_bytes(own);
@@ -58,31 +58,31 @@ void Ward::tell(const watch::Statement& own) {
   }
 }
 
-watch::RankSet Ward::failed() const {
-  watch::RankSet set;
+RankSet Ward::failed() const {
+  RankSet set;
   for (int r = 0; r < size(); ++r) {
     if (r != rank_ && mesh_.has_failed(world_rank(r))) set.add(r);
   }
   return set;
 }
 
-watch::RankSet Ward::gone() const {
-  watch::RankSet set;
+RankSet Ward::gone() const {
+  RankSet set;
   for (int r = 0; r < size(); ++r) {
     if (r != rank_ && mesh_.has_left(world_rank(r))) set.add(r);
   }
   return set;
 }
 
-watch::Verdict Ward::judge(const watch::Statement& own) const {
-  const watch::RankSet left = gone();
+Verdict Ward::judge(const Statement& own) const {
+  const RankSet left = gone();
   const std::lock_guard lock(mutex_);
   return watch::judge(own, statements_, left);
 }
 
-std::vector<std::optional<watch::Statement>> Ward::statements() const {
+std::vector<std::optional<Statement>> Ward::statements() const {
   const std::lock_guard lock(mutex_);
   return statements_;
 }
 
-}  // namespace circoll::mpi
+}  // namespace circoll::watch

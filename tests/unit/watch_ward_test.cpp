@@ -1,0 +1,240 @@
+// The agreement of survivors, by processes that make calls in a loop, and some of which are killed at random moments.
+//
+// A call is two barriers in shared memory here. A rank that is through the first has its result, and one that is through
+// both knows that all have theirs. What is tested: nobody waits forever, and all survivors come to the same end of every
+// call, whenever the failures strike.
+#include <gtest/gtest.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX's
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <random>
+
+#include "exec/watch/ward.hpp"
+#include "watch_processes.hpp"
+
+namespace circoll::watch {
+namespace {
+
+constexpr int most_ranks = 5;
+constexpr int most_calls = 40;
+
+/// An end of a call at one rank.
+enum class End : std::uint8_t { none, whole, refused, wrong };
+
+/// What all processes of a run see.
+struct Board {
+  /// By the number of failures that were dealt with, the call, and the rank.
+  std::array<std::array<std::array<std::atomic<bool>, most_ranks>, most_calls>, most_ranks> data, committing;
+  std::array<std::array<std::atomic<End>, most_ranks>, most_calls> ends;
+  /// The failures without whose ranks the result of a call was made.
+  std::array<std::array<std::atomic<std::uint64_t>, most_ranks>, most_calls> without;
+};
+
+struct Run {
+  int ranks = 2;
+  int calls = most_calls;
+  std::uint64_t seed = 0;
+  int kills = 1;
+};
+
+/// Memory that forked processes share.
+class SharedBoard {
+ public:
+  SharedBoard() {
+    void* const memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) std::abort();
+    board_ = static_cast<Board*>(memory);  // zeros are values of all its atomics
+  }
+  ~SharedBoard() { (void)munmap(board_, sizeof(Board)); }
+  SharedBoard(const SharedBoard&) = delete;
+  SharedBoard& operator=(const SharedBoard&) = delete;
+  Board* operator->() const { return board_; }
+  Board& operator*() const { return *board_; }
+
+ private:
+  Board* board_;
+};
+
+/// Some calls cannot be made again after a failure.
+bool is_refused(const Run& plan, int call) { return (plan.seed + static_cast<std::uint64_t>(call)) % 3 == 0; }
+
+class Caller {
+ public:
+  Caller(const Run& plan, int rank, Mesh& mesh, Board& board)
+      : plan_(plan),
+        rank_(rank),
+        mesh_(mesh),
+        board_(board),
+        random_(plan.seed * 97 + static_cast<std::uint64_t>(rank)) {
+    std::vector<int> members;
+    for (int r = 0; r < plan.ranks; ++r) members.push_back(r);
+    ward_ = std::make_unique<Ward>(mesh, 1, rank, members);
+    mesh.watch({.heard =
+                    [this](int from, std::span<const std::byte> message) {
+                      if (auto statement = statement_from(message)) ward_->hear(from, *std::move(statement));
+                    },
+                .ended = [](int) {},
+                .now_and_then = [] {}});
+    // A victim dies in some call: after so many looks at the board, or at its end.
+    std::mt19937_64 common(plan.seed);
+    for (int i = 0; i < plan.kills; ++i) {
+      const int victim = static_cast<int>(common() % static_cast<std::uint64_t>(plan.ranks));
+      const auto call = static_cast<int>(common() % static_cast<std::uint64_t>(plan.calls));
+      const auto looks = static_cast<int>(common() % 60);
+      if (victim == rank) last_call_ = call;
+      if (victim == rank) looks_left_ = looks;
+    }
+  }
+
+  void make_calls() {
+    for (int call = 0; call < plan_.calls; ++call) {
+      call_ = call;
+      make(call);
+      if (call == last_call_) (void)kill(getpid(), SIGKILL);
+      ward_->make_one();
+      if (random_() % 4 == 0) sched_yield();
+    }
+    ward_->close();
+    mesh_.take_leave();
+  }
+
+ private:
+  void die_if_due() {
+    if (call_ == last_call_ && looks_left_-- == 0) (void)kill(getpid(), SIGKILL);
+  }
+  [[nodiscard]] bool concerned() {
+    seen_ = mesh_.ends();
+    for (int r = 0; r < plan_.ranks; ++r) {
+      if (r != rank_ && !failed_.has(r) && mesh_.has_ended(r)) return true;
+    }
+    return false;
+  }
+  /// Returns false if a failure comes in between.
+  [[nodiscard]] bool meet(std::array<std::atomic<bool>, most_ranks>& here) {
+    here[static_cast<std::size_t>(rank_)] = true;
+    for (const int r : failed_.others(plan_.ranks)) {
+      while (!here[static_cast<std::size_t>(r)]) {
+        die_if_due();
+        if (mesh_.ends() != seen_ && concerned()) return false;
+        sched_yield();
+      }
+    }
+    return true;
+  }
+  void end(int call, End how) {
+    const auto c = static_cast<std::size_t>(call);
+    std::uint64_t without = 0;
+    for (const int r : failed_.members(plan_.ranks)) without |= std::uint64_t{1} << static_cast<unsigned>(r);
+    board_.without[c][static_cast<std::size_t>(rank_)] = without;
+    board_.ends[c][static_cast<std::size_t>(rank_)] = how;
+  }
+
+  void make(int call) {
+    const auto c = static_cast<std::size_t>(call);
+    bool refused = false;
+    bool fresh = mesh_.ends() != 0 && concerned();
+    while (true) {
+      const auto epoch = static_cast<std::size_t>(failed_.count());
+      Stage stage = Stage::data;
+      if (!fresh && (refused || meet(board_.data[epoch][c]))) {
+        stage = Stage::committing;
+        if (meet(board_.committing[epoch][c])) return end(call, refused ? End::refused : End::whole);
+      }
+      fresh = false;
+      Statement own{.communicator = 1, .rank = rank_, .call = ward_->made() + 1, .stage = stage};
+      if (agree(own) == Verdict::committed)
+        return end(call, stage != Stage::committing ? End::wrong : refused ? End::refused : End::whole);
+      failed_ = own.failed;
+      refused = is_refused(plan_, call);
+    }
+  }
+
+  Verdict agree(Statement& own) {
+    seen_ = mesh_.ends();
+    own.failed = ward_->failed();
+    ward_->tell(own);
+    while (true) {
+      die_if_due();
+      if (mesh_.ends() != seen_) {
+        seen_ = mesh_.ends();
+        if (const RankSet failed = ward_->failed(); failed != own.failed) {
+          own.failed = failed;
+          ward_->tell(own);
+        }
+      }
+      if (const Verdict verdict = ward_->judge(own); verdict != Verdict::wait) return verdict;
+      sched_yield();
+    }
+  }
+
+  Run plan_;
+  int rank_;
+  Mesh& mesh_;
+  Board& board_;
+  std::mt19937_64 random_;
+  std::unique_ptr<Ward> ward_;
+  RankSet failed_{};
+  std::uint32_t seen_ = 0;
+  int call_ = 0;
+  int last_call_ = -1;
+  int looks_left_ = 0;
+};
+
+/// Returns the number of ranks that were killed.
+int run(const Run& plan) {
+  const SharedBoard board;
+  const Watchers all(plan.ranks, [&](int rank, Mesh& mesh, const node::Wire& line) {
+    Caller caller(plan, rank, mesh, *board);
+    caller.make_calls();
+    line.put(true);
+    line.wait();
+  });
+  EXPECT_TRUE(all.connected());
+  std::vector<std::size_t> survivors;
+  for (int r = 0; r < plan.ranks; ++r) {
+    if (all[r].line().get<bool>().value_or(false)) {
+      survivors.push_back(static_cast<std::size_t>(r));
+    } else {
+      const auto has_ended = [&] {
+        siginfo_t info{};
+        return waitid(P_PID, static_cast<id_t>(all[r].pid()), &info, WEXITED | WNOWAIT | WNOHANG) == 0 &&
+               info.si_pid == all[r].pid();
+      };
+      EXPECT_TRUE(comes(has_ended)) << "rank " << r << " hangs, seed " << plan.seed;
+    }
+  }
+  for (int call = 0; call < plan.calls; ++call) {
+    const auto c = static_cast<std::size_t>(call);
+    for (const std::size_t r : survivors) {
+      const End how = board->ends[c][r];
+      EXPECT_TRUE(how == End::whole || how == End::refused)
+          << "call " << call << ", rank " << r << ", seed " << plan.seed;
+      EXPECT_EQ(how, board->ends[c][survivors[0]].load()) << "call " << call << ", seed " << plan.seed;
+      EXPECT_EQ(board->without[c][r], board->without[c][survivors[0]].load())
+          << "call " << call << ", seed " << plan.seed;
+    }
+  }
+  return plan.ranks - static_cast<int>(survivors.size());
+}
+
+TEST(Ward, WithoutFailuresEveryCallIsWhole) { EXPECT_EQ(run({.ranks = 4, .seed = 1, .kills = 0}), 0); }
+
+TEST(Ward, SurvivorsOfOneFailureAgree) {
+  int killed = 0;
+  for (std::uint64_t seed = 0; seed < 60 && !testing::Test::HasFailure(); ++seed)
+    killed += run({.ranks = 2 + static_cast<int>(seed % 4), .seed = seed, .kills = 1});
+  EXPECT_EQ(killed, 60);
+}
+
+TEST(Ward, SurvivorsOfSeveralFailuresAgree) {
+  int killed = 0;
+  for (std::uint64_t seed = 100; seed < 160 && !testing::Test::HasFailure(); ++seed)
+    killed += run({.ranks = 4 + static_cast<int>(seed % 2), .seed = seed, .kills = 3});
+  EXPECT_GT(killed, 120);
+}
+
+}  // namespace
+}  // namespace circoll::watch
