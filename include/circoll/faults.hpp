@@ -87,9 +87,9 @@ struct Repair {
   Cost cost{};                    ///< the most of a rank
   CriticalPath path{};
 };
-/// A repair for survivors of which each has ended these steps, in whatever order they did; `torn` steps have begun, and
-/// may have written a part. Of the failed ranks' steps nothing need be known. All values count that lie in memory. Throws
-/// Error(invalid_argument) if the schedules do not fit together, or if a survivor's step cannot have ended.
+/// A repair for survivors of which each has ended some steps, in whatever order they did. Steps that are `torn` have
+/// begun, and may have written a part. Of the failed ranks' steps nothing need be known. All values count that lie in
+/// memory. Throws Error(invalid_argument) if the schedules do not fit together, or a survivor's step cannot have ended.
 [[nodiscard]] Repair plan_repair(std::vector<Schedule> ranks, bool idempotent, const Progress& ended,
                                  const Progress& torn, std::span<const Rank> failed, const FailureBounds& bounds = {});
 /// The terms of the time of a repair, for a vector of `bytes` (terms_of in model.hpp).

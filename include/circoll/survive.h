@@ -1,7 +1,7 @@
-/* What a program may ask the drop-in after a rank has failed (CIRCOLL_FAULTS=report or finish). C99.
+/* Questions to the drop-in after a rank has failed (CIRCOLL_FAULTS=report or finish). C99.
  *
- * The functions are the drop-in's own. Without it, or without failures being looked after, they are null or answer as if
- * nothing had happened: a program that runs with and without asks `if (circoll_failed_ranks)`.
+ * The functions are the drop-in's own. Without it they are null, and while failures are not looked after they answer as
+ * if nothing had happened. A program that runs with and without it asks `if (circoll_failed_ranks)`.
  *
  * Include <mpi.h> before this header. A communicator is used by one thread at a time.
  */
@@ -22,13 +22,13 @@ typedef enum circoll_result {
 } circoll_result;
 
 #ifdef MPI_VERSION
-/* Writes the first `most` of the ranks of a communicator that its collectives go without, in ascending order, and returns
- * how many there are. The same on all survivors after each of their calls. */
+/* Writes the first `most` of the ranks that a communicator's collectives go without, in ascending order. Returns how
+ * many there are: the same on all survivors after each of their calls. */
 __attribute__((weak)) int circoll_failed_ranks(MPI_Comm comm, int most, int* ranks);
 /* A circoll_result. */
 __attribute__((weak)) int circoll_last_result(MPI_Comm comm);
-/* With CIRCOLL_FAULTS=report: lets the survivors' calls on the communicator go on. Without it they return the error. Local,
- * and all survivors do it. Returns MPI_SUCCESS, or MPI_ERR_COMM for a communicator that is not looked after. */
+/* Lets the survivors' calls on a communicator go on, if CIRCOLL_FAULTS is report. Without it they return the error.
+ * Local, and all survivors do it. Returns MPI_SUCCESS, or MPI_ERR_COMM for a communicator that is not looked after. */
 __attribute__((weak)) int circoll_acknowledge(MPI_Comm comm);
 /* Makes a communicator of the survivors, in the same order. Collective over them. Returns an MPI error code. */
 __attribute__((weak)) int circoll_survivors(MPI_Comm comm, MPI_Comm* survivors);

@@ -54,9 +54,9 @@ constexpr std::array variables{
                         "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome."},
     EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0",
                         "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
-    EnvironmentVariable{
-        "CIRCOLL_FAULTS", "off | report | finish", "off",
-        "Drop-in: blocking collectives survive the failure of ranks; the survivors get an error, or the call is finished."},
+    EnvironmentVariable{"CIRCOLL_FAULTS", "off | report | finish", "off",
+                        "Drop-in: blocking collectives survive the failure of ranks; the survivors get an error, or "
+                        "the call is finished."},
     EnvironmentVariable{"CIRCOLL_CORES", "NUMBER", "as MPI_Get_processor_name says",
                         "Consecutive ranks of MPI_COMM_WORLD that make a node, for what auto knows of nodes"},
     EnvironmentVariable{"CIRCOLL_NODE", "auto | off", "auto",

@@ -8,14 +8,14 @@
 
 namespace circoll::interpose {
 
-/// The wish of CIRCOLL_FAULTS; nothing if it is off. A value that is not understood is off, with the reason in `warning`.
+/// The wish of CIRCOLL_FAULTS; nothing if it is off. A value that is not understood is off, as `warning` says.
 [[nodiscard]] std::optional<mpi::FaultMode> wanted_faults(std::string* warning);
 
-/// Begins to guard calls, if that is wanted. Collective over MPI_COMM_WORLD, in MPI_Init. Returns a warning, or nothing.
+/// Begins to guard calls, if that is wanted. Collective over MPI_COMM_WORLD, in MPI_Init. Returns a warning or nothing.
 [[nodiscard]] std::string begin_faults();
 
-/// Before MPI_Finalize, which cannot end once a process has failed. Returns true if one has: the survivors have met, and
-/// MPI is left as it is.
+/// Lets the survivors of a failure meet, before MPI_Finalize, which cannot end then. Returns true if there has been
+/// one: MPI is left as it is.
 [[nodiscard]] bool end_faults() noexcept;
 /// After MPI_Finalize: the end of this process is no failure.
 void leave_faults() noexcept;

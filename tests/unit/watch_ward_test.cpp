@@ -1,8 +1,8 @@
 // The agreement of survivors, by processes that make calls in a loop, and some of which are killed at random moments.
 //
-// A call is two barriers in shared memory here. A rank that is through the first has its result, and one that is through
-// both knows that all have theirs. What is tested: nobody waits forever, and all survivors come to the same end of every
-// call, whenever the failures strike.
+// A call is two barriers in shared memory here. A rank that is through the first has its result, and one that is
+// through both knows that all have theirs. Nobody may wait forever, and all survivors must come to the same end of
+// every call, whenever the failures strike.
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX's
 #include <sys/mman.h>

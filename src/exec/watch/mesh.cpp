@@ -230,8 +230,7 @@ void Mesh::watch(Listener listener) {
 void Mesh::listen() {
   std::array<epoll_event, 64> events{};
   while (!stopping_) {
-    const int count =
-        epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), ends_ == 0 ? -1 : 100);
+    const int count = epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), ends_ == 0 ? -1 : 100);
     if (count == 0 && listener_.now_and_then) listener_.now_and_then();
     for (int i = 0; i < count; ++i) {
       const std::uint64_t r = events[static_cast<std::size_t>(i)].data.u64;

@@ -41,7 +41,7 @@ class Mesh {
   [[nodiscard]] bool connect(int rank, std::span<const Address> all, std::uint64_t secret,
                              std::chrono::milliseconds patience);
 
-  /// What a thread of the mesh calls. It must not wait for the thread that calls the mesh.
+  /// The functions that a thread of the mesh calls. They must not wait for the thread that calls the mesh.
   struct Listener {
     std::function<void(int from, std::span<const std::byte> message)> heard;
     std::function<void(int rank)> ended;  ///< after the last message of a process that has ended

@@ -31,7 +31,7 @@ class RankSet {
   std::array<std::uint64_t, most / 64> words_{};
 };
 
-/// How far a rank has come in a call.
+/// The part of a call that a rank is in.
 enum class Stage : std::uint8_t {
   before,      ///< it will make the call, and waits for nobody meanwhile
   data,        ///< messages of the call are under way
@@ -44,10 +44,10 @@ struct Statement {
   int rank = 0;            ///< in the communicator
   std::uint64_t call = 0;  ///< the call that it is in, or the next one
   Stage stage = Stage::before;
-  bool spoiled = false;      ///< nobody knows what the memory of the call holds: it cannot be repaired
-  bool overwritten = false;  ///< the rank's contribution may be gone: the call cannot be made again
-  bool in_place = false;     ///< the contribution came in the receive buffer
-  RankSet failed{};  ///< the failed ranks that it knows of
+  bool spoiled = false;                ///< nobody knows what the memory of the call holds: it cannot be repaired
+  bool overwritten = false;            ///< the rank's contribution may be gone: the call cannot be made again
+  bool in_place = false;               ///< the contribution came in the receive buffer
+  RankSet failed{};                    ///< the failed ranks that it knows of
   std::array<std::int32_t, 2> tags{};  ///< offered for messages among the survivors
   /// The steps of its schedule that have ended, and those that may have written a part.
   std::vector<bool> ended{};
@@ -58,7 +58,7 @@ struct Statement {
 /// Nothing if these bytes are no statement.
 [[nodiscard]] std::optional<Statement> statement_from(std::span<const std::byte> bytes);
 
-/// What a rank does after a failure.
+/// The next thing that a rank does after a failure.
 enum class Verdict : std::uint8_t {
   wait,       ///< for more statements
   committed,  ///< the call has been made: every result is whole

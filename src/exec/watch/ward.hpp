@@ -1,4 +1,4 @@
-// The part of a guarded communicator that the watching thread sees: the calls that were made, and what other ranks state.
+// The part of a guarded communicator that the watching thread sees.
 #pragma once
 
 #include <atomic>
@@ -60,7 +60,7 @@ class Ward {
   std::atomic<bool> asked_{false};  ///< some are unanswered
   mutable std::mutex mutex_;
   std::vector<std::optional<Statement>> statements_;
-  std::vector<bool> unanswered_;          ///< statements about calls that this rank had not made
+  std::vector<bool> unanswered_;   ///< statements about calls that this rank had not made
   std::optional<Statement> told_;  ///< this rank's last one
 };
 

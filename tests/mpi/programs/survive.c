@@ -1,10 +1,10 @@
-/* survive ITERATIONS COUNT SEED KILLS COLLECTIVES [WITHIN_US [exit]]: collectives in a loop, of which every result is checked, while
- * ranks die.
+/* Collectives in a loop, of which every result is checked, while ranks die.
  *
- * KILLS ranks, by a seed, kill themselves at random moments of the first WITHIN_US microseconds, or
- * exit in the middle of everything. In each element of a reduction the contribution of rank r is the
- * bit r times a weight, so that the result tells whose contributions are in it: those of all survivors, without exception, and
- * of others only if all of theirs are. All survivors compare these sets. COLLECTIVES is a text of letters:
+ * survive ITERATIONS COUNT SEED KILLS COLLECTIVES [WITHIN_US [exit]]: KILLS ranks, by a seed, kill themselves at random
+ * moments of the first WITHIN_US microseconds, or exit in the middle of everything. With odd seeds the second follows
+ * the first at once. In each element of a reduction the contribution of rank r is the bit r times a weight, so that the
+ * result tells whose contributions are in it: those of all survivors, without exception, and of others only if all of
+ * theirs are. All survivors compare these sets. COLLECTIVES is a text of letters:
  *   a allreduce  i allreduce in place  b bcast  g allgather  r reduce  s reduce_scatter_block  t alltoall  v allgatherv
  *   n gather  c scatter  x scan  j nonblocking allreduce
  * At the end the survivors make a communicator of their own, and use it.
@@ -106,8 +106,8 @@ static void fill(int64_t* data, int64_t n, int iteration) {
   for (int64_t i = 0; i < n; ++i) data[i] = weight(iteration, i) << rank;
 }
 
-/* Before the call `before` ranks were dead; the result must have all of the living, and all others, or none of those that
- * died in it. Only ranks up to `last` count. */
+/* Looks at the contributions in a result: all of the living, and those of all who died in the call, or of none. The
+ * ranks of `before` were dead before it. Only ranks up to `last` count. */
 static void check_set(int64_t set, const int* before, int last, int iteration, const char* what) {
   int64_t living = 0, all = 0;
   find_dead();
@@ -247,9 +247,12 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   pthread_t killer;
   for (int i = 0; i < 5; ++i) next_random();
+  long first_delay = 0;
   for (int i = 0; i < kills; ++i) {
     const int victim = (int)(next_random() % (uint64_t)size);
-    const long delay = (long)(next_random() % (uint64_t)within_us);
+    long delay = (long)(next_random() % (uint64_t)within_us);
+    if (i == 0) first_delay = delay;
+    if (i > 0 && atoi(argv[3]) % 2 != 0) delay = first_delay + delay % 4000;
     if (victim == rank && (delay_us == 0 || delay < delay_us)) delay_us = delay + 1;
   }
   if (delay_us != 0) pthread_create(&killer, NULL, die_later, NULL);
@@ -261,7 +264,8 @@ int main(int argc, char** argv) {
   }
   const double end_s = MPI_Wtime();
   /* Whoever still has to die does it before. */
-  if (kills > 0) usleep(delay_us == 0 ? 0 : (useconds_t)within_us + 100000);
+  while (kills > 0 && MPI_Wtime() - begin_s < 1e-6 * (double)within_us + 0.05) usleep(1000);
+  MPI_Barrier(MPI_COMM_WORLD);
   if (circoll_survivors) use_survivors();
   printf(
       "rank %d: %d iterations in %.3f s, wrong %d, full %d, survivors %d, refused %d, nonblocking failed %d, hit at "

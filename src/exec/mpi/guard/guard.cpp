@@ -28,9 +28,12 @@ int make_error_code() {
   int error_class = MPI_ERR_OTHER;
   int code = MPI_ERR_OTHER;
   if (PMPI_Add_error_class(&error_class) != MPI_SUCCESS) return MPI_ERR_OTHER;
-  PMPI_Add_error_string(error_class, "Circoll: a process has failed");
+  // SMPI's takes texts that it might write to.
+  std::string of_class = "Circoll: a process has failed";
+  std::string of_code = of_class + ", and the call has no result";
+  PMPI_Add_error_string(error_class, of_class.data());
   if (PMPI_Add_error_code(error_class, &code) != MPI_SUCCESS) return error_class;
-  PMPI_Add_error_string(code, "Circoll: a process has failed, and the call has no result");
+  PMPI_Add_error_string(code, of_code.data());
   return code;
 }
 
@@ -164,8 +167,8 @@ void Guard::look_at_unguarded() {
   const std::vector<int> ranks = failed();
   std::fprintf(
       stderr,
-      "circoll: %s %s of MPI_COMM_WORLD failed, and rank %d waits in %s, which goes on without failed ranks in no "
-      "way: the job is ended\n",
+      "circoll: %s %s of MPI_COMM_WORLD failed, and rank %d waits in %s, which cannot go on without: the job is "
+      "ended\n",
       ranks.size() == 1 ? "rank" : "ranks", listed(ranks).c_str(), rank_, stuck_in);
   std::fflush(stderr);
   PMPI_Abort(MPI_COMM_WORLD, 1);

@@ -48,8 +48,8 @@ class Guard {
  public:
   /// The guard of this process; nullptr if failures end the job, as without it.
   [[nodiscard]] static Guard* known() { return instance().load(std::memory_order_acquire); }
-  /// Makes it. Collective over MPI_COMM_WORLD, when nothing else is under way, after share_world(). Returns why there is
-  /// none, alike on all ranks; empty if there is one.
+  /// Makes it. Collective over MPI_COMM_WORLD, when nothing else is under way, after share_world(). Returns why there
+  /// is none, alike on all ranks; empty if there is one.
   [[nodiscard]] static std::string begin(FaultMode mode);
 
   [[nodiscard]] FaultMode mode() const { return mode_; }

@@ -23,8 +23,8 @@ enum class LastResult : std::uint8_t {
   none,       ///< an error
 };
 
-/// A call has two parts: its data, and a barrier, which a rank leaves only when the results of all are whole. So after
-/// a failure either some rank has left, and all results are whole, or all survivors are still in the call and their
+/// A call has two parts, its data and a closing barrier. A rank leaves only when the results of all are whole. So after
+/// a failure either some rank has left, and all results are whole, or all survivors are still in the call, and their
 /// memory is what it was. They state how far they have come (watch::Statement), and each comes to the same decision.
 class GuardedComm final : public Attachment {
  public:

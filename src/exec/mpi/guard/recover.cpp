@@ -46,7 +46,7 @@ bool suits(const Repair& repair, const Call& call) {
 
 }  // namespace
 
-/// How far this rank has come. Halts what is under way.
+/// The statement about this rank. Halts what is under way.
 Statement GuardedComm::state_progress(Try& attempt) {
   const IsDead is_dead = [this](int rank) { return guard_->mesh().has_ended(rank); };
   Statement own{.communicator = ward_->communicator(),
@@ -188,7 +188,7 @@ int GuardedComm::restart(Try& attempt) {
   return attempt.refused ? MPI_SUCCESS : run(*attempt.operation);
 }
 
-/// By the statements of all survivors, which are the same everywhere: a repair, a restart, or an error on all of them.
+/// Ends the call by a repair, a restart, or an error on all survivors. All of them have the same statements.
 int GuardedComm::settle(Try& attempt, const Statement& own, const Statements& all) {
   const auto refuse_all = [&](std::string_view reason) {
     drop(attempt);

@@ -9,8 +9,8 @@
 
 namespace circoll::mpi {
 
-/// Ranks keep their numbers for the program: blocks of the survivors lie where they lay, and those of failed ranks stay as
-/// they are. Among themselves the survivors are ranks 0, 1, ... in the same order.
+/// Ranks keep their numbers for the program. Blocks of the survivors lie where they lay, and those of failed ranks stay
+/// as they are. Among themselves the survivors are ranks 0, 1, ... in the same order.
 ///
 ///   allreduce, reduce, scan, exscan   combine the survivors' contributions
 ///   allgather, gather, alltoall       become the irregular collective, with displacements

@@ -71,8 +71,8 @@ inline constexpr bool shares_data_memory = false;
 [[nodiscard]] inline void* allocate_shared_data(std::size_t /*bytes*/) { return nullptr; }
 inline void free_shared_data(void* /*data*/) {}
 
-/// The setting, in the environment of ranks, by which the launcher lets survivors of a failure live on; empty: there is
-/// none. Hydra has an option, -disable-auto-cleanup, which ranks do not see.
+/// The launcher's setting that lets survivors of a failure live on; empty: there is none. Hydra has an option,
+/// -disable-auto-cleanup, which ranks do not see.
 inline constexpr const char* lets_survivors_live = "";
 inline constexpr const char* how_survivors_live = "";
 

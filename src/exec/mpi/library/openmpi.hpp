@@ -82,8 +82,7 @@ inline constexpr bool shares_data_memory = false;
 [[nodiscard]] inline void* allocate_shared_data(std::size_t /*bytes*/) { return nullptr; }
 inline void free_shared_data(void* /*data*/) {}
 
-/// The setting, in the environment of ranks, by which the launcher lets survivors of a failure live on; empty: there is
-/// none.
+/// The launcher's setting that lets survivors of a failure live on; empty: there is none.
 inline constexpr const char* lets_survivors_live = "OMPI_MCA_orte_enable_recovery";
 inline constexpr const char* how_survivors_live = "mpirun --enable-recovery does not";
 

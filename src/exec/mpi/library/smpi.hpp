@@ -57,6 +57,10 @@ inline constexpr bool shares_data_memory = true;
 }
 inline void free_shared_data(void* data) { smpi_shared_free(data); }
 
+/// The setting by which the launcher lets survivors of a failure live on; empty: there is none. Nobody fails here.
+inline constexpr const char* lets_survivors_live = "";
+inline constexpr const char* how_survivors_live = "";
+
 // How the launcher hands an environment variable on to all ranks: they are one process.
 inline constexpr std::string_view hands_on_first{};  ///< before the first name
 inline constexpr std::string_view hands_on_next{};   ///< before each one more

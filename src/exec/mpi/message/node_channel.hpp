@@ -78,7 +78,7 @@ class NodeChannel final : public Channel {
     return is_send(transfer) ? transfer.out.over : transfer.in.over;
   }
   void end(Transfer& transfer);
-  /// True if a message is over as its sender has ended, in a call that is going to be interrupted for that reason.
+  /// True if a message is over as its sender has ended. The call is going to be interrupted for that reason.
   [[nodiscard]] bool is_lost(const Transfer& transfer) const {
     return !is_send(transfer) && transfer.in.reason != node::Reason::none && binding_->route.interruption != nullptr;
   }

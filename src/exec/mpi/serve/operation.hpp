@@ -96,8 +96,8 @@ class Operation {
   [[nodiscard]] const Binding& binding() const { return binding_; }
   [[nodiscard]] MPI_Datatype wire_type() const { return user_.wire_type(); }
   [[nodiscard]] const CallerBuffers& user() const { return user_; }
-  /// Ends a halted operation. With a result, which some other schedule has put where its own would have, the caller gets
-  /// it. Returns an MPI error code.
+  /// Ends a halted operation. With a result, which some other schedule has put where its own would have, the caller
+  /// gets it. Returns an MPI error code.
   int end_halted(bool has_result);
 
  private:
