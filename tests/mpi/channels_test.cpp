@@ -38,7 +38,7 @@ class Detour final : public mpi::Channel {
   [[nodiscard]] int error() const override { return inner_.error(); }
   [[nodiscard]] int truncation() const override { return inner_.truncation(); }
   void abandon() noexcept override { inner_.abandon(); }
-  void halt(Halt& halt, const IsDead& is_dead) override { inner_.halt(halt, is_dead); }
+  void halt(mpi::Halt& halt, const mpi::IsDead& is_dead) override { inner_.halt(halt, is_dead); }
   [[nodiscard]] int begun() const { return begun_; }
 
  private:

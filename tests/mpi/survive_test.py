@@ -63,6 +63,8 @@ GROUNDS = [  # ranks, iterations, elements, failures, collectives, within, varia
     (4, 200, 100, 1, "aibgrs", 60000, "CIRCOLL_FAULTS=report"),
     (3, 200, 100, 1, "ab", 30000, "CIRCOLL_FAULTS=finish", "CIRCOLL_ALLREDUCE=ring"),
 ]
+if mpi == "mpich":  # a process that ends within its library may leave the library's shared memory broken
+    GROUNDS = [ground for ground in GROUNDS if "CIRCOLL_NODE=off" not in ground]
 for i in range(int(kills)):
     np, iterations, count, failures, collectives, within_us, *variables = GROUNDS[i % len(GROUNDS)]
     survive(np, iterations, count, i + 1, failures, collectives, within_us, *variables)

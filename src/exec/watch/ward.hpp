@@ -22,6 +22,7 @@ class Ward {
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] std::uint64_t communicator() const { return communicator_; }
+  [[nodiscard]] const std::vector<int>& members() const { return members_; }
   [[nodiscard]] int world_rank(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
 
   /// The number of calls that were made. By the thread of the communicator.

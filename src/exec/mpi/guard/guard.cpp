@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "exec/mpi/comm/carrier.hpp"
@@ -13,8 +14,6 @@ namespace circoll::mpi {
 namespace {
 
 constexpr std::chrono::seconds patience_of_begin(20);
-/// A thread that is still inside of the same call so long after a failure will not come out.
-constexpr std::chrono::seconds patience_of_unguarded(3);
 
 /// True on all ranks if it is on each.
 bool on_all(bool here) {
@@ -140,8 +139,8 @@ bool Guard::hits(const CommState& state) const {
   return false;
 }
 
-Guard::Unguarded::Unguarded(Guard& guard, std::vector<int> members, const char* what)
-    : guard_(guard), what_(what), members_(std::move(members)) {
+Guard::Unguarded::Unguarded(Guard& guard, std::vector<int> members, const char* what, std::chrono::seconds patience)
+    : guard_(guard), what_(what), members_(std::move(members)), patience_(patience) {
   const std::lock_guard lock(guard_.mutex_);
   guard_.unguarded_.push_back(this);
 }
@@ -160,7 +159,7 @@ void Guard::look_at_unguarded() {
       const auto has_failed = [this](int rank) { return rank != rank_ && mesh_.has_failed(rank); };
       if (std::none_of(one->members_.begin(), one->members_.end(), has_failed)) continue;
       if (!one->hit_) one->hit_ = now;
-      if (now - *one->hit_ >= patience_of_unguarded) stuck_in = one->what_;
+      if (now - *one->hit_ >= one->patience_) stuck_in = one->what_;
     }
   }
   if (stuck_in == nullptr) return;
@@ -171,6 +170,8 @@ void Guard::look_at_unguarded() {
       "ended\n",
       ranks.size() == 1 ? "rank" : "ranks", listed(ranks).c_str(), rank_, stuck_in);
   std::fflush(stderr);
+  // Hydra drops the output of processes that end at once.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
   PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 

@@ -73,8 +73,9 @@ class Guard {
   /// the job is ended some time later, with a message.
   class Unguarded {
    public:
-    /// `what` is a literal.
-    Unguarded(Guard& guard, std::vector<int> members, const char* what);
+    /// `what` is a literal. A thread that is still inside so long after a failure will not come out.
+    Unguarded(Guard& guard, std::vector<int> members, const char* what,
+              std::chrono::seconds patience = std::chrono::seconds(3));
     ~Unguarded();
     Unguarded(const Unguarded&) = delete;
     Unguarded& operator=(const Unguarded&) = delete;
@@ -84,6 +85,7 @@ class Guard {
     Guard& guard_;
     const char* what_;
     std::vector<int> members_;  ///< in MPI_COMM_WORLD
+    std::chrono::seconds patience_;
     std::optional<std::chrono::steady_clock::time_point> hit_{};
   };
 

@@ -12,6 +12,9 @@
 namespace circoll::mpi {
 namespace {
 
+/// A message of a survivor that does not come for so long is lost. The dead may have broken the MPI library's memory.
+constexpr std::chrono::seconds patience_of_ending(30);
+
 using watch::Stage;
 using watch::Statement;
 using watch::Verdict;
@@ -259,6 +262,9 @@ Outcome GuardedComm::recover(Try& attempt) {
     const Statements all = ward_->statements();
     go_on_without(own, all);
     attempt.refused = false;
+    // All survivors are in it, and nobody has to wait for more than messages.
+    const Guard::Unguarded ending(*guard_, ward_->members(), "the end of a call that a failure has hit",
+                                  patience_of_ending);
     int rc = settle(attempt, own, all);
     // Nobody leaves before all have decided, since whoever sees that somebody has left takes its own result for whole.
     if (rc == MPI_SUCCESS && (attempt.refused || !is_barrier)) {
