@@ -4,10 +4,14 @@ Rank 0 makes the data and scatters it, parameters are broadcast, every rank comp
 and gradients are summed over the ranks: layer by layer, overlapped with the gradient of the layer below (Iallreduce), or
 at once (Allreduce).
 
-usage: train.py [double|integer] [overlapped|blocking]
+usage: train.py [double|integer] [overlapped|blocking] [epochs=N] [surviving]
   integer: gradients and losses are rounded to multiples of 2^-40 and added as integers, so that no order of additions can
            be seen in the result.
+  surviving: for runs in which ranks die (docs/survive.md). Nothing but the training is collective, and every rank says in
+           the end what it has: survivors must have the same.
 """
+import hashlib
+import os
 import sys
 
 import numpy as np
@@ -16,7 +20,8 @@ from mpi4py import MPI
 comm = MPI.COMM_WORLD
 rank, size = comm.Get_rank(), comm.Get_size()
 FEATURES, HIDDEN, OUTPUTS = 12, 24, 3
-SAMPLES, BATCH, EPOCHS, RATE = 480, 24, 12, 0.1
+SAMPLES, BATCH, RATE = 480, 24, 0.1
+EPOCHS = next((int(word[7:]) for word in sys.argv if word.startswith("epochs=")), 12)
 UNIT = 2.0 ** -40
 
 
@@ -71,6 +76,9 @@ def main():
     for parameter in (w1, b1, w2, b2):
         comm.Bcast(parameter, root=0)
 
+    if "surviving" in sys.argv:
+        sys.stdout.write(f"rank {rank}: process {os.getpid()} trains\n")  # at once, among the lines of others
+        sys.stdout.flush()
     batches = SAMPLES // BATCH
     for epoch in range(EPOCHS):
         epoch_loss = 0.0
@@ -88,8 +96,15 @@ def main():
             for parameter, gradient in ((w2, gradient_w2), (b2, gradient_b2), (w1, gradient_w1), (b1, gradient_b1)):
                 parameter -= RATE / BATCH * gradient.get()
         loss = Sum(np.array([epoch_loss]), integer, overlapped=False).get()[0] / SAMPLES
-        if rank == 0:
+        if "surviving" in sys.argv:
+            first = loss if epoch == 0 else first
+        elif rank == 0:
             print(f"epoch {epoch} loss {loss:.17g}")
+
+    if "surviving" in sys.argv:
+        digest = hashlib.sha256(b"".join(parameter.tobytes() for parameter in (w1, b1, w2, b2))).hexdigest()
+        sys.stdout.write(f"rank {rank}: loss {first:.6g} -> {loss:.6g}, parameters {digest}\n")
+        return
 
     # Parameters must be the same everywhere; metrics of the ranks are gathered as pickled objects and as an array.
     digests = comm.allgather(b"".join(parameter.tobytes() for parameter in (w1, b1, w2, b2)))

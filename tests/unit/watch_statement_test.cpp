@@ -18,7 +18,8 @@ RankSet set_of(std::initializer_list<int> ranks) {
 bool same(const Statement& a, const Statement& b) {
   return a.communicator == b.communicator && a.rank == b.rank && a.call == b.call && a.stage == b.stage &&
          a.spoiled == b.spoiled && a.overwritten == b.overwritten && a.in_place == b.in_place && a.failed == b.failed &&
-         a.tags == b.tags && a.ended == b.ended && a.torn == b.torn;
+         a.tags == b.tags && a.kept == b.kept && a.result_of == b.result_of && a.result == b.result &&
+         a.ended == b.ended && a.torn == b.torn;
 }
 
 Statement random_statement(std::mt19937_64& random) {
@@ -29,6 +30,7 @@ Statement random_statement(std::mt19937_64& random) {
               .spoiled = random() % 2 == 0,
               .overwritten = random() % 2 == 0,
               .in_place = random() % 2 == 0,
+              .kept = random() % 2 == 0,
               .tags = {static_cast<std::int32_t>(random() % 70000), -1}};
   for (int i = 0; i < 5; ++i) s.failed.add(static_cast<int>(random() % RankSet::most));
   const std::size_t steps = random() % 40;
@@ -36,6 +38,9 @@ Statement random_statement(std::mt19937_64& random) {
     s.ended.push_back(random() % 2 == 0);
     s.torn.push_back(random() % 2 == 0);
   }
+  s.result_of = random();
+  s.result.resize(random() % 50);
+  for (std::byte& byte : s.result) byte = static_cast<std::byte>(random());
   return s;
 }
 
@@ -133,6 +138,18 @@ TEST_F(Verdicts, TakeACallForMadeThatSomebodyHasLeft) {
   at(3).call = 7;
   EXPECT_EQ(of(0), Verdict::decide);
   EXPECT_EQ(of(0, set_of({1})), Verdict::committed);
+}
+
+// Its result may be lost with it.
+TEST_F(Verdicts, TakeNoKeptCallForMadeThatADeadRankHasLeft) {
+  for (int r = 0; r < 3; ++r) at(r).kept = true;
+  at(3).call = 8;
+  EXPECT_EQ(of(0), Verdict::decide);
+  at(1).call = 8;
+  EXPECT_EQ(of(0), Verdict::committed) << "a living one has it";
+  at(1).call = 7;
+  at(0).stage = Stage::committing;
+  EXPECT_EQ(of(0), Verdict::committed) << "after a closing barrier it needs none";
 }
 
 }  // namespace

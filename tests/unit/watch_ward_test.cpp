@@ -1,8 +1,8 @@
 // The agreement of survivors, by processes that make calls in a loop, and some of which are killed at random moments.
 //
 // A call is two barriers in shared memory here. A rank that is through the first has its result, and one that is
-// through both knows that all have theirs. Nobody may wait forever, and all survivors must come to the same end of
-// every call, whenever the failures strike.
+// through both knows that all have theirs. Every other call has the first one only, and who leaves keeps its result.
+// Nobody may wait forever, and all survivors must come to the same end of every call, whenever the failures strike.
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX's
 #include <sys/mman.h>
@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <random>
 
 #include "exec/watch/ward.hpp"
@@ -59,6 +60,8 @@ class SharedBoard {
 };
 
 /// Some calls cannot be made again after a failure.
+bool is_kept(int call) { return call % 2 != 0; }
+
 bool is_refused(const Run& plan, int call) { return (plan.seed + static_cast<std::uint64_t>(call)) % 3 == 0; }
 
 class Caller {
@@ -124,10 +127,21 @@ class Caller {
     }
     return true;
   }
-  void end(int call, End how) {
+  /// The failed ranks whose contributions a result of this rank does not have.
+  [[nodiscard]] std::uint64_t without() const {
+    std::uint64_t bits = 0;
+    for (const int r : failed_.members(plan_.ranks)) bits |= std::uint64_t{1} << static_cast<unsigned>(r);
+    return bits;
+  }
+  void keep(std::uint64_t result) {
+    ward_->keep([&](std::vector<std::byte>& bytes) {
+      bytes.resize(sizeof result);
+      std::memcpy(bytes.data(), &result, sizeof result);
+    });
+  }
+  void end(int call, End how) { end(call, how, without()); }
+  void end(int call, End how, std::uint64_t without) {
     const auto c = static_cast<std::size_t>(call);
-    std::uint64_t without = 0;
-    for (const int r : failed_.members(plan_.ranks)) without |= std::uint64_t{1} << static_cast<unsigned>(r);
     board_.without[c][static_cast<std::size_t>(rank_)] = without;
     board_.ends[c][static_cast<std::size_t>(rank_)] = how;
   }
@@ -135,22 +149,38 @@ class Caller {
   void make(int call) {
     const auto c = static_cast<std::size_t>(call);
     bool refused = false;
+    bool decided = false;
     bool fresh = mesh_.ends() != 0 && concerned();
     while (true) {
       const auto epoch = static_cast<std::size_t>(failed_.count());
       Stage stage = Stage::data;
       if (!fresh && (refused || meet(board_.data[epoch][c]))) {
+        if (is_kept(call) && !decided) {
+          keep(without());
+          return end(call, End::whole);
+        }
         stage = Stage::committing;
         if (meet(board_.committing[epoch][c])) return end(call, refused ? End::refused : End::whole);
       }
       fresh = false;
-      Statement own{.communicator = 1, .rank = rank_, .call = ward_->made() + 1, .stage = stage};
-      if (agree(own) == Verdict::committed)
+      Statement own{.communicator = 1, .rank = rank_, .call = ward_->made() + 1, .stage = stage, .kept = is_kept(call)};
+      const Verdict verdict = agree(own);
+      if (const auto result = needs_result(own) ? ward_->result_of(own.call) : std::nullopt;
+          result && verdict == Verdict::committed) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, result->data(), sizeof value);
+        keep(value);
+        return end(call, End::whole, value);
+      }
+      if (verdict == Verdict::committed)
         return end(call, stage != Stage::committing ? End::wrong : refused ? End::refused : End::whole);
       failed_ = own.failed;
+      decided = true;
       refused = is_refused(plan_, call);
     }
   }
+
+  static bool needs_result(const Statement& own) { return own.kept && own.stage == Stage::data; }
 
   Verdict agree(Statement& own) {
     seen_ = mesh_.ends();
@@ -158,14 +188,16 @@ class Caller {
     ward_->tell(own);
     while (true) {
       die_if_due();
-      if (mesh_.ends() != seen_) {
-        seen_ = mesh_.ends();
-        if (const RankSet failed = ward_->failed(); failed != own.failed) {
-          own.failed = failed;
-          ward_->tell(own);
-        }
+      const bool news = mesh_.ends() != seen_;
+      if (news) seen_ = mesh_.ends();
+      const RankSet failed = news ? ward_->failed() : own.failed;
+      if (needs_result(own) && ward_->result_of(own.call)) return Verdict::committed;
+      if (failed != own.failed) {
+        own.failed = failed;
+        ward_->tell(own);
       }
-      if (const Verdict verdict = ward_->judge(own); verdict != Verdict::wait) return verdict;
+      const Verdict verdict = ward_->judge(own);
+      if (verdict == Verdict::decide || (verdict == Verdict::committed && !needs_result(own))) return verdict;
       sched_yield();
     }
   }

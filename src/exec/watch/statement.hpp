@@ -44,14 +44,18 @@ struct Statement {
   int rank = 0;            ///< in the communicator
   std::uint64_t call = 0;  ///< the call that it is in, or the next one
   Stage stage = Stage::before;
-  bool spoiled = false;                ///< nobody knows what the memory of the call holds: it cannot be repaired
-  bool overwritten = false;            ///< the rank's contribution may be gone: the call cannot be made again
-  bool in_place = false;               ///< the contribution came in the receive buffer
-  RankSet failed{};                    ///< the failed ranks that it knows of
+  bool spoiled = false;      ///< nobody knows what the memory of the call holds: it cannot be repaired
+  bool overwritten = false;  ///< the rank's contribution may be gone: the call cannot be made again
+  bool in_place = false;     ///< the contribution came in the receive buffer
+  bool kept = false;         ///< ranks leave the call with a copy of its result, which they keep for the others
+  RankSet failed{};          ///< the failed ranks that it knows of
   std::array<std::int32_t, 2> tags{};  ///< offered for messages among the survivors
   /// The steps of its schedule that have ended, and those that may have written a part.
   std::vector<bool> ended{};
   std::vector<bool> torn{};
+  /// A result that was kept, and the call of which it is.
+  std::uint64_t result_of = 0;
+  std::vector<std::byte> result{};
 };
 
 [[nodiscard]] std::vector<std::byte> to_bytes(const Statement& statement);
@@ -61,7 +65,7 @@ struct Statement {
 /// The next thing that a rank does after a failure.
 enum class Verdict : std::uint8_t {
   wait,       ///< for more statements
-  committed,  ///< the call has been made: every result is whole
+  committed,  ///< the call has been made: every result is whole, or can be had from a rank that has left the call
   decide,     ///< all survivors are in the call, and each knows of all how far they have come
 };
 

@@ -23,6 +23,10 @@ void Ward::hear(int from, Statement statement) {
   const std::lock_guard lock(mutex_);
   const int other = statement.rank;
   const std::uint64_t call = statement.call;
+  if (statement.result_of != 0) {
+    received_of_ = std::exchange(statement.result_of, 0);
+    received_ = std::exchange(statement.result, {});
+  }
   statements_[static_cast<std::size_t>(other)] = std::move(statement);
   unanswered_[static_cast<std::size_t>(other)] = true;
   asked_ = true;  // and then: whether the call has been made
@@ -45,7 +49,13 @@ void Ward::answer(int rank) {
   // The other one keeps the last statement that comes, and may need the one about the next call.
   const bool stated = told_ && told_->call == next;
   const Statement beyond{.communicator = communicator_, .rank = rank_, .call = next};
-  mesh_.send(world_rank(rank), to_bytes(stated ? *told_ : beyond));
+  Statement answer = stated ? *told_ : beyond;
+  const Statement& asked = *statements_[static_cast<std::size_t>(rank)];
+  if (asked.kept && asked.call == kept_of_) {
+    answer.result_of = kept_of_;
+    answer.result = kept_;
+  }
+  mesh_.send(world_rank(rank), to_bytes(answer));
   unanswered_[static_cast<std::size_t>(rank)] = false;
 }
 
@@ -56,6 +66,12 @@ void Ward::tell(const Statement& own) {
   for (int r = 0; r < size(); ++r) {
     if (r != rank_ && !mesh_.has_ended(world_rank(r))) mesh_.send(world_rank(r), bytes);
   }
+}
+
+std::optional<std::vector<std::byte>> Ward::result_of(std::uint64_t call) const {
+  const std::lock_guard lock(mutex_);
+  if (received_of_ != call) return std::nullopt;
+  return received_;
 }
 
 RankSet Ward::failed() const {

@@ -33,6 +33,18 @@ class Ward {
     if (asked_.load()) [[unlikely]]
       answer_all();
   }
+  /// Keeps the result of the call that is under way, for ranks that a failure hits in it. `write` appends its bytes.
+  /// The next result takes its place: it is made when all have made this one.
+  template <typename Write>
+  void keep(Write write) {
+    const std::lock_guard lock(mutex_);
+    kept_of_ = made() + 1;
+    kept_.clear();
+    write(kept_);
+  }
+  /// The result of a call that another rank has kept, once it has come.
+  [[nodiscard]] std::optional<std::vector<std::byte>> result_of(std::uint64_t call) const;
+
   /// No more calls will be made.
   void close();
 
@@ -63,6 +75,10 @@ class Ward {
   std::vector<std::optional<Statement>> statements_;
   std::vector<bool> unanswered_;   ///< statements about calls that this rank had not made
   std::optional<Statement> told_;  ///< this rank's last one
+  std::uint64_t kept_of_ = 0;      ///< 0: nothing is kept
+  std::vector<std::byte> kept_;
+  std::uint64_t received_of_ = 0;
+  std::vector<std::byte> received_;
 };
 
 }  // namespace circoll::watch

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -86,31 +85,29 @@ void Guard::add(const std::shared_ptr<watch::Ward>& ward) {
   for (auto& [from, statement] : early) ward->hear(from, std::move(statement));
 }
 
-void Guard::remove(const watch::Ward& ward) {
+void Guard::remove(std::shared_ptr<watch::Ward> ward) {
   const std::lock_guard lock(mutex_);
-  wards_.erase(ward.communicator());
-  closed_[ward.communicator()] = ward.rank();
+  wards_.erase(ward->communicator());
+  // Others may still be in their last call.
+  closed_[ward->communicator()] = std::move(ward);
 }
 
 void Guard::heard(int from, std::span<const std::byte> message) {
   std::optional<watch::Statement> statement = watch::statement_from(message);
   if (!statement) return;
   std::shared_ptr<watch::Ward> ward;
-  watch::Statement beyond{.communicator = statement->communicator, .call = std::numeric_limits<std::uint64_t>::max()};
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = wards_.find(statement->communicator); found != wards_.end()) {
       ward = found->second;
     } else if (const auto closed = closed_.find(statement->communicator); closed != closed_.end()) {
-      beyond.rank = closed->second;
+      ward = closed->second;
     } else {
       early_[statement->communicator].emplace_back(from, *std::move(statement));
       return;
     }
   }
-  if (ward != nullptr) return ward->hear(from, *std::move(statement));
-  // All its calls have been made.
-  mesh_.send(from, to_bytes(beyond));
+  ward->hear(from, *std::move(statement));
 }
 
 void Guard::count(const std::function<void(FaultCounts&)>& change) {

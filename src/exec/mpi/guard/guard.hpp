@@ -59,7 +59,7 @@ class Guard {
   [[nodiscard]] int rank() const { return rank_; }
 
   void add(const std::shared_ptr<watch::Ward>& ward);
-  void remove(const watch::Ward& ward);
+  void remove(std::shared_ptr<watch::Ward> ward);
 
   void count(const std::function<void(FaultCounts&)>& change);
   [[nodiscard]] FaultCounts counts() const;
@@ -101,7 +101,7 @@ class Guard {
   int error_ = MPI_ERR_OTHER;
   mutable std::mutex mutex_;  // of the next five
   std::map<std::uint64_t, std::shared_ptr<watch::Ward>> wards_;
-  std::map<std::uint64_t, int> closed_;  ///< this process's ranks in communicators that have been freed here
+  std::map<std::uint64_t, std::shared_ptr<watch::Ward>> closed_;  ///< of communicators that have been freed here
   std::map<std::uint64_t, std::vector<std::pair<int, watch::Statement>>> early_;  ///< of communicators not yet known
   FaultCounts counts_;
   std::list<Unguarded*> unguarded_;

@@ -36,8 +36,8 @@ void GuardedComm::clear() noexcept {
   offered_.reset();
   if (ward_ == nullptr) return;
   ward_->close();
-  guard_->remove(*ward_);
-  ward_.reset();
+  guard_->remove(std::move(ward_));
+  ward_ = nullptr;
 }
 
 bool GuardedComm::concerned() {
@@ -105,7 +105,7 @@ int GuardedComm::find_operation(Try& attempt, CommState& state, const Call& call
 Outcome GuardedComm::perform(const Call& call, const InternedChoice& choice, bool /*timed*/) {
   if (guard_->mode() == FaultMode::report && !failed_.empty() && !acknowledged_)
     return refuse("a failure has been reported, and not acknowledged");
-  Try attempt{.call = call, .choice = choice};
+  Try attempt{.call = call, .choice = choice, .kept = KeptResult(call, state_->size())};
   if (!failed_.empty()) {
     attempt.meant.emplace(call, failed_.others(static_cast<int>(state_->size())), static_cast<int>(state_->rank()));
     if (!attempt.meant->refused().empty()) return refuse(attempt.meant->refused());
@@ -129,8 +129,12 @@ Outcome GuardedComm::perform(const Call& call, const InternedChoice& choice, boo
   int error = run(*attempt.operation);
   // A barrier is left only when all have come.
   if (error == MPI_SUCCESS && call.collective != Collective::barrier) [[likely]] {
-    attempt.stage = watch::Stage::committing;
-    error = commit(call);
+    if (is_kept(attempt)) {
+      ward_->keep([&](std::vector<std::byte>& bytes) { attempt.kept.append_to(bytes); });
+    } else {
+      attempt.stage = watch::Stage::committing;
+      error = commit(call);
+    }
   }
   if (error == MPI_SUCCESS) [[likely]] {
     if (attempt.meant) attempt.meant->finish();

@@ -9,6 +9,7 @@
 #include "circoll/faults.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/guard/guard.hpp"
+#include "exec/mpi/guard/kept_result.hpp"
 #include "exec/mpi/guard/survivors_call.hpp"
 #include "exec/mpi/serve/operation.hpp"
 #include "exec/mpi/serve/perform.hpp"
@@ -23,9 +24,10 @@ enum class LastResult : std::uint8_t {
   none,       ///< an error
 };
 
-/// A call has two parts, its data and a closing barrier. A rank leaves only when the results of all are whole. So after
-/// a failure either some rank has left, and all results are whole, or all survivors are still in the call, and their
-/// memory is what it was. They state how far they have come (watch::Statement), and each comes to the same decision.
+/// A call has two parts, its data and a closing barrier. A rank leaves only when the results of all are whole. Short
+/// calls with one result for all have no barrier, but whoever leaves keeps a copy of the result (KeptResult). So after
+/// a failure either some rank has left, and all results are whole or can be had, or all survivors are in the call,
+/// and their memory is what it was. All state how far they have come (watch::Statement), and come to the same decision.
 class GuardedComm final : public Attachment {
  public:
   static constexpr Slot slot = Slot::guard;
@@ -51,6 +53,7 @@ class GuardedComm final : public Attachment {
   struct Try {
     const Call& call;  ///< the program's
     const InternedChoice& choice;
+    KeptResult kept;
     std::optional<SurvivorsCall> meant{};  ///< what the survivors of an earlier failure make of it
     Operation* operation = nullptr;        ///< its data
     std::unique_ptr<Operation> own{};      ///< if it is not one that the communicator keeps
@@ -70,6 +73,10 @@ class GuardedComm final : public Attachment {
   [[nodiscard]] Outcome refuse(std::string_view reason);
   /// Finds the operation for a call on a state of this communicator. Not served: `reason` says why.
   [[nodiscard]] int find_operation(Try& attempt, CommState& state, const Call& call, const InternedChoice& choice);
+  /// Blocks of failed ranks, which only some survivors may have, are not given on.
+  [[nodiscard]] bool is_kept(const Try& attempt) const {
+    return attempt.kept.is_kept() && (failed_.empty() || attempt.call.collective == Collective::allreduce);
+  }
   [[nodiscard]] int run(Operation& operation);
   [[nodiscard]] int commit(const Call& call);
   /// True if a member has failed, or left, of which nothing was known. Takes note of the news.
@@ -79,6 +86,8 @@ class GuardedComm final : public Attachment {
   [[nodiscard]] watch::Statement state_progress(Try& attempt);
   void make_offer();
   [[nodiscard]] watch::Verdict agree(watch::Statement& own);
+  /// The result of a kept call that a rank has left; nothing if the call is another one.
+  [[nodiscard]] std::optional<std::vector<std::byte>> kept_by_others(const watch::Statement& own) const;
   void go_on_without(const watch::Statement& own, const std::vector<std::optional<watch::Statement>>& all);
   [[nodiscard]] std::optional<Repair> find_repair(const Try& attempt, const watch::Statement& own,
                                                   const std::vector<std::optional<watch::Statement>>& all);

@@ -15,6 +15,7 @@ namespace {
 /// A message of a survivor that does not come for so long is lost. The dead may have broken the MPI library's memory.
 constexpr std::chrono::seconds patience_of_ending(30);
 
+using watch::RankSet;
 using watch::Stage;
 using watch::Statement;
 using watch::Verdict;
@@ -56,7 +57,8 @@ Statement GuardedComm::state_progress(Try& attempt) {
                 .rank = ward_->rank(),
                 .call = ward_->made() + 1,
                 .stage = attempt.stage,
-                .in_place = attempt.call.sendbuf == MPI_IN_PLACE};
+                .in_place = attempt.call.sendbuf == MPI_IN_PLACE,
+                .kept = is_kept(attempt)};
   Operation* const operation = attempt.operation;
   const bool repairable = !attempt.spoiled && failed_.empty() && state_->size() <= FaultAnalysis::most_ranks &&
                           attempt.call.collective != Collective::barrier && operation->plan()->knows_all_blocks();
@@ -95,18 +97,27 @@ void GuardedComm::make_offer() {
   state_->take_tags(repair_tags_.get());
 }
 
+std::optional<std::vector<std::byte>> GuardedComm::kept_by_others(const Statement& own) const {
+  if (!own.kept || own.stage != Stage::data) return std::nullopt;
+  return ward_->result_of(own.call);
+}
+
 Verdict GuardedComm::agree(Statement& own) {
+  const bool needs_result = own.kept && own.stage == Stage::data;
   own.failed = ward_->failed();
   ward_->tell(own);
   while (true) {
-    if (interruption_.there()) {
-      interruption_.seen = interruption_.ends->load();
-      if (const watch::RankSet failed = ward_->failed(); failed != own.failed) {
-        own.failed = failed;
-        ward_->tell(own);
-      }
+    const bool news = interruption_.there();
+    if (news) interruption_.seen = interruption_.ends->load();
+    const RankSet failed = news ? ward_->failed() : own.failed;
+    // A result that a rank has sent before it failed has come by now.
+    if (needs_result && ward_->result_of(own.call)) return Verdict::committed;
+    if (failed != own.failed) {
+      own.failed = failed;
+      ward_->tell(own);
     }
-    if (const Verdict verdict = ward_->judge(own); verdict != Verdict::wait) return verdict;
+    const Verdict verdict = ward_->judge(own);
+    if (verdict == Verdict::decide || (verdict == Verdict::committed && !needs_result)) return verdict;
     // Others may still be taking messages of ours.
     int found = 0;
     (void)PMPI_Iprobe(MPI_ANY_SOURCE, 0, shared_world()->comm(), &found, MPI_STATUS_IGNORE);
@@ -255,6 +266,11 @@ Outcome GuardedComm::recover(Try& attempt) {
     Statement own = state_progress(attempt);
     own.tags = {repair_tags_->own(), offered_->offered_tag()};
     if (agree(own) == Verdict::committed) {
+      if (const auto result = kept_by_others(own)) {
+        attempt.how = &FaultCounts::full;
+        ward_->keep([&](std::vector<std::byte>& bytes) { bytes = *result; });
+        return end_recovery(attempt, attempt.kept.put(*result), begin_s);
+      }
       if (attempt.stage == Stage::committing || is_barrier) return end_recovery(attempt, MPI_SUCCESS, begin_s);
       reason_ = "ranks do not make the same calls";
       return end_recovery(attempt, guard_->error(), begin_s);
