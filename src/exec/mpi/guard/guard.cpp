@@ -103,7 +103,8 @@ void Guard::heard(int from, std::span<const std::byte> message) {
     } else if (const auto closed = closed_.find(statement->communicator); closed != closed_.end()) {
       ward = closed->second;
     } else {
-      early_[statement->communicator].emplace_back(from, *std::move(statement));
+      auto& early = early_[statement->communicator];
+      early.emplace_back(from, *std::move(statement));
       return;
     }
   }
