@@ -8,7 +8,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_sigmask is POSIX's
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
