@@ -11,8 +11,8 @@
 
 namespace circoll::mpi {
 
-/// Every rank's result of a kept call is the same, and needs something of every rank. So any rank that has left can give
-/// it to the others, and whoever has made the next such call knows that all have made this one.
+/// Every rank's result of a kept call is the same, and needs something of every rank. So any rank that has left can
+/// give it to the others, and whoever has made the next such call knows that all have made this one.
 class KeptResult {
  public:
   /// Looks at a call on `size` ranks, alike on all of them.
