@@ -141,13 +141,13 @@ TEST_F(NodeDirectCopy, OfMoreThanOneCallCopies) {
   // Addresses for more than 2 GiB that are the same 2 MiB again and again, so that they take no more memory.
   constexpr std::size_t piece = std::size_t{2} << 20U;
   constexpr std::size_t pieces = DirectCopy::most_bytes_of_call / piece + 2;
-  const File file(memfd_create("piece", MFD_CLOEXEC));
-  ASSERT_EQ(ftruncate(file.descriptor(), piece), 0);
+  const FileDescriptor file(memfd_create("piece", MFD_CLOEXEC));
+  ASSERT_EQ(ftruncate(file.get(), piece), 0);
   void* const addresses = mmap(nullptr, pieces * piece, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(addresses, MAP_FAILED);
   auto* const memory = static_cast<std::byte*>(addresses);
   for (std::size_t i = 0; i < pieces; ++i) {
-    ASSERT_NE(mmap(memory + i * piece, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.descriptor(), 0),
+    ASSERT_NE(mmap(memory + i * piece, piece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.get(), 0),
               MAP_FAILED);
   }
   constexpr std::size_t bytes = DirectCopy::most_bytes_of_call + piece + 77;

@@ -28,11 +28,11 @@ class Forgery {
   explicit Forgery(const Address& own, std::size_t size = bytes, int seals = F_SEAL_SHRINK | F_SEAL_GROW)
       : file_(memfd_create("forgery", MFD_CLOEXEC | MFD_ALLOW_SEALING)), address_(own) {
     struct stat status {};
-    if (!file_ || ftruncate(file_.descriptor(), static_cast<off_t>(size)) != 0 ||
-        fstat(file_.descriptor(), &status) != 0 || fcntl(file_.descriptor(), F_ADD_SEALS, seals) != 0) {
+    if (!file_ || ftruncate(file_.get(), static_cast<off_t>(size)) != 0 || fstat(file_.get(), &status) != 0 ||
+        fcntl(file_.get(), F_ADD_SEALS, seals) != 0) {
       std::abort();
     }
-    address_.file = file_.descriptor();
+    address_.file = file_.get();
     address_.device = status.st_dev;
     address_.inode = status.st_ino;
     address_.bytes = size;
@@ -45,12 +45,12 @@ class Forgery {
   [[nodiscard]] SegmentHeader& header() { return header_; }
   void write_header() { write(&header_, offsetof(SegmentHeader, trial)); }
   void write(const void* data, std::size_t size) const {
-    if (pwrite(file_.descriptor(), data, size, 0) != static_cast<ssize_t>(size)) std::abort();
+    if (pwrite(file_.get(), data, size, 0) != static_cast<ssize_t>(size)) std::abort();
   }
-  [[nodiscard]] const File& file() const { return file_; }
+  [[nodiscard]] const FileDescriptor& file() const { return file_; }
 
  private:
-  File file_;
+  FileDescriptor file_;
   Address address_;
   SegmentHeader header_{};
 };
@@ -110,7 +110,7 @@ TEST_F(NodeForgery, ThatCouldBeTruncatedLater) {
 TEST_F(NodeForgery, ThatCannotBeWritten) {
   Forgery forgery(own_.address());
   forgery.write_header();
-  ASSERT_EQ(fcntl(forgery.file().descriptor(), F_ADD_SEALS, F_SEAL_WRITE), 0);
+  ASSERT_EQ(fcntl(forgery.file().get(), F_ADD_SEALS, F_SEAL_WRITE), 0);
   const Reason reason = mapped(forgery.address());
   EXPECT_NE(reason, Reason::none);
 }
@@ -131,11 +131,11 @@ TEST_F(NodeForgery, ThatIsNoFileIsNotOpened) {
 }
 
 TEST_F(NodeForgery, ThatIsADirectory) {
-  const File directory(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor directory(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status {};
-  ASSERT_EQ(fstat(directory.descriptor(), &status), 0);
+  ASSERT_EQ(fstat(directory.get(), &status), 0);
   Address address = own_.address();
-  address.file = directory.descriptor();
+  address.file = directory.get();
   address.device = status.st_dev;
   address.inode = status.st_ino;
   address.bytes = static_cast<std::uint64_t>(status.st_size);

@@ -13,8 +13,7 @@
 namespace circoll::watch {
 namespace {
 
-const Mesh::Listener nobody{
-    .heard = [](int, std::span<const std::byte>) {}, .ended = [](int) {}, .now_and_then = [] {}};
+const Mesh::Listener nobody{.heard = [](int, std::span<const std::byte>) {}, .now_and_then = [] {}};
 
 /// Says what has become of rank 0, once it has ended or left.
 void tell_of_rank_0(Mesh& mesh, const node::Wire& line) {
@@ -58,8 +57,7 @@ TEST(Mesh, KnowsALeaveFromAFailure) {
 TEST(Mesh, WaitsForAProcessThatIsStopped) {
   std::atomic<int> heard{0};
   const Watchers all(2, [&](int rank, Mesh& mesh, const node::Wire& line) {
-    mesh.watch(
-        {.heard = [&](int, std::span<const std::byte>) { ++heard; }, .ended = [](int) {}, .now_and_then = [] {}});
+    mesh.watch({.heard = [&](int, std::span<const std::byte>) { ++heard; }, .now_and_then = [] {}});
     if (rank == 0) {
       line.wait();
       mesh.send(1, std::vector(1, std::byte{7}));
@@ -85,19 +83,12 @@ TEST(Mesh, HearsAllThatAProcessSaidBeforeItsEnd) {
   const Watchers all(2, [](int rank, Mesh& mesh, const node::Wire& line) {
     std::atomic<int> heard{0};
     std::atomic<bool> in_order{true};
-    int heard_before_end = -1;
-    std::atomic<bool> over{false};
     mesh.watch({.heard =
                     [&](int, std::span<const std::byte> message) {
                       int number = -1;
                       std::memcpy(&number, message.data(), sizeof number);
                       in_order = in_order && number == heard && message.size() == sizeof number + heard % 300;
                       ++heard;
-                    },
-                .ended =
-                    [&](int) {
-                      heard_before_end = heard;
-                      over = true;
                     },
                 .now_and_then = [] {}});
     if (rank == 0) {
@@ -108,8 +99,8 @@ TEST(Mesh, HearsAllThatAProcessSaidBeforeItsEnd) {
       }
       _exit(1);
     }
-    line.put(comes([&] { return over.load(); }) && in_order);
-    line.put(heard_before_end);
+    line.put(comes([&] { return mesh.has_ended(0); }) && in_order);
+    line.put(heard.load());
     line.wait();
   });
   ASSERT_TRUE(all.connected());

@@ -32,6 +32,7 @@ struct Board {
   std::array<std::array<std::atomic<End>, most_ranks>, most_calls> ends;
   /// The failures without whose ranks the result of a call was made.
   std::array<std::array<std::atomic<std::uint64_t>, most_ranks>, most_calls> without;
+  std::atomic<int> closed;  ///< ranks that have heard of all others that they are through, or have ended
 };
 
 struct Run {
@@ -79,7 +80,6 @@ class Caller {
                     [this](int from, std::span<const std::byte> message) {
                       if (auto statement = statement_from(message)) ward_->hear(from, *std::move(statement));
                     },
-                .ended = [](int) {},
                 .now_and_then = [] {}});
     // A victim dies in some call: after so many looks at the board, or at its end.
     std::mt19937_64 common(plan.seed);
@@ -101,6 +101,7 @@ class Caller {
       if (random_() % 4 == 0) sched_yield();
     }
     ward_->close();
+    if (comes([this] { return ward_->is_closed_by_others(); })) ++board_.closed;
     mesh_.take_leave();
   }
 
@@ -164,8 +165,8 @@ class Caller {
       }
       fresh = false;
       Statement own{.communicator = 1, .rank = rank_, .call = ward_->made() + 1, .stage = stage, .kept = is_kept(call)};
-      const Verdict verdict = agree(own);
-      if (const auto result = needs_result(own) ? ward_->result_of(own.call) : std::nullopt;
+      const Verdict verdict = ward_->agree(own, [this] { die_if_due(); });
+      if (const auto result = own.needs_result() ? ward_->result_of(own.call) : std::nullopt;
           result && verdict == Verdict::committed) {
         std::uint64_t value = 0;
         std::memcpy(&value, result->data(), sizeof value);
@@ -177,28 +178,6 @@ class Caller {
       failed_ = own.failed;
       decided = true;
       refused = is_refused(plan_, call);
-    }
-  }
-
-  static bool needs_result(const Statement& own) { return own.kept && own.stage == Stage::data; }
-
-  Verdict agree(Statement& own) {
-    seen_ = mesh_.ends();
-    own.failed = ward_->failed();
-    ward_->tell(own);
-    while (true) {
-      die_if_due();
-      const bool news = mesh_.ends() != seen_;
-      if (news) seen_ = mesh_.ends();
-      const RankSet failed = news ? ward_->failed() : own.failed;
-      if (needs_result(own) && ward_->result_of(own.call)) return Verdict::committed;
-      if (failed != own.failed) {
-        own.failed = failed;
-        ward_->tell(own);
-      }
-      const Verdict verdict = ward_->judge(own);
-      if (verdict == Verdict::decide || (verdict == Verdict::committed && !needs_result(own))) return verdict;
-      sched_yield();
     }
   }
 
@@ -249,6 +228,7 @@ int run(const Run& plan) {
           << "call " << call << ", seed " << plan.seed;
     }
   }
+  EXPECT_EQ(board->closed, static_cast<int>(survivors.size())) << "seed " << plan.seed;
   return plan.ranks - static_cast<int>(survivors.size());
 }
 

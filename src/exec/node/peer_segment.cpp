@@ -67,11 +67,11 @@ Reason PeerSegment::map(const Address& own, const Address& peer) {
   struct stat status {};
   if (stat(path.data(), &status) != 0) return reason_of_error(errno, own, peer);
   if (!is_file_of(status, peer)) return Reason::other_file;
-  const File file(open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const FileDescriptor file(open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file) return reason_of_error(errno, own, peer);
-  if (fstat(file.descriptor(), &status) != 0) return Reason::unexpected;
+  if (fstat(file.get(), &status) != 0) return Reason::unexpected;
   if (!is_file_of(status, peer)) return Reason::other_file;
-  const int seals = fcntl(file.descriptor(), F_GET_SEALS);
+  const int seals = fcntl(file.get(), F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return Reason::unsealed_file;
 
   mapping_ = Mapping::of(file, peer.bytes, false);

@@ -58,10 +58,10 @@ std::uint64_t make_nonce(const Address& address) {
 }
 
 /// Takes the kernel's word that all pages are there. A signal may interrupt it.
-bool allocate(const File& file, std::size_t bytes) {
+bool allocate(const FileDescriptor& file, std::size_t bytes) {
   int result = 0;
   do {
-    result = fallocate(file.descriptor(), 0, 0, static_cast<off_t>(bytes));
+    result = fallocate(file.get(), 0, 0, static_cast<off_t>(bytes));
   } while (result != 0 && errno == EINTR);
   return result == 0;
 }
@@ -78,10 +78,10 @@ bool exceeds_memory_limit(std::size_t bytes, std::size_t processes) {
 }
 
 /// Kernels may demand that a file says that it is no program, and older ones do not know how.
-File make_file() {
+FileDescriptor make_file() {
   constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  File file(memfd_create("circoll", flags | MFD_NOEXEC_SEAL));
-  return file || errno != EINVAL ? std::move(file) : File(memfd_create("circoll", flags));
+  FileDescriptor file(memfd_create("circoll", flags | MFD_NOEXEC_SEAL));
+  return file || errno != EINVAL ? std::move(file) : FileDescriptor(memfd_create("circoll", flags));
 }
 
 }  // namespace
@@ -104,18 +104,18 @@ Reason Segment::make(std::size_t bytes, std::size_t processes) {
   if (exceeds_file_size_limit(bytes)) return Reason::file_size_limit;
   if (exceeds_memory_limit(bytes, processes)) return Reason::memory_limit;
 
-  File file = make_file();
+  FileDescriptor file = make_file();
   if (!file) return reason_of_error(errno);
   // Who may look into this process can open it; nobody else has a use for it.
-  if (fchmod(file.descriptor(), S_IRUSR | S_IWUSR) != 0) return Reason::unexpected;
+  if (fchmod(file.get(), S_IRUSR | S_IWUSR) != 0) return Reason::unexpected;
   if (!allocate(file, bytes)) return reason_of_error(errno);
-  if (fcntl(file.descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return Reason::unexpected;
+  if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return Reason::unexpected;
   struct stat status {};
-  if (fstat(file.descriptor(), &status) != 0) return Reason::unexpected;
+  if (fstat(file.get(), &status) != 0) return Reason::unexpected;
   mapping_ = Mapping::of(file, bytes, true);
   if (mapping_.memory().empty()) return reason_of_error(errno);
 
-  address_.file = file.descriptor();
+  address_.file = file.get();
   address_.device = status.st_dev;
   address_.inode = status.st_ino;
   address_.bytes = bytes;

@@ -68,7 +68,7 @@ class Segment {
   [[nodiscard]] Reason make(std::size_t bytes, std::size_t processes);
 
   Address address_{};
-  File file_{};
+  FileDescriptor file_{};
   Mapping mapping_{};
 };
 

@@ -9,18 +9,14 @@
 
 namespace circoll::node {
 
-File::~File() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
 Mapping::~Mapping() {
   if (!memory_.empty() && owner_ == getpid()) munmap(memory_.data(), memory_.size());
 }
 
-Mapping Mapping::of(const File& file, std::size_t bytes, bool populate) {
+Mapping Mapping::of(const FileDescriptor& file, std::size_t bytes, bool populate) {
   Mapping mapping;
   void* const memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (populate ? MAP_POPULATE : 0), file.descriptor(), 0);
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (populate ? MAP_POPULATE : 0), file.get(), 0);
   if (memory == MAP_FAILED) return mapping;
   mapping.memory_ = {static_cast<std::byte*>(memory), bytes};
   mapping.owner_ = getpid();
@@ -29,11 +25,11 @@ Mapping Mapping::of(const File& file, std::size_t bytes, bool populate) {
 }
 
 std::optional<std::string_view> read_file(const char* path, std::span<char> buffer) {
-  const File file(open(path, O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(open(path, O_RDONLY | O_CLOEXEC));
   if (!file) return std::nullopt;
   std::size_t filled = 0;
   while (filled < buffer.size()) {
-    const ssize_t got = read(file.descriptor(), buffer.data() + filled, buffer.size() - filled);
+    const ssize_t got = read(file.get(), buffer.data() + filled, buffer.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::nullopt;
     if (got == 0) break;

@@ -1,4 +1,4 @@
-// Files and mappings that end with their object.
+// Mappings that end with their object.
 #pragma once
 
 #include <sys/types.h>
@@ -10,26 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "core/file_descriptor.hpp"
+
 namespace circoll::node {
-
-/// An open file; closed by the destructor.
-class File {
- public:
-  File() = default;
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File();
-  File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  File& operator=(File&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-
-  [[nodiscard]] explicit operator bool() const { return descriptor_ >= 0; }
-  [[nodiscard]] int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_ = -1;
-};
 
 /// A shared mapping of a file, for reading and writing, which children do not inherit. Unmapped by the destructor.
 class Mapping {
@@ -45,7 +28,7 @@ class Mapping {
   }
 
   /// Maps the file from its beginning; empty if the system refuses, with errno set. `populate` touches the pages now.
-  [[nodiscard]] static Mapping of(const File& file, std::size_t bytes, bool populate);
+  [[nodiscard]] static Mapping of(const FileDescriptor& file, std::size_t bytes, bool populate);
   [[nodiscard]] std::span<std::byte> memory() const { return memory_; }
 
  private:

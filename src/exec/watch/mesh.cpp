@@ -78,9 +78,9 @@ void find_interfaces(Address& address) {
 }
 
 /// Connects to one address. An open socket without a connection is closed.
-Descriptor connect_to(std::uint32_t ipv4, std::uint32_t port, Clock::time_point until) {
-  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!socket.is_open()) return {};
+FileDescriptor connect_to(std::uint32_t ipv4, std::uint32_t port, Clock::time_point until) {
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return {};
   sockaddr_in place{};
   place.sin_family = AF_INET;
   place.sin_addr.s_addr = ipv4;
@@ -103,12 +103,12 @@ Descriptor connect_to(std::uint32_t ipv4, std::uint32_t port, Clock::time_point 
 Mesh::Mesh() {
   const node::Place here = node::Place::here();
   address_.network = Hash().add(here.boot).add(here.network).value();
-  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in place{};
   place.sin_family = AF_INET;
   place.sin_addr.s_addr = htonl(INADDR_ANY);
   socklen_t size = sizeof place;
-  if (!socket.is_open() || bind(socket.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0 ||
+  if (!socket || bind(socket.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0 ||
       ::listen(socket.get(), most_processes) != 0 ||
       getsockname(socket.get(), reinterpret_cast<sockaddr*>(&place), &size) != 0)
     return;
@@ -168,8 +168,8 @@ bool Mesh::call(int rank, const Address& where, Clock::time_point until) {
     if (one != 0) places.push_back(one);
   }
   for (const std::uint32_t one : places) {
-    Descriptor socket = connect_to(one, where.port, std::min(until, Clock::now() + std::chrono::seconds(3)));
-    if (!socket.is_open()) continue;
+    FileDescriptor socket = connect_to(one, where.port, std::min(until, Clock::now() + std::chrono::seconds(3)));
+    if (!socket) continue;
     make_watchful(socket.get());
     const Hello hello{.secret = secret_, .rank = static_cast<std::uint64_t>(rank_)};
     std::byte welcome{};
@@ -188,15 +188,15 @@ bool Mesh::answer(int missing, Clock::time_point until) {
   while (missing > 0) {
     pollfd ready{.fd = listening_.get(), .events = POLLIN, .revents = 0};
     if (poll(&ready, 1, milliseconds_until(until)) != 1) return false;
-    Descriptor socket(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!socket.is_open()) continue;
+    FileDescriptor socket(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!socket) continue;
     limit_waiting(socket.get(), std::chrono::seconds(2));
     Hello hello;
     if (!receive_all(socket.get(), std::as_writable_bytes(std::span(&hello, 1)))) continue;
     if (hello.secret != secret_ || hello.rank >= peers_.size() || static_cast<int>(hello.rank) <= rank_) continue;
     Peer& other = peer(static_cast<int>(hello.rank));
     const std::byte welcome{1};
-    if (other.socket.is_open() || !send_all(socket.get(), std::span(&welcome, 1))) continue;
+    if (other.socket || !send_all(socket.get(), std::span(&welcome, 1))) continue;
     limit_waiting(socket.get(), {});
     make_watchful(socket.get());
     other.socket = std::move(socket);
@@ -207,8 +207,8 @@ bool Mesh::answer(int missing, Clock::time_point until) {
 
 void Mesh::watch(Listener listener) {
   listener_ = std::move(listener);
-  stop_ = Descriptor(eventfd(0, EFD_CLOEXEC));
-  events_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+  stop_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
+  events_ = FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u64 = peers_.size();
@@ -241,7 +241,6 @@ void Mesh::listen() {
       (void)epoll_ctl(events_.get(), EPOLL_CTL_DEL, other.socket.get(), nullptr);
       other.ended = true;
       ++ends_;
-      listener_.ended(rank);
     }
   }
 }
@@ -250,7 +249,7 @@ void Mesh::send(int to, std::span<const std::byte> message) { peer(to).send(mess
 
 void Mesh::take_leave() {
   for (const auto& peer : peers_) {
-    if (peer != nullptr && peer->socket.is_open()) peer->send({});
+    if (peer != nullptr && peer->socket) peer->send({});
   }
 }
 

@@ -44,8 +44,7 @@ class Mesh {
   /// The functions that a thread of the mesh calls. They must not wait for the thread that calls the mesh.
   struct Listener {
     std::function<void(int from, std::span<const std::byte> message)> heard;
-    std::function<void(int rank)> ended;  ///< after the last message of a process that has ended
-    std::function<void()> now_and_then;   ///< ten times a second, once a process has ended
+    std::function<void()> now_and_then;  ///< ten times a second, once a process has ended
   };
   /// Begins to listen to the others, after connect().
   void watch(Listener listener);
@@ -55,6 +54,7 @@ class Mesh {
 
   /// The number of processes that have ended: it grows when there is something to look at.
   [[nodiscard]] const std::atomic<std::uint32_t>& ends() const { return ends_; }
+  /// It ends after the last message that was heard of it.
   [[nodiscard]] bool has_ended(int rank) const { return peer(rank).ended; }
   /// True if a process has ended without taking leave.
   [[nodiscard]] bool has_failed(int rank) const { return peer(rank).ended && !peer(rank).left; }
@@ -75,9 +75,9 @@ class Mesh {
   int rank_ = 0;
   std::uint64_t secret_ = 0;
   Address address_{};
-  Descriptor listening_;
-  Descriptor stop_;
-  Descriptor events_;
+  FileDescriptor listening_;
+  FileDescriptor stop_;
+  FileDescriptor events_;
   std::vector<std::unique_ptr<Peer>> peers_;  ///< by rank; this process has none
   std::atomic<std::uint32_t> ends_{0};
   std::atomic<bool> stopping_{false};

@@ -22,7 +22,7 @@ struct Head {
 };
 static_assert(std::is_trivially_copyable_v<Head>);
 /// Bits of Head::flags.
-constexpr std::uint32_t spoiled = 1, overwritten = 2, in_place = 4, kept = 8;
+constexpr std::uint32_t spoiled = 1, overwritten = 2, in_place = 4, kept = 8, closing = 16;
 
 std::size_t bytes_for(std::size_t steps) { return (steps + 7) / 8; }
 
@@ -73,7 +73,8 @@ std::vector<std::byte> to_bytes(const Statement& statement) {
                   .steps = static_cast<std::uint32_t>(steps),
                   .stage = static_cast<std::uint32_t>(statement.stage),
                   .flags = (statement.spoiled ? spoiled : 0U) | (statement.overwritten ? overwritten : 0U) |
-                           (statement.in_place ? in_place : 0U) | (statement.kept ? kept : 0U),
+                           (statement.in_place ? in_place : 0U) | (statement.kept ? kept : 0U) |
+                           (statement.closing ? closing : 0U),
                   .result_bytes = statement.result.size()};
   std::vector<std::byte> bytes(sizeof head + 2 * bytes_for(steps));
   std::memcpy(bytes.data(), &head, sizeof head);
@@ -90,7 +91,7 @@ std::optional<Statement> statement_from(std::span<const std::byte> bytes) {
   const std::size_t beside = sizeof head + 2 * bytes_for(head.steps);
   if (bytes.size() < beside || bytes.size() - beside != head.result_bytes || head.rank >= RankSet::most ||
       head.stage > static_cast<std::uint32_t>(Stage::committing) ||
-      head.flags > (spoiled | overwritten | in_place | kept))
+      head.flags > (spoiled | overwritten | in_place | kept | closing))
     return std::nullopt;
   const std::byte* const bits = bytes.data() + sizeof head;
   return Statement{.communicator = head.communicator,
@@ -101,6 +102,7 @@ std::optional<Statement> statement_from(std::span<const std::byte> bytes) {
                    .overwritten = (head.flags & overwritten) != 0,
                    .in_place = (head.flags & in_place) != 0,
                    .kept = (head.flags & kept) != 0,
+                   .closing = (head.flags & closing) != 0,
                    .failed = head.failed,
                    .tags = head.tags,
                    .ended = get(bits, head.steps),

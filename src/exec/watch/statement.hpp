@@ -48,6 +48,7 @@ struct Statement {
   bool overwritten = false;  ///< the rank's contribution may be gone: the call cannot be made again
   bool in_place = false;     ///< the contribution came in the receive buffer
   bool kept = false;         ///< ranks leave the call with a copy of its result, which they keep for the others
+  bool closing = false;      ///< the rank makes no more calls, and has nothing more to ask
   RankSet failed{};          ///< the failed ranks that it knows of
   std::array<std::int32_t, 2> tags{};  ///< offered for messages among the survivors
   /// The steps of its schedule that have ended, and those that may have written a part.
@@ -56,6 +57,9 @@ struct Statement {
   /// A result that was kept, and the call of which it is.
   std::uint64_t result_of = 0;
   std::vector<std::byte> result{};
+
+  /// True if the rank needs a result that another one has kept, once some have left.
+  [[nodiscard]] bool needs_result() const { return kept && stage == Stage::data; }
 };
 
 [[nodiscard]] std::vector<std::byte> to_bytes(const Statement& statement);

@@ -1,5 +1,7 @@
 #include "exec/watch/ward.hpp"
 
+#include <sched.h>
+
 #include <limits>
 #include <utility>
 
@@ -16,6 +18,15 @@ Ward::Ward(Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> me
 void Ward::close() {
   made_ = std::numeric_limits<std::uint64_t>::max() - 1;
   if (asked_.load()) answer_all();
+  tell({.communicator = communicator_, .rank = rank_, .call = made_ + 1, .closing = true});
+}
+
+bool Ward::is_closed_by_others() const {
+  const std::lock_guard lock(mutex_);
+  for (int r = 0; r < size(); ++r) {
+    if (r != rank_ && !closed_by_.has(r) && !mesh_.has_ended(world_rank(r))) return false;
+  }
+  return true;
 }
 
 void Ward::hear(int from, Statement statement) {
@@ -27,8 +38,10 @@ void Ward::hear(int from, Statement statement) {
     received_of_ = std::exchange(statement.result_of, 0);
     received_ = std::exchange(statement.result, {});
   }
+  const bool closing = statement.closing;
   statements_[static_cast<std::size_t>(other)] = std::move(statement);
-  unanswered_[static_cast<std::size_t>(other)] = true;
+  unanswered_[static_cast<std::size_t>(other)] = !closing;
+  if (closing) return closed_by_.add(other);
   asked_ = true;  // and then: whether the call has been made
   if (made_.load() >= call) answer(other);
 }
@@ -65,6 +78,29 @@ void Ward::tell(const Statement& own) {
   const std::vector<std::byte> bytes = to_bytes(own);
   for (int r = 0; r < size(); ++r) {
     if (r != rank_ && !mesh_.has_ended(world_rank(r))) mesh_.send(world_rank(r), bytes);
+  }
+}
+
+Verdict Ward::agree(Statement& own, const std::function<void()>& meanwhile) {
+  std::uint32_t seen = mesh_.ends();
+  own.failed = failed();
+  tell(own);
+  while (true) {
+    RankSet now = own.failed;
+    if (const std::uint32_t ends = mesh_.ends(); ends != seen) {
+      seen = ends;
+      now = failed();
+    }
+    // A result that a rank has sent before it failed has come by now.
+    if (own.needs_result() && result_of(own.call)) return Verdict::committed;
+    if (now != own.failed) {
+      own.failed = now;
+      tell(own);
+    }
+    const Verdict verdict = judge(own);
+    if (verdict == Verdict::decide || (verdict == Verdict::committed && !own.needs_result())) return verdict;
+    meanwhile();
+    sched_yield();
   }
 }
 

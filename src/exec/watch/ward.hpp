@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -45,23 +46,27 @@ class Ward {
   /// The result of a call that another rank has kept, once it has come.
   [[nodiscard]] std::optional<std::vector<std::byte>> result_of(std::uint64_t call) const;
 
-  /// No more calls will be made.
+  /// No more calls will be made. The others are told. Until they have closed, too, they may ask for what is kept.
   void close();
+  /// True if no other rank has anything to ask any more.
+  [[nodiscard]] bool is_closed_by_others() const;
 
   /// Takes a statement of another rank, whose process sent it.
   void hear(int from, Statement statement);
-  /// Tells all ranks that have not ended.
-  void tell(const Statement& own);
-
-  /// The members that have failed, and those that have left for good.
-  [[nodiscard]] RankSet failed() const;
-  [[nodiscard]] RankSet gone() const;
-
-  [[nodiscard]] Verdict judge(const Statement& own) const;
+  /// Tells the statement about a call that a failure has hit, and waits for those of the others. Whenever another rank
+  /// fails it is told again, with `failed` brought up to date. Calls `meanwhile` again and again.
+  ///
+  /// committed: every result is whole; one that is needed (Statement::needs_result) is at result_of().
+  /// decide: all survivors have the same statements(), and the same `own.failed`.
+  [[nodiscard]] Verdict agree(Statement& own, const std::function<void()>& meanwhile);
   /// The last statements, by rank.
   [[nodiscard]] std::vector<std::optional<Statement>> statements() const;
 
  private:
+  void tell(const Statement& own);
+  [[nodiscard]] RankSet failed() const;
+  [[nodiscard]] RankSet gone() const;
+  [[nodiscard]] Verdict judge(const Statement& own) const;
   void answer_all();
   void answer(int rank);
 
@@ -73,7 +78,8 @@ class Ward {
   std::atomic<bool> asked_{false};  ///< some are unanswered
   mutable std::mutex mutex_;
   std::vector<std::optional<Statement>> statements_;
-  std::vector<bool> unanswered_;   ///< statements about calls that this rank had not made
+  std::vector<bool> unanswered_;  ///< statements about calls that this rank had not made
+  RankSet closed_by_{};
   std::optional<Statement> told_;  ///< this rank's last one
   std::uint64_t kept_of_ = 0;      ///< 0: nothing is kept
   std::vector<std::byte> kept_;

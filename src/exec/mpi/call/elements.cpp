@@ -63,10 +63,6 @@ Count Elements::temp_elements_for(const TypeInfo& info) {
   return std::max<Count>(1, temp_target_bytes / std::max<Count>(1, info.extent_bytes));
 }
 
-Count Elements::temp_bytes_for(const TypeInfo& info) {
-  return temp_elements_for(info) * (info.extent_bytes + info.size_bytes);
-}
-
 char* Elements::temp_element() const { return reinterpret_cast<char*>(temp) - info.true_lb_bytes; }
 
 int Elements::copy(char* dst, const char* src, Count elements) const {

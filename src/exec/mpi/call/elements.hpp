@@ -35,9 +35,10 @@ struct Elements {
   /// dst = src.
   [[nodiscard]] int copy(char* dst, const char* src, Count elements) const;
 
-  /// Elements that are worked on at once where a temporary copy is needed, and the bytes of that copy.
+  /// Elements that are worked on at once where a temporary copy is needed.
   [[nodiscard]] static Count temp_elements_for(const TypeInfo& info);
-  [[nodiscard]] static Count temp_bytes_for(const TypeInfo& info);
+  /// The bytes of that copy.
+  [[nodiscard]] Count temp_bytes() const { return temp_elements * (info.extent_bytes + info.size_bytes); }
 
  private:
   [[nodiscard]] int reduce_user(char* dst, const char* left, const char* right, int elements) const;

@@ -142,10 +142,6 @@ class CommState {
   [[nodiscard]] bool is_in_world() const { return carrier_ != nullptr && !owns_carrier_; }
   /// The rank in MPI_COMM_WORLD of a rank of this communicator, if it is in it.
   [[nodiscard]] int world_rank(Rank rank) const { return ranks_(rank); }
-  /// A number that all ranks have for it, once it is open, and no other communicator at the same time.
-  [[nodiscard]] std::uint64_t common_number() const {
-    return static_cast<std::uint64_t>(world_rank(0)) << 32U | static_cast<std::uint32_t>(range_.of(0));
-  }
   /// Has blocking calls interrupted. The object lives as long as this one.
   void let_interrupt(const Interruption* interruption) { interruption_ = interruption; }
   [[nodiscard]] bool can_be_interrupted() const { return interruption_ != nullptr; }

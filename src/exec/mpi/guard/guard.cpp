@@ -65,10 +65,14 @@ std::string Guard::begin(FaultMode mode) {
   }
   guard->error_ = make_error_code();
   guard->mesh_.watch({.heard = [guard](int from, std::span<const std::byte> message) { guard->heard(from, message); },
-                      .ended = [](int /*rank*/) {},
                       .now_and_then = [guard] { guard->look_at_unguarded(); }});
   instance() = guard;
   return {};
+}
+
+std::uint64_t Guard::new_number() {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::uint64_t>(rank_) << 32U | ++numbers_;
 }
 
 void Guard::add(const std::shared_ptr<watch::Ward>& ward) {
@@ -76,7 +80,6 @@ void Guard::add(const std::shared_ptr<watch::Ward>& ward) {
   {
     const std::lock_guard lock(mutex_);
     wards_[ward->communicator()] = ward;
-    closed_.erase(ward->communicator());
     if (const auto found = early_.find(ward->communicator()); found != early_.end()) {
       early = std::move(found->second);
       early_.erase(found);
@@ -85,30 +88,45 @@ void Guard::add(const std::shared_ptr<watch::Ward>& ward) {
   for (auto& [from, statement] : early) ward->hear(from, std::move(statement));
 }
 
-void Guard::remove(std::shared_ptr<watch::Ward> ward) {
+void Guard::close(const std::shared_ptr<watch::Ward>& ward) {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_[ward->communicator()] = ward;
+    wards_.erase(ward->communicator());
+  }
+  ward->close();
+  drop_if_closed(*ward);
+}
+
+/// Others may still be in their last call.
+void Guard::drop_if_closed(const watch::Ward& ward) {
+  if (!ward.is_closed_by_others()) return;
   const std::lock_guard lock(mutex_);
-  wards_.erase(ward->communicator());
-  // Others may still be in their last call.
-  closed_[ward->communicator()] = std::move(ward);
+  closed_.erase(ward.communicator());
 }
 
 void Guard::heard(int from, std::span<const std::byte> message) {
   std::optional<watch::Statement> statement = watch::statement_from(message);
   if (!statement) return;
   std::shared_ptr<watch::Ward> ward;
+  bool is_closed = false;
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = wards_.find(statement->communicator); found != wards_.end()) {
       ward = found->second;
     } else if (const auto closed = closed_.find(statement->communicator); closed != closed_.end()) {
       ward = closed->second;
+      is_closed = true;
     } else {
+      // An answer to a question of a communicator that has been closed everywhere since.
+      if (statement->stage == watch::Stage::before && !statement->closing) return;
       auto& early = early_[statement->communicator];
       early.emplace_back(from, *std::move(statement));
       return;
     }
   }
   ward->hear(from, *std::move(statement));
+  if (is_closed) drop_if_closed(*ward);
 }
 
 void Guard::count(const std::function<void(FaultCounts&)>& change) {

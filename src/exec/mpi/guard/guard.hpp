@@ -58,8 +58,11 @@ class Guard {
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int rank() const { return rank_; }
 
+  /// A number for a communicator, which no process of the job has given to any other.
+  [[nodiscard]] std::uint64_t new_number();
   void add(const std::shared_ptr<watch::Ward>& ward);
-  void remove(std::shared_ptr<watch::Ward> ward);
+  /// Closes a ward, and keeps it for as long as others may ask.
+  void close(const std::shared_ptr<watch::Ward>& ward);
 
   void count(const std::function<void(FaultCounts&)>& change);
   [[nodiscard]] FaultCounts counts() const;
@@ -92,6 +95,7 @@ class Guard {
  private:
   Guard(FaultMode mode, int rank, int size);
   static std::atomic<Guard*>& instance();
+  void drop_if_closed(const watch::Ward& ward);
   void heard(int from, std::span<const std::byte> message);
   void look_at_unguarded();
 
@@ -99,10 +103,11 @@ class Guard {
   int rank_;
   int size_;
   int error_ = MPI_ERR_OTHER;
-  mutable std::mutex mutex_;  // of the next five
+  mutable std::mutex mutex_;  // of the next six
   std::map<std::uint64_t, std::shared_ptr<watch::Ward>> wards_;
   std::map<std::uint64_t, std::shared_ptr<watch::Ward>> closed_;  ///< of communicators that have been freed here
   std::map<std::uint64_t, std::vector<std::pair<int, watch::Statement>>> early_;  ///< of communicators not yet known
+  std::uint32_t numbers_ = 0;
   FaultCounts counts_;
   std::list<Unguarded*> unguarded_;
   watch::Mesh mesh_;  // the last: its thread uses all of the above

@@ -20,14 +20,17 @@ const InternedChoice& GuardedComm::choice_for(Collective collective, const Inter
   return choice.collective == collective ? choice : *intern(collective, any_call());
 }
 
-void GuardedComm::set_up(Guard& guard, CommState& state) {
+int GuardedComm::set_up(Guard& guard, CommState& state, MPI_Comm comm) {
+  std::uint64_t number = state.rank() == 0 ? guard.new_number() : 0;
+  if (const int rc = PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, comm); rc != MPI_SUCCESS) return rc;
   guard_ = &guard;
   state_ = &state;
   interruption_ = {.ends = &guard.mesh().ends(), .seen = 0};
   std::vector<int> members;
   for (Rank r = 0; r < state.size(); ++r) members.push_back(state.world_rank(r));
-  ward_ = std::make_shared<watch::Ward>(guard.mesh(), state.common_number(), static_cast<int>(state.rank()), members);
+  ward_ = std::make_shared<watch::Ward>(guard.mesh(), number, static_cast<int>(state.rank()), members);
   guard.add(ward_);
+  return MPI_SUCCESS;
 }
 
 void GuardedComm::clear() noexcept {
@@ -35,8 +38,7 @@ void GuardedComm::clear() noexcept {
   survivors_.reset();
   offered_.reset();
   if (ward_ == nullptr) return;
-  ward_->close();
-  guard_->remove(std::move(ward_));
+  guard_->close(ward_);
   ward_ = nullptr;
 }
 
@@ -66,18 +68,10 @@ int GuardedComm::commit(const Call& call) {
   return run(*barrier_);
 }
 
-Outcome GuardedComm::over(int error, LastResult result, const Operation* operation) {
+Outcome GuardedComm::over(int error, LastResult result) {
   last_ = error == MPI_SUCCESS ? result : LastResult::none;
-  Outcome outcome{.error = error, .reason = "ended by the survivors of a failure"};
-  if (operation != nullptr) {
-    const std::shared_ptr<BoundPlan>& plan = operation->plan();
-    // Who has it need not be counted: the operation is kept.
-    outcome.plan = std::shared_ptr<const BoundPlan>(std::shared_ptr<void>(), plan.get());
-    outcome.reason = plan->why();
-    outcome.bytes = operation->bytes();
-  }
   ward_->make_one();
-  return outcome;
+  return {.error = error, .reason = "ended by the survivors of a failure"};
 }
 
 Outcome GuardedComm::refuse(std::string_view reason) {
@@ -138,12 +132,9 @@ Outcome GuardedComm::perform(const Call& call, const InternedChoice& choice, boo
   }
   if (error == MPI_SUCCESS) [[likely]] {
     if (attempt.meant) attempt.meant->finish();
-    if (attempt.own == nullptr) return over(MPI_SUCCESS, LastResult::whole, attempt.operation);
-    Outcome outcome = over(MPI_SUCCESS, LastResult::whole);
-    outcome.plan = attempt.operation->plan();
-    outcome.reason = attempt.operation->plan()->why();
-    outcome.bytes = attempt.operation->bytes();
-    return outcome;
+    last_ = LastResult::whole;
+    ward_->make_one();
+    return outcome_of(*attempt.operation, MPI_SUCCESS, attempt.own == nullptr);
   }
   if (error != interrupted) {
     // The MPI library may find out sooner that a process has ended.
@@ -180,11 +171,14 @@ Outcome perform_guarded(Guard& guard, const Call& call, const InternedChoice& ch
     {
       const Guard::Unguarded opening(guard, members_of(call.comm), "the first collective of a communicator");
       if (const int rc = state->open(); rc != MPI_SUCCESS) return {.error = rc, .handled = true};
+      if (state->usable()) {
+        guarded = &state->attached<GuardedComm>();
+        if (const int rc = guarded->set_up(guard, *state, call.comm); rc != MPI_SUCCESS)
+          return {.error = rc, .handled = true};
+        state->let_interrupt(guarded->interruption());
+      }
     }
     if (!state->usable()) return perform_unguarded(guard, call, choice, timed);
-    guarded = &state->attached<GuardedComm>();
-    guarded->set_up(guard, *state);
-    state->let_interrupt(guarded->interruption());
   }
   return with_memory(*state, [&] { return guarded->perform(call, choice, timed); });
 }

@@ -32,8 +32,8 @@ class GuardedComm final : public Attachment {
  public:
   static constexpr Slot slot = Slot::guard;
 
-  /// The guarded form of a communicator that is open.
-  void set_up(Guard& guard, CommState& state);
+  /// The guarded form of a communicator that is open. Collective. Returns an MPI error code.
+  [[nodiscard]] int set_up(Guard& guard, CommState& state, MPI_Comm comm);
   [[nodiscard]] bool is_set_up() const { return ward_ != nullptr; }
 
   [[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, bool timed);
@@ -69,7 +69,7 @@ class GuardedComm final : public Attachment {
 
   [[nodiscard]] static const InternedChoice& choice_for(Collective collective, const InternedChoice& choice);
   [[nodiscard]] CommState& now() { return failed_.empty() ? *state_ : *survivors_; }
-  [[nodiscard]] Outcome over(int error, LastResult result, const Operation* operation = nullptr);
+  [[nodiscard]] Outcome over(int error, LastResult result);
   [[nodiscard]] Outcome refuse(std::string_view reason);
   /// Finds the operation for a call on a state of this communicator. Not served: `reason` says why.
   [[nodiscard]] int find_operation(Try& attempt, CommState& state, const Call& call, const InternedChoice& choice);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exec/mpi/call/call.hpp"
+#include "exec/mpi/call/datatype.hpp"
 
 namespace circoll::mpi {
 
@@ -31,7 +32,8 @@ class KeptResult {
 
   void* recvbuf_ = nullptr;
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  int count_ = 0;
+  TypeInfo info_{};
+  Count count_ = 0;
   Count bytes_ = 0;
 };
 

@@ -15,20 +15,17 @@ int execute_repair(const Operation& operation, const Schedule& schedule, const R
   Binding binding = operation.binding();
   const TypeInfo& info = binding.elements.info;
   const MessageTable messages(plan, operation.wire_type(), info);
-  constexpr Count alignment = ArenaPool::alignment;
-  const Count scratch = (plan.scratch_bytes + alignment - 1) / alignment * alignment;
-  const Count staging = (messages.staging_bytes() + alignment - 1) / alignment * alignment;
-  const bool user_operator = is_reducing(schedule.collective) && binding.elements.kernel == nullptr;
+  const MemoryDivision division(
+      {.scratch = plan.scratch_bytes, .staging = messages.staging_bytes(), .temp = binding.elements.temp_bytes()});
   Arena memory(arenas());
-  std::byte* const base = memory.acquire(
-      static_cast<std::size_t>(scratch + staging + (user_operator ? Elements::temp_bytes_for(info) : 0)));
+  std::byte* const base = memory.acquire(static_cast<std::size_t>(division.bytes));
   const auto area = static_cast<std::size_t>(Area::scratch);
   if (halted && before.plan().scratch_bytes > 0) {
     std::memcpy(base, binding.base[area] + info.true_lb_bytes, static_cast<std::size_t>(before.plan().scratch_bytes));
   }
   binding.base[area] = reinterpret_cast<char*>(base) - info.true_lb_bytes;
-  binding.staging = base + scratch;
-  binding.elements.temp = base + scratch + staging;
+  binding.staging = base + division.staging;
+  binding.elements.temp = base + division.temp;
   binding.route = route;
   Execution execution(plan, messages);
   execution.start(binding);

@@ -1,13 +1,10 @@
 // From an interrupted call to its end: the agreement of the survivors, and what follows from it.
-#include <sched.h>
-
 #include <algorithm>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
 #include "exec/mpi/guard/guarded_comm.hpp"
 #include "exec/mpi/guard/mended_call.hpp"
-#include "exec/mpi/message/abandoned.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -15,7 +12,6 @@ namespace {
 /// A message of a survivor that does not come for so long is lost. The dead may have broken the MPI library's memory.
 constexpr std::chrono::seconds patience_of_ending(30);
 
-using watch::RankSet;
 using watch::Stage;
 using watch::Statement;
 using watch::Verdict;
@@ -98,31 +94,15 @@ void GuardedComm::make_offer() {
 }
 
 std::optional<std::vector<std::byte>> GuardedComm::kept_by_others(const Statement& own) const {
-  if (!own.kept || own.stage != Stage::data) return std::nullopt;
-  return ward_->result_of(own.call);
+  return own.needs_result() ? ward_->result_of(own.call) : std::nullopt;
 }
 
 Verdict GuardedComm::agree(Statement& own) {
-  const bool needs_result = own.kept && own.stage == Stage::data;
-  own.failed = ward_->failed();
-  ward_->tell(own);
-  while (true) {
-    const bool news = interruption_.there();
-    if (news) interruption_.seen = interruption_.ends->load();
-    const RankSet failed = news ? ward_->failed() : own.failed;
-    // A result that a rank has sent before it failed has come by now.
-    if (needs_result && ward_->result_of(own.call)) return Verdict::committed;
-    if (failed != own.failed) {
-      own.failed = failed;
-      ward_->tell(own);
-    }
-    const Verdict verdict = ward_->judge(own);
-    if (verdict == Verdict::decide || (verdict == Verdict::committed && !needs_result)) return verdict;
+  return ward_->agree(own, [] {
     // Others may still be taking messages of ours.
     int found = 0;
     (void)PMPI_Iprobe(MPI_ANY_SOURCE, 0, shared_world()->comm(), &found, MPI_STATUS_IGNORE);
-    sched_yield();
-  }
+  });
 }
 
 void GuardedComm::go_on_without(const Statement& own, const Statements& all) {

@@ -11,12 +11,9 @@
 namespace circoll::mpi {
 namespace {
 
-constexpr Count aligned(Count bytes) {
-  constexpr Count alignment = ArenaPool::alignment;
-  return (bytes + alignment - 1) / alignment * alignment;
+constexpr Count aligned_counts(std::size_t count) {
+  return MemoryDivision::aligned(static_cast<Count>(count * sizeof(Count)));
 }
-
-constexpr Count aligned_counts(std::size_t count) { return aligned(static_cast<Count>(count * sizeof(Count))); }
 
 std::span<Count> counts_at(std::byte* data, std::size_t count) { return {reinterpret_cast<Count*>(data), count}; }
 
@@ -162,8 +159,7 @@ void Operation::start_prologue() {
   const Count send = aligned_counts(prologue.send_counts());
   const Count recv = aligned_counts(prologue.recv_counts());
   const Count scratch = aligned_counts(prologue.scratch_counts());
-  std::byte* const base =
-      memory_.acquire(static_cast<std::size_t>(send + recv + scratch + aligned(prologue_->staging_bytes())));
+  std::byte* const base = memory_.acquire(static_cast<std::size_t>(send + recv + scratch + prologue_->staging_bytes()));
   send_counts_ = counts_at(base, prologue.send_counts());
   recv_counts_ = counts_at(base + send, prologue.recv_counts());
   scratch_counts_ = counts_at(base + send + recv, prologue.scratch_counts());
@@ -206,19 +202,19 @@ void Operation::divide_memory() {
   Elements& elements = binding_.elements;
   const bool user_operator = is_reducing(call_.collective) && elements.kernel == nullptr;
   elements.temp_elements = user_operator ? Elements::temp_elements_for(elements.info) : 0;
-  division_.staging = aligned(plan_->plan().scratch_bytes);
-  division_.temp = division_.staging + aligned(plan_->staging_bytes());
-  division_.send = division_.temp + (user_operator ? aligned(Elements::temp_bytes_for(elements.info)) : 0);
-  division_.recv = division_.send + aligned(user_.send_staging_bytes());
-  division_.bytes = division_.recv + aligned(user_.recv_staging_bytes());
+  division_ = MemoryDivision({.scratch = plan_->plan().scratch_bytes,
+                              .staging = plan_->staging_bytes(),
+                              .temp = elements.temp_bytes(),
+                              .send = user_.send_staging_bytes(),
+                              .recv = user_.recv_staging_bytes()});
   // With a prologue the binding is that of the counts first, and what does not fit may have to be staged.
-  division_.lasting = prologue_ == nullptr;
+  division_lasts_ = prologue_ == nullptr;
 }
 
 bool Operation::bind_data() {
   if (!plan_->has_plan()) throw Error(ErrorCode::internal, "the counts can be exchanged, but not the data");
   counts_known_ = true;
-  if (!division_.lasting) divide_memory();
+  if (!division_lasts_) divide_memory();
   std::byte* const base = memory_.acquire(static_cast<std::size_t>(division_.bytes));
   binding_.elements.temp = base + division_.temp;
   binding_.staging = base + division_.staging;
@@ -255,7 +251,7 @@ int Operation::run_anew() {
   start();
   const int error = wait();
   if (error == interrupted) return error;
-  lasting_ = error == MPI_SUCCESS && repeatable_ && division_.lasting && order_ == Order::blocking && user_.direct() &&
+  lasting_ = error == MPI_SUCCESS && repeatable_ && division_lasts_ && order_ == Order::blocking && user_.direct() &&
              memory_.keeps(static_cast<std::size_t>(division_.bytes));
   return error;
 }

@@ -13,6 +13,7 @@
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/message/arena.hpp"
 #include "exec/mpi/serve/bound_plan.hpp"
+#include "exec/mpi/serve/memory_division.hpp"
 
 namespace circoll::mpi {
 
@@ -127,12 +128,6 @@ class Operation {
   /// `matched`: all messages of the call have been sent and received, in spite of the error.
   void end(int error, bool matched = false) noexcept;
 
-  /// The division of the memory of an execution: offsets, and all bytes.
-  struct Division {
-    Count staging = 0, temp = 0, send = 0, recv = 0, bytes = 0;
-    bool lasting = false;  ///< the same at every start
-  };
-
   Call call_;
   CallShape shape_;
   CommState& state_;
@@ -156,7 +151,8 @@ class Operation {
   std::unique_ptr<Execution> execution_{};
   Arena memory_;
   Binding binding_{};
-  Division division_{};
+  MemoryDivision division_{};
+  bool division_lasts_ = false;  ///< it is the same at every start
   std::byte* recv_staging_ = nullptr;
   std::span<Count> send_counts_{}, recv_counts_{}, scratch_counts_{};  ///< of the prologue, in `memory_`
 };

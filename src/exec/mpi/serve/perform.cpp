@@ -53,6 +53,19 @@ Outcome erroneous_call(const Call& call, Unserved unserved, std::string_view rea
   return native(call, reason);
 }
 
+}  // namespace
+
+Outcome outcome_of(const Operation& operation, int error, bool keeps) {
+  const std::shared_ptr<BoundPlan>& plan = operation.plan();
+  return Outcome{.error = error,
+                 .plan = keeps ? std::shared_ptr<const BoundPlan>(std::shared_ptr<void>(), plan.get())
+                               : std::shared_ptr<const BoundPlan>(plan),
+                 .reason = plan->why(),
+                 .bytes = operation.bytes()};
+}
+
+namespace {
+
 /// A call that was served before, on the communicator that keeps its operation, and with it the plan.
 Outcome execute_again(Operation& operation) {
   int error = MPI_SUCCESS;
@@ -62,13 +75,8 @@ Outcome execute_again(Operation& operation) {
     operation.fail(MPI_ERR_INTERN);  // messages may be under way
     throw;
   }
-  const std::shared_ptr<BoundPlan>& plan = operation.plan();
-  // Who has it need not be counted while all goes well: an error handler may free the communicator.
-  return Outcome{.error = error,
-                 .plan = error == MPI_SUCCESS ? std::shared_ptr<const BoundPlan>(std::shared_ptr<void>(), plan.get())
-                                              : std::shared_ptr<const BoundPlan>(plan),
-                 .reason = plan->why(),
-                 .bytes = operation.bytes()};
+  // An error handler may free the communicator.
+  return outcome_of(operation, error, error == MPI_SUCCESS);
 }
 
 /// A call that has been prepared and can be served.
@@ -83,11 +91,9 @@ Outcome execute(Operation& operation, bool timed) {
     operation.fail(MPI_ERR_INTERN);  // messages may be under way
     throw;
   }
-  return Outcome{.error = error,
-                 .plan = operation.plan(),
-                 .reason = operation.plan()->why(),
-                 .bytes = operation.bytes(),
-                 .waited_s = timed ? PMPI_Wtime() - begin_s : 0};
+  Outcome outcome = outcome_of(operation, error, false);
+  outcome.waited_s = timed ? PMPI_Wtime() - begin_s : 0;
+  return outcome;
 }
 
 /// The same for a blocking call, which may wait for the tags of its communicator.

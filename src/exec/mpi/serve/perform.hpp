@@ -52,6 +52,10 @@ struct FoundCommunicator {
 /// error code, for which MPI has called the error handler.
 [[nodiscard]] int find_service(Operation& operation, CommState& state, const InternedChoice& choice);
 
+/// The outcome of an operation that was served. If the communicator `keeps` it, and with it the plan, whoever has the
+/// plan is not counted.
+[[nodiscard]] Outcome outcome_of(const Operation& operation, int error, bool keeps);
+
 /// The memory of a call that will be native again; nullptr if nothing is known. It is found without reading its
 /// arguments or asking MPI for the state of its communicator.
 [[nodiscard]] inline const NativeCalls::Known* known_native(const Call& call, const InternedChoice& choice) {
