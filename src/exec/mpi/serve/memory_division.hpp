@@ -8,8 +8,8 @@ namespace circoll::mpi {
 
 /// Offsets in bytes. Scratch memory comes first.
 struct MemoryDivision {
-  /// The bytes that are needed: scratch memory, messages that are packed, operands of an operator of the program, and
-  /// the caller's buffers where they have gaps.
+  /// The bytes that are needed. Messages are packed in `staging`, operands of an operator of the program in `temp`, and
+  /// the caller's buffers, where they have gaps, in `send` and `recv`.
   struct Needs {
     Count scratch = 0, staging = 0, temp = 0, send = 0, recv = 0;
   };
