@@ -78,6 +78,7 @@ class ClassicTuning final : public TuningFile {
   static std::vector<Rank> telling_ranks(const ClassicBlock& block) {
     std::set<Rank> ranks{2, 3, most_ranks};  // one rank alone asks nobody
     for (const ClassicEntry& entry : block.entries) {
+      if (entry.label > most_ranks) continue;  // nobody's, as the next one
       for (const Rank p : {entry.label - 1, entry.label, entry.label + 1}) {
         if (p >= 2 && p <= most_ranks) ranks.insert(p);
       }

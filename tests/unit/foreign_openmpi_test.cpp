@@ -220,6 +220,13 @@ TEST(OpenMpiClassic, RulesThatNothingReaches) {
   EXPECT_TRUE(warns(*read_for("openmpi-4.1", "0\n7\n1\n2 1\n0 1 0 0\n"), "is not read", 2));
 }
 
+TEST(OpenMpiClassic, ALabelMayBeAnyNumber) {
+  for (const char* const label : {"2147483647", "2147483648", "9223372036854775807"}) {
+    const auto file = read_for("openmpi-4.1", allreduce_file("1\n" + std::string(label) + " 1\n0 1 0 0\n"));
+    EXPECT_EQ(algorithm(file, C::allreduce, 4, 8), "basic_linear") << "the first list serves fewer ranks, too";
+  }
+}
+
 TEST(OpenMpiClassic, ParametersAndRadix) {
   const std::vector<Rule> rules{
       {.collective = C::bcast, .bytes = {0, 99}, .algorithm = "knomial", .radix = 3, .from = "a"},
