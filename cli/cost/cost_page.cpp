@@ -24,10 +24,10 @@ constexpr std::string_view introduction = R"(# Costs
 Written by `circoll cost --page > docs/costs.md`; a test compares. Per algorithm: what it needs, the predicted time of a
 vector of m bytes, what its schedules count, and what others print.
 
-The letters are those of [notation.md](notation.md): q = ceil(log2 p), L = floor(log2 p), P = 2^L, r = p - P, n segments,
-[a > b] is 1 or 0. All ranks go from round to round together. A round in which some rank both sends and receives costs
-alpha, and beta per byte of its longest message; a one-way round costs alpha_uni = f_alpha alpha, and beta_uni = f_beta beta
-per byte. gamma is paid per byte for the rank that combines the most in the round.
+The letters are those of [notation.md](notation.md): q = ceil(log2 p), L = floor(log2 p), P = 2^L, r = p - P, n
+segments, [a > b] is 1 or 0. All ranks go from round to round together. A round in which some rank both sends and
+receives costs alpha, and beta per byte of its longest message; a one-way round costs alpha_uni = f_alpha alpha, and
+beta_uni = f_beta beta per byte. gamma is paid per byte for the rank that combines the most in the round.
 
 The tables are counted from the schedules of all ranks by the verifier, root 0, not in place; `n = 4` where there are
 segments. The unit of the volumes is the block: m / blocks bytes. "sent" and "reduced" are the most that one rank does

@@ -344,7 +344,8 @@ text { font-family: system-ui, "DejaVu Sans", Helvetica, Arial, sans-serif; fill
 .note { font-size: 11px; fill: #59636e; }
 .rank { font-size: 9.5px; }
 .inverse { fill: #ffffff; font-weight: 600; }
-.label { font-size: 11px; font-weight: 600; stroke: #ffffff; stroke-width: 3px; paint-order: stroke; stroke-linejoin: round; }
+.label { font-size: 11px; font-weight: 600; stroke: #ffffff; stroke-width: 3px; paint-order: stroke; )"
+                                   R"(stroke-linejoin: round; }
 .outtext { fill: #c04f00; }
 .intext { fill: #0066a8; }
 .node { fill: #f3f5f7; stroke: #59636e; stroke-width: 1; }

@@ -247,7 +247,8 @@ std::vector<std::unique_ptr<const Policy>> all_policies() {
   policies.push_back(make_rules_policy(sample_rules, "sample"));
   // An "otherwise" that cannot always be followed.
   policies.push_back(make_rules_policy(
-      R"({"circoll_rules": 1, "allreduce": [{"otherwise": "circulant"}], "allgather": [{"otherwise": "neighbor_exchange"}],
+      R"({"circoll_rules": 1, "allreduce": [{"otherwise": "circulant"}],
+          "allgather": [{"otherwise": "neighbor_exchange"}],
           "reduce": [{"otherwise": "circulant_pipelined"}]})",
       "otherwise"));
   for (const std::string_view id :

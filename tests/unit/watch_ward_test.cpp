@@ -166,8 +166,7 @@ class Caller {
       fresh = false;
       Statement own{.communicator = 1, .rank = rank_, .call = ward_->made() + 1, .stage = stage, .kept = is_kept(call)};
       const Verdict verdict = ward_->agree(own, [this] { die_if_due(); });
-      if (const auto result = own.needs_result() ? ward_->result_of(own.call) : std::nullopt;
-          result && verdict == Verdict::committed) {
+      if (const auto result = ward_->result_for(own); result && verdict == Verdict::committed) {
         std::uint64_t value = 0;
         std::memcpy(&value, result->data(), sizeof value);
         keep(value);

@@ -92,7 +92,7 @@ Verdict Ward::agree(Statement& own, const std::function<void()>& meanwhile) {
       now = failed();
     }
     // A result that a rank has sent before it failed has come by now.
-    if (own.needs_result() && result_of(own.call)) return Verdict::committed;
+    if (result_for(own)) return Verdict::committed;
     if (now != own.failed) {
       own.failed = now;
       tell(own);
@@ -104,9 +104,10 @@ Verdict Ward::agree(Statement& own, const std::function<void()>& meanwhile) {
   }
 }
 
-std::optional<std::vector<std::byte>> Ward::result_of(std::uint64_t call) const {
+std::optional<std::vector<std::byte>> Ward::result_for(const Statement& own) const {
+  if (!own.needs_result()) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  if (received_of_ != call) return std::nullopt;
+  if (received_of_ != own.call) return std::nullopt;
   return received_;
 }
 

@@ -43,8 +43,9 @@ class Ward {
     kept_.clear();
     write(kept_);
   }
-  /// The result of a call that another rank has kept, once it has come.
-  [[nodiscard]] std::optional<std::vector<std::byte>> result_of(std::uint64_t call) const;
+  /// The result that a rank needs (Statement::needs_result), once one that has kept it has sent it. Nothing if it needs
+  /// none.
+  [[nodiscard]] std::optional<std::vector<std::byte>> result_for(const Statement& own) const;
 
   /// No more calls will be made. The others are told. Until they have closed, too, they may ask for what is kept.
   void close();
@@ -56,7 +57,7 @@ class Ward {
   /// Tells the statement about a call that a failure has hit, and waits for those of the others. Whenever another rank
   /// fails it is told again, with `failed` brought up to date. Calls `meanwhile` again and again.
   ///
-  /// committed: every result is whole; one that is needed (Statement::needs_result) is at result_of().
+  /// committed: every result is whole; one that is needed is at result_for().
   /// decide: all survivors have the same statements(), and the same `own.failed`.
   [[nodiscard]] Verdict agree(Statement& own, const std::function<void()>& meanwhile);
   /// The last statements, by rank.

@@ -109,14 +109,12 @@ void Guard::heard(int from, std::span<const std::byte> message) {
   std::optional<watch::Statement> statement = watch::statement_from(message);
   if (!statement) return;
   std::shared_ptr<watch::Ward> ward;
-  bool is_closed = false;
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = wards_.find(statement->communicator); found != wards_.end()) {
       ward = found->second;
     } else if (const auto closed = closed_.find(statement->communicator); closed != closed_.end()) {
       ward = closed->second;
-      is_closed = true;
     } else {
       // An answer to a question of a communicator that has been closed everywhere since.
       if (statement->stage == watch::Stage::before && !statement->closing) return;
@@ -125,8 +123,9 @@ void Guard::heard(int from, std::span<const std::byte> message) {
       return;
     }
   }
+  const bool closing = statement->closing;
   ward->hear(from, *std::move(statement));
-  if (is_closed) drop_if_closed(*ward);
+  if (closing) drop_if_closed(*ward);
 }
 
 void Guard::count(const std::function<void(FaultCounts&)>& change) {

@@ -86,8 +86,6 @@ class GuardedComm final : public Attachment {
   [[nodiscard]] watch::Statement state_progress(Try& attempt);
   void make_offer();
   [[nodiscard]] watch::Verdict agree(watch::Statement& own);
-  /// The result of a kept call that a rank has left; nothing if the call is another one.
-  [[nodiscard]] std::optional<std::vector<std::byte>> kept_by_others(const watch::Statement& own) const;
   void go_on_without(const watch::Statement& own, const std::vector<std::optional<watch::Statement>>& all);
   [[nodiscard]] std::optional<Repair> find_repair(const Try& attempt, const watch::Statement& own,
                                                   const std::vector<std::optional<watch::Statement>>& all);

@@ -93,10 +93,6 @@ void GuardedComm::make_offer() {
   state_->take_tags(repair_tags_.get());
 }
 
-std::optional<std::vector<std::byte>> GuardedComm::kept_by_others(const Statement& own) const {
-  return own.needs_result() ? ward_->result_of(own.call) : std::nullopt;
-}
-
 Verdict GuardedComm::agree(Statement& own) {
   return ward_->agree(own, [] {
     // Others may still be taking messages of ours.
@@ -246,7 +242,7 @@ Outcome GuardedComm::recover(Try& attempt) {
     Statement own = state_progress(attempt);
     own.tags = {repair_tags_->own(), offered_->offered_tag()};
     if (agree(own) == Verdict::committed) {
-      if (const auto result = kept_by_others(own)) {
+      if (const auto result = ward_->result_for(own)) {
         attempt.how = &FaultCounts::full;
         ward_->keep([&](std::vector<std::byte>& bytes) { bytes = *result; });
         return end_recovery(attempt, attempt.kept.put(*result), begin_s);
