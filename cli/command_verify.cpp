@@ -31,6 +31,8 @@ struct VerifyOptions {
   int jobs = 0;
   Rank last_in_place = VerifyRange{}.last_in_place;
   bool on_arrival = false;
+  bool symmetric = false;
+  bool all_ranks = false;
   bool json = false;
   ShardOptions shard;
 };
@@ -119,16 +121,19 @@ ShardedWork work_of(const VerifyOptions& options) {
                         {"segments", fmt::format("{}", fmt::join(options.segments, ","))},
                         {"bytes", options.bytes ? std::to_string(*options.bytes) : ""},
                         {"in_place_up_to", std::to_string(options.last_in_place)},
-                        {"on_arrival", options.on_arrival ? "yes" : "no"}},
+                        {"on_arrival", options.on_arrival ? "yes" : "no"},
+                        {"method", options.symmetric   ? "symmetric"
+                                   : options.all_ranks ? "all ranks"
+                                                       : ""}},
           .version = circoll_version()};
 }
 
 /// The proof of schedules that are there already. Nothing is declared of them: it is found out which operators they are
 /// for, and what they guarantee, and costs are counted.
 void verify_file(const VerifyOptions& options, Context& context) {
-  if (options.what.size() != 1 || options.on_arrival || options.shard.asked())
+  if (options.what.size() != 1 || options.on_arrival || options.symmetric || options.shard.asked())
     throw Error(ErrorCode::invalid_argument,
-                "a file of schedules is verified by itself, without other words and --shard");
+                "a file of schedules is verified by itself, without other words, --symmetric and --shard");
   const std::vector<Schedule> ranks = read_schedules(options.what.front());
   Claims claims{.needs = {.commutative = true}};
   Verdict verdict = verify_schedules(ranks, claims);
@@ -167,10 +172,17 @@ void run(const VerifyOptions& options, Context& context) {
   range.segments = options.segments;
   range.last_in_place = options.last_in_place;
   range.on_arrival = options.on_arrival;
+  if (options.all_ranks) range.method = ProofMethod::all_ranks;
+  if (options.symmetric) range.method = ProofMethod::rotation;
   std::set<std::string> named;
   const std::vector<Selection> selections = read_selections(options.what, named);
   range.bytes = options.bytes;
   for (const Selection& selection : selections) {
+    if (options.symmetric && named.contains(selection.id()) && !has_rotations(*selection.algorithm, selection.params)) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          selection.text() + ": the schedules of its ranks are not rotations of one, so --symmetric does not fit");
+    }
     if (range.bytes || !selection.params.contains("segment")) continue;
     throw Error(ErrorCode::invalid_argument,
                 selection.id() + ": segment=BYTES needs the size of the vector; give segments=NUMBER, or --bytes");
@@ -209,6 +221,10 @@ void add_verify(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_flag("--on-arrival", options->on_arrival,
                     "verify them with messages that are combined as they arrive, as ranks of a node do");
+  CLI::Option* const symmetric = command->add_flag(
+      "--symmetric", options->symmetric, "only algorithms whose ranks all do the same, each proven by one rank");
+  command->add_flag("--all-ranks", options->all_ranks, "execute the schedules of all ranks in any case")
+      ->excludes(symmetric);
   command->add_flag("--json", options->json, "machine-readable output");
   add_shard_options(*command, options->shard);
   command->footer(
@@ -220,6 +236,8 @@ void add_verify(CLI::App& app, Context& context) {
       "  circoll verify all -p 1..64 --root all\n"
       "  circoll verify reduce_scatter -p 1..256\n"
       "  circoll verify allreduce reduce -p 1..64 --on-arrival\n"
+      "  circoll verify allreduce/circulant --symmetric -p 1..1Mi    # every p; one rank stands for all "
+      "(docs/proof.md)\n"
       "  circoll verify bcast/circulant_pipelined -p 36 --root 0,35 --segments 1,8,64\n"
       "  circoll verify all -p 1..256 --shard 3/8 -o verify.3.json    # then: circoll combine verify.*.json\n"
       "  circoll verify mine.txt                                     # schedules from elsewhere\n"

@@ -28,7 +28,11 @@ std::string report(const std::vector<VerifyRow>& rows, bool json) {
   if (json) {
     ordered_json list = ordered_json::array();
     for (const VerifyRow& v : rows) {
-      list.push_back({{"id", v.id}, {"proven", !v.refuted()}, {"instances", v.instances}, {"seconds", v.seconds}});
+      list.push_back({{"id", v.id},
+                      {"proven", !v.refuted()},
+                      {"instances", v.instances},
+                      {"by_rotation", v.by_rotation},
+                      {"seconds", v.seconds}});
       if (!v.applies()) list.back()["proven"] = nullptr;
       if (v.refuted()) list.back()["refutation"] = v.refutation;
     }
@@ -40,8 +44,11 @@ std::string report(const std::vector<VerifyRow>& rows, bool json) {
       text += fmt::format("{:<44}{:<9}no p, root and segments asked for fit it\n", v.id, "-");
       continue;
     }
-    text += fmt::format("{:<44}{:<9}{:>8} instances {:>8.2f} s\n", v.id, v.refuted() ? "REFUTED" : "proven",
-                        v.instances, v.seconds);
+    text += fmt::format("{:<44}{:<9}{:>8} instances {:>8.2f} s{}\n", v.id, v.refuted() ? "REFUTED" : "proven",
+                        v.instances, v.seconds,
+                        v.by_rotation == 0             ? ""
+                        : v.by_rotation == v.instances ? ", by rotation"
+                                                       : fmt::format(", {} by rotation", v.by_rotation));
     if (v.refuted()) text += "  " + v.line + "\n";
   }
   return text;
@@ -63,7 +70,11 @@ std::vector<std::vector<std::size_t>> groups_of(const std::vector<Selection>& se
 
 /// `number`: of the algorithm among all that were asked for.
 ordered_json part_of(const VerifyRow& row, std::size_t number) {
-  ordered_json part{{"number", number}, {"id", row.id}, {"instances", row.instances}, {"seconds", row.seconds}};
+  ordered_json part{{"number", number},
+                    {"id", row.id},
+                    {"instances", row.instances},
+                    {"by_rotation", row.by_rotation},
+                    {"seconds", row.seconds}};
   if (row.refuted()) part.update({{"refutation", row.refutation}, {"line", row.line}});
   return part;
 }
@@ -71,6 +82,7 @@ ordered_json part_of(const VerifyRow& row, std::size_t number) {
 /// Takes a part of a shard into the row of its algorithm.
 void add_part(VerifyRow& row, const ordered_json& part) {
   row.instances += part.at("instances").get<std::int64_t>();
+  row.by_rotation += part.value("by_rotation", std::int64_t{0});
   row.seconds += part.at("seconds").get<double>();
   if (!part.contains("refutation")) return;
   const ordered_json& refutation = part.at("refutation");
@@ -82,7 +94,8 @@ void add_part(VerifyRow& row, const ordered_json& part) {
 }  // namespace
 
 VerifyRow row_of(const RangeVerdict& verdict) {
-  VerifyRow row{.id = verdict.id, .instances = verdict.instances, .seconds = verdict.seconds};
+  VerifyRow row{
+      .id = verdict.id, .instances = verdict.instances, .by_rotation = verdict.by_rotation, .seconds = verdict.seconds};
   if (verdict.refutation) {
     row.refutation = as_json(*verdict.refutation);
     row.line = verdict.refutation->to_string();

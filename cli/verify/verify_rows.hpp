@@ -19,6 +19,7 @@ namespace circoll::cli {
 struct VerifyRow {
   std::string id{};
   std::int64_t instances = 0;
+  std::int64_t by_rotation = 0;  ///< of which by the execution of one rank
   double seconds = 0;
   nlohmann::ordered_json refutation = nullptr;  ///< of the smallest p that fails
   std::string line{};                           ///< the refutation as a line

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "circoll/builder.hpp"
+#include "circoll/rotation.hpp"
 #include "circoll/schedule.hpp"
 
 namespace circoll {
@@ -133,6 +134,8 @@ struct Algorithm {
   std::vector<Peer> peers{};
   Needs needs{};
   Guarantees guarantees{};
+  /// Unless it is none, `build` is asked for rank 0 only, and the other ranks' schedules are that one, rotated.
+  Rotation rotation = Rotation::none;
   CostFormula formula{};
   std::vector<ParamDeclaration> params{};
   /// Honours shape.in_place; shape.rank is ignored.
@@ -142,7 +145,7 @@ struct Algorithm {
   CriticalPath (*path)(const Shape& shape) = nullptr;
   /// The levels of the critical path, if they are fewer than rounds; nullptr: CriticalPath::levels stays 0.
   std::int64_t (*levels)(const Shape& shape) = nullptr;
-  /// Writes the part of rank builder.rank(). O(rounds + blocks touched).
+  /// Writes the part of rank builder.rank(), which is 0 if there is a rotation. O(rounds + blocks touched).
   void (*build)(Builder& builder) = nullptr;
 
   [[nodiscard]] bool serves(Collective collective) const;

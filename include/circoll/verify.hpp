@@ -68,6 +68,7 @@ struct Verdict {
   CriticalPath path{};          ///< counted
   std::int64_t messages = 0;    ///< over all ranks
   std::int64_t reductions = 0;  ///< blocks combined, over all ranks
+  bool by_rotation = false;     ///< only rank 0 was executed, of which all others are rotations
 
   [[nodiscard]] bool proven() const { return !refutation.has_value(); }
 };
@@ -79,13 +80,29 @@ struct Verdict {
 [[nodiscard]] Verdict verify_schedules(std::span<const Schedule> ranks, const Claims& claims,
                                        std::span<const Dependencies> dependencies = {});
 
+/// Does the same for rank 0's schedule and its rotations. One rank is executed, on values that are counted from it
+/// (docs/proof.md). Nothing if that cannot tell: where the order of ranks is claimed, or ranks combine a result
+/// differently that must have the same bits. O(steps + runs of blocks) where neighbours are combined with neighbours.
+[[nodiscard]] std::optional<Verdict> verify_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims,
+                                                      const Dependencies* dependencies = nullptr);
+
+/// The ranks of which a proof executes the schedules.
+enum class ProofMethod : std::uint8_t {
+  automatic,  ///< one rank if all others are its rotations, else all; refutations are found once more among all
+  all_ranks,
+  rotation,  ///< one rank; not buildable if the others are not its rotations
+};
+
 /// True if a rank combines what comes from a peer as it arrives (transform.hpp).
 using OnArrival = std::function<bool(Rank rank, Rank peer)>;
 
-/// Builds the schedules of all ranks of one instance and verifies them; shape.rank is ignored. With `on_arrival` they
-/// are transformed first (combined_on_arrival).
+/// Verifies an instance, for which it builds the schedules. shape.rank is ignored. With `on_arrival` they
+/// are transformed first (combined_on_arrival), and all ranks are executed.
 [[nodiscard]] Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape,
-                                       const OnArrival& on_arrival = {});
+                                       const OnArrival& on_arrival = {}, ProofMethod method = ProofMethod::automatic);
+
+/// True if the schedules of all ranks of an instance are rotations of rank 0's, by the way in which they are built.
+[[nodiscard]] bool has_rotations(const Algorithm& algorithm, const Params& params);
 
 /// The schedules of all ranks of one instance. shape.rank is ignored.
 [[nodiscard]] std::vector<Schedule> build_all_ranks(const Algorithm& algorithm, Collective collective,
@@ -108,6 +125,8 @@ struct VerifyRange {
   /// Verifies schedules that combined_on_arrival has transformed, for all peers of all ranks, in place of those that
   /// are built. A rank that combines some of the messages only waits for less.
   bool on_arrival = false;
+  /// With `rotation`, algorithms whose ranks are not rotations of one are left out.
+  ProofMethod method = ProofMethod::automatic;
   int jobs = 1;  ///< threads
   /// Called now and then with the number of instances done and in total, from one thread at a time.
   std::function<void(std::int64_t done, std::int64_t total)> progress{};
@@ -117,6 +136,7 @@ struct VerifyRange {
 struct RangeVerdict {
   std::string id;
   std::int64_t instances = 0;              ///< proven
+  std::int64_t by_rotation = 0;            ///< of which by the execution of one rank
   std::optional<Refutation> refutation{};  ///< of the smallest p that fails
   double seconds = 0;                      ///< of processor time
 };

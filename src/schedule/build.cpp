@@ -33,9 +33,12 @@ Schedule build_schedule(const Algorithm& algorithm, Collective collective, const
   if (!why.empty()) throw Error(ErrorCode::unsupported, algorithm.id(collective) + " " + why);
   for (const auto& [key, value] : shape.params) check_param(algorithm, key, value);
   if (!shape.params.contains(relabel.name)) {
-    Builder builder(algorithm.id(collective), collective, shape);
+    Shape written = shape;
+    if (algorithm.rotation != Rotation::none) written.rank = 0;
+    Builder builder(algorithm.id(collective), collective, written);
     algorithm.build(builder);
-    return std::move(builder).finish();
+    Schedule schedule = std::move(builder).finish();
+    return written.rank == shape.rank ? schedule : rotated(schedule, algorithm.rotation, shape.rank);
   }
   const Shape inner = labelled(collective, shape);
   Schedule schedule = relabelled(build_schedule(algorithm, collective, inner), *inner.labels);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "circoll/schedule.hpp"
@@ -13,7 +14,8 @@ namespace circoll {
 /// block(1), ...
 class Walker {
  public:
-  Walker(const Schedule& schedule, Operand o) : schedule_(&schedule), ranges_(schedule.operand(o)) { settle(); }
+  Walker(const Schedule& schedule, std::span<const Range> ranges) : schedule_(&schedule), ranges_(ranges) { settle(); }
+  Walker(const Schedule& schedule, Operand o) : Walker(schedule, schedule.operand(o)) {}
 
   [[nodiscard]] bool done() const { return ranges_.empty(); }
   [[nodiscard]] std::int32_t buffer() const { return ranges_.front().buffer; }
@@ -21,6 +23,10 @@ class Walker {
   /// The block in slot() + i, i < left().
   [[nodiscard]] Block block(std::int64_t i = 0) const { return list_ != nullptr ? list_[i] : block_ + i * stride_; }
   [[nodiscard]] std::int64_t left() const { return left_; }
+  /// From one of these blocks to the next; nothing if they are listed.
+  [[nodiscard]] std::optional<std::int64_t> stride() const {
+    return list_ == nullptr ? std::optional(stride_) : std::nullopt;
+  }
   /// Goes on by n <= left() slots.
   void advance(std::int64_t n = 1) {
     taken_ += n;

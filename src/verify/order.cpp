@@ -7,7 +7,6 @@
 #include "verify/structure.hpp"
 
 namespace circoll::verify {
-namespace {
 
 void prove_order_of(const Schedule& s, const Dependencies& dependencies) {
   const Rank r = s.shape.rank;
@@ -23,8 +22,6 @@ void prove_order_of(const Schedule& s, const Dependencies& dependencies) {
                       std::to_string(race->slot) + " of buffer " + std::to_string(race->buffer)};
   }
 }
-
-}  // namespace
 
 std::vector<Dependencies> prove_order(const Subject& subject, std::span<const Dependencies> given) {
   std::vector<Dependencies> dependencies;

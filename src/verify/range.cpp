@@ -14,10 +14,15 @@
 namespace circoll {
 namespace {
 
-/// One instance: the selections that share it (one algorithm, several collectives), and a shape.
+/// One instance: the selections that share it (one algorithm, several collectives), and a shape. There may be millions.
 struct Instance {
   const std::vector<std::size_t>* selections;
-  Shape shape;
+  const Params* params;
+  Rank size;
+  Rank root;
+  bool in_place;
+
+  [[nodiscard]] Shape shape() const { return {.size = size, .root = root, .in_place = in_place, .params = *params}; }
 };
 
 std::vector<Rank> roots_for(const VerifyRange& range, Collective collective, Rank p) {
@@ -118,11 +123,13 @@ class Work {
       for (const auto& group : groups_) {
         const Selection& s = selections_[group.front()];
         if (!fits(*s.algorithm, p)) continue;
-        for (const Params& params : params_for(range_, s, p)) {
+        if (range_.method == ProofMethod::rotation && !has_rotations(*s.algorithm, s.params)) continue;
+        for (const Params& values : params_for(range_, s, p)) {
+          const Params* const params = &*params_.insert(values).first;
           for (const Rank root : roots_for(range_, s.collective, p)) {
-            instances_.push_back({&group, {.size = p, .root = root, .params = params}});
+            instances_.push_back({&group, params, p, root, false});
             if (p <= range_.last_in_place && in_place_differs(s.collective)) {
-              instances_.push_back({&group, {.size = p, .root = root, .in_place = true, .params = params}});
+              instances_.push_back({&group, params, p, root, true});
             }
           }
         }
@@ -147,10 +154,11 @@ class Work {
   void prove(const Instance& instance) {
     const Selection& first = selections_[instance.selections->front()];
     const double start = thread_seconds();
-    const Verdict verdict = verify_algorithm(*first.algorithm, first.collective, instance.shape, on_arrival_);
+    const Verdict verdict =
+        verify_algorithm(*first.algorithm, first.collective, instance.shape(), on_arrival_, range_.method);
     const double seconds = thread_seconds() - start;
     for (const std::size_t i : *instance.selections) {
-      note(i, instance.shape.size, verdict, i == instance.selections->front() ? seconds : 0);
+      note(i, instance.size, verdict, i == instance.selections->front() ? seconds : 0);
     }
     const std::scoped_lock lock(mutex_);
     ++done_;
@@ -165,7 +173,7 @@ class Work {
       const Instance& instance = instances_[index];
       for (const std::size_t i : *instance.selections) {
         const auto& refuted = verdicts_[i].refutation;
-        if (!refuted || refuted->size > instance.shape.size) return true;
+        if (!refuted || refuted->size > instance.size) return true;
       }
       ++done_;
     }
@@ -178,6 +186,7 @@ class Work {
     v.seconds += seconds;
     if (verdict.proven()) {
       ++v.instances;
+      v.by_rotation += verdict.by_rotation ? 1 : 0;
     } else if (!v.refutation || v.refutation->size > size) {
       v.refutation = verdict.refutation;
       v.refutation->id = v.id;
@@ -188,6 +197,7 @@ class Work {
   const VerifyRange& range_;
   OnArrival on_arrival_;
   std::vector<std::vector<std::size_t>> groups_;
+  std::set<Params> params_;
   std::vector<Instance> instances_;
   std::vector<RangeVerdict> verdicts_;
   std::mutex mutex_;

@@ -27,40 +27,43 @@ void check_direct(const Schedule& s) {
 
 }  // namespace
 
-void check_structures(const Subject& subject) {
-  for (Rank r = 0; r < subject.size(); ++r) {
-    const Schedule& s = subject.of(r);
-    try {
-      check_structure(s);
-    } catch (const Error& error) {
-      throw Refuted{Claim::structure, r, -1, -1, error.what()};
-    }
-    if (s.shape.rank != r || s.shape.size != subject.size() || s.shape.root != subject.of(0).shape.root ||
-        s.collective != subject.of(0).collective || s.blocks() != subject.of(0).blocks() ||
-        s.segments != subject.of(0).segments) {
-      throw Refuted{Claim::structure, r, -1, -1, "the ranks' schedules are not parts of one collective"};
-    }
-    if (s.rounds != subject.of(0).rounds)
-      throw Refuted{Claim::rounds, r, -1, -1, "the ranks disagree on the number of rounds"};
-    const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
-    if (s.user_blocks != contract.user_blocks || s.buffers[send_buffer] != contract.send ||
-        s.buffers[recv_buffer] != contract.recv) {
-      throw Refuted{Claim::structure, r, -1, -1, "the caller's buffers are not those that the collective defines"};
-    }
-    for (StepIndex i = 0; i < s.steps.size(); ++i) {
-      for (const Range& range : s.operand(s.steps[i].dst)) {
-        if (range.buffer == send_buffer) {
-          throw Refuted{Claim::send_untouched, r, i, s.block_of(range.buffer, range.first),
-                        "the send buffer is written"};
-        }
-        // exscan leaves rank 0 without a result, and its buffer as it was.
-        if (s.collective == Collective::exscan && r == 0 && range.buffer == recv_buffer) {
-          throw Refuted{Claim::send_untouched, r, i, s.block_of(range.buffer, range.first),
-                        "the receive buffer of rank 0 is written"};
-        }
+void check_structure_of(const Schedule& s, const Claims& claims) {
+  const Rank r = s.shape.rank;
+  try {
+    check_structure(s);
+  } catch (const Error& error) {
+    throw Refuted{Claim::structure, r, -1, -1, error.what()};
+  }
+  const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
+  if (s.user_blocks != contract.user_blocks || s.buffers[send_buffer] != contract.send ||
+      s.buffers[recv_buffer] != contract.recv) {
+    throw Refuted{Claim::structure, r, -1, -1, "the caller's buffers are not those that the collective defines"};
+  }
+  for (StepIndex i = 0; i < s.steps.size(); ++i) {
+    for (const Range& range : s.operand(s.steps[i].dst)) {
+      if (range.buffer == send_buffer) {
+        throw Refuted{Claim::send_untouched, r, i, s.block_of(range.buffer, range.first), "the send buffer is written"};
+      }
+      // exscan leaves rank 0 without a result, and its buffer as it was.
+      if (s.collective == Collective::exscan && r == 0 && range.buffer == recv_buffer) {
+        throw Refuted{Claim::send_untouched, r, i, s.block_of(range.buffer, range.first),
+                      "the receive buffer of rank 0 is written"};
       }
     }
-    if (subject.claims.guarantees.direct) check_direct(s);
+  }
+  if (claims.guarantees.direct) check_direct(s);
+}
+
+void check_structures(const Subject& subject) {
+  const Schedule& first = subject.of(0);
+  for (Rank r = 0; r < subject.size(); ++r) {
+    const Schedule& s = subject.of(r);
+    if (s.shape.rank != r || s.shape.size != subject.size() || s.shape.root != first.shape.root ||
+        s.collective != first.collective || s.user_blocks != first.user_blocks || s.segments != first.segments) {
+      throw Refuted{Claim::structure, r, -1, -1, "the ranks' schedules are not parts of one collective"};
+    }
+    if (s.rounds != first.rounds) throw Refuted{Claim::rounds, r, -1, -1, "the ranks disagree on the number of rounds"};
+    check_structure_of(s, subject.claims);
   }
 }
 

@@ -7,10 +7,12 @@
 #include "circoll/error.hpp"
 #include "circoll/transform.hpp"
 #include "schedule/matching.hpp"
+#include "schedule/parameters.hpp"
 #include "symbolic/execution.hpp"
 #include "verify/counting.hpp"
 #include "verify/order.hpp"
 #include "verify/results.hpp"
+#include "verify/rotations.hpp"
 #include "verify/structure.hpp"
 
 namespace circoll {
@@ -59,24 +61,45 @@ void prove(const Subject& subject, std::span<const Dependencies> given, Verdict&
 }  // namespace
 }  // namespace verify
 
+namespace {
+
+Refutation refutation_of(const verify::Refuted& refuted, std::span<const Schedule> ranks, bool in_place) {
+  const Schedule& s = ranks[static_cast<std::size_t>(std::max<Rank>(refuted.rank, 0))];
+  return {.claim = refuted.claim,
+          .id = s.id,
+          .size = s.shape.size,
+          .root = s.shape.root,
+          .in_place = in_place,
+          .params = s.shape.params,
+          .rank = refuted.rank,
+          .step = refuted.step,
+          .block = refuted.block,
+          .what = refuted.what};
+}
+
+}  // namespace
+
 Verdict verify_schedules(std::span<const Schedule> ranks, const Claims& claims,
                          std::span<const Dependencies> dependencies) {
   Verdict verdict;
   try {
     verify::prove({ranks, claims}, dependencies, verdict);
   } catch (const verify::Refuted& r) {
-    const Schedule& s = ranks[static_cast<std::size_t>(std::max<Rank>(r.rank, 0))];
-    verdict.refutation = Refutation{
-        .claim = r.claim,
-        .id = s.id,
-        .size = static_cast<Rank>(ranks.size()),
-        .root = s.shape.root,
-        .in_place = std::any_of(ranks.begin(), ranks.end(), [](const Schedule& x) { return x.shape.in_place; }),
-        .params = s.shape.params,
-        .rank = r.rank,
-        .step = r.step,
-        .block = r.block,
-        .what = r.what};
+    const bool in_place = std::any_of(ranks.begin(), ranks.end(), [](const Schedule& s) { return s.shape.in_place; });
+    verdict.refutation = refutation_of(r, ranks, in_place);
+    verdict.refutation->size = static_cast<Rank>(ranks.size());
+  }
+  return verdict;
+}
+
+std::optional<Verdict> verify_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims,
+                                        const Dependencies* dependencies) {
+  require(rotation != Rotation::none && schedule.shape.rank == 0, "rank 0 is proven, of which others are rotations");
+  Verdict verdict;
+  try {
+    if (!verify::prove_rotations(schedule, rotation, claims, dependencies, verdict)) return std::nullopt;
+  } catch (const verify::Refuted& r) {
+    verdict.refutation = refutation_of(r, {&schedule, 1}, schedule.shape.in_place);
   }
   return verdict;
 }
@@ -89,32 +112,61 @@ std::vector<Schedule> build_all_ranks(const Algorithm& algorithm, Collective col
   return ranks;
 }
 
+bool has_rotations(const Algorithm& algorithm, const Params& params) {
+  return algorithm.rotation != Rotation::none && !params.contains(relabel.name);
+}
+
 Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape,
-                         const OnArrival& on_arrival) {
-  Verdict verdict;
-  std::vector<Schedule> ranks;
-  try {
-    ranks = build_all_ranks(algorithm, collective, shape);
-    if (on_arrival) {
-      for (Schedule& s : ranks) {
-        s = combined_on_arrival(s, [&](Rank peer) { return on_arrival(s.shape.rank, peer); });
-      }
-    }
-  } catch (const Error& error) {
+                         const OnArrival& on_arrival, ProofMethod method) {
+  const auto not_buildable = [&](const std::string& what) {
+    Verdict verdict;
     verdict.refutation = Refutation{.claim = Claim::buildable,
                                     .id = algorithm.id(collective),
                                     .size = shape.size,
                                     .root = shape.root,
                                     .in_place = shape.in_place,
                                     .params = shape.params,
-                                    .what = error.what()};
+                                    .what = what};
     return verdict;
+  };
+  const bool rotates = has_rotations(algorithm, shape.params) && !on_arrival;
+  if (method == ProofMethod::rotation && !rotates) {
+    return not_buildable("the schedules of its ranks are not rotations of one");
   }
-  const Shape declared = labelled(collective, shape);
-  return verify_schedules(ranks, {.needs = needs_of(algorithm, collective, shape.params),
-                                  .guarantees = guarantees_of(algorithm, shape.params),
-                                  .cost = algorithm.cost(declared),
-                                  .path = critical_path(algorithm, collective, declared)});
+  const bool by_one = rotates && method != ProofMethod::all_ranks;
+  const auto claims = [&]() -> Claims {
+    const Shape declared = labelled(collective, shape);
+    return {.needs = needs_of(algorithm, collective, shape.params),
+            .guarantees = guarantees_of(algorithm, shape.params),
+            .cost = algorithm.cost(declared),
+            .path = critical_path(algorithm, collective, declared)};
+  };
+  std::vector<Schedule> ranks;
+  try {
+    if (by_one) {
+      Shape first = shape;
+      first.rank = 0;
+      ranks.push_back(build_schedule(algorithm, collective, first));
+    } else {
+      ranks = build_all_ranks(algorithm, collective, shape);
+    }
+    if (on_arrival) {
+      for (Schedule& s : ranks) {
+        s = combined_on_arrival(s, [&](Rank peer) { return on_arrival(s.shape.rank, peer); });
+      }
+    }
+  } catch (const Error& error) {
+    return not_buildable(error.what());
+  }
+  if (!by_one) return verify_schedules(ranks, claims());
+  // A refutation names the same claim, but more of its place, if it is found among all ranks.
+  constexpr Rank most_to_refute = 4096;
+  const std::optional<Verdict> verdict = verify_rotations(ranks.front(), algorithm.rotation, claims());
+  if (verdict && (verdict->proven() || method == ProofMethod::rotation || shape.size > most_to_refute)) return *verdict;
+  if (method == ProofMethod::rotation) {
+    throw Error(ErrorCode::unsupported, algorithm.id(collective) + ": one rank does not tell what all others do");
+  }
+  return verify_algorithm(algorithm, collective, shape, on_arrival, ProofMethod::all_ranks);
 }
 
 }  // namespace circoll

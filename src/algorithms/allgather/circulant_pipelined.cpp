@@ -35,11 +35,11 @@ void build(Builder& b) {
 
   b.copy(b.output(r * n, n), b.input());
   patterns::each_broadcast_round(n, skips.q(), [&](int k, std::int64_t shift) {
-    // What rank `at` receives in this round, root by root; the sender lists the same.
+    // What rank `at` receives in this round, root by root from the next rank on; the sender lists the same.
     const auto blocks_for = [&](Rank at) {
       Region region;
-      for (Rank root = 0; root < p; ++root) {
-        if (root == at) continue;
+      for (Rank i = 1; i < p; ++i) {
+        const Rank root = (at + i) % p;
         const Rank sender = at - skips[k] - root;  // > -2p
         const auto v = static_cast<std::size_t>(sender >= 0 ? sender : sender + p >= 0 ? sender + p : sender + 2 * p);
         const std::int64_t block = sent[v][static_cast<std::size_t>(k)] + shift;
@@ -71,6 +71,7 @@ CIRCOLL_ALGORITHM(allgather, circulant_pipelined) {
       .source = "Traff, arXiv 2407.18004",
       .family = Family::circulant,
       .when = "allgatherv with blocks of very uneven sizes; one block in all is a pipelined broadcast",
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "n-1+ceil(log2 p)", .sent = "n(p-1)", .reduced = "0"},
       .params = {segments},
       .cost = cost,

@@ -43,6 +43,7 @@ CIRCOLL_ALGORITHM(allgather, linear) {
       .family = Family::pairwise,
       .when = "never by cost: p - 1 rounds; for long blocks if all messages of a rank may be on their way at once",
       .peers = {ucc("linear", {Collective::allgather})},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
       .cost = cost,
       .levels = patterns::one_level,

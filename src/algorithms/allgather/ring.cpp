@@ -51,6 +51,7 @@ CIRCOLL_ALGORITHM(allgather, ring) {
           "long blocks, several ranks on a node: one message at a time crosses a port. Measured at 100 Mbit/s: from 12 "
           "KiB on",
       .peers = {openmpi("ring"), mpich("ring"), ucc("ring")},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "n(p-1)", .sent = "n(p-1)", .reduced = "0"},
       .params = {segments},
       .cost = cost,

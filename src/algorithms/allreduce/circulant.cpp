@@ -83,6 +83,7 @@ CIRCOLL_ALGORITHM(allreduce, circulant) {
       .family = Family::circulant,
       .when = "up to a few KiB, every p, operators that commute and are exact on the type",
       .needs = {.commutative = true},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q + max(0, ones(p-1) - twos(p) - 1)"},
       .cost = cost,
       .build = build,

@@ -48,6 +48,7 @@ CIRCOLL_ALGORITHM(allreduce, circulant_idempotent) {
           "up to a few KiB: minimum, maximum, logical and bitwise operators, where circulant combines more often (p = "
           "11, 100)",
       .needs = {.commutative = true, .idempotent = true},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q"},
       .cost = cost,
       .build = build,

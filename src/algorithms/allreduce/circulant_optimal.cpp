@@ -37,6 +37,7 @@ CIRCOLL_ALGORITHM(allreduce, circulant_optimal) {
       .when = "from about 8 KiB on (p = 2: 128 KiB), every p, operators that commute: 2q rounds, least volume",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
+      .rotation = Rotation::parts,
       .formula = {.rounds = "2 ceil(log2 p)", .sent = "2(p-1)", .reduced = "p-1", .blocks = "p"},
       .cost = cost,
       .path = path,

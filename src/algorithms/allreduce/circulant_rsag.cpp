@@ -35,6 +35,7 @@ CIRCOLL_ALGORITHM(allreduce, circulant_rsag) {
           "construction of the paper",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
+      .rotation = Rotation::parts,
       .formula = {.rounds = "2 ceil(log2 p)", .sent = "2^q-1 + p-1", .reduced = "p-1", .blocks = "p"},
       .cost = cost,
       .path = path,

@@ -48,6 +48,7 @@ CIRCOLL_ALGORITHM(allreduce, ring) {
       .peers = {openmpi("ring"), mpich("tsp_ring"), ucc("ring")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
+      .rotation = Rotation::parts,
       .formula = {.rounds = "2(p-1)", .sent = "2(p-1)", .reduced = "p-1", .blocks = "p"},
       .cost = cost,
       .path = path,

@@ -49,6 +49,7 @@ CIRCOLL_ALGORITHM(allreduce, segmented_ring) {
       .peers = {openmpi("segmented_ring")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
+      .rotation = Rotation::parts,
       .formula = {.rounds = "2n(p-1)", .sent = "2n(p-1)", .reduced = "n(p-1)", .blocks = "n p"},
       .params = {segments},
       .cost = cost,

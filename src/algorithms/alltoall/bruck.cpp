@@ -50,6 +50,7 @@ CIRCOLL_ALGORITHM(alltoall, bruck) {
       .when = "the sizes of circulant, which sends no more blocks and wins the tie",
       .peers = {openmpi("modified_bruck", {Collective::alltoall}), mpich("brucks", {Collective::alltoall}),
                 ucc("bruck", {Collective::alltoall})},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "q",
                   .sent = "sum(i, 0, q-1, 2^i floor(p/2^(i+1)) + max(0, p mod 2^(i+1) - 2^i))",
                   .reduced = "0"},

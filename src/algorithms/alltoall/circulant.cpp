@@ -58,6 +58,7 @@ CIRCOLL_ALGORITHM(alltoall, circulant) {
       .source = "Traff, arXiv 2410.14234",
       .family = Family::circulant,
       .when = "vectors up to 16 KiB for p = 5, 32 for 11, 64 for 36, 128 for 100, 1 MiB for 1000",
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "q", .sent = "counted; q p/2 for p = P", .reduced = "0"},
       .cost = cost,
       .build = build,

@@ -45,6 +45,7 @@ CIRCOLL_ALGORITHM(alltoall, linear) {
       .peers = {openmpi("linear", {Collective::alltoall}), openmpi("basic_linear", {Collective::alltoallv}),
                 mpich("scattered"), ucc("linear")},
       .guarantees = {.direct = true},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "0"},
       .cost = cost,
       .levels = patterns::one_level,

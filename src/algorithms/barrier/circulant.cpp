@@ -32,6 +32,7 @@ CIRCOLL_ALGORITHM(barrier, circulant) {
       .source = "Hensgen, Finkel, Manber 1988, with roughly halving skips",
       .family = Family::circulant,
       .when = "every p: ceil(log2 p) rounds are the fewest",
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q"},
       .cost = cost,
       .build = build,

@@ -46,6 +46,7 @@ CIRCOLL_ALGORITHM(barrier, dissemination) {
       .family = Family::dissemination,
       .when = "never by cost: as fast as circulant, which wins the tie",
       .peers = {openmpi("bruck"), mpich("dissemination")},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "ceil(log2 p)", .sent = "q", .reduced = "q"},
       .cost = cost,
       .build = build,

@@ -108,6 +108,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant) {
       .when = "operators that commute, p a power of two: as fast as circulant_optimal, and first in order",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "ceil(log2 p)", .sent = "2^q-1", .reduced = "p-1"},
       .cost = cost,
       .build = build,

@@ -41,6 +41,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_optimal) {
       .when = "operators that commute, every p and size: no fewer rounds, no less volume are possible",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "ceil(log2 p)", .sent = "p-1", .reduced = "p-1"},
       .cost = cost,
       .build = build,

@@ -44,6 +44,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, circulant_pipelined) {
       .when = "blocks of very uneven sizes; with one segment where circulant_optimal copies a block (p odd, 7 or more)",
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "n-1+ceil(log2 p)", .sent = "n(p-1)", .reduced = "n(p-1)"},
       .params = {segments},
       .cost = cost,

@@ -49,6 +49,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, pairwise) {
       .peers = {mpich("pairwise")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "p-1", .sent = "p-1", .reduced = "p-1"},
       .cost = cost,
       .levels = patterns::one_level,

@@ -64,6 +64,7 @@ CIRCOLL_ALGORITHM(reduce_scatter, ring) {
       .peers = {openmpi("ring", {Collective::reduce_scatter}), ucc("ring")},
       .needs = {.commutative = true},
       .guarantees = {.same_bits = true},
+      .rotation = Rotation::ranks,
       .formula = {.rounds = "n(p-1)", .sent = "n(p-1)", .reduced = "n(p-1)"},
       .params = {segments},
       .cost = cost,

@@ -1,0 +1,123 @@
+#include "verify/rotations.hpp"
+
+#include <string>
+
+#include "schedule/relative_matching.hpp"
+#include "symbolic/relative_execution.hpp"
+#include "verify/counting.hpp"
+#include "verify/order.hpp"
+#include "verify/structure.hpp"
+
+namespace circoll::verify {
+namespace {
+
+using symbolic::Piece;
+using symbolic::RelativeExecution;
+using symbolic::RelativeValue;
+
+RelativeMatching match(const Schedule& schedule, Rotation rotation) {
+  try {
+    return {schedule, rotation};
+  } catch (const Unmatched& end) {
+    throw Refuted{Claim::matching, end.rank, end.step, end.block, end.what};
+  }
+}
+
+/// The results of rank 0, which are those of all ranks, counted from them.
+class RelativeResults {
+ public:
+  RelativeResults(const Schedule& schedule, const Claims& claims, const RelativeExecution& execution)
+      : schedule_(schedule), claims_(claims), execution_(execution) {
+    const CollectiveContract contract = contract_of(schedule.collective, schedule.shape, schedule.segments);
+    buffer_ = contract.output_buffer;
+    first_ = contract.output_first;
+    if (contract.output_count == 0) return;
+    const Range results{buffer_, first_, contract.output_count};
+    execution.memory().load({&results, 1}, pieces_);
+  }
+
+  void check() const {
+    Slot slot = first_;
+    for (const Piece& piece : pieces_) {
+      check(piece.value, schedule_.block_of(buffer_, slot));
+      slot += piece.count;
+    }
+  }
+
+  /// False if it does not follow from one rank that all ranks combine a block alike.
+  [[nodiscard]] bool have_same_bits() const {
+    const Rank p = schedule_.shape.size;
+    // A block of a reduce_scatter is the result of one rank.
+    if (p == 1 || schedule_.user_blocks > 1) return true;
+    // Results are alike if they are the same ones, counted from the ranks whose blocks they are.
+    Slot slot = first_;
+    RelativeValue common;
+    for (const Piece& piece : pieces_) {
+      RelativeValue value = piece.value;
+      if (execution_.memory().of_one_rank(buffer_, slot, piece.count)) {
+        value = execution_.memory().from_block(value, schedule_.block_of(buffer_, slot));
+      }
+      if (!value.of_block) return false;
+      if (common.form != symbolic::nothing && common != value) return false;
+      common = value;
+      slot += piece.count;
+    }
+    return true;
+  }
+
+ private:
+  void check(const RelativeValue& value, Block block) const {
+    const auto fail = [&](Claim claim, const std::string& what) { throw Refuted{claim, 0, -1, block, what}; };
+    if (value.form == symbolic::nothing) fail(Claim::result, "the result is never written");
+    if (!symbolic::contributes_to_all(schedule_.collective)) {
+      if (value != execution_.memory().contribution()) fail(Claim::result, "the result is not the block that was sent");
+      return;
+    }
+    const Rank p = schedule_.shape.size;
+    if (const auto missing = execution_.expressions().missing(value.form)) {
+      const Rank rank = (execution_.memory().from_rank(value, block).turn + *missing) % p;
+      fail(Claim::exactly_once, "the contribution of rank " + std::to_string(rank) + " is missing");
+    }
+    const bool at_least_once = claims_.needs.idempotent || schedule_.collective == Collective::barrier;
+    if (!at_least_once && execution_.expressions().leaves(value.form) != p) {
+      fail(Claim::exactly_once, "a contribution is counted twice");
+    }
+  }
+
+  const Schedule& schedule_;
+  const Claims& claims_;
+  const RelativeExecution& execution_;
+  std::int32_t buffer_ = recv_buffer;
+  Slot first_ = 0;
+  std::vector<Piece> pieces_;
+};
+
+/// The order of ranks is a matter of where the count begins, which one rank does not see.
+bool claims_order(const Schedule& schedule, const Claims& claims) {
+  return is_reducing(schedule.collective) && (claims.guarantees.rank_order || !claims.needs.commutative);
+}
+
+}  // namespace
+
+bool prove_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims, const Dependencies* given,
+                     Verdict& verdict) {
+  if (claims_order(schedule, claims)) return false;
+  check_structure_of(schedule, claims);
+  const RelativeMatching matching = match(schedule, rotation);
+  const Dependencies dependencies = given == nullptr ? derive_dependencies(schedule) : *given;
+  prove_order_of(schedule, dependencies);
+  const Subject subject{{&schedule, 1}, claims};
+  RelativeExecution execution(schedule, rotation, matching, dependencies, subject.at_least_once());
+  execution.run();
+  const RelativeResults results(schedule, claims, execution);
+  results.check();
+  const bool same_bits = claims.guarantees.same_bits && is_reducing(schedule.collective);
+  if (same_bits && !results.have_same_bits()) return false;
+  count(subject, execution.levels(), verdict);
+  verdict.messages *= schedule.shape.size;
+  verdict.reductions *= schedule.shape.size;
+  verdict.by_rotation = true;
+  return true;
+}
+
+}  // namespace circoll::verify
