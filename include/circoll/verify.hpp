@@ -82,7 +82,8 @@ struct Verdict {
 
 /// Does the same for rank 0's schedule and its rotations. One rank is executed, on values that are counted from it
 /// (docs/proof.md). Nothing if that cannot tell: where the order of ranks is claimed, or ranks combine a result
-/// differently that must have the same bits. O(steps + runs of blocks) where neighbours are combined with neighbours.
+/// differently that must have the same bits. O(steps + runs of blocks) where neighbours are combined with neighbours;
+/// else sets of ranks are computed. Throws Error(unsupported) if these are too large (2^28 entries).
 [[nodiscard]] std::optional<Verdict> verify_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims,
                                                       const Dependencies* dependencies = nullptr);
 
@@ -96,12 +97,12 @@ enum class ProofMethod : std::uint8_t {
 /// True if a rank combines what comes from a peer as it arrives (transform.hpp).
 using OnArrival = std::function<bool(Rank rank, Rank peer)>;
 
-/// Verifies an instance, for which it builds the schedules. shape.rank is ignored. With `on_arrival` they
-/// are transformed first (combined_on_arrival), and all ranks are executed.
+/// Builds the schedules of an instance and verifies them. shape.rank is ignored. With `on_arrival` they are transformed
+/// first (combined_on_arrival), and all ranks are executed. Throws Error(unsupported) if there are too many ranks.
 [[nodiscard]] Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, const Shape& shape,
                                        const OnArrival& on_arrival = {}, ProofMethod method = ProofMethod::automatic);
 
-/// True if the schedules of all ranks of an instance are rotations of rank 0's, by the way in which they are built.
+/// True if the schedules of an instance are rotations of rank 0's, by the way in which they are built.
 [[nodiscard]] bool has_rotations(const Algorithm& algorithm, const Params& params);
 
 /// The schedules of all ranks of one instance. shape.rank is ignored.

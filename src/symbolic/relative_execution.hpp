@@ -12,12 +12,11 @@
 namespace circoll::symbolic {
 
 /// The execution of all ranks' schedules, of which only rank 0's is there: the others are its rotations. A step of rank
-/// 0 stands for the same step of all ranks, and they run together. Messages follow the rendezvous rule of Execution. The
-/// ranks of that one are alike whenever a step has run on all of them, so that the two executions end alike
-/// (docs/proof.md).
+/// 0 stands for the same step of all ranks, and they run together. Messages follow the rendezvous rule of Execution.
+/// Ranks are alike whenever a step has run on all of them, so that the two executions end alike (docs/proof.md).
 class RelativeExecution {
  public:
-  /// What is given must outlive it. `at_least_once` allows a contribution to count more often.
+  /// Schedule, matching and dependencies must outlive it. `at_least_once` allows a contribution to count more often.
   RelativeExecution(const Schedule& schedule, Rotation rotation, const RelativeMatching& matching,
                     const Dependencies& dependencies, bool at_least_once);
 

@@ -44,7 +44,7 @@ class RelativeExpressions {
   [[nodiscard]] std::optional<Rank> missing(Form form) const;
 
  private:
-  /// The ranks in a form are the `length` ones from `begin` on, modulo p; length 0: not known to be neighbours.
+  /// The ranks in a form. They are the `length` ones from `begin` on, modulo p; length 0: not known to be neighbours.
   struct Sources {
     Rank begin = 0;
     Rank length = 0;
