@@ -17,6 +17,7 @@
 #include "process.hpp"
 #include "schedule_file.hpp"
 #include "select/text_file.hpp"
+#include "simulate/network.hpp"
 #include "simulate/play.hpp"
 
 namespace circoll::cli {
@@ -35,6 +36,7 @@ struct SimulateOptions {
   std::optional<double> gamma;
   Rank cores = 1;
   int ports = 1;
+  NetworkOptions network{};
   std::string skew = "none";
   std::string noise = "none";
   std::string arrivals;
@@ -110,10 +112,11 @@ Scene scene_of(const SimulateOptions& o) {
   return scene;
 }
 
-/// The scene for p ranks: arrivals are one for each.
+/// The scene for p ranks: arrivals, and places on a network, are one for each.
 Scene for_size(Scene scene, const SimulateOptions& o, Rank p) {
   if (!o.arrivals.empty())
     scene.circumstances.arrivals_s = sim::arrivals_from_text(select::read_text_file(o.arrivals), p, o.arrivals);
+  if (!o.network.topology.empty()) scene.fabric = fabric_of(o.network, p, o.cores, o.ports);
   return scene;
 }
 
@@ -142,6 +145,20 @@ struct Subject {
   std::vector<Schedule> schedules{};
 };
 
+/// One algorithm on a network with a shape, read round by round.
+void read_one(const SimulateOptions& o, const Scene& scene, const sim::Ranks& ranks, ordered_json json,
+              std::string text) {
+  const sim::Contention contention = read_rounds(ranks, o.bytes.front(), scene);
+  json["topology"] = scene.fabric->topology->text();
+  json["placement"] = o.network.placement;
+  json["cores"] = o.cores;
+  json["ports"] = o.ports;
+  add_contention(json, contention, *scene.fabric);
+  text += "  on " + network_in_words(o.network, *scene.fabric, o.cores) + "\n";
+  text += contention_in_words(contention, *scene.fabric, 24);
+  print(o.json ? json.dump(2) + "\n" : text);
+}
+
 /// One algorithm, one p, one size: all that can be said of it.
 void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& subject, Context& context) {
   const Rank p = o.sizes.front();
@@ -151,25 +168,25 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
   const Selection selection = from_file ? Selection{} : completed_for(subject.selection, p, bytes, scene);
   const std::string name = from_file ? subject.schedules.front().id : with_params(selection);
   const sim::Ranks ranks = from_file ? sim::Ranks(subject.schedules) : sim::Ranks(selection, p, o.root, scene.jobs);
-  const bool record = o.path || !o.trace.empty() || ranks.steps() <= most_recorded;
-  const sim::Outcome outcome = play_once(ranks, bytes, scene, record);
-  if (!o.trace.empty()) write_file(o.trace, trace_of(ranks, outcome, bytes, name));
   ordered_json json = {{"id", from_file ? name : selection.id()},
                        {"params", selection.params},
                        {"p", p},
                        {"root", o.root},
                        {"bytes", bytes},
                        {"messages", ranks.messages()},
-                       {"programs", ranks.programs()},
-                       {"events", outcome.events},
-                       {"time_s", outcome.time_s},
-                       {"last_arrival_s", outcome.last_arrival_s},
-                       {"last_rank", outcome.last_rank}};
+                       {"programs", ranks.programs()}};
   std::string text =
-      fmt::format("{}  p = {}, m = {}\n  {} messages, {}\n  time {}, rank {} ends last", name, p, readable_bytes(bytes),
-                  ranks.messages(),
-                  ranks.programs() == 1 ? "all ranks do the same" : fmt::format("{} kinds of ranks", ranks.programs()),
-                  readable_time(outcome.time_s), outcome.last_rank);
+      fmt::format("{}  p = {}, m = {}\n  {} messages, {}\n", name, p, readable_bytes(bytes), ranks.messages(),
+                  ranks.programs() == 1 ? "all ranks do the same" : fmt::format("{} kinds of ranks", ranks.programs()));
+  if (scene.fabric) return read_one(o, scene, ranks, std::move(json), std::move(text));
+  const bool record = o.path || !o.trace.empty() || ranks.steps() <= most_recorded;
+  const sim::Outcome outcome = play_once(ranks, bytes, scene, record);
+  if (!o.trace.empty()) write_file(o.trace, trace_of(ranks, outcome, bytes, name));
+  json["events"] = outcome.events;
+  json["time_s"] = outcome.time_s;
+  json["last_arrival_s"] = outcome.last_arrival_s;
+  json["last_rank"] = outcome.last_rank;
+  text += fmt::format("  time {}, rank {} ends last", readable_time(outcome.time_s), outcome.last_rank);
   text += outcome.last_arrival_s > 0
               ? fmt::format("; the last has arrived at {}\n", readable_time(outcome.last_arrival_s))
               : "\n";
@@ -232,7 +249,14 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
 struct TimedAlgorithm {
   Selection selection;
   double time_s = 0;
+  double alone_s = 0;  ///< on a network with a shape: if no two messages shared a link
 };
+
+TimedAlgorithm timed(const Selection& selection, const sim::Ranks& ranks, Count bytes, const Scene& scene) {
+  if (!scene.fabric) return {selection, play_seeds(ranks, bytes, scene).median()};
+  const sim::Contention contention = read_rounds(ranks, bytes, scene);
+  return {selection, contention.time_s, contention.alone_s};
+}
 
 /// The algorithms of a row, fastest first.
 std::vector<TimedAlgorithm> row_of(const SimulateOptions& o, const Scene& scene,
@@ -247,7 +271,7 @@ std::vector<TimedAlgorithm> row_of(const SimulateOptions& o, const Scene& scene,
       try {
         const Selection selection = completed_for(candidate, p, bytes, scene);
         const sim::Ranks ranks(selection, p, o.root, scene.jobs);
-        row.push_back({selection, play_seeds(ranks, bytes, scene).median()});
+        row.push_back(timed(selection, ranks, bytes, scene));
         continue;
       } catch (const Error& error) {
         if (error.code() != ErrorCode::unsupported || candidates.size() == 1) throw;
@@ -272,16 +296,24 @@ void simulate_table(const SimulateOptions& o, const Scene& base, const std::vect
   try {
     for (const Rank p : o.sizes) {
       const Scene scene = for_size(base, o, p);
+      if (scene.fabric) text += "on " + network_in_words(o.network, *scene.fabric, o.cores) + "\n";
       const Algorithm* before = nullptr;
       for (const Count bytes : o.bytes) {
         const std::vector<TimedAlgorithm> row = row_of(o, scene, candidates, p, bytes, json["left_out"]);
         ordered_json times = ordered_json::array();
-        text += fmt::format("p = {}, m = {}\n", p, readable_bytes(bytes));
+        text += fmt::format("p = {}, m = {}{}\n", p, readable_bytes(bytes),
+                            scene.fabric ? ": time, and time if no two messages shared a link" : "");
         for (const TimedAlgorithm& cell : row) {
-          text += fmt::format("  {:<52}{:>10}\n", with_params(cell.selection), readable_time(cell.time_s));
+          text += fmt::format("  {:<52}{:>10}", with_params(cell.selection), readable_time(cell.time_s));
           times.push_back({{"id", cell.selection.id()}, {"params", cell.selection.params}, {"time_s", cell.time_s}});
+          if (scene.fabric) {
+            text += fmt::format("{:>10}", readable_time(cell.alone_s));
+            times.back()["alone_s"] = cell.alone_s;
+          }
+          text += "\n";
         }
         json["rows"].push_back({{"p", p}, {"bytes", bytes}, {"times", times}});
+        if (scene.fabric) json["rows"].back()["topology"] = scene.fabric->topology->text();
         if (row.empty()) continue;
         const Algorithm* const best = row.front().selection.algorithm;
         if (before != nullptr && best != before) {
@@ -301,6 +333,21 @@ void simulate_table(const SimulateOptions& o, const Scene& base, const std::vect
   print(o.json ? json.dump(2) + "\n" : text);
 }
 
+/// Refuses options that have no place where schedules are read round by round.
+void check_network_options(const SimulateOptions& o) {
+  if (o.network.topology.empty()) {
+    if (o.network.placement != "consecutive") misuse("--placement needs --topology");
+    return;
+  }
+  for (const auto& [given, option] :
+       {std::pair{!o.loggops.empty(), "--loggops"}, std::pair{o.skew != "none", "--skew"},
+        std::pair{o.noise != "none", "--noise"}, std::pair{!o.arrivals.empty(), "--arrivals"},
+        std::pair{!o.slow.empty(), "--slow"}, std::pair{o.seeds != 1, "--seeds"},
+        std::pair{!o.trace.empty(), "--trace"}, std::pair{o.path, "--path"}, std::pair{o.what_if, "--what-if"}}) {
+    if (given) misuse(fmt::format("{} is about events; with --topology schedules are read round by round", option));
+  }
+}
+
 void simulate_file(SimulateOptions o, Context& context) {
   if (!o.sizes.empty() || o.root != 0) misuse("a file of schedules says by itself what -p and --root do");
   if (o.bytes.size() != 1) misuse("a file of schedules is simulated with one size");
@@ -316,6 +363,7 @@ void simulate_file(SimulateOptions o, Context& context) {
 
 void run(SimulateOptions o, Context& context) {
   const Interruptible interruptible;
+  check_network_options(o);
   if (names_file(o.what)) return simulate_file(std::move(o), context);
   if (o.sizes.empty()) misuse("-p, the numbers of ranks, is needed");
   const Scene scene = scene_of(o);
@@ -364,6 +412,18 @@ void add_machine_options(CLI::App& command, SimulateOptions& o) {
       ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, Rank{1} << 20));
   command.add_option("--ports", o.ports, "Ports of a node (without --cores: of a rank)")->check(CLI::Range(1, 1024));
+  command
+      .add_option("--topology", o.network.topology,
+                  "Messages share the links of a network, round by round: flat,\n"
+                  "fat_tree:nodes=64,leaves=8,spines=4[,up=C|oversubscription=R],\n"
+                  "dragonfly:groups=9,routers=4,hosts=2[,links=N,local=C,global=C],\n"
+                  "torus:dims=8x8x4[,hosts=N,link=C]; with hop=TIME; or a JSON file")
+      ->type_name("TOPOLOGY");
+  command
+      .add_option("--placement", o.network.placement,
+                  "Of ranks on its nodes: consecutive, round_robin, random:SEED, file:NAME (a node a line)")
+      ->type_name("RULE")
+      ->capture_default_str();
   command.add_option("--skew", o.skew, "Arrivals of ranks: uniform:TIME, exponential:TIME or normal:TIME")
       ->capture_default_str();
   command.add_option("--arrivals", o.arrivals, "Measured arrivals instead, a time a line for each rank")
@@ -412,6 +472,7 @@ void add_simulate(CLI::App& app, Context& context) {
       "  circoll simulate bcast/binomial -p 24 --bytes 64Ki --what-if\n"
       "  circoll simulate allreduce -p 64,1000 --bytes 8,1Ki,1Mi\n"
       "  circoll simulate reduce/chain -p 16 --bytes 1Mi --skew exponential:20us --seeds 100 --json\n"
+      "  circoll simulate allreduce -p 256 --bytes 1Mi --cores 4 --topology fat_tree:nodes=64,leaves=8,spines=4\n"
       "Ctrl-C ends it; results that are there are printed, and said to be a part.");
   command->callback([options, &context] { run(*options, context); });
 }

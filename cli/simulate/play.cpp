@@ -12,8 +12,8 @@ namespace circoll::cli {
 namespace {
 
 /// Goes on until it is interrupted, and says on a terminal how far it is.
-bool go_on(std::int64_t events) {
-  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{} million events", events >> 20);
+bool go_on(std::int64_t done, const char* what) {
+  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{} million {}", done >> 20, what);
   return !interrupted();
 }
 
@@ -25,8 +25,9 @@ void clear_progress(std::int64_t events) {
 
 sim::Outcome play_once(const sim::Ranks& ranks, Count bytes, const Scene& scene, bool record) {
   if (interrupted()) throw sim::Stopped{};
-  sim::Outcome outcome = simulate(ranks, static_cast<double>(bytes), scene.network, scene.circumstances,
-                                  {.record = record, .go_on = go_on});
+  sim::Outcome outcome =
+      simulate(ranks, static_cast<double>(bytes), scene.network, scene.circumstances,
+               {.record = record, .go_on = [](std::int64_t events) { return go_on(events, "events"); }});
   clear_progress(outcome.events);
   return outcome;
 }
@@ -38,6 +39,21 @@ SeedTimes play_seeds(const sim::Ranks& ranks, Count bytes, const Scene& scene) {
     times.sorted_s.push_back(play_once(ranks, bytes, of_seed, false).time_s);
   std::sort(times.sorted_s.begin(), times.sorted_s.end());
   return times;
+}
+
+sim::Contention read_rounds(const sim::Ranks& ranks, Count bytes, const Scene& scene) {
+  Machine machine = scene.machine;
+  machine.gamma_s_per_byte = scene.network.gamma_s_per_byte;
+  // There may be many short rounds: half a million messages lie between two looks.
+  Count looked = 0;
+  sim::Contention result =
+      contention(ranks, static_cast<double>(bytes), scene.fabric.value(), machine, [&](Count messages) {
+        if (messages > 0 && messages - looked < (1 << 19)) return true;
+        looked = messages;
+        return go_on(messages, "messages");
+      });
+  clear_progress(ranks.messages());
+  return result;
 }
 
 std::vector<Variation> variations(const Scene& scene, Rank p) {

@@ -1,9 +1,11 @@
 // The runs of one algorithm under one description of the machine: several seeds, and what is made of them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "circoll/contention.hpp"
 #include "circoll/sim.hpp"
 
 namespace circoll::cli {
@@ -13,6 +15,7 @@ struct Scene {
   Machine machine{};
   sim::Network network{};
   sim::Circumstances circumstances{};
+  std::optional<sim::Fabric> fabric{};  ///< if messages share links: schedules are read round by round then
   int seeds = 1;
   int jobs = 1;
   Rank root = 0;
@@ -29,6 +32,9 @@ struct SeedTimes {
 [[nodiscard]] SeedTimes play_seeds(const sim::Ranks& ranks, Count bytes, const Scene& scene);
 /// One run, of the first seed, with every step if `record`.
 [[nodiscard]] sim::Outcome play_once(const sim::Ranks& ranks, Count bytes, const Scene& scene, bool record);
+
+/// The time on the scene's fabric, which is there. Throws sim::Stopped, and shows progress, as play_seeds does.
+[[nodiscard]] sim::Contention read_rounds(const sim::Ranks& ranks, Count bytes, const Scene& scene);
 
 /// Other circumstances to compare with.
 struct Variation {

@@ -8,9 +8,9 @@
 
 #include "circoll/error.hpp"
 #include "circoll/sim.hpp"
+#include "sim/text.hpp"
 
 namespace circoll::sim {
-namespace {
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -23,8 +23,6 @@ std::string excerpt(std::string_view text) {
   for (const char c : text.substr(0, 40)) result += c >= ' ' && c <= '~' ? c : '?';
   return result + (text.size() > 40 ? "...'" : "'");
 }
-
-}  // namespace
 
 std::optional<double> parse_time(std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, double>, 5> units = {
