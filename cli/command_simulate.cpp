@@ -45,6 +45,7 @@ struct SimulateOptions {
   int seeds = 1;
   int jobs = 0;
   std::string trace;
+  std::string plot;
   bool path = false;
   bool what_if = false;
   bool json = false;
@@ -179,9 +180,12 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
       fmt::format("{}  p = {}, m = {}\n  {} messages, {}\n", name, p, readable_bytes(bytes), ranks.messages(),
                   ranks.programs() == 1 ? "all ranks do the same" : fmt::format("{} kinds of ranks", ranks.programs()));
   if (scene.fabric) return read_one(o, scene, ranks, std::move(json), std::move(text));
-  const bool record = o.path || !o.trace.empty() || ranks.steps() <= most_recorded;
+  const bool record = o.path || !o.trace.empty() || !o.plot.empty() || ranks.steps() <= most_recorded;
   const sim::Outcome outcome = play_once(ranks, bytes, scene, record);
   if (!o.trace.empty()) write_file(o.trace, trace_of(ranks, outcome, bytes, name));
+  if (!o.plot.empty())
+    write_file(o.plot,
+               picture_of(ranks, outcome, bytes, fmt::format("{}, p = {}, m = {}", name, p, readable_bytes(bytes))));
   json["events"] = outcome.events;
   json["time_s"] = outcome.time_s;
   json["last_arrival_s"] = outcome.last_arrival_s;
@@ -343,7 +347,8 @@ void check_network_options(const SimulateOptions& o) {
        {std::pair{!o.loggops.empty(), "--loggops"}, std::pair{o.skew != "none", "--skew"},
         std::pair{o.noise != "none", "--noise"}, std::pair{!o.arrivals.empty(), "--arrivals"},
         std::pair{!o.slow.empty(), "--slow"}, std::pair{o.seeds != 1, "--seeds"},
-        std::pair{!o.trace.empty(), "--trace"}, std::pair{o.path, "--path"}, std::pair{o.what_if, "--what-if"}}) {
+        std::pair{!o.trace.empty(), "--trace"}, std::pair{!o.plot.empty(), "--plot"}, std::pair{o.path, "--path"},
+        std::pair{o.what_if, "--what-if"}}) {
     if (given) misuse(fmt::format("{} is about events; with --topology schedules are read round by round", option));
   }
 }
@@ -381,8 +386,8 @@ void run(SimulateOptions o, Context& context) {
   if (o.root != 0 && !is_rooted(candidates.front().collective))
     misuse(fmt::format("{} has no root", to_string(candidates.front().collective)));
   const bool one = !collective && o.sizes.size() == 1 && o.bytes.size() == 1;
-  if (!one && (!o.trace.empty() || o.path || o.what_if))
-    misuse("--trace, --path and --what-if are about one algorithm, one -p and one size");
+  if (!one && (!o.trace.empty() || !o.plot.empty() || o.path || o.what_if))
+    misuse("--trace, --plot, --path and --what-if are about one algorithm, one -p and one size");
   for (const Rank p : o.sizes) {
     const std::string unmet =
         collective ? "" : unmet_need(candidates.front(), p, traits_of(o, candidates.front().collective));
@@ -462,6 +467,8 @@ void add_simulate(CLI::App& app, Context& context) {
   command->add_option("--jobs", o.jobs, "Threads that generate schedules (default: one per core)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--trace", o.trace, "Write a trace for Perfetto")->type_name("FILE.json");
+  command->add_option("--plot", o.plot, "Write a picture: ranks over time, or how idle they are if they are many")
+      ->type_name("FILE.svg");
   command->add_flag("--path", o.path, "The critical path and idle times also of more than a million steps");
   command->add_flag("--what-if", o.what_if, "Also with half the latency, twice the bandwidth, a slow rank, and so on");
   command->add_flag("--json", o.json, "As JSON");

@@ -44,14 +44,15 @@ SeedTimes play_seeds(const sim::Ranks& ranks, Count bytes, const Scene& scene) {
 sim::Contention read_rounds(const sim::Ranks& ranks, Count bytes, const Scene& scene) {
   Machine machine = scene.machine;
   machine.gamma_s_per_byte = scene.network.gamma_s_per_byte;
-  // There may be many short rounds: half a million messages lie between two looks.
+  // Rounds may be many and short, or few and long: there is a look at every 1024th, and after half a million messages.
   Count looked = 0;
-  sim::Contention result =
-      contention(ranks, static_cast<double>(bytes), scene.fabric.value(), machine, [&](Count messages) {
-        if (messages > 0 && messages - looked < (1 << 19)) return true;
-        looked = messages;
-        return go_on(messages, "messages");
-      });
+  std::int64_t rounds = 0;
+  const auto look = [&](Count messages) {
+    if (++rounds % 1024 != 1 && messages - looked < (1 << 19)) return true;
+    looked = messages;
+    return go_on(messages, "messages");
+  };
+  sim::Contention result = contention(ranks, static_cast<double>(bytes), scene.fabric.value(), machine, look);
   clear_progress(ranks.messages());
   return result;
 }

@@ -49,6 +49,11 @@ struct Variation {
 [[nodiscard]] std::string trace_of(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes,
                                    const std::string& title);
 
+/// A picture in SVG. Of up to 64 ranks it has the steps of each over time; of more it has the share of time in which
+/// they are idle. Needs an outcome with every step.
+[[nodiscard]] std::string picture_of(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes,
+                                     const std::string& title);
+
 /// The critical path in words, a line for each step, none longer than a screen; at most `most` lines.
 [[nodiscard]] std::string path_in_words(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes,
                                         std::size_t most);

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
@@ -166,9 +167,16 @@ struct PathStep {
 /// The steps that made the last rank end when it did, first to last. Needs an outcome with every step.
 [[nodiscard]] std::vector<PathStep> critical_path(const Outcome& outcome);
 
+/// The times in which a rank works or has a message on the way in or out. They stand in order, with gaps between them.
+/// Needs an outcome with every step.
+[[nodiscard]] std::vector<std::pair<double, double>> busy_times(const Ranks& ranks, const Outcome& outcome, Rank rank);
+
 /// Times in which ranks neither work nor have a message on the way in or out. They count from a rank's begin to the
 /// end of the last rank. Needs an outcome with every step.
 [[nodiscard]] std::vector<double> idle_times(const Ranks& ranks, const Outcome& outcome);
+
+/// The kind of a rank's step.
+[[nodiscard]] StepKind kind_of(const Ranks& ranks, Rank rank, StepIndex step);
 
 /// A step of a rank in words: "sends 4 KiB to rank 3, round 2".
 [[nodiscard]] std::string describe(const Ranks& ranks, Rank rank, StepIndex step, double bytes);

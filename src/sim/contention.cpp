@@ -109,20 +109,25 @@ class Sends {
   std::vector<std::uint32_t> first_;      ///< rank of the list of a round
 };
 
-/// The blocks that the rank combines which combines the most, for every round.
+/// The blocks that the rank combines which combines the most, for every round. O(steps of all programs).
 std::vector<double> most_combined(const Programs& programs) {
   std::vector<double> most;
-  std::vector<double> sums;
+  std::vector<double> sums;  // of one program; 0 but in its rounds
+  std::vector<std::uint32_t> rounds;
   for (const Program& program : programs.distinct) {
-    sums.clear();
+    rounds.clear();
     for (std::size_t i = 0; i < program.steps(); ++i) {
       const Op& op = program.ops[i];
       if (!is_reduction(op.kind)) continue;
       if (op.round >= sums.size()) sums.resize(std::size_t{op.round} + 1, 0);
       sums[op.round] += op.blocks;
+      rounds.push_back(op.round);
     }
-    if (sums.size() > most.size()) most.resize(sums.size(), 0);
-    for (std::size_t k = 0; k < sums.size(); ++k) most[k] = std::max(most[k], sums[k]);
+    most.resize(sums.size(), 0);
+    for (const std::uint32_t round : rounds) {
+      most[round] = std::max(most[round], sums[round]);
+      sums[round] = 0;
+    }
   }
   return most;
 }

@@ -35,28 +35,47 @@ std::vector<PathStep> critical_path(const Outcome& outcome) {
   return path;
 }
 
+std::vector<std::pair<double, double>> busy_times(const Ranks& ranks, const Outcome& outcome, Rank rank) {
+  require(!outcome.first_step.empty(), "busy times need an outcome with every step");
+  const auto r = static_cast<std::size_t>(rank);
+  const Program& program = *ranks.get().ranks.at(r).program;
+  std::vector<std::pair<double, double>> steps;
+  for (std::size_t i = outcome.first_step[r]; i < outcome.first_step[r + 1]; ++i) {
+    if (program.ops[i - outcome.first_step[r]].kind == StepKind::copy) continue;
+    steps.emplace_back(outcome.played[i].begin_s, outcome.played[i].end_s);
+  }
+  std::sort(steps.begin(), steps.end());
+  std::vector<std::pair<double, double>> busy;
+  for (const auto& [begin, end] : steps) {
+    if (busy.empty() || begin > busy.back().second) {
+      busy.emplace_back(begin, end);
+    } else {
+      busy.back().second = std::max(busy.back().second, end);
+    }
+  }
+  return busy;
+}
+
 std::vector<double> idle_times(const Ranks& ranks, const Outcome& outcome) {
   require(!outcome.first_step.empty(), "idle times need an outcome with every step");
   std::vector<double> idle;
   idle.reserve(outcome.begin_s.size());
-  std::vector<std::pair<double, double>> busy;
   for (std::size_t r = 0; r < outcome.begin_s.size(); ++r) {
-    const Program& program = *ranks.get().ranks[r].program;
-    busy.clear();
-    for (std::size_t i = outcome.first_step[r]; i < outcome.first_step[r + 1]; ++i) {
-      if (program.ops[i - outcome.first_step[r]].kind == StepKind::copy) continue;
-      busy.emplace_back(outcome.played[i].begin_s, outcome.played[i].end_s);
-    }
-    std::sort(busy.begin(), busy.end());
     double until = outcome.begin_s[r];
     double sum = 0;
-    for (const auto& [begin, end] : busy) {
+    for (const auto& [begin, end] : busy_times(ranks, outcome, static_cast<Rank>(r))) {
       if (begin > until) sum += begin - until;
       until = std::max(until, end);
     }
     idle.push_back(sum + std::max(0.0, outcome.time_s - until));
   }
   return idle;
+}
+
+StepKind kind_of(const Ranks& ranks, Rank rank, StepIndex step) {
+  const Program& program = *ranks.get().ranks.at(static_cast<std::size_t>(rank)).program;
+  require(step < program.steps(), "a rank has that step");
+  return program.ops[step].kind;
 }
 
 std::string describe(const Ranks& ranks, Rank rank, StepIndex step, double bytes) {

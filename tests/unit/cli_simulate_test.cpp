@@ -99,6 +99,35 @@ TEST(CliSimulate, TracesAreReadable) {
   EXPECT_GT(phases["X"], 2 * 5 * 3);
 }
 
+int occurrences(const std::string& text, const std::string& what) {
+  int count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+TEST(CliSimulate, PicturesShowEveryStepOfFewRanks) {
+  const TemporaryFile file("", "simulate.svg");
+  ASSERT_EQ(run("simulate bcast/binomial -p 6 --bytes 1Ki --plot " + file.path).exit_code, 0);
+  const std::string svg = content(file.path);
+  EXPECT_EQ(occurrences(svg, "<rect class=\"step\""), 2 * 5);
+  EXPECT_EQ(occurrences(svg, "<line class=\"message\""), 5);
+  EXPECT_TRUE(contains(svg, "bcast/binomial, p = 6, m = 1 KiB"));
+  EXPECT_TRUE(contains(svg, "rank 0 sends 1 KiB to rank 4, round 0"));
+  const int framed = occurrences(svg, "stroke=\"#000000\"");
+  EXPECT_GE(framed, 3);
+  EXPECT_LT(framed, 10);
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+}
+
+TEST(CliSimulate, PicturesShowHowIdleManyRanksAre) {
+  const TemporaryFile file("", "simulate.svg");
+  // Of a chain all ranks but two are idle at any time; of long blocks on a circulant graph none is but for latencies.
+  ASSERT_EQ(run("simulate bcast/pipeline:segments=1 -p 300 --bytes 1Ki --plot " + file.path).exit_code, 0);
+  EXPECT_GT(occurrences(content(file.path), "<rect class=\"idle\""), 300);
+  ASSERT_EQ(run("simulate allgather/circulant -p 300 --bytes 300Mi --plot " + file.path).exit_code, 0);
+  EXPECT_EQ(occurrences(content(file.path), "<rect class=\"idle\""), 0);
+}
+
 TEST(CliSimulate, ArrivalsComeFromAFile) {
   const TemporaryFile good("0\n1ms\n", "arrivals");
   const json result = json::parse(run("simulate barrier/dissemination -p 2 --arrivals " + good.path + " --json").out);
@@ -106,6 +135,87 @@ TEST(CliSimulate, ArrivalsComeFromAFile) {
   EXPECT_GT(result.at("time_s"), 1e-3);
   const TemporaryFile bad("0\n1 mile\n", "arrivals_bad");
   expect_misuse("barrier/dissemination -p 2 --arrivals " + bad.path, bad.path + ":2: '1 mile' is no time");
+}
+
+TEST(CliSimulate, TellsBytesByLevelAndTheBusiestLinkOfEveryRound) {
+  const std::string arguments =
+      "simulate allreduce/circulant -p 64 --bytes 1Mi --topology fat_tree:nodes=64,leaves=8,spines=4";
+  const Outcome text = run(arguments);
+  EXPECT_EQ(text.exit_code, 0);
+  for (const char* part :
+       {"on fat_tree:nodes=64,leaves=8,spines=4, consecutive, 1 rank on a node", "if no two messages shared a link",
+        "over spines: 248 MiB in 248 messages", "leaf 0 to spine 0: 2 MiB in 2 messages"})
+    EXPECT_TRUE(contains(text.out, part)) << part << "\n" << text.out;
+  const json result = json::parse(run(arguments + " --json").out);
+  EXPECT_EQ(result.at("levels").at("node").at("messages"), 0);
+  EXPECT_EQ(result.at("levels").at("group").at("messages"), 384 - 248);
+  EXPECT_EQ(result.at("levels").at("system").at("bytes"), 248 << 20);
+  EXPECT_EQ(result.at("rounds").size(), 6U);
+  EXPECT_EQ(result.at("rounds")[5].at("busiest").at("link"), "leaf 0 to spine 0");
+  EXPECT_GT(result.at("time_s"), result.at("alone_s"));
+  // The same network from a file, and ranks where another one says.
+  const TemporaryFile network(R"({"circoll_topology": 1, "kind": "fat_tree", "nodes": 64, "leaves": 8, "spines": 4})",
+                              "network.json");
+  const json of_file =
+      json::parse(run("simulate allreduce/circulant -p 64 --bytes 1Mi --json --topology " + network.path).out);
+  EXPECT_EQ(of_file, result);
+  std::string nodes;
+  for (int r = 0; r < 64; ++r) nodes += std::to_string(63 - r) + "\n";
+  const TemporaryFile places(nodes, "places");
+  const json turned = json::parse(run(arguments + " --json --placement file:" + places.path).out);
+  EXPECT_EQ(turned.at("time_s"), result.at("time_s"));
+  EXPECT_EQ(turned.at("placement"), "file:" + places.path);
+  const json random = json::parse(run(arguments + " --json --placement random:1").out);
+  EXPECT_GT(random.at("time_s"), result.at("time_s"));
+}
+
+TEST(CliSimulate, AFlatNetworkIsAsLongAsCostSays) {
+  for (const char* id : {"allreduce/circulant_optimal", "bcast/binomial", "allgather/ring"}) {
+    const json rounds =
+        json::parse(run(std::string("simulate ") + id + " -p 37 --bytes 1Mi --topology flat --json").out);
+    const json cost =
+        json::parse(run(std::string("cost ") + id + " -p 37 --bytes 1Mi --f-alpha 1 --f-beta 1 --json").out);
+    EXPECT_NEAR(rounds.at("time_s").get<double>(), cost.at("time_s").get<double>(), 1e-15) << id;
+    EXPECT_EQ(rounds.at("alone_s"), rounds.at("time_s")) << id;
+  }
+}
+
+TEST(CliSimulate, TablesOnANetworkHaveBothTimes) {
+  const std::string arguments = "simulate allgather -p 12,24 --bytes 1Ki,1Mi --cores 2 --topology torus:dims=4x3";
+  const json result = json::parse(run(arguments + " --json").out);
+  ASSERT_EQ(result.at("rows").size(), 4U);
+  for (const json& row : result.at("rows")) {
+    EXPECT_EQ(row.at("topology"), "torus:dims=4x3");
+    EXPECT_GT(row.at("times").size(), 5U);
+    for (std::size_t i = 0; i < row.at("times").size(); ++i) {
+      const json& one = row.at("times")[i];
+      EXPECT_GE(one.at("time_s").get<double>(), one.at("alone_s").get<double>() * (1 - 1e-12)) << one;
+      if (i > 0) {
+        EXPECT_GE(one.at("time_s"), row.at("times")[i - 1].at("time_s"));
+      }
+    }
+  }
+  const Outcome text = run(arguments);
+  EXPECT_TRUE(
+      contains(text.out, "on torus:dims=4x3, consecutive, at most 2 ranks on a node\np = 24, m = 1 KiB: time, and"))
+      << text.out;
+}
+
+TEST(CliSimulate, MisuseOfANetworkIsOneClearError) {
+  expect_misuse("bcast -p 4 --topology star", "'star' is no topology; known are flat, fat_tree, dragonfly, torus");
+  expect_misuse("bcast/binomial -p 9 --topology torus:dims=8", "p = 9 with 1 rank on a node needs 9 nodes");
+  expect_misuse("bcast/binomial -p 9 --topology torus:dims=8x8,link=0", "link is a number above 0");
+  expect_misuse("bcast/binomial -p 4 --topology flat --placement near", "'near' is no placement");
+  expect_misuse("bcast/binomial -p 4 --placement round_robin", "--placement needs --topology");
+  expect_misuse("bcast/binomial -p 4 --topology flat --skew uniform:1us", "--skew is about events");
+  expect_misuse("bcast/binomial -p 4 --topology flat --what-if", "--what-if is about events");
+  expect_misuse("bcast/binomial -p 4 --topology flat --plot x.svg", "--plot is about events");
+  expect_misuse("bcast/binomial -p 4 --topology /nowhere.json", "/nowhere.json cannot be read");
+  const TemporaryFile network("{\"circoll_topology\": 1,\n \"kind\": \"torus\",\n \"dim\": [4]}", "wrong.json");
+  expect_misuse("bcast/binomial -p 4 --topology " + network.path, network.path + ":3: 'dim' is no key of torus");
+  const TemporaryFile places("0\n1\n1\n2\n", "places");
+  expect_misuse("bcast/binomial -p 4 --topology flat --placement file:" + places.path,
+                places.path + ":3: node 1 has more than 1 rank");
 }
 
 TEST(CliSimulate, MisuseIsOneClearError) {
