@@ -69,6 +69,9 @@ struct Terms {
 /// schedules: O(log p) where that has a closed form.
 [[nodiscard]] Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root = 0);
 
+/// The terms of schedules that were counted (Verdict): of their path and cost, for a vector of `bytes`.
+[[nodiscard]] Terms terms_of(Collective collective, const CriticalPath& path, const Cost& cost, Count bytes);
+
 /// The time of these terms on a machine [s].
 [[nodiscard]] double seconds(const Terms& terms, const Machine& machine);
 

@@ -7,11 +7,8 @@
 
 namespace circoll {
 
-Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root) {
-  const Shape shape{.size = p, .root = root, .params = selection.params};
-  const CriticalPath path = critical_path(*selection.algorithm, selection.collective, shape);
-  const Cost cost = selection.algorithm->cost(shape);
-  const bool nothing = !traits_of(selection.collective).moves_data;
+Terms terms_of(Collective collective, const CriticalPath& path, const Cost& cost, Count bytes) {
+  const bool nothing = !traits_of(collective).moves_data;
   const double block_bytes = nothing ? 0 : static_cast<double>(bytes) / static_cast<double>(path.blocks);
   return {.alpha = static_cast<double>(cost.rounds - path.one_way),
           .alpha_uni = static_cast<double>(path.one_way),
@@ -20,6 +17,12 @@ Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root) {
           .combined = static_cast<double>(path.combined) * block_bytes,
           .received = static_cast<double>(cost.received) * block_bytes,
           .levels = static_cast<double>(path.levels)};
+}
+
+Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root) {
+  const Shape shape{.size = p, .root = root, .params = selection.params};
+  return terms_of(selection.collective, critical_path(*selection.algorithm, selection.collective, shape),
+                  selection.algorithm->cost(shape), bytes);
 }
 
 namespace {

@@ -1,11 +1,16 @@
 #include "exec/local/job.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <numeric>
+#include <thread>
 
 #include "circoll/collectives.hpp"
-#include "circoll/schedule.hpp"
+#include "circoll/ops.hpp"
+#include "circoll/plan.hpp"
+#include "exec/local/endpoint.hpp"
 
 namespace circoll::local {
 namespace {
@@ -90,6 +95,66 @@ Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, s
   return seat;
 }
 
+/// All ranks' seats, with the inputs in them and in `outcome`.
+std::vector<Seat> make_seats(const Job& job, std::span<const std::vector<Count>> counts_of_ranks, Outcome& outcome) {
+  std::vector<Seat> seats;
+  seats.reserve(static_cast<std::size_t>(job.size));
+  const auto row = [&](const std::vector<Count>& all, Rank rank) {
+    const auto p = static_cast<std::size_t>(job.size);
+    return all.size() <= p ? std::span(all) : std::span(all).subspan(static_cast<std::size_t>(rank) * p, p);
+  };
+  for (Rank rank = 0; rank < job.size; ++rank) {
+    std::vector<std::byte> input(static_cast<std::size_t>(job.input_elements(rank) * job.element_bytes()));
+    if (!input.empty() && job.fill) job.fill(rank, input);
+    seats.push_back(make_seat(job, rank, input, row(counts_of_ranks[0], rank), row(counts_of_ranks[1], rank)));
+    outcome.inputs.push_back(std::move(input));
+  }
+  return seats;
+}
+
+/// The results that stand in the seats, and what was written beside them.
+void collect(const Job& job, std::vector<Seat>& seats, Outcome& outcome) {
+  for (std::size_t rank = 0; rank < seats.size(); ++rank) {
+    Seat& seat = seats[rank];
+    const auto bytes = static_cast<std::size_t>(job.output_elements(static_cast<Rank>(rank)) * job.element_bytes());
+    outcome.outputs.emplace_back(seat.output, seat.output + bytes);
+    if (!seat.send.intact() || !seat.recv.intact()) {
+      outcome.violation = "rank " + std::to_string(rank) + " wrote outside its buffers";
+    } else if (seat.send.size() > 0 &&
+               std::memcmp(seat.send.data(), outcome.inputs[rank].data(), seat.send.size()) != 0) {
+      outcome.violation = "the send buffer of rank " + std::to_string(rank) + " was written";
+    }
+  }
+}
+
+/// A rank's schedule with its memory.
+struct Player {
+  Plan plan{};
+  std::vector<std::byte> scratch{};
+  std::unique_ptr<Endpoint> endpoint{};
+  std::unique_ptr<Execution> execution{};
+
+  void start(const Job& job, Seat& seat) {
+    endpoint->reduction().use(is_reducing(job.collective) ? reduce_kernel(job.op.predefined(), job.type) : nullptr,
+                              nullptr, job.element_bytes());
+    endpoint->start(*execution, {seat.send.data(), seat.recv.data(), scratch.data()});
+  }
+};
+
+/// Plays in turns until nothing happens any more.
+void take_turns(Hub& hub, std::vector<Player>& players) {
+  for (const Player& player : players) {
+    if (!player.endpoint->queued) hub.runnable.push_back(player.endpoint.get());
+    player.endpoint->queued = true;
+  }
+  while (!hub.runnable.empty()) {
+    Endpoint* const endpoint = hub.runnable.front();
+    hub.runnable.pop_front();
+    endpoint->queued = false;
+    if (!players[static_cast<std::size_t>(endpoint->rank())].execution->engine().done()) (void)endpoint->poll();
+  }
+}
+
 }  // namespace
 
 Count Job::element_bytes() const { return record_bytes > 0 ? record_bytes : static_cast<Count>(extent_bytes(type)); }
@@ -138,7 +203,6 @@ Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Optio
           "one count, or one per block for a collective with blocks of different sizes, is needed");
   // Row `rank` of either: what comes from each rank, and what goes to each.
   const bool exchanges = is_irregular(job.collective) && is_exchange(job.collective);
-  const auto p = static_cast<std::size_t>(job.size);
   std::vector<Count> counts;
   std::vector<Count> send_counts;
   for (Rank rank = 0; rank < (exchanges ? job.size : is_irregular(job.collective) ? 1 : 0); ++rank) {
@@ -147,18 +211,8 @@ Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Optio
       if (exchanges) send_counts.push_back(job.count_of(rank, other));
     }
   }
-  const auto row = [&](const std::vector<Count>& all, Rank rank) {
-    return all.size() <= p ? std::span(all) : std::span(all).subspan(static_cast<std::size_t>(rank) * p, p);
-  };
   Outcome outcome;
-  std::vector<Seat> seats;
-  seats.reserve(static_cast<std::size_t>(job.size));
-  for (Rank rank = 0; rank < job.size; ++rank) {
-    std::vector<std::byte> input(static_cast<std::size_t>(job.input_elements(rank) * job.element_bytes()));
-    if (!input.empty() && job.fill) job.fill(rank, input);
-    seats.push_back(make_seat(job, rank, input, row(counts, rank), row(send_counts, rank)));
-    outcome.inputs.push_back(std::move(input));
-  }
+  std::vector<Seat> seats = make_seats(job, std::array{counts, send_counts}, outcome);
 
   World world(job.size, options);
   const auto start = std::chrono::steady_clock::now();
@@ -172,17 +226,54 @@ Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Optio
   }
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
-  for (std::size_t rank = 0; rank < seats.size(); ++rank) {
-    Seat& seat = seats[rank];
-    const auto bytes = static_cast<std::size_t>(job.output_elements(static_cast<Rank>(rank)) * job.element_bytes());
-    outcome.outputs.emplace_back(seat.output, seat.output + bytes);
-    if (!seat.send.intact() || !seat.recv.intact()) {
-      outcome.violation = "rank " + std::to_string(rank) + " wrote outside its buffers";
-    } else if (seat.send.size() > 0 &&
-               std::memcmp(seat.send.data(), outcome.inputs[rank].data(), seat.send.size()) != 0) {
-      outcome.violation = "the send buffer of rank " + std::to_string(rank) + " was written";
-    }
+  collect(job, seats, outcome);
+  return outcome;
+}
+
+Outcome execute_schedules(const Job& job, std::span<const Schedule> ranks, Mode mode) {
+  require(static_cast<Rank>(ranks.size()) == job.size && job.size >= 1, "a schedule for each rank is needed");
+  require(job.op.user() == nullptr, "schedules that are given are executed with predefined operators");
+  require(!is_reducing(job.collective) || reduce_kernel(job.op.predefined(), job.type) != nullptr,
+          "the operator is not defined on this type");
+  for (const Schedule& s : ranks) {
+    require(s.collective == job.collective && s.shape.size == job.size && s.shape.root == job.root,
+            "the schedules are those of the job's collective, p and root");
+    require(s.shape.in_place == job.in_place || !has_in_place_schedule(s.collective, s.shape),
+            "the job is in place if the schedules are");
   }
+  Outcome outcome;
+  std::vector<Seat> seats = make_seats(job, std::array<std::vector<Count>, 2>{job.counts, job.counts}, outcome);
+  Hub hub;
+  std::vector<Player> players(ranks.size());
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const Schedule& s = ranks[r];
+    Layout layout = job.counts.size() == 1 ? Layout::uniform(s.user_blocks, s.segments, job.counts[0])
+                                           : Layout::irregular(job.counts, s.segments);
+    players[r].plan = bind(s, layout, job.element_bytes());
+    players[r].scratch.resize(static_cast<std::size_t>(players[r].plan.scratch_bytes));
+    players[r].endpoint = std::make_unique<Endpoint>(hub, static_cast<Rank>(r));
+    players[r].execution = std::make_unique<Execution>(players[r].plan);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  if (mode == Mode::single_thread) {
+    hub.single_threaded = true;
+    for (std::size_t r = 0; r < players.size(); ++r) players[r].start(job, seats[r]);
+    take_turns(hub, players);
+  } else {
+    std::vector<std::thread> threads;
+    threads.reserve(players.size());
+    for (std::size_t r = 0; r < players.size(); ++r) {
+      threads.emplace_back([&, r] {
+        players[r].start(job, seats[r]);
+        while (!players[r].endpoint->poll()) players[r].endpoint->wait();
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (const Player& player : players)
+    check(player.execution->engine().done(), "deadlock: the ranks wait for one another");
+  collect(job, seats, outcome);
   return outcome;
 }
 

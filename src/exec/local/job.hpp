@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "circoll/local.hpp"
+#include "circoll/schedule.hpp"
 
 namespace circoll::local {
 
@@ -50,5 +51,10 @@ struct Outcome {
 /// Executes a job. Throws as Comm::execute does.
 [[nodiscard]] Outcome execute_all(const Job& job, const Choice& choice = {}, Mode mode = Mode::single_thread,
                                   const Options& options = {});
+
+/// Executes schedules that are given, of ranks 0 .. p-1 of the job's collective. They must be proven: others may wait
+/// forever. The job is in place if they are. Throws Error(invalid_argument) if they are of another call.
+[[nodiscard]] Outcome execute_schedules(const Job& job, std::span<const Schedule> ranks,
+                                        Mode mode = Mode::single_thread);
 
 }  // namespace circoll::local
