@@ -7,44 +7,19 @@
 #include <iterator>
 #include <map>
 #include <utility>
-#include <vector>
 
-#include "circoll/collectives.hpp"
 #include "circoll/dependencies.hpp"
 #include "circoll/error.hpp"
-#include "circoll/plan.hpp"
+#include "show/sizes.hpp"
 
 namespace circoll {
-namespace {
-
-/// User blocks of a vector in bytes: equal but for one byte, larger ones first.
-Layout layout_of(const Schedule& s, Count bytes) {
-  if (!traits_of(s.collective).moves_data) return Layout::uniform(s.user_blocks, s.segments, 0);
-  // In an exchange the vector of a rank is the blocks that it sends.
-  const Block parts = is_exchange(s.collective) ? s.shape.size : s.user_blocks;
-  std::vector<Count> counts;
-  for (Block b = 0; b < s.user_blocks; ++b) counts.push_back(bytes / parts + (b % parts < bytes % parts ? 1 : 0));
-  return Layout::irregular(std::move(counts), s.segments);
-}
-
-Count bytes_of(const Schedule& s, Operand operand, const Layout& layout) {
-  Count bytes = 0;
-  for (const Range& range : s.operand(operand)) {
-    const Slot slots = s.buffers[static_cast<std::size_t>(range.buffer)].slots;
-    for (Slot i = 0; i < range.count; ++i) bytes += layout.count(s.block_of(range.buffer, (range.first + i) % slots));
-  }
-  return bytes;
-}
-
-}  // namespace
-
 std::string goal_head(Rank p) { return fmt::format("num_ranks {}\n", p); }
 
 std::string to_goal(const Schedule& schedule, Count bytes, double gamma_ns_per_byte) {
   check_structure(schedule);
   require(bytes >= 0, "a vector has no negative number of bytes");
   require(gamma_ns_per_byte >= 0 && std::isfinite(gamma_ns_per_byte), "the price of a combined byte is not negative");
-  const Layout layout = layout_of(schedule, bytes);
+  const show::Sizes sizes(schedule, bytes);
   const Dependencies dependencies = derive_dependencies(schedule);
   std::map<std::pair<bool, Rank>, std::int64_t> next_tag;
   std::string text = fmt::format("\nrank {} {{\n", schedule.shape.rank);
@@ -55,17 +30,17 @@ std::string to_goal(const Schedule& schedule, Count bytes, double gamma_ns_per_b
   for (StepIndex i = 0; i < schedule.steps.size(); ++i) {
     const Step& step = schedule.steps[i];
     if (!is_message(step)) {
-      calculation(i, 's', step.kind == StepKind::reduce ? bytes_of(schedule, step.dst, layout) : 0);
+      calculation(i, 's', step.kind == StepKind::reduce ? sizes.of(step.dst) : 0);
       continue;
     }
     const bool sends = step.kind == StepKind::send;
-    const Count length = std::max<Count>(bytes_of(schedule, message_operand(step), layout), 1);
+    const Count length = std::max<Count>(sizes.of(message_operand(step)), 1);
     // The receive of a step that combines is an item of its own, which the calculation waits for.
     const bool combines = step.kind == StepKind::recv_reduce;
     fmt::format_to(out, "{}{}: {} {}b {} {} tag {}\n", combines ? 'm' : 's', i, sends ? "send" : "recv", length,
                    sends ? "to" : "from", step.peer, next_tag[{sends, step.peer}]++);
     if (!combines) continue;
-    calculation(i, 's', bytes_of(schedule, step.dst, layout));
+    calculation(i, 's', sizes.of(step.dst));
     fmt::format_to(out, "s{} requires m{}\n", i, i);
   }
   for (StepIndex i = 0; i < schedule.steps.size(); ++i) {
