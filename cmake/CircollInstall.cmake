@@ -36,6 +36,8 @@ set_target_properties(circoll_measured PROPERTIES INSTALL_RPATH "$ORIGIN")
 circoll_install_library(circoll_measured circoll-measured-targets)
 set_target_properties(circoll_foreign PROPERTIES INSTALL_RPATH "$ORIGIN")
 circoll_install_library(circoll_foreign circoll-foreign-targets)
+set_target_properties(circoll_msccl PROPERTIES INSTALL_RPATH "$ORIGIN")
+circoll_install_library(circoll_msccl circoll-msccl-targets)
 foreach(mpi IN LISTS circoll_built_mpis)
   set_target_properties(circoll_${mpi} PROPERTIES EXPORT_NAME ${mpi} INSTALL_RPATH "$ORIGIN")
   circoll_install_library(circoll_${mpi} circoll-${mpi}-targets)
@@ -87,6 +89,13 @@ circoll_install_pc(circoll-measured "${PROJECT_DESCRIPTION} (measurements evalua
                    "-L\${libdir} -lcircoll_measured" "")
 circoll_install_pc(circoll-foreign "${PROJECT_DESCRIPTION} (tuning files of other libraries)"
                    "circoll-measured = ${PROJECT_VERSION}" "-L\${libdir} -lcircoll_foreign" "")
+# A static one needs the reader of XML that it was built with.
+set(circoll_msccl_requires "circoll = ${PROJECT_VERSION}")
+if(NOT circoll_is_shared)
+  string(APPEND circoll_msccl_requires ", tinyxml2")
+endif()
+circoll_install_pc(circoll-msccl "${PROJECT_DESCRIPTION} (algorithms of MSCCL)" "${circoll_msccl_requires}"
+                   "-L\${libdir} -lcircoll_msccl" "")
 set(circoll_module_openmpi ompi-c)
 set(circoll_module_mpich mpich)
 foreach(mpi IN LISTS circoll_built_mpis)

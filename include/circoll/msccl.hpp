@@ -1,0 +1,54 @@
+// MSCCL's algorithms in XML: schedules written in it, and read from it for proofs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/schedule.hpp"
+#include "circoll/verify.hpp"
+
+namespace circoll {
+
+/// The schedules of ranks 0 .. p-1 as an algorithm of MSCCL, as its runtimes read it (microsoft/msccl, RCCL).
+///
+/// A slot is a chunk. Each rank has a threadblock for every peer that it sends to, one for every peer that it receives
+/// from, and others for local steps that wait for none of these; all on channel 0. Reductions are made as messages
+/// arrive (combined_on_arrival). MSCCL's operators commute, so that the order of operands is not kept.
+/// Throws Error(unsupported) for collectives that the format has no word for: those with a root, with blocks of
+/// different sizes, prefixes and barriers. Throws Error(invalid_argument) if check_structure() does, or if messages have
+/// no other end.
+[[nodiscard]] std::string to_msccl(std::span<const Schedule> ranks);
+
+/// The place in the XML that a step of a schedule comes from.
+struct MscclPlace {
+  int line = 0;
+  int threadblock = 0;
+  int step = 0;
+};
+
+/// Schedules that were read from XML.
+struct MscclSchedules {
+  std::vector<Schedule> ranks{};
+  std::vector<std::vector<MscclPlace>> places{};  ///< of every step, by rank
+  /// Two steps of a rank that use a chunk, one of them writing, while nothing in the XML orders them. Schedules order
+  /// them by what they write; so it must be told apart. The claim is no_race, the step is the later one's.
+  std::optional<Refutation> race{};
+};
+
+/// Reads an algorithm: allreduce, allgather, reducescatter (reduce_scatter), alltoall, in place or not.
+///
+/// Chunks become slots, and steps of threadblocks become steps with explicit edges for the order of a threadblock and
+/// for dependences. Which block a chunk of scratch memory holds is found out by following the blocks from the call's
+/// buffers through all steps; chunks that hold several in turn become views. A send does not hold up its threadblock. A
+/// message that is combined arrives in scratch memory first. Consecutive steps of two threadblocks that wait for nothing
+/// in between are one message. Rounds are found greedily. In place, where schedules have no such form (reducescatter,
+/// alltoall), chunks that are written are copied to scratch memory first, and from it at the end.
+/// Throws Error, naming the line: parse if it is not of the format, unsupported if it says what schedules cannot, and
+/// refuted if it waits forever, or reads a chunk that holds nothing, so that no schedule says the same.
+[[nodiscard]] MscclSchedules schedules_from_msccl(std::string_view xml);
+
+}  // namespace circoll

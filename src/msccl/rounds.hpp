@@ -1,0 +1,29 @@
+// Rounds for steps that have an order, but no rounds.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "circoll/schedule.hpp"
+
+namespace circoll::msccl {
+
+/// Schedules of all ranks without rounds, each in an order that its dependencies allow. other[r][i] is the step of the
+/// peer at which the message of step i of rank r has its other end.
+struct Unrounded {
+  std::vector<Schedule> ranks{};
+  std::vector<std::vector<StepIndex>> other{};
+};
+
+/// The step with which ranks wait for one another forever, if every send waits until it is received.
+struct Stuck {
+  Rank rank = 0;
+  StepIndex step = 0;
+};
+
+/// Gives every message the first round that is later than those of the messages that either end waits for, and in which
+/// both ranks are free; then sorts the steps by rounds. Returns, for each rank, the step that each one was before.
+/// Throws Stuck.
+[[nodiscard]] std::vector<std::vector<StepIndex>> assign_rounds(Unrounded& all);
+
+}  // namespace circoll::msccl
