@@ -183,8 +183,7 @@ class Tracer {
       const Ended& more = ended_after_[before];
       waits_for_.insert(waits_for_.end(), more.begin(), more.end());
     }
-    std::sort(waits_for_.begin(), waits_for_.end());
-    waits_for_.erase(std::unique(waits_for_.begin(), waits_for_.end()), waits_for_.end());
+    keep_latest(waits_for_);
     first_ = true;
     last_ended_.reset();
     if (combines_message(kind)) {
@@ -215,6 +214,18 @@ class Tracer {
     for (std::int32_t i = unit.first; i <= unit.last; ++i) {
       if (units_.step(unit, i).has_dependent) ended_after_[u] = ended;
     }
+  }
+
+  /// Keeps the latest action of each threadblock, which has waited for those before it.
+  void keep_latest(Ended& all) const {
+    const auto threadblock = [&](std::uint32_t action) {
+      return units_[actions_.ranks[rank_].actions[action].unit].tb;
+    };
+    std::sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair{threadblock(a), b} < std::pair{threadblock(b), a};
+    });
+    const auto same = [&](std::uint32_t a, std::uint32_t b) { return threadblock(a) == threadblock(b); };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());
   }
 
   void combine_message(Kind kind) {
