@@ -13,6 +13,7 @@
 #include "core/text.hpp"
 #include "cost/cost_page.hpp"
 #include "cost/cost_plot.hpp"
+#include "schedule_file.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -61,16 +62,19 @@ ordered_json as_json(const Machine& on) {
           {"f_beta", on.f_beta}};
 }
 
+ordered_json as_json(const Terms& terms) {
+  return {{"alpha", terms.alpha},
+          {"alpha_uni", terms.alpha_uni},
+          {"bytes", terms.bytes},
+          {"bytes_uni", terms.bytes_uni},
+          {"combined", terms.combined}};
+}
+
 ordered_json as_json(const Selection& selection, const Terms& terms, double time_s) {
   return {{"id", selection.id()},
           {"params", selection.params},
           {"formula", time_formula(*selection.algorithm, selection.collective)},
-          {"terms",
-           {{"alpha", terms.alpha},
-            {"alpha_uni", terms.alpha_uni},
-            {"bytes", terms.bytes},
-            {"bytes_uni", terms.bytes_uni},
-            {"combined", terms.combined}}},
+          {"terms", as_json(terms)},
           {"time_s", time_s}};
 }
 
@@ -99,6 +103,32 @@ void price(const CostOptions& o) {
     formula.replace(at, 1, "\n    ");
   print(fmt::format("{}  p = {}, m = {}\n  {}\n{}  {:<44}{:>12}\n", with_params(selection), o.size,
                     readable_bytes(o.bytes), formula, described(terms, o.machine), "time", readable_time(time_s)));
+}
+
+/// The price of schedules from a file, by their counted path.
+void price_file(CostOptions o) {
+  if (o.size != 0 || o.root != 0)
+    throw Error(ErrorCode::invalid_argument, "a file of schedules says by itself what -p and --root do");
+  if (!o.plot.empty())
+    throw Error(ErrorCode::invalid_argument, "--plot compares the algorithms of a collective: name it");
+  const ProvenFile proven = read_proven_file(o.what);
+  const Schedule& first = proven.file.first();
+  require_fits(proven, is_reducing(first.collective) ? traits_of(o.op) : OperatorTraits{true, true});
+  o.size = first.shape.size;
+  o.root = first.shape.root;
+  const Verdict& counted = proven.proof.verdict;
+  const Terms terms = terms_of(first.collective, counted.path, counted.counted, o.bytes);
+  const double time_s = seconds(terms, o.machine);
+  if (o.json) {
+    ordered_json result = call_as_json(o);
+    result.update({{"id", first.id}, {"collective", to_string(first.collective)}, {"file", o.what}});
+    result["terms"] = as_json(terms);
+    result["time_s"] = time_s;
+    print(result.dump(2) + "\n");
+    return;
+  }
+  print(fmt::format("{}  p = {}, m = {}, counted in {}\n{}  {:<44}{:>12}\n", first.id, o.size, readable_bytes(o.bytes),
+                    o.what, described(terms, o.machine), "time", readable_time(time_s)));
 }
 
 void rank(const CostOptions& o, Collective collective) {
@@ -152,6 +182,7 @@ void cost(const CostOptions& o) {
     return;
   }
   if (o.what.empty()) throw Error(ErrorCode::invalid_argument, "an id or a collective is needed; see --help");
+  if (names_file(o.what)) return price_file(o);
   if (o.size == 0) throw Error(ErrorCode::invalid_argument, "-p, the number of ranks, is needed");
   const auto collective = collective_from_string(o.what);
   const Collective priced = collective ? *collective : parse_selection(o.what).collective;
@@ -177,8 +208,9 @@ void cost(const CostOptions& o) {
 void add_cost(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<CostOptions>();
   CLI::App* command = app.add_subcommand("cost", "Predict times: of an algorithm, or of all of a collective");
-  command->add_option("what", options->what,
-                      "COLLECTIVE/ALGORITHM[:param=value,...], or COLLECTIVE to rank its algorithms");
+  command->add_option(
+      "what", options->what,
+      "COLLECTIVE/ALGORITHM[:param=value,...]; COLLECTIVE to rank its algorithms; or a file of schedules");
   command->add_option("-p,--ranks", options->size, "Number of ranks")
       ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, Rank{1} << 20));

@@ -110,7 +110,7 @@ void faults(FaultsOptions& o) {
   if (from_file) {
     if (request.size != 0 || request.root != 0 || request.in_place)
       throw Error(ErrorCode::invalid_argument, "a file of schedules says by itself what -p, --root and --in-place do");
-    request.schedules = read_schedules(o.what);
+    request.schedules = read_proven_file(o.what).file.ranks;
     const Schedule& first = request.schedules.front();
     request.size = first.shape.size;
     request.root = first.shape.root;

@@ -10,6 +10,7 @@
 #include "exec/local/job.hpp"
 #include "local_table.hpp"
 #include "oracle/oracle.hpp"
+#include "schedule_file.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 struct LocalOptions {
   std::string id;
   Rank ranks = 4;
+  bool ranks_given = false;
   Count count = 1000;
   std::vector<Count> counts;
   std::string type = "float64";
@@ -44,9 +46,10 @@ Selection selection_of(const LocalOptions& options, const local::Job& job) {
                  facts_of(selection.collective, job.size, amounts.vector_bytes(), job.op.predefined(), job.type));
 }
 
-local::Job job_of(const LocalOptions& options) {
+/// The job of the command line, but for what an id or a file says.
+local::Job job_of(const LocalOptions& options, Collective collective) {
   local::Job job;
-  job.collective = parse_selection(options.id).collective;
+  job.collective = collective;
   job.size = options.ranks;
   job.root = options.root;
   job.counts = options.counts.empty() ? std::vector<Count>{options.count} : options.counts;
@@ -58,17 +61,19 @@ local::Job job_of(const LocalOptions& options) {
   return job;
 }
 
-/// True if the result is right.
-bool execute(const LocalOptions& options) {
-  const local::Job job = job_of(options);
-  const Selection selection = selection_of(options, job);
-  const local::Mode mode = options.threads ? local::Mode::threads : local::Mode::single_thread;
-  const local::Outcome outcome = local::execute_all(job, selection, mode);
-  const std::string wrong = oracle::check(job, outcome, selection.algorithm->guarantees.same_bits);
+/// The outcome of an execution, for people and programs.
+struct Report {
+  std::string id{};
+  Params params{};
+  std::string wrong{};
+  double seconds = 0;
+};
+
+void print_report(const LocalOptions& options, const local::Job& job, const Report& report) {
   if (options.json) {
     nlohmann::ordered_json params = nlohmann::ordered_json::object();
-    for (const auto& [name, value] : selection.params) params[name] = value;
-    nlohmann::ordered_json result{{"algorithm", selection.id()},
+    for (const auto& [name, value] : report.params) params[name] = value;
+    nlohmann::ordered_json result{{"algorithm", report.id},
                                   {"params", params},
                                   {"p", job.size},
                                   {"root", job.root},
@@ -77,20 +82,60 @@ bool execute(const LocalOptions& options) {
                                   {"op", is_reducing(job.collective) ? to_string(job.op.predefined()) : ""},
                                   {"in_place", job.in_place},
                                   {"mode", options.threads ? "threads" : "single_thread"},
-                                  {"time_s", outcome.seconds},
-                                  {"correct", wrong.empty()},
-                                  {"error", wrong}};
+                                  {"time_s", report.seconds},
+                                  {"correct", report.wrong.empty()},
+                                  {"error", report.wrong}};
     print(result.dump(2) + "\n");
-  } else {
-    std::string name = selection.id();
-    for (const auto& [key, value] : selection.params) name += fmt::format(" {}={}", key, value);
-    print(fmt::format("{}  p={}  count={}  {}{}  {:.0f} us ({}, plans built)  {}\n", name, job.size,
-                      fmt::join(job.counts, ","), to_string(job.type),
-                      is_reducing(job.collective) ? " " + std::string(to_string(job.op.predefined())) : "",
-                      outcome.seconds * 1e6, options.threads ? "threads" : "one thread",
-                      wrong.empty() ? "correct" : "WRONG: " + wrong));
+    return;
   }
-  return wrong.empty();
+  std::string name = report.id;
+  for (const auto& [key, value] : report.params) name += fmt::format(" {}={}", key, value);
+  print(fmt::format("{}  p={}  count={}  {}{}  {:.0f} us ({}, plans built)  {}\n", name, job.size,
+                    fmt::join(job.counts, ","), to_string(job.type),
+                    is_reducing(job.collective) ? " " + std::string(to_string(job.op.predefined())) : "",
+                    report.seconds * 1e6, options.threads ? "threads" : "one thread",
+                    report.wrong.empty() ? "correct" : "WRONG: " + report.wrong));
+}
+
+/// True if the result of a file's schedules is right.
+bool execute_file(const LocalOptions& options) {
+  if (options.segments > 0 || options.in_place || options.root != 0 || options.ranks_given)
+    throw Error(ErrorCode::invalid_argument,
+                "a file of schedules says by itself what -p, --root, --segments and --in-place do");
+  const ProvenFile proven = read_proven_file(options.id);
+  const Schedule& first = proven.file.first();
+  LocalOptions of_file = options;
+  of_file.ranks = first.shape.size;
+  of_file.root = first.shape.root;
+  local::Job job = job_of(of_file, first.collective);
+  job.in_place = first.shape.in_place && traits_of(first.collective).in_place_schedule;
+  if (is_reducing(job.collective)) {
+    const Op op = job.op.predefined();
+    require_fits(proven, {.commutative = is_commutative(op), .idempotent = is_idempotent(op)});
+  }
+  const local::Outcome outcome = local::execute_schedules(
+      job, proven.file.ranks, options.threads ? local::Mode::threads : local::Mode::single_thread);
+  const Report report{.id = first.id,
+                      .params = first.shape.params,
+                      .wrong = oracle::check(job, outcome, false),
+                      .seconds = outcome.seconds};
+  print_report(options, job, report);
+  return report.wrong.empty();
+}
+
+/// True if the result is right.
+bool execute(const LocalOptions& options) {
+  if (names_file(options.id)) return execute_file(options);
+  const local::Job job = job_of(options, parse_selection(options.id).collective);
+  const Selection selection = selection_of(options, job);
+  const local::Mode mode = options.threads ? local::Mode::threads : local::Mode::single_thread;
+  const local::Outcome outcome = local::execute_all(job, selection, mode);
+  const Report report{.id = selection.id(),
+                      .params = selection.params,
+                      .wrong = oracle::check(job, outcome, selection.algorithm->guarantees.same_bits),
+                      .seconds = outcome.seconds};
+  print_report(options, job, report);
+  return report.wrong.empty();
 }
 
 }  // namespace
@@ -99,11 +144,12 @@ void add_local(CLI::App& app, Context& context) {
   auto options = std::make_shared<LocalOptions>();
   CLI::App* command =
       app.add_subcommand("local", "Run an algorithm in this process, without MPI, and check its result");
-  CLI::Option* id = command->add_option("id", options->id, "Algorithm, as in 'circoll list': COLLECTIVE/NAME");
-  command->add_option("-p,--ranks", options->ranks, "Number of ranks")
-      ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, Rank{1} << 20))
-      ->capture_default_str();
+  CLI::Option* id = command->add_option("id", options->id,
+                                        "Algorithm, as in 'circoll list': COLLECTIVE/NAME; or a file of schedules");
+  CLI::Option* ranks = command->add_option("-p,--ranks", options->ranks, "Number of ranks")
+                           ->transform(whole_number())
+                           ->check(CLI::Range(Rank{1}, Rank{1} << 20))
+                           ->capture_default_str();
   CLI::Option* count =
       command->add_option("-n,--count", options->count, "Elements of the vector, or of each rank's block")
           ->transform(whole_number())
@@ -136,7 +182,8 @@ void add_local(CLI::App& app, Context& context) {
       "  circoll local allgatherv/circulant_optimal -p 3 --counts 5,0,7 --threads\n"
       "  circoll local --table -p 4\n"
       "Exit codes: 0 correct, 1 wrong result, 2 misuse.");
-  command->callback([options, &context] {
+  command->callback([options, ranks, &context] {
+    options->ranks_given = ranks->count() > 0;
     if (options->table) {
       if (!print_local_table(options->ranks, options->json)) context.exit_code = exit_failure;
       return;

@@ -1,17 +1,24 @@
 // circoll show: an algorithm's schedules as text, JSON, a picture, or in forms of other tools.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "circoll/chakra.hpp"
 #include "circoll/error.hpp"
 #include "circoll/goal.hpp"
+#include "circoll/msccl.hpp"
 #include "circoll/picture.hpp"
 #include "circoll/text.hpp"
 #include "circoll/transform.hpp"
 #include "commands.hpp"
+#include "schedule_file.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -27,54 +34,109 @@ struct ShowOptions {
   bool in_place = false;
   bool on_arrival = false;
   std::string format = "text";
+  std::string output;
 };
 
-void show(const ShowOptions& options) {
+[[noreturn]] void misuse(const std::string& what) { throw Error(ErrorCode::invalid_argument, what); }
+
+/// The schedules that are shown: generated rank by rank, or those of a file.
+struct Shown {
+  Rank size = 0;
+  std::function<Schedule(Rank)> of;
+
+  [[nodiscard]] std::vector<Schedule> all() const {
+    std::vector<Schedule> ranks;
+    for (Rank rank = 0; rank < size; ++rank) ranks.push_back(of(rank));
+    return ranks;
+  }
+};
+
+Shown shown_file(const ShowOptions& options) {
+  if (options.size != 0 || options.root != 0 || options.segments || options.in_place)
+    misuse("a file of schedules says by itself what -p, --root, --segments and --in-place do");
+  const auto file = std::make_shared<ScheduleFile>(read_schedule_file(options.id));
+  return {static_cast<Rank>(file->ranks.size()),
+          [file](Rank rank) { return file->ranks[static_cast<std::size_t>(rank)]; }};
+}
+
+Shown shown_algorithm(const ShowOptions& options) {
+  if (options.size == 0) misuse("-p, the number of ranks, is needed");
   Selection selection = parse_selection(options.id);
   if (options.bytes) selection = with_segment_count(selection, options.size, *options.bytes);
-  if (options.root >= options.size || options.rank.value_or(0) >= options.size) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--root and --rank lie in 0 .. {} for -p {}", options.size - 1, options.size));
-  }
-  if (options.root != 0 && !is_rooted(selection.collective)) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("{} has no root", to_string(selection.collective)));
-  }
+  if (options.root >= options.size)
+    misuse(fmt::format("--root lies in 0 .. {} for -p {}", options.size - 1, options.size));
+  if (options.root != 0 && !is_rooted(selection.collective))
+    misuse(fmt::format("{} has no root", to_string(selection.collective)));
   Shape shape{.size = options.size, .root = options.root, .in_place = options.in_place, .params = selection.params};
   if (options.segments) shape.params.insert_or_assign("segments", *options.segments);
+  return {options.size, [selection, shape](Rank rank) mutable {
+            shape.rank = rank;
+            return build_schedule(*selection.algorithm, selection.collective, shape);
+          }};
+}
 
-  const auto build = [&](Rank rank) {
-    shape.rank = rank;
-    const Schedule schedule = build_schedule(*selection.algorithm, selection.collective, shape);
-    return options.on_arrival ? combined_on_arrival(schedule, [](Rank) { return true; }) : schedule;
-  };
-  if (options.format == "svg" || options.format == "dot") {
-    if (options.rank)
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("--format {} draws all ranks; leave out --rank", options.format));
-    std::vector<Schedule> schedules;
-    for (Rank rank = 0; rank < options.size; ++rank) schedules.push_back(build(rank));
-    print(options.format == "svg" ? to_svg(schedules) : to_dot(schedules));
-    return;
-  }
-  if (options.format == "goal") {
-    if (options.rank || !options.bytes)
-      throw Error(ErrorCode::invalid_argument,
-                  "--format goal has sizes in it, and all ranks: give --bytes, and leave out --rank");
-    print(goal_head(options.size));
-    for (Rank rank = 0; rank < options.size; ++rank) print(to_goal(build(rank), *options.bytes, options.gamma * 1e9));
-    return;
-  }
+/// Forms that have all ranks in them, and some of them sizes or files of their own.
+struct Form {
+  std::string_view name;
+  bool all_ranks = true;
+  bool needs_bytes = false;
+  bool needs_output = false;
+};
+constexpr Form forms[] = {
+    {"text", false}, {"json", false}, {"svg"}, {"dot"}, {"goal", true, true}, {"chakra", true, true, true}, {"msccl"}};
+
+void check_options(const ShowOptions& options, const Shown& shown) {
+  const Form& form =
+      *std::find_if(std::begin(forms), std::end(forms), [&](const Form& one) { return one.name == options.format; });
+  if (form.all_ranks && options.rank)
+    misuse(fmt::format("--format {} has all ranks in it; leave out --rank", options.format));
+  if (form.needs_bytes && !options.bytes)
+    misuse(fmt::format("--format {} has sizes in it: give --bytes", options.format));
+  if (form.needs_output && options.output.empty())
+    misuse(fmt::format("--format {} is a file for each rank: give --output PREFIX", options.format));
+  if (!form.needs_output && !options.output.empty())
+    misuse(fmt::format("--output is for forms of a file for each rank; --format {} is printed", options.format));
+  if (options.rank.value_or(0) >= shown.size)
+    misuse(fmt::format("--rank lies in 0 .. {} for p = {}", shown.size - 1, shown.size));
+}
+
+/// Text or JSON, of one rank or of all.
+void show_own(const ShowOptions& options, const Shown& shown) {
   const bool json = options.format == "json";
   if (options.rank) {
-    print(json ? to_json(build(*options.rank)) : to_text(build(*options.rank)));
+    print(json ? to_json(shown.of(*options.rank)) : to_text(shown.of(*options.rank)));
     return;
   }
-  for (Rank rank = 0; rank < options.size; ++rank) {  // rank by rank: all of them together may be large
-    const Schedule schedule = build(rank);
+  for (Rank rank = 0; rank < shown.size; ++rank) {  // rank by rank: all of them together may be large
+    const Schedule schedule = shown.of(rank);
     const std::string_view separator = json ? (rank == 0 ? "[\n" : ",\n") : (rank == 0 ? "" : "\n");
     print(fmt::format("{}{}", separator, json ? to_json(schedule) : to_text(schedule)));
   }
   if (json) print("]\n");
+}
+
+void show(const ShowOptions& options) {
+  Shown shown = names_file(options.id) ? shown_file(options) : shown_algorithm(options);
+  check_options(options, shown);
+  if (options.on_arrival) {
+    shown.of = [of = shown.of](Rank rank) { return combined_on_arrival(of(rank), [](Rank) { return true; }); };
+  }
+  if (options.format == "svg") {
+    print(to_svg(shown.all()));
+  } else if (options.format == "dot") {
+    print(to_dot(shown.all()));
+  } else if (options.format == "msccl") {
+    print(to_msccl(shown.all()));
+  } else if (options.format == "goal") {
+    print(goal_head(shown.size));
+    for (Rank rank = 0; rank < shown.size; ++rank) print(to_goal(shown.of(rank), *options.bytes, options.gamma * 1e9));
+  } else if (options.format == "chakra") {
+    for (Rank rank = 0; rank < shown.size; ++rank)
+      write_file(fmt::format("{}.{}.et", options.output, rank),
+                 to_chakra(shown.of(rank), *options.bytes, options.gamma * 1e6));
+  } else {
+    show_own(options, shown);
+  }
 }
 
 }  // namespace
@@ -83,9 +145,12 @@ void add_show(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ShowOptions>();
   CLI::App* command =
       app.add_subcommand("show", "Show an algorithm's schedules as text, JSON or a picture, or for other tools");
-  command->add_option("id", options->id, "COLLECTIVE/ALGORITHM[:param=value,...]; see 'circoll list'")->required();
+  command
+      ->add_option(
+          "id", options->id,
+          "COLLECTIVE/ALGORITHM[:param=value,...], see 'circoll list'; or a file of schedules (docs/formats.md)")
+      ->required();
   command->add_option("-p,--ranks", options->size, "Number of ranks")
-      ->required()
       ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
   command->add_option("-r,--rank", options->rank, "Only this rank (default: all, one after another)")
@@ -98,21 +163,29 @@ void add_show(CLI::App& app, Context& /*context*/) {
       ->transform(number_of_bytes());
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
   command->add_flag("--on-arrival", options->on_arrival, "Messages are combined as they arrive, as ranks of a node do");
-  command->add_option("--gamma", options->gamma, "Seconds per byte combined, for --format goal")
+  command->add_option("--gamma", options->gamma, "Seconds per byte combined, for --format goal and chakra")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
-      ->add_option("-f,--format", options->format,
-                   "text, json, svg; dot (Graphviz); goal (LogGOPSim, ATLAHS, htsim; needs --bytes)")
-      ->check(CLI::IsMember({"text", "json", "svg", "dot", "goal"}))
+      ->add_option(
+          "-f,--format", options->format,
+          "text, json, svg; dot (Graphviz); goal (LogGOPSim, ATLAHS, htsim; needs --bytes); chakra (ASTRA-sim; "
+          "needs --bytes and --output); msccl (XML of MSCCL and RCCL)")
+      ->check(CLI::IsMember({"text", "json", "svg", "dot", "goal", "chakra", "msccl"}))
       ->capture_default_str();
+  command
+      ->add_option("-o,--output", options->output, "Write the file PREFIX.<rank>.et for each rank, for --format chakra")
+      ->type_name("PREFIX");
   command->footer(
       "Examples:\n"
       "  circoll show allreduce/circulant_optimal -p 11 --rank 0\n"
       "  circoll show allgather/circulant_optimal -p 5 --format json\n"
       "  circoll show reduce_scatter/circulant_optimal -p 11 --format svg > picture.svg\n"
       "  circoll show allreduce/recursive_doubling -p 16 --bytes 64Ki --format goal > doubling.goal\n"
-      "The forms are described in docs/schedule-format.md.");
+      "  circoll show allreduce/ring -p 8 --bytes 1Mi --format chakra --output ring    # ring.0.et ... ring.7.et\n"
+      "  circoll show allgather/bruck -p 8 --format msccl > bruck.xml\n"
+      "  circoll show bruck.xml --format svg > bruck.svg\n"
+      "The forms are described in docs/formats.md.");
   command->callback([options] { show(*options); });
 }
 

@@ -357,7 +357,9 @@ void simulate_file(SimulateOptions o, Context& context) {
   if (!o.sizes.empty() || o.root != 0) misuse("a file of schedules says by itself what -p and --root do");
   if (o.bytes.size() != 1) misuse("a file of schedules is simulated with one size");
   Subject subject;
-  subject.schedules = read_schedules(o.what);
+  ProvenFile proven = read_proven_file(o.what);
+  require_fits(proven, traits_of(o, proven.file.first().collective));
+  subject.schedules = std::move(proven.file.ranks);
   o.sizes = {subject.schedules.front().shape.size};
   try {
     simulate_one(o, scene_of(o), subject, context);

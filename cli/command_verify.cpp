@@ -134,23 +134,18 @@ void verify_file(const VerifyOptions& options, Context& context) {
   if (options.what.size() != 1 || options.on_arrival || options.symmetric || options.shard.asked())
     throw Error(ErrorCode::invalid_argument,
                 "a file of schedules is verified by itself, without other words, --symmetric and --shard");
-  const std::vector<Schedule> ranks = read_schedules(options.what.front());
-  Claims claims{.needs = {.commutative = true}};
-  Verdict verdict = verify_schedules(ranks, claims);
-  if (!verdict.proven() && verdict.refutation->claim == Claim::exactly_once) {
-    claims.needs.idempotent = true;
-    if (Verdict again = verify_schedules(ranks, claims); again.proven()) verdict = std::move(again);
-  }
+  const ScheduleFile file = read_schedule_file(options.what.front());
+  const auto& [claims, verdict] = prove(file);
   const RangeVerdict row{
-      .id = ranks.front().id, .instances = verdict.proven() ? 1 : 0, .refutation = verdict.refutation, .seconds = 0};
+      .id = file.first().id, .instances = verdict.proven() ? 1 : 0, .refutation = verdict.refutation, .seconds = 0};
   print_rows({row_of(row)}, {}, options.json, context);
   if (options.json || !verdict.proven()) return;
-  const auto guarantees = [&](const Guarantees& wanted) {
-    Claims stronger = claims;
+  const auto guarantees = [&, needs = claims.needs](const Guarantees& wanted) {
+    Claims stronger{.needs = needs};
     stronger.guarantees = wanted;
-    return verify_schedules(ranks, stronger).proven();
+    return verify_schedules(file.ranks, stronger).proven();
   };
-  if (is_reducing(ranks.front().collective)) {
+  if (is_reducing(file.first().collective)) {
     print(fmt::format("  for {} operators; same bits on all ranks: {}\n",
                       claims.needs.idempotent            ? "commutative and idempotent"
                       : guarantees({.rank_order = true}) ? "all associative"
@@ -206,7 +201,7 @@ void add_verify(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("verify", "prove algorithms for ranges of p, or find a counterexample");
   command
       ->add_option("WHAT", options->what,
-                   "ids, collectives, or 'all'; or a file of the schedules of all ranks (docs/schedule-format.md)")
+                   "ids, collectives, or 'all'; or a file of the schedules of all ranks (docs/formats.md)")
       ->required();
   command->add_option("-p,--ranks", options->sizes, "numbers of ranks: A..B, or one")->capture_default_str();
   command->add_option("--root", options->roots, "'all', 'sample' (0, 1, p/2, p-1) or a list, for rooted collectives")

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <utility>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/text.hpp"
 #include "select/text_file.hpp"
@@ -41,23 +43,82 @@ bool names_file(const std::string& word) {
   return std::filesystem::is_regular_file(word, error);
 }
 
-std::vector<Schedule> read_schedules(const std::string& path) {
+ScheduleFile read_schedule_file(const std::string& path) {
   const std::string text = select::read_text_file(path);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  std::vector<Schedule> ranks;
+  ScheduleFile file{.path = path};
   try {
     if (first != std::string::npos && text[first] == '[') {
-      ranks = schedules_from_json(text);
+      file.ranks = schedules_from_json(text);
     } else if (first != std::string::npos && text[first] == '{') {
-      ranks.push_back(schedule_from_json(text));
+      file.ranks.push_back(schedule_from_json(text));
+    } else if (first != std::string::npos && text[first] == '<') {
+      MscclSchedules read = schedules_from_msccl(text);
+      file.ranks = std::move(read.ranks);
+      file.places = std::move(read.places);
+      file.race = std::move(read.race);
     } else {
-      ranks = schedules_from_text(text);
+      file.ranks = schedules_from_text(text);
     }
   } catch (const Error& error) {
     throw Error(error.code(), path + ": " + error.what());
   }
-  check_one_call(ranks, path);
-  return ranks;
+  check_one_call(file.ranks, path);
+  return file;
+}
+
+namespace {
+
+/// Adds the place in the file that a refuted step comes from.
+void add_place(const ScheduleFile& file, Refutation& refutation) {
+  if (refutation.rank < 0 || refutation.step < 0 || file.places.empty()) return;
+  const auto& steps = file.places[static_cast<std::size_t>(refutation.rank)];
+  if (static_cast<std::size_t>(refutation.step) >= steps.size()) return;
+  const MscclPlace& place = steps[static_cast<std::size_t>(refutation.step)];
+  refutation.what += fmt::format(" (line {}: gpu {}, threadblock {}, step {})", place.line, refutation.rank,
+                                 place.threadblock, place.step);
+}
+
+}  // namespace
+
+FileProof prove(const ScheduleFile& file) {
+  FileProof proof{.claims = {.needs = {.commutative = true}}};
+  proof.verdict = verify_schedules(file.ranks, proof.claims);
+  if (!proof.verdict.proven() && proof.verdict.refutation->claim == Claim::exactly_once) {
+    Claims idempotent = proof.claims;
+    idempotent.needs.idempotent = true;
+    if (Verdict again = verify_schedules(file.ranks, idempotent); again.proven())
+      proof = {std::move(idempotent), std::move(again)};
+  }
+  // Where nothing orders two steps, what comes of them in one order is no news.
+  if (file.race) proof.verdict.refutation = file.race;
+  if (!proof.verdict.proven()) {
+    proof.verdict.refutation->id = file.first().id;
+    add_place(file, *proof.verdict.refutation);
+  }
+  return proof;
+}
+
+ProvenFile read_proven_file(const std::string& path) {
+  ProvenFile proven{.file = read_schedule_file(path)};
+  proven.proof = prove(proven.file);
+  if (!proven.proof.verdict.proven())
+    throw Error(ErrorCode::refuted, fmt::format("{}: it is wrong ('circoll verify'): {}", path,
+                                                proven.proof.verdict.refutation->to_string()));
+  return proven;
+}
+
+void require_fits(const ProvenFile& file, const OperatorTraits& op) {
+  const Needs& needs = file.proof.claims.needs;
+  if (!is_reducing(file.file.first().collective)) return;
+  if (needs.idempotent && !op.idempotent)
+    throw Error(ErrorCode::unsupported,
+                file.file.path + ": its schedules are for idempotent operators only (min, max, land, lor, band, bor)");
+  if (op.commutative) return;
+  Claims in_order = file.proof.claims;
+  in_order.guarantees.rank_order = true;
+  if (!verify_schedules(file.file.ranks, in_order).proven())
+    throw Error(ErrorCode::unsupported, file.file.path + ": its schedules are for commutative operators only");
 }
 
 }  // namespace circoll::cli

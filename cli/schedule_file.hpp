@@ -1,20 +1,54 @@
-// Files of schedules (docs/schedule-format.md), which several commands take in place of an id.
+// Files of schedules (docs/formats.md), which several commands take in place of an id.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "circoll/schedule.hpp"
+#include "circoll/msccl.hpp"
+#include "circoll/ops.hpp"
+#include "circoll/verify.hpp"
 
 namespace circoll::cli {
 
 /// True if a word names a file that exists.
 [[nodiscard]] bool names_file(const std::string& word);
 
-/// The schedules of all ranks in a file of either form.
+/// The schedules of all ranks, as a file has them.
+struct ScheduleFile {
+  std::string path{};
+  std::vector<Schedule> ranks{};
+  // Of a file of MSCCL: where steps come from, and two that nothing orders.
+  std::vector<std::vector<MscclPlace>> places{};
+  std::optional<Refutation> race{};
+
+  [[nodiscard]] const Schedule& first() const { return ranks.front(); }
+};
+
+/// Reads a file of the text or the JSON form, or an algorithm of MSCCL in XML.
 ///
-/// Throws Error: parse, naming the file and the line; invalid_argument unless they are of ranks 0 .. p-1 of one call,
-/// with the caller's buffers as MPI defines them.
-[[nodiscard]] std::vector<Schedule> read_schedules(const std::string& path);
+/// Throws Error, naming the file and the line: parse, and as schedules_from_msccl(); and invalid_argument unless they
+/// are of ranks 0 .. p-1 of one call, with the caller's buffers as MPI defines them.
+[[nodiscard]] ScheduleFile read_schedule_file(const std::string& path);
+
+/// The outcome of a proof of schedules of which nothing is declared. It is found out which operators they are for. A
+/// refutation names the place in the file, if steps have one.
+struct FileProof {
+  Claims claims{};  ///< needs: commutative, and idempotent if nothing less will do
+  Verdict verdict{};
+};
+[[nodiscard]] FileProof prove(const ScheduleFile& file);
+
+/// A file whose schedules are proven, with what was found out about them.
+struct ProvenFile {
+  ScheduleFile file{};
+  FileProof proof{};
+};
+/// Reads a file and proves it, for commands that execute or price it. Throws Error(refuted) with file, rank and step
+/// if it is wrong, and as read_schedule_file().
+[[nodiscard]] ProvenFile read_proven_file(const std::string& path);
+
+/// Throws Error(unsupported) if the schedules of a file are not for an operator.
+void require_fits(const ProvenFile& file, const OperatorTraits& op);
 
 }  // namespace circoll::cli
