@@ -66,7 +66,8 @@ std::shared_ptr<const Topology> fat_tree_of(const Settings& settings) {
   double up = settings.ratio("up", 1);
   if (settings.has("oversubscription")) {
     if (settings.has("up")) settings.fail("up", "up and oversubscription say the same; give one of them");
-    up = static_cast<double>(nodes / leaves) / static_cast<double>(spines) / settings.ratio("oversubscription", 1);
+    const Rank under_leaf = nodes / leaves;
+    up = static_cast<double>(under_leaf) / static_cast<double>(spines) / settings.ratio("oversubscription", 1);
     if (!(up >= 1e-6)) settings.fail("oversubscription", "a link up would have less than a millionth of a port");
   }
   return std::make_shared<FatTree>(nodes, leaves, spines, up, settings.time("hop"));
