@@ -16,8 +16,8 @@ namespace circoll {
 ///
 /// `bytes` is the vector of docs/notation.md (m), of which the user blocks are equal parts but for a byte. Messages
 /// have one byte at least, since ASTRA-sim refuses others. A combination takes `gamma_us_per_byte` for each of its
-/// bytes, rounded to microseconds, the unit of the format. Throws Error(invalid_argument) if check_structure() does, for
-/// negative bytes or prices, and if a rank or tag exceeds 2^31 - 1.
+/// bytes, rounded to microseconds, the unit of the format. Throws Error(invalid_argument) if check_structure() does,
+/// for negative bytes or prices, and if a rank or tag exceeds 2^31 - 1.
 [[nodiscard]] std::string to_chakra(const Schedule& schedule, Count bytes, double gamma_us_per_byte = 0);
 
 }  // namespace circoll

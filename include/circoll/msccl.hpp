@@ -18,9 +18,10 @@ namespace circoll {
 /// A slot is a chunk. Each rank has a threadblock for every peer that it sends to, one for every peer that it receives
 /// from, and others for local steps that wait for none of these; all on channel 0. Reductions are made as messages
 /// arrive (combined_on_arrival). MSCCL's operators commute, so that the order of operands is not kept.
+///
 /// Throws Error(unsupported) for collectives that the format has no word for: those with a root, with blocks of
-/// different sizes, prefixes and barriers. Throws Error(invalid_argument) if check_structure() does, or if messages have
-/// no other end.
+/// different sizes, prefixes and barriers. Throws Error(invalid_argument) if check_structure() does, or if messages
+/// have no other end.
 [[nodiscard]] std::string to_msccl(std::span<const Schedule> ranks);
 
 /// The place in the XML that a step of a schedule comes from.
@@ -43,10 +44,11 @@ struct MscclSchedules {
 ///
 /// Chunks become slots, and steps of threadblocks become steps with explicit edges for the order of a threadblock and
 /// for dependences. Which block a chunk of scratch memory holds is found out by following the blocks from the call's
-/// buffers through all steps; chunks that hold several in turn become views. A send does not hold up its threadblock. A
-/// message that is combined arrives in scratch memory first. Consecutive steps of two threadblocks that wait for nothing
-/// in between are one message. Rounds are found greedily. In place, where schedules have no such form (reducescatter,
-/// alltoall), chunks that are written are copied to scratch memory first, and from it at the end.
+/// buffers through all steps; chunks that hold several in turn become views. A send does not hold up its threadblock.
+/// A message that is combined arrives in scratch memory first. Consecutive steps of two threadblocks that wait for
+/// nothing in between are one message. Rounds are found greedily. In place, where schedules have no such form
+/// (reducescatter, alltoall), chunks that are written are copied to scratch memory first, and from it at the end.
+///
 /// Throws Error, naming the line: parse if it is not of the format, unsupported if it says what schedules cannot, and
 /// refuted if it waits forever, or reads a chunk that holds nothing, so that no schedule says the same.
 [[nodiscard]] MscclSchedules schedules_from_msccl(std::string_view xml);

@@ -27,7 +27,7 @@ struct Action {
   std::vector<std::uint32_t> after{};  ///< actions of the rank that it waits for, whatever they touch
 };
 
-/// What has become of a cell in the course of the program.
+/// The life of a cell in the course of the program.
 struct CellLife {
   std::vector<Block> blocks{};  ///< different ones that it has held where a step read or wrote it, in their order
   Block last = -1;

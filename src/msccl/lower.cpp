@@ -146,8 +146,8 @@ class RankLowering {
     return static_cast<std::int32_t>(gpu_.threadblocks.size()) - 1;
   }
 
-  /// Messages have threadblocks by peer. A local step goes on in one whose last step it waits for anyway, so that it
-  /// waits for nothing else; if there is none it opens one.
+  /// Messages have threadblocks by peer. A local step goes on in one whose last step it waits for anyway: so it waits
+  /// for nothing else. If there is none it opens one.
   std::int32_t threadblock_for(StepIndex i) {
     const circoll::Step& step = schedule_.steps[i];
     if (is_message(step)) {
@@ -165,7 +165,7 @@ class RankLowering {
     return found ? *found : new_threadblock(-1, -1);
   }
 
-  /// Goes on in a threadblock, after nops that wait for all that step i waits for but one, which the next step does.
+  /// Goes on in a threadblock. Nops wait for all that step i waits for but one; the next step waits for that.
   void begin(StepIndex i, std::int32_t tb) {
     tb_ = tb;
     std::map<std::int32_t, std::int32_t> last;  // of each other threadblock

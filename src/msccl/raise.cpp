@@ -31,7 +31,7 @@ class RankBuilder {
     }
   }
 
-  /// The steps in front, those of the actions, and those at the end, which stand before and after all of them.
+  /// The steps of the actions, and copies before and after all of them.
   Schedule run() {
     for (CellIndex i = 0; i < static_cast<CellIndex>(cells_.size()); ++i) {
       if (!shared(i).empty() && cells_[i].from.exists() && life(i).initial_read)
@@ -65,7 +65,7 @@ class RankBuilder {
   [[nodiscard]] const CellLife& life(CellIndex i) const { return actions_.lives[static_cast<std::size_t>(i)]; }
   [[nodiscard]] std::vector<Block>& shared(CellIndex i) { return shared_[static_cast<std::size_t>(i)]; }
 
-  /// Decides where a cell lies: in its slot of a caller's buffer, or in scratch memory, with a view for each block.
+  /// Decides where a cell lies. That is its slot of a caller's buffer, or scratch memory with a view for each block.
   void place(CellIndex i) {
     const Cell& cell = cells_[i];
     const CellLife& life = this->life(i);

@@ -8,8 +8,8 @@
 
 namespace circoll::msccl {
 
-/// Schedules of all ranks without rounds, each in an order that its dependencies allow. other[r][i] is the step of the
-/// peer at which the message of step i of rank r has its other end.
+/// Schedules of all ranks without rounds, each in an order that its dependencies allow. The message of step i of rank r
+/// has its other end at step other[r][i] of the peer.
 struct Unrounded {
   std::vector<Schedule> ranks{};
   std::vector<std::vector<StepIndex>> other{};
@@ -21,9 +21,9 @@ struct Stuck {
   StepIndex step = 0;
 };
 
-/// Gives every message the first round that is later than those of the messages that either end waits for, and in which
-/// both ranks are free; then sorts the steps by rounds. Returns, for each rank, the step that each one was before.
-/// Throws Stuck.
+/// Gives every message the first possible round, then sorts the steps by rounds. It is later than the rounds of
+/// messages that either end waits for, and both ranks are free in it. Returns, for each rank, the step that each one was
+/// before. Throws Stuck.
 [[nodiscard]] std::vector<std::vector<StepIndex>> assign_rounds(Unrounded& all);
 
 }  // namespace circoll::msccl

@@ -26,7 +26,7 @@ struct RankState {
   std::vector<std::int32_t> staged{};  ///< how often each threadblock has used staging memory
 };
 
-/// Staging memories of a threadblock, which it uses in turn: what was put together in one may still be on its way out.
+/// Staging memories of a threadblock, which it uses in turn. The contents of one may still be on their way out.
 constexpr std::int32_t stagings_of_threadblock = 2;
 
 class Tracer {
@@ -116,7 +116,7 @@ class Tracer {
     if (std::find(life.blocks.begin(), life.blocks.end(), block) == life.blocks.end()) life.blocks.push_back(block);
   }
 
-  /// True if a chunk that is received into may still be on its way out, so that the receive would wait for that.
+  /// True if a chunk that is received into may still be on its way out. The receive would wait for that.
   [[nodiscard]] bool is_leaving(Chunk Step::*chunk) {
     bool leaving = false;
     (void)pieces(chunk, [&](CellIndex cell, const Step&, std::size_t) {

@@ -80,7 +80,7 @@ void Units::match() {
   }
 }
 
-/// True if a step may go on with the one before it: both only send, or both receive in the same way, without waiting.
+/// True if a step may go on with the one before it. Both only send, or both receive in the same way, without waiting.
 bool Units::joins(const Place& before, const Place& place) const {
   const Step& a = at(before);
   const Step& b = at(place);
@@ -165,7 +165,7 @@ void Units::make_units() {
   }
 }
 
-/// Sorts by the number of messages that a unit waits for one after another, so that what can go at once stands together.
+/// Sorts by the number of messages that a unit waits for one after another. Those that can go at once stand together.
 void Units::sort() {
   const auto count = static_cast<UnitIndex>(units_.size());
   std::vector<std::vector<UnitIndex>> after(count);
