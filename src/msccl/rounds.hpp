@@ -22,8 +22,8 @@ struct Stuck {
 };
 
 /// Gives every message the first possible round, then sorts the steps by rounds. It is later than the rounds of
-/// messages that either end waits for, and both ranks are free in it. Returns, for each rank, the step that each one was
-/// before. Throws Stuck.
+/// messages that either end waits for, and both ranks are free in it. Returns, for each rank, the step that each one
+/// was before. Throws Stuck.
 [[nodiscard]] std::vector<std::vector<StepIndex>> assign_rounds(Unrounded& all);
 
 }  // namespace circoll::msccl

@@ -4,10 +4,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
+#include <random>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
@@ -495,6 +503,169 @@ TEST(Msccl, LongRowsOfChunksAreSeveralStepsAndOneMessage) {
   const Verdict second = proof_of(schedules_from_msccl(again));
   EXPECT_TRUE(second.proven()) << why(second);
   EXPECT_EQ(second.messages, 2);
+}
+
+/// An interpreter of the XML that knows nothing of schedules: threadblocks take turns at random, sends never wait.
+class Interpreter {
+ public:
+  explicit Interpreter(const std::string& xml) {
+    for (std::size_t at = 0; (at = xml.find('<', at)) != xml.npos; ++at) {
+      const std::string tag = xml.substr(at + 1, xml.find('>', at) - at - 1);
+      if (tag.starts_with("algo ")) {
+        coll_ = attribute(tag, "coll");
+        chunks_ = number(tag, "nchunksperloop");
+        in_place_ = number(tag, "inplace") == 1;
+        p_ = number(tag, "ngpus");
+      } else if (tag.starts_with("gpu ")) {
+        scratch_.push_back(number(tag, "s_chunks"));
+        tbs_.emplace_back();
+      } else if (tag.starts_with("tb ")) {
+        tbs_.back().push_back({number(tag, "send"), number(tag, "recv"), {}});
+      } else if (tag.starts_with("step ")) {
+        tbs_.back().back().steps.push_back(tag);
+      }
+    }
+  }
+
+  /// True if it ends with the result of the collective.
+  bool run(std::mt19937_64& random) const {
+    const std::size_t p = static_cast<std::size_t>(p_);
+    const std::size_t n = static_cast<std::size_t>(chunks_);
+    const std::size_t part = n / p;
+    const bool gathers = coll_ == "allgather";
+    const bool scatters = coll_ == "reducescatter";
+    std::vector<std::vector<std::uint64_t>> memory(p);  // i, o, s; in place o or i lies in the other
+    std::vector<std::array<std::size_t, 3>> base(p);
+    std::vector<std::vector<std::uint64_t>> given(p);
+    for (std::size_t g = 0; g < p; ++g) {
+      const std::size_t inputs = gathers ? part : n;
+      const std::size_t outputs = scatters ? part : n;
+      base[g] = {0, inputs, inputs + outputs};
+      if (in_place_) base[g] = {gathers ? g * part : 0, scatters ? g * part : 0, n};
+      memory[g].resize(base[g][2] + static_cast<std::size_t>(scratch_[g]));
+      for (std::uint64_t& garbage : memory[g]) garbage = random();
+      for (std::size_t i = 0; i < inputs; ++i) given[g].push_back(random());
+      std::copy(given[g].begin(), given[g].end(), memory[g].begin() + static_cast<std::ptrdiff_t>(base[g][0]));
+    }
+    std::map<std::pair<std::size_t, std::size_t>, std::deque<std::uint64_t>> fifo;
+    std::vector<std::vector<std::size_t>> done(p);
+    std::vector<std::pair<std::size_t, std::size_t>> open;
+    for (std::size_t g = 0; g < p; ++g) {
+      done[g].resize(tbs_[g].size(), 0);
+      for (std::size_t t = 0; t < tbs_[g].size(); ++t) open.emplace_back(g, t);
+    }
+    for (std::size_t failed = 0; !open.empty() && failed < 1000 * open.size();) {
+      const std::size_t which = random() % open.size();
+      const auto [g, t] = open[which];
+      const Tb& tb = tbs_[g][t];
+      if (done[g][t] == tb.steps.size()) {
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
+        continue;
+      }
+      const std::string& step = tb.steps[done[g][t]];
+      const std::string type = attribute(step, "type");
+      const int depid = number(step, "depid");
+      const auto count = static_cast<std::size_t>(number(step, "cnt"));
+      auto& in = fifo[{static_cast<std::size_t>(tb.recv), g}];
+      const bool receives = type[0] == 'r' && type != "re";
+      if ((depid >= 0 && done[g][static_cast<std::size_t>(depid)] <= static_cast<std::size_t>(number(step, "deps"))) ||
+          (receives && in.size() < count)) {
+        ++failed;
+        continue;
+      }
+      failed = 0;
+      const auto place = [&](const char* buffer, const char* offset, std::size_t c) -> std::uint64_t& {
+        const std::string name = attribute(step, buffer);
+        const std::size_t first = base[g][name == "i" ? 0 : name == "o" ? 1 : 2];
+        return memory[g][first + static_cast<std::size_t>(number(step, offset)) + c];
+      };
+      for (std::size_t c = 0; c < count && type != "nop"; ++c) {
+        std::uint64_t value = 0;
+        if (receives) {
+          value = in.front();
+          in.pop_front();
+        }
+        if (type != "r" && type != "rcs") value += place("srcbuf", "srcoff", c);
+        if (type == "re") value += place("dstbuf", "dstoff", c);
+        if (type != "s" && type != "rrs") place("dstbuf", "dstoff", c) = value;
+        if (type.back() == 's') fifo[{g, static_cast<std::size_t>(tb.send)}].push_back(value);
+      }
+      ++done[g][t];
+    }
+    if (!open.empty()) return false;
+    for (std::size_t g = 0; g < p; ++g) {
+      for (std::size_t i = 0; i < (scatters ? part : n); ++i) {
+        std::uint64_t expected = 0;
+        if (coll_ == "allreduce" || scatters) {
+          for (std::size_t r = 0; r < p; ++r) expected += given[r][scatters ? g * part + i : i];
+        } else {
+          expected = given[i / part][gathers ? i % part : g * part + i % part];
+        }
+        if (memory[g][base[g][1] + i] != expected) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  struct Tb {
+    int send;
+    int recv;
+    std::vector<std::string> steps;
+  };
+  static std::string attribute(const std::string& tag, const std::string& name) {
+    const std::size_t at = tag.find(" " + name + "=\"") + name.size() + 3;
+    return tag.substr(at, tag.find('"', at) - at);
+  }
+  static int number(const std::string& tag, const std::string& name) { return std::stoi(attribute(tag, name)); }
+
+  std::string coll_;
+  int chunks_ = 0;
+  int p_ = 0;
+  bool in_place_ = false;
+  std::vector<int> scratch_;
+  std::vector<std::vector<Tb>> tbs_;
+};
+
+// Proofs are about what the XML means, in whatever order threadblocks go on.
+TEST(Msccl, WhatIsProvenGivesTheResultInEveryOrder) {
+  std::mt19937_64 random(1);
+  std::vector<std::string> programs{ring(3), ring(4), all_pairs(3, true), all_pairs(4, true)};
+  for (const char* id :
+       {"allreduce/recursive_doubling", "allreduce/rabenseifner", "allreduce/circulant", "allgather/bruck",
+        "allgather/ring", "reduce_scatter_block/ring", "alltoall/bruck", "alltoall/pairwise"}) {
+    const Selection s = parse_selection(id);
+    for (const Rank p : {3, 4}) programs.push_back(to_msccl(build_all_ranks(*s.algorithm, s.collective, {.size = p})));
+  }
+  int wrong = 0;
+  int right = 0;
+  for (const std::string& xml : programs) {
+    ASSERT_TRUE(proof_of(schedules_from_msccl(xml)).proven());
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(Interpreter(xml).run(random)) << xml;
+    for (int mutation = 0; mutation < 60; ++mutation) {
+      // A number of a step, a dependence, or the kind of a step is another one.
+      std::string mutant = xml;
+      const std::array<std::string_view, 6> names{"srcoff=\"", "dstoff=\"", "deps=\"", "depid=\"", "type=\"", "cnt=\""};
+      const std::string_view name = names[random() % names.size()];
+      std::vector<std::size_t> places;
+      for (std::size_t at = 0; (at = mutant.find(name, at)) != mutant.npos; ++at) places.push_back(at + name.size());
+      const std::size_t at = places[random() % places.size()];
+      const std::array<std::string_view, 6> kinds{"s", "r", "rrc", "rrcs", "cpy", "re"};
+      const std::array<std::string_view, 5> numbers{"-1", "0", "1", "2", "3"};
+      mutant.replace(at, mutant.find('"', at) - at,
+                     name == "type=\"" ? kinds[random() % kinds.size()] : numbers[random() % numbers.size()]);
+      bool proven = false;
+      try {
+        proven = proof_of(schedules_from_msccl(mutant)).proven();
+      } catch (const Error&) {  // refused, or refuted by the reader
+      }
+      ++(proven ? right : wrong);
+      for (int i = 0; proven && i < 10; ++i)
+        ASSERT_TRUE(Interpreter(mutant).run(random)) << mutant << "\nfrom\n" << xml;
+    }
+  }
+  EXPECT_GT(wrong, 300);
+  EXPECT_GT(right, 100);
 }
 
 }  // namespace
