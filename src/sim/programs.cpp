@@ -140,6 +140,16 @@ void check_one_per_round(const Program& program, const std::uint32_t* peers, Ran
   }
 }
 
+void count(Programs& all) {
+  for (const RankProgram& rank : all.ranks) {
+    all.steps += static_cast<std::int64_t>(rank.program->steps());
+    all.messages += static_cast<std::int64_t>(rank.program->sends.size());
+  }
+  for (const Program& program : all.distinct) {
+    for (const Op& op : program.ops) all.most_waits = std::max(all.most_waits, op.waits);
+  }
+}
+
 }  // namespace
 
 Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& schedule_of) {
@@ -168,13 +178,29 @@ Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& s
   }
   for (Rank r = 0; r < p; ++r) {
     const RankProgram& rank = all.ranks[static_cast<std::size_t>(r)];
-    all.steps += static_cast<std::int64_t>(rank.program->steps());
-    all.messages += static_cast<std::int64_t>(rank.program->sends.size());
     check_one_per_round(*rank.program, rank.peers, r);
   }
-  for (const Program& program : all.distinct) {
-    for (const Op& op : program.ops) all.most_waits = std::max(all.most_waits, op.waits);
+  count(all);
+  return all;
+}
+
+Programs programs_of_rotations(const Schedule& first) {
+  const Rank p = first.shape.size;
+  if (static_cast<std::int64_t>(first.steps.size()) > most_steps / p) refuse_size(first);
+  Programs all;
+  const Program& program = all.distinct.emplace_back(program_of(first));
+  std::vector<std::uint32_t>& peers = all.peers.emplace_back();
+  peers.reserve(std::size_t{program.messages} * static_cast<std::size_t>(p));
+  for (Rank r = 0; r < p; ++r) {
+    for (const Step& step : first.steps) {
+      if (is_message(step)) peers.push_back(static_cast<std::uint32_t>((step.peer + r) % p));
+    }
   }
+  for (Rank r = 0; r < p; ++r) {
+    all.ranks.push_back({&program, peers.data() + static_cast<std::size_t>(r) * program.messages});
+  }
+  check_one_per_round(program, peers.data(), 0);
+  count(all);
   return all;
 }
 

@@ -27,5 +27,7 @@ struct Programs {
 
 /// The programs of p ranks, whose schedules `schedule_of` makes, from several threads at the same time.
 [[nodiscard]] Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& schedule_of);
+/// The programs of all ranks whose schedules are rotations of rank 0's. O(messages of all ranks).
+[[nodiscard]] Programs programs_of_rotations(const Schedule& first);
 
 }  // namespace circoll::sim

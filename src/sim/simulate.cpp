@@ -31,8 +31,10 @@ Ranks::Ranks(const Selection& selection, Rank p, Rank root, int threads) {
     of_rank.rank = r;
     return build_schedule(*selection.algorithm, selection.collective, of_rank);
   };
-  programs_ = std::make_unique<Programs>(programs_of(p, threads, schedule_of));
-  set_vector(*programs_, schedule_of(0));
+  const Schedule first = schedule_of(0);
+  const bool rotates = selection.algorithm->rotation != Rotation::none && shape.labels == nullptr;
+  programs_ = std::make_unique<Programs>(rotates ? programs_of_rotations(first) : programs_of(p, threads, schedule_of));
+  set_vector(*programs_, first);
 }
 
 Ranks::Ranks(std::span<const Schedule> schedules) {
