@@ -62,6 +62,13 @@ with tempfile.TemporaryDirectory() as name:
     expect(text.count("Geometric means of native / learn") == 2 and text.count("learn / best") == 2, "learning: a table for each MPI")
     rows = rows_of(learning / "openmpi.learn.1.json")
     expect(len(rows) == 16 and all(row["total_s"] > 0 for row in rows), "learning: eight collectives, two sizes")
+    faults = pathlib.Path(name) / "faults"
+    text = run("faults", faults, "--before", build, "--before-launches", 2)
+    for program in ("calls", "repairs"):
+        runs = [json.loads(line) for line in (faults / f"openmpi.node.4.{program}.jsonl").read_text(encoding="utf-8").splitlines()]
+        expect(len(runs) == 3 and all(row["dead"] and row["end"] in ("right", "stopped") for row in runs), f"faults, {program}: all runs end well")
+    expect(text.count("Geometric means: with the guard") == 1 and text.count("Geometric means: now / before") == 2,
+           "faults: the price with the guard, and without")
     if namespaces_are_permitted():
         text = run("netbed", netbed, "--grounds", "4x4", "--collectives", "allreduce,bcast", "--bytes", "8,4096", "--no-verify")
         expect("Geometric means" in text and (netbed / "4x4.svg").exists(), "a table and a picture of the network")
