@@ -42,22 +42,23 @@ struct Run {
   int kills = 1;
 };
 
-/// Memory that forked processes share.
-class SharedBoard {
+/// Memory that forked processes share. Zeros are values of all its atomics.
+template <typename T>
+class Shared {
  public:
-  SharedBoard() {
-    void* const memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  Shared() {
+    void* const memory = mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) std::abort();
-    board_ = static_cast<Board*>(memory);  // zeros are values of all its atomics
+    it_ = static_cast<T*>(memory);
   }
-  ~SharedBoard() { (void)munmap(board_, sizeof(Board)); }
-  SharedBoard(const SharedBoard&) = delete;
-  SharedBoard& operator=(const SharedBoard&) = delete;
-  Board* operator->() const { return board_; }
-  Board& operator*() const { return *board_; }
+  ~Shared() { (void)munmap(it_, sizeof(T)); }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  T* operator->() const { return it_; }
+  T& operator*() const { return *it_; }
 
  private:
-  Board* board_;
+  T* it_;
 };
 
 /// Some calls cannot be made again after a failure.
@@ -165,7 +166,8 @@ class Caller {
       }
       fresh = false;
       Statement own{.communicator = 1, .rank = rank_, .call = ward_->made() + 1, .stage = stage, .kept = is_kept(call)};
-      const Verdict verdict = ward_->agree(own, [this] { die_if_due(); });
+      const Verdict verdict = ward_->agree(
+          own, [](Statement&) {}, [this] { die_if_due(); });
       if (const auto result = ward_->result_for(own); result && verdict == Verdict::committed) {
         std::uint64_t value = 0;
         std::memcpy(&value, result->data(), sizeof value);
@@ -195,7 +197,7 @@ class Caller {
 
 /// Returns the number of ranks that were killed.
 int run(const Run& plan) {
-  const SharedBoard board;
+  const Shared<Board> board;
   const Watchers all(plan.ranks, [&](int rank, Mesh& mesh, const node::Wire& line) {
     Caller caller(plan, rank, mesh, *board);
     caller.make_calls();
@@ -245,6 +247,59 @@ TEST(Ward, SurvivorsOfSeveralFailuresAgree) {
   for (std::uint64_t seed = 100; seed < 160 && !testing::Test::HasFailure(); ++seed)
     killed += run({.ranks = 4 + static_cast<int>(seed % 2), .seed = seed, .kills = 3});
   EXPECT_GT(killed, 120);
+}
+
+/// What the ranks of the next test show one another.
+struct Shown {
+  std::atomic<bool> told, decided;
+  std::array<std::atomic<std::int32_t>, 2> tags;  ///< of rank 0, by which rank 1 has decided first and then
+};
+
+/// Rank 0 has stated that rank 3 has failed, and before it can decide, rank 2 fails. Rank 1 has decided meanwhile, and
+/// may have sent messages with the tags of rank 0: it must be offered others for the decision about both failures.
+TEST(Ward, TagsThatOthersMayHaveUsedAreNotOfferedAgain) {
+  const Shared<Shown> shown;
+  const Watchers all(4, [&](int rank, Mesh& mesh, const node::Wire& line) {
+    Ward ward(mesh, 1, rank, {0, 1, 2, 3});
+    mesh.watch({.heard =
+                    [&ward](int from, std::span<const std::byte> message) {
+                      if (auto statement = statement_from(message)) ward.hear(from, *std::move(statement));
+                    },
+                .now_and_then = [] {}});
+    if (rank == 3) (void)kill(getpid(), SIGKILL);
+    (void)comes([&] { return mesh.has_failed(3) && (rank == 0 || shown->told); });
+    std::int32_t next_tag = 1;
+    const auto offer = [&](Statement& statement) { statement.tags = {next_tag++, 0}; };
+    const auto agree = [&](const std::function<void()>& meanwhile) {
+      Statement own{.communicator = 1, .rank = rank, .call = 1, .stage = Stage::data};
+      return ward.agree(own, offer, meanwhile) == Verdict::decide;
+    };
+    const auto die_once_decided = [&] {
+      if (rank == 2 && comes([&] { return shown->decided.load(); })) (void)kill(getpid(), SIGKILL);
+    };
+    const auto wait_for_second = [&] {
+      if (rank == 0 && !shown->told.exchange(true)) (void)comes([&] { return mesh.has_failed(2); });
+    };
+    bool agreed = agree([&] {
+      wait_for_second();
+      if (shown->decided) die_once_decided();
+    });
+    die_once_decided();
+    if (rank == 1) {
+      shown->tags[0] = ward.statements()[0]->tags[0];
+      shown->decided = true;
+      agreed = comes([&] { return mesh.has_failed(2); }) && agree([] {}) && agreed;
+      shown->tags[1] = ward.statements()[0]->tags[0];
+    }
+    line.put(agreed);
+    line.wait();
+  });
+  ASSERT_TRUE(all.connected());
+  EXPECT_TRUE(all[0].line().get<bool>().value_or(false));
+  EXPECT_TRUE(all[1].line().get<bool>().value_or(false));
+  EXPECT_GT(shown->tags[0], 0);
+  EXPECT_GT(shown->tags[1], 0);
+  EXPECT_NE(shown->tags[0], shown->tags[1]);
 }
 
 }  // namespace

@@ -81,9 +81,11 @@ void Ward::tell(const Statement& own) {
   }
 }
 
-Verdict Ward::agree(Statement& own, const std::function<void()>& meanwhile) {
+Verdict Ward::agree(Statement& own, const std::function<void(Statement&)>& offer,
+                    const std::function<void()>& meanwhile) {
   std::uint32_t seen = mesh_.ends();
   own.failed = failed();
+  offer(own);
   tell(own);
   while (true) {
     RankSet now = own.failed;
@@ -95,6 +97,7 @@ Verdict Ward::agree(Statement& own, const std::function<void()>& meanwhile) {
     if (result_for(own)) return Verdict::committed;
     if (now != own.failed) {
       own.failed = now;
+      offer(own);
       tell(own);
     }
     const Verdict verdict = judge(own);
@@ -127,15 +130,12 @@ RankSet Ward::gone() const {
   return set;
 }
 
-Verdict Ward::judge(const Statement& own) const {
+Verdict Ward::judge(const Statement& own) {
   const RankSet left = gone();
   const std::lock_guard lock(mutex_);
-  return watch::judge(own, statements_, left);
-}
-
-std::vector<std::optional<Statement>> Ward::statements() const {
-  const std::lock_guard lock(mutex_);
-  return statements_;
+  const Verdict verdict = watch::judge(own, statements_, left);
+  if (verdict == Verdict::decide) decided_by_ = statements_;
+  return verdict;
 }
 
 }  // namespace circoll::watch

@@ -57,17 +57,22 @@ class Ward {
   /// Tells the statement about a call that a failure has hit, and waits for those of the others. Whenever another rank
   /// fails it is told again, with `failed` brought up to date. Calls `meanwhile` again and again.
   ///
+  /// `offer` puts new tags into the statement each time before it is told: others may have decided by what was told
+  /// before, and have sent messages with those tags, while this rank has not.
+  ///
   /// committed: every result is whole; one that is needed is at result_for().
   /// decide: all survivors have the same statements(), and the same `own.failed`.
-  [[nodiscard]] Verdict agree(Statement& own, const std::function<void()>& meanwhile);
-  /// The last statements, by rank.
-  [[nodiscard]] std::vector<std::optional<Statement>> statements() const;
+  [[nodiscard]] Verdict agree(Statement& own, const std::function<void(Statement&)>& offer,
+                              const std::function<void()>& meanwhile);
+  /// The statements by which agree() came to its decision, by rank. Newer ones may have come since, at this rank and
+  /// not yet at others.
+  [[nodiscard]] const std::vector<std::optional<Statement>>& statements() const { return decided_by_; }
 
  private:
   void tell(const Statement& own);
   [[nodiscard]] RankSet failed() const;
   [[nodiscard]] RankSet gone() const;
-  [[nodiscard]] Verdict judge(const Statement& own) const;
+  [[nodiscard]] Verdict judge(const Statement& own);
   void answer_all();
   void answer(int rank);
 
@@ -79,7 +84,8 @@ class Ward {
   std::atomic<bool> asked_{false};  ///< some are unanswered
   mutable std::mutex mutex_;
   std::vector<std::optional<Statement>> statements_;
-  std::vector<bool> unanswered_;  ///< statements about calls that this rank had not made
+  std::vector<std::optional<Statement>> decided_by_;  ///< of the thread that has called agree()
+  std::vector<bool> unanswered_;                      ///< statements about calls that this rank had not made
   RankSet closed_by_{};
   std::optional<Statement> told_;  ///< this rank's last one
   std::uint64_t kept_of_ = 0;      ///< 0: nothing is kept

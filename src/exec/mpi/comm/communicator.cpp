@@ -185,6 +185,7 @@ std::unique_ptr<CommState> CommState::offer() const {
   state->user_comm_ = user_comm_;
   state->carrier_ = carrier_;
   state->range_.take(carrier_, TagLayout::context_units);
+  state->tags_ = Tags::agreeing;
   return state;
 }
 

@@ -37,11 +37,6 @@ int make_error_code() {
 
 }  // namespace
 
-std::atomic<Guard*>& Guard::instance() {
-  static std::atomic<Guard*> guard{nullptr};
-  return guard;
-}
-
 Guard::Guard(FaultMode mode, int rank, int size) : mode_(mode), rank_(rank), size_(size) {}
 
 std::string Guard::begin(FaultMode mode) {
@@ -66,7 +61,7 @@ std::string Guard::begin(FaultMode mode) {
   guard->error_ = make_error_code();
   guard->mesh_.watch({.heard = [guard](int from, std::span<const std::byte> message) { guard->heard(from, message); },
                       .now_and_then = [guard] { guard->look_at_unguarded(); }});
-  instance() = guard;
+  instance_ = guard;
   return {};
 }
 

@@ -47,7 +47,7 @@ struct FaultCounts {
 class Guard {
  public:
   /// The guard of this process; nullptr if failures end the job, as without it.
-  [[nodiscard]] static Guard* known() { return instance().load(std::memory_order_acquire); }
+  [[nodiscard]] static Guard* known() { return instance_.load(std::memory_order_acquire); }
   /// Makes it. Collective over MPI_COMM_WORLD, when nothing else is under way, after share_world(). Returns why there
   /// is none, alike on all ranks; empty if there is one.
   [[nodiscard]] static std::string begin(FaultMode mode);
@@ -94,10 +94,11 @@ class Guard {
 
  private:
   Guard(FaultMode mode, int rank, int size);
-  static std::atomic<Guard*>& instance();
   void drop_if_closed(const watch::Ward& ward);
   void heard(int from, std::span<const std::byte> message);
   void look_at_unguarded();
+
+  static inline std::atomic<Guard*> instance_{nullptr};  ///< every call looks here
 
   FaultMode mode_;
   int rank_;

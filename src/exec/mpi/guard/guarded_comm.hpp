@@ -84,7 +84,7 @@ class GuardedComm final : public Attachment {
 
   [[nodiscard]] Outcome recover(Try& attempt);
   [[nodiscard]] watch::Statement state_progress(Try& attempt);
-  void make_offer();
+  void make_offer(watch::Statement& own);
   [[nodiscard]] watch::Verdict agree(watch::Statement& own);
   void go_on_without(const watch::Statement& own, const std::vector<std::optional<watch::Statement>>& all);
   [[nodiscard]] std::optional<Repair> find_repair(const Try& attempt, const watch::Statement& own,

@@ -87,21 +87,29 @@ Statement GuardedComm::state_progress(Try& attempt) {
   return own;
 }
 
-void GuardedComm::make_offer() {
+/// Tags for a statement. Those of an earlier one are not used again.
+void GuardedComm::make_offer(Statement& own) {
+  if (offered_ != nullptr) offered_->spoil_tags();
+  if (repair_tags_ != nullptr) repair_tags_->spoil();
   offered_ = state_->offer();
   repair_tags_ = std::make_unique<TagRange>();
   state_->take_tags(repair_tags_.get());
+  own.tags = {repair_tags_->own(), offered_->offered_tag()};
 }
 
 Verdict GuardedComm::agree(Statement& own) {
-  return ward_->agree(own, [] {
-    // Others may still be taking messages of ours.
-    int found = 0;
-    (void)PMPI_Iprobe(MPI_ANY_SOURCE, 0, shared_world()->comm(), &found, MPI_STATUS_IGNORE);
-  });
+  return ward_->agree(
+      own, [this](Statement& statement) { make_offer(statement); },
+      [] {
+        // Others may still be taking messages of ours.
+        int found = 0;
+        (void)PMPI_Iprobe(MPI_ANY_SOURCE, 0, shared_world()->comm(), &found, MPI_STATUS_IGNORE);
+      });
 }
 
 void GuardedComm::go_on_without(const Statement& own, const Statements& all) {
+  // Ranks that this call has not begun with may have been sent messages nevertheless.
+  now().spoil_tags();
   failed_ = own.failed;
   acknowledged_ = false;
   const int size = static_cast<int>(state_->size());
@@ -112,7 +120,6 @@ void GuardedComm::go_on_without(const Statement& own, const Statements& all) {
     for_repair[static_cast<std::size_t>(member)] = tags[0];
     for_survivors.push_back(tags[1]);
   }
-  if (survivors_ != nullptr) survivors_->spoil_tags();
   survivors_ = std::move(offered_);
   survivors_->settle_among(*state_, failed_.others(size), std::move(for_survivors));
   repair_tags_->set_agreed(std::move(for_repair));
@@ -210,6 +217,7 @@ Outcome GuardedComm::end_recovery(Try& attempt, int error, double begin_s) {
   if (error == MPI_SUCCESS && attempt.meant && !attempt.meant->nothing()) attempt.meant->finish();
   if (error != MPI_SUCCESS) attempt.how = &FaultCounts::refused;
   drop(attempt);
+  if (error != MPI_SUCCESS) repair_tags_->spoil();
   repair_tags_.reset();
   offered_.reset();
   guard_->count([&](FaultCounts& counts) {
@@ -230,7 +238,6 @@ void GuardedComm::spoil(Try& attempt) {
   drop(attempt);
   attempt.spoiled = true;
   attempt.overwritten = attempt.overwritten || attempt.call.sendbuf == MPI_IN_PLACE;
-  repair_tags_->spoil();
 }
 
 Outcome GuardedComm::recover(Try& attempt) {
@@ -238,9 +245,7 @@ Outcome GuardedComm::recover(Try& attempt) {
   const bool is_barrier = attempt.call.collective == Collective::barrier;
   if (failed_.empty()) attempt.result = LastResult::full;
   while (true) {
-    make_offer();
     Statement own = state_progress(attempt);
-    own.tags = {repair_tags_->own(), offered_->offered_tag()};
     if (agree(own) == Verdict::committed) {
       if (const auto result = ward_->result_for(own)) {
         attempt.how = &FaultCounts::full;
@@ -251,7 +256,9 @@ Outcome GuardedComm::recover(Try& attempt) {
       reason_ = "ranks do not make the same calls";
       return end_recovery(attempt, guard_->error(), begin_s);
     }
-    const Statements all = ward_->statements();
+    const Statements& all = ward_->statements();
+    // An operation of the survivors of an earlier failure ends with their state. It is not repaired.
+    if (!failed_.empty()) drop(attempt);
     go_on_without(own, all);
     attempt.refused = false;
     // All survivors are in it, and nobody has to wait for more than messages.
