@@ -47,11 +47,12 @@ Cells::Cells(const Program& program, Rank rank) : in_place_(program.in_place) {
     if (outputs < inputs) output_ = part;
     scratch_ = std::max(inputs, outputs);
   }
-  cells_.resize(static_cast<std::size_t>(scratch_ + program.gpus[static_cast<std::size_t>(rank)].scratch_chunks));
+  const auto index = [](CellIndex cell) { return static_cast<std::size_t>(cell); };
+  cells_.resize(index(scratch_) + index(program.gpus[static_cast<std::size_t>(rank)].scratch_chunks));
   for (CellIndex i = 0; i < inputs; ++i)
-    cells_[static_cast<std::size_t>(input_ + i)].from = {contract.input_buffer, contract.input_first + i};
+    cells_[index(input_) + index(i)].from = {contract.input_buffer, contract.input_first + i};
   for (CellIndex i = 0; i < outputs; ++i)
-    cells_[static_cast<std::size_t>(output_ + i)].to = {contract.output_buffer, contract.output_first + i};
+    cells_[index(output_) + index(i)].to = {contract.output_buffer, contract.output_first + i};
 }
 
 CellIndex Cells::of(const Chunk& chunk, std::int32_t i) const {

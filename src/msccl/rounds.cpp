@@ -72,7 +72,7 @@ class Rounds {
     if (step.kind == StepKind::recv) return;  // the event is that of the send
     event_[r][i] = static_cast<Event>(events_.size());
     events_.push_back({.message = step.kind == StepKind::send, .from = rank, .to = rank});
-    ends_.push_back({rank, i});
+    ends_.emplace_back(rank, i);
     if (step.kind != StepKind::send) return;
     events_.back().to = step.peer;
     event_[static_cast<std::size_t>(step.peer)][all_.other[r][i]] = event_[r][i];

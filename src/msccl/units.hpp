@@ -56,7 +56,7 @@ class Units {
   void make_units();
   void sort();
   [[nodiscard]] bool ordered_within(UnitIndex earlier, UnitIndex later) const;
-  [[nodiscard]] bool joins(const Place& before, const Place& step) const;
+  [[nodiscard]] bool joins(const Place& before, const Place& place) const;
   [[nodiscard]] const Step& at(const Place& place) const {
     return program_.gpus[place.gpu].threadblocks[place.tb].steps[place.step];
   }

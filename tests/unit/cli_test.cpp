@@ -331,7 +331,7 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("list --bits -p 4 -c bcast", "bcast");
   expect_misuse("list --collectives --json", "--collectives");
   expect_misuse("show", "id is required");
-  expect_misuse("show allreduce/circulant_optimal", "--ranks is required");
+  expect_misuse("show allreduce/circulant_optimal", "-p, the number of ranks, is needed");
   expect_misuse("show allreduce/circulant_optimel -p 4", "did you mean circulant_optimal");
   expect_misuse("show allreduse/circulant_optimal -p 4", "did you mean allreduce/circulant_optimal");
   expect_misuse("show allreduce/circulant_optimal:nonsense=3 -p 4", "no parameter 'nonsense'");

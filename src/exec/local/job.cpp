@@ -1,6 +1,5 @@
 #include "exec/local/job.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -95,8 +94,9 @@ Seat make_seat(const Job& job, Rank rank, const std::vector<std::byte>& input, s
   return seat;
 }
 
-/// All ranks' seats, with the inputs in them and in `outcome`.
-std::vector<Seat> make_seats(const Job& job, std::span<const std::vector<Count>> counts_of_ranks, Outcome& outcome) {
+/// All ranks' seats, with the inputs in them and in `outcome`. Seats refer to the counts.
+std::vector<Seat> make_seats(const Job& job, const std::vector<Count>& counts, const std::vector<Count>& send_counts,
+                             Outcome& outcome) {
   std::vector<Seat> seats;
   seats.reserve(static_cast<std::size_t>(job.size));
   const auto row = [&](const std::vector<Count>& all, Rank rank) {
@@ -106,7 +106,7 @@ std::vector<Seat> make_seats(const Job& job, std::span<const std::vector<Count>>
   for (Rank rank = 0; rank < job.size; ++rank) {
     std::vector<std::byte> input(static_cast<std::size_t>(job.input_elements(rank) * job.element_bytes()));
     if (!input.empty() && job.fill) job.fill(rank, input);
-    seats.push_back(make_seat(job, rank, input, row(counts_of_ranks[0], rank), row(counts_of_ranks[1], rank)));
+    seats.push_back(make_seat(job, rank, input, row(counts, rank), row(send_counts, rank)));
     outcome.inputs.push_back(std::move(input));
   }
   return seats;
@@ -212,7 +212,7 @@ Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Optio
     }
   }
   Outcome outcome;
-  std::vector<Seat> seats = make_seats(job, std::array{counts, send_counts}, outcome);
+  std::vector<Seat> seats = make_seats(job, counts, send_counts, outcome);
 
   World world(job.size, options);
   const auto start = std::chrono::steady_clock::now();
@@ -242,7 +242,7 @@ Outcome execute_schedules(const Job& job, std::span<const Schedule> ranks, Mode 
             "the job is in place if the schedules are");
   }
   Outcome outcome;
-  std::vector<Seat> seats = make_seats(job, std::array<std::vector<Count>, 2>{job.counts, job.counts}, outcome);
+  std::vector<Seat> seats = make_seats(job, job.counts, job.counts, outcome);
   Hub hub;
   std::vector<Player> players(ranks.size());
   for (std::size_t r = 0; r < ranks.size(); ++r) {

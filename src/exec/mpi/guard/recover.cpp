@@ -165,7 +165,7 @@ int GuardedComm::mend(Try& attempt, const Repair& repair) {
 
 /// Forgets the operation of an attempt.
 void GuardedComm::drop(Try& attempt) {
-  if (attempt.halted) (void)attempt.operation->end_halted(false);
+  if (attempt.halted && attempt.operation != nullptr) (void)attempt.operation->end_halted(false);
   attempt.halted = false;
   attempt.operation = nullptr;
   attempt.own.reset();
