@@ -38,7 +38,8 @@ Schedule build_schedule(const Algorithm& algorithm, Collective collective, const
     Builder builder(algorithm.id(collective), collective, written);
     algorithm.build(builder);
     Schedule schedule = std::move(builder).finish();
-    return written.rank == shape.rank ? schedule : rotated(schedule, algorithm.rotation, shape.rank);
+    // Rank 0 does as the others: where memory is short, it is so on all ranks alike.
+    return algorithm.rotation == Rotation::none ? schedule : rotated(schedule, algorithm.rotation, shape.rank);
   }
   const Shape inner = labelled(collective, shape);
   Schedule schedule = relabelled(build_schedule(algorithm, collective, inner), *inner.labels);

@@ -18,7 +18,9 @@ Block blocks_per_rank(const Schedule& schedule, Rotation rotation) {
 /// Scratch: its slots stay where they are, and hold other blocks.
 void turn_blocks(const Schedule& schedule, const Turn& turn, std::int32_t number, Buffer& buffer) {
   if (turn.keeps_blocks()) return;
-  if (buffer.list.empty() && (!turn.is_exchange() || buffer.slots <= 1 || buffer.stride == 0)) {
+  for (Block& block : buffer.list) block = turn.block(block);
+  if (!buffer.list.empty()) return;
+  if (!turn.is_exchange() || buffer.slots <= 1 || buffer.stride == 0) {
     buffer.first_block = turn.block(buffer.first_block);
     return;
   }

@@ -8,7 +8,7 @@ mpi=$1 np=$2 dropin=$3 yield=$4 program=$5 kind=$6
 output=$work/output
 # Open MPI's mpirun loses the last words of a program that is aborted now and then, and says so; it is run again then.
 for _ in 1 2 3 4 5; do
-  launch timeout -k 5 100 env LD_PRELOAD="$dropin $preload" "$program" "$kind" >"$output" 2>&1
+  launch timeout -k 5 50 env LD_PRELOAD="$dropin $preload" "$program" "$kind" >"$output" 2>&1
   ended=$?
   grep -q "ORTE_ERROR_LOG.*show_help" "$output" || break
 done

@@ -340,7 +340,7 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse(show + "-p 4 --root 1", "allreduce has no root");
   expect_misuse(show + "-p 4 --segments 3", "no parameter 'segments'");
   expect_misuse(show + "-p 4 --format xml", "--format");
-  expect_misuse(show + "-p 4 --rank 1 --format svg", "draws all ranks");
+  expect_misuse(show + "-p 4 --rank 1 --format svg", "has all ranks in it");
   expect_misuse("show bcast/pipeline:segment=1Ki -p 4", "give segments=NUMBER, or the size (--bytes)");
   expect_misuse("verify bcast/pipeline:segment=1Ki -p 4", "give segments=NUMBER, or --bytes");
   expect_misuse("explain allreduce -p 4 --policy best", "'best' is no policy");

@@ -556,7 +556,8 @@ class Interpreter {
     }
     for (std::size_t failed = 0; !open.empty() && failed < 1000 * open.size();) {
       const std::size_t which = random() % open.size();
-      const auto [g, t] = open[which];
+      const auto g = open[which].first;  // no structured binding: clang 14 cannot capture one
+      const auto t = open[which].second;
       const Tb& tb = tbs_[g][t];
       if (done[g][t] == tb.steps.size()) {
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
