@@ -10,6 +10,7 @@
 
 #include "circoll/collectives.hpp"
 #include "core/hash.hpp"
+#include "core/split_mix.hpp"
 #include "exec/mpi/call/caller_buffers.hpp"
 #include "exec/mpi/call/datatype.hpp"
 #include "exec/mpi/call/elements.hpp"
@@ -27,11 +28,8 @@ std::uint64_t transfer_hash(Rank from, Rank to, Count bytes) {
   hash.add(static_cast<std::uint64_t>(from));
   hash.add(static_cast<std::uint64_t>(to));
   hash.add(static_cast<std::uint64_t>(bytes));
-  // Such values are added up: what is alike in them must not cancel out (the finalizer of splitmix64).
-  std::uint64_t mixed = hash.value();
-  mixed = (mixed ^ mixed >> 30U) * 0xbf58476d1ce4e5b9ULL;
-  mixed = (mixed ^ mixed >> 27U) * 0x94d049bb133111ebULL;
-  return mixed ^ mixed >> 31U;
+  // Such values are added up: what is alike in them must not cancel out.
+  return mixed_bits(hash.value());
 }
 
 std::string name_of_type(MPI_Datatype type) {

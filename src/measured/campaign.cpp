@@ -12,6 +12,7 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
+#include "core/split_mix.hpp"
 #include "core/text.hpp"
 
 namespace circoll {
@@ -99,23 +100,6 @@ std::string obstacle(const CampaignCell& cell, bool countable, const CampaignOpt
   return "";
 }
 
-/// A generator that is the same everywhere (splitmix64).
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  /// A number below n.
-  [[nodiscard]] std::size_t below(std::size_t n) {
-    state_ += 0x9e3779b97f4a7c15ULL;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
-    return static_cast<std::size_t>((z ^ (z >> 31U)) % n);
-  }
-
- private:
-  std::uint64_t state_;
-};
-
 }  // namespace
 
 Count CampaignCell::measured_bytes() const { return Amounts::of_vector(collective, p, bytes).measured_bytes(); }
@@ -170,9 +154,9 @@ std::vector<CampaignItem> campaign_items(std::size_t cells, int launches, std::u
   for (int launch = 0; launch < launches; ++launch) {
     const std::size_t begin = items.size();
     for (std::size_t cell = 0; cell < cells; ++cell) items.push_back({.launch = launch, .cell = cell});
-    Random random(seed * 1000003 + static_cast<std::uint64_t>(launch));
+    SplitMix random(seed * 1000003 + static_cast<std::uint64_t>(launch));
     for (std::size_t left = cells; left > 1; --left) {
-      std::swap(items[begin + left - 1], items[begin + random.below(left)]);
+      std::swap(items[begin + left - 1], items[begin + random.next() % left]);
     }
   }
   return items;

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "circoll/error.hpp"
+#include "core/split_mix.hpp"
 
 namespace circoll::sim {
 
@@ -22,13 +23,6 @@ Network network_of(const Machine& machine, Rank cores, int ports) {
 
 namespace {
 
-/// The finalizer of SplitMix64: every bit of the result depends on every bit of x.
-std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31U);
-}
-
 bool is_time(double value) { return value >= 0 && std::isfinite(value); }
 
 void check_link(const LogGops& link) {
@@ -41,8 +35,8 @@ void check_link(const LogGops& link) {
 }  // namespace
 
 double uniform_draw(std::uint64_t seed, std::uint64_t rank, std::uint64_t what) {
-  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15ULL;
-  const std::uint64_t bits = mixed(mixed(mixed(seed + golden) + rank * golden) + what * golden + golden);
+  constexpr std::uint64_t step = SplitMix::step;
+  const std::uint64_t bits = mixed_bits(mixed_bits(mixed_bits(seed + step) + rank * step) + what * step + step);
   return static_cast<double>(bits >> 11U) * 0x1.0p-53;
 }
 

@@ -5,6 +5,7 @@
 
 #include "circoll/error.hpp"
 #include "circoll/topology.hpp"
+#include "core/split_mix.hpp"
 #include "core/text.hpp"
 #include "select/text_file.hpp"
 #include "sim/text.hpp"
@@ -21,29 +22,13 @@ void check_room(Rank p, Rank cores, Rank nodes) {
                                                std::to_string(nodes));
 }
 
-/// SplitMix64 (Steele, Lea, Flood, 2014).
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  /// A number below `end`, all of them equally likely.
-  std::uint64_t below(std::uint64_t end) {
-    const std::uint64_t rest = (0 - end) % end;  // 2^64 mod end: so many numbers would be drawn once too often
-    std::uint64_t bits = next();
-    while (bits < rest) bits = next();
-    return bits % end;
-  }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31U);
-  }
-
-  std::uint64_t state_;
-};
+/// A number below `end`, all of them equally likely.
+std::uint64_t below(std::uint64_t end, SplitMix& random) {
+  const std::uint64_t rest = (0 - end) % end;  // 2^64 mod end: so many numbers would be drawn once too often
+  std::uint64_t bits = random.next();
+  while (bits < rest) bits = random.next();
+  return bits % end;
+}
 
 /// The first p of all places, shuffled.
 std::vector<Node> random_nodes(Rank p, Rank cores, Rank nodes, std::uint64_t seed) {
@@ -52,9 +37,9 @@ std::vector<Node> random_nodes(Rank p, Rank cores, Rank nodes, std::uint64_t see
     throw Error(ErrorCode::invalid_argument, "ranks are placed at random on at most 2^28 places of all nodes together");
   std::vector<std::uint32_t> place(static_cast<std::size_t>(places));
   std::iota(place.begin(), place.end(), 0U);
-  Random random(seed);
+  SplitMix random(seed);
   for (std::size_t r = 0; r < static_cast<std::size_t>(p); ++r)
-    std::swap(place[r], place[r + random.below(place.size() - r)]);
+    std::swap(place[r], place[r + below(place.size() - r, random)]);
   place.resize(static_cast<std::size_t>(p));
   for (std::uint32_t& one : place) one /= static_cast<std::uint32_t>(std::min(cores, p));
   return place;
@@ -79,27 +64,19 @@ std::vector<Node> nodes_from_text(std::string_view text, Rank p, Rank cores, Ran
   check_room(p, cores, nodes);
   std::vector<Node> all;
   std::vector<Rank> ranks_on(static_cast<std::size_t>(nodes), 0);
-  std::size_t line = 0;
-  const auto fail = [&](const std::string& what) { select::fail_at(source, std::max<std::size_t>(line, 1), what); };
-  while (!text.empty()) {
-    ++line;
-    const std::size_t end = text.find('\n');
-    const std::string_view item = trimmed(text.substr(0, std::min(end, text.find('#'))));
-    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-    if (item.empty()) continue;
+  LinesOfRanks lines(text, p, source, "nodes");
+  while (const auto item = lines.next()) {
     std::uint64_t node = 0;
-    const auto [rest, error] = std::from_chars(item.data(), item.data() + item.size(), node);
-    if (error != std::errc{} || rest != item.data() + item.size() || node >= static_cast<std::uint64_t>(nodes))
-      fail(excerpt(item) + " is no node; nodes are 0 .. " + std::to_string(nodes - 1));
-    if (static_cast<Rank>(all.size()) == p) fail("there are more nodes than " + std::to_string(p) + " ranks");
+    const auto [rest, error] = std::from_chars(item->data(), item->data() + item->size(), node);
+    if (error != std::errc{} || rest != item->data() + item->size() || node >= static_cast<std::uint64_t>(nodes))
+      lines.fail(excerpt(*item) + " is no node; nodes are 0 .. " + std::to_string(nodes - 1));
+    lines.count();
     if (++ranks_on[node] > cores)
-      fail("node " + std::to_string(node) + " has more than " + std::to_string(cores) +
-           (cores == 1 ? " rank" : " ranks"));
+      lines.fail("node " + std::to_string(node) + " has more than " + std::to_string(cores) +
+                 (cores == 1 ? " rank" : " ranks"));
     all.push_back(static_cast<Node>(node));
   }
-  if (static_cast<Rank>(all.size()) < p) {
-    fail("the file ends after " + std::to_string(all.size()) + " nodes, and there are " + std::to_string(p) + " ranks");
-  }
+  lines.finish();
   return all;
 }
 

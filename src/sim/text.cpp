@@ -8,6 +8,7 @@
 
 #include "circoll/error.hpp"
 #include "circoll/sim.hpp"
+#include "select/text_file.hpp"
 #include "sim/text.hpp"
 
 namespace circoll::sim {
@@ -56,27 +57,43 @@ Spread parse_spread(std::string_view text) {
                                     "(mean) or normal:TIME (sigma), a TIME such as 10us or 2e-6");
 }
 
+std::optional<std::string_view> LinesOfRanks::next() {
+  while (!text_.empty()) {
+    ++line_;
+    const std::size_t end = text_.find('\n');
+    const std::string_view item = trimmed(text_.substr(0, std::min(end, text_.find('#'))));
+    text_ = end == std::string_view::npos ? std::string_view{} : text_.substr(end + 1);
+    if (!item.empty()) return item;
+  }
+  return std::nullopt;
+}
+
+void LinesOfRanks::count() {
+  if (counted_ == p_) fail("there are more " + std::string(items_) + " than " + std::to_string(p_) + " ranks");
+  ++counted_;
+}
+
+void LinesOfRanks::finish() const {
+  if (counted_ < p_) {
+    fail("the file ends after " + std::to_string(counted_) + " " + std::string(items_) + ", and there are " +
+         std::to_string(p_) + " ranks");
+  }
+}
+
+void LinesOfRanks::fail(const std::string& what) const {
+  select::fail_at(source_, std::max<std::size_t>(line_, 1), what);
+}
+
 std::vector<double> arrivals_from_text(std::string_view text, Rank p, const std::string& source) {
   std::vector<double> arrivals;
-  std::size_t line = 0;
-  const auto fail = [&](const std::string& what) {
-    throw Error(ErrorCode::parse, source + ":" + std::to_string(std::max<std::size_t>(line, 1)) + ": " + what);
-  };
-  while (!text.empty()) {
-    ++line;
-    const std::size_t end = text.find('\n');
-    const std::string_view item = trimmed(text.substr(0, std::min(end, text.find('#'))));
-    text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
-    if (item.empty()) continue;
-    const auto time = parse_time(item);
-    if (!time) fail(excerpt(item) + " is no time, such as 10us or 2e-6");
-    if (static_cast<Rank>(arrivals.size()) == p) fail("there are more times than " + std::to_string(p) + " ranks");
+  LinesOfRanks lines(text, p, source, "times");
+  while (const auto item = lines.next()) {
+    const auto time = parse_time(*item);
+    if (!time) lines.fail(excerpt(*item) + " is no time, such as 10us or 2e-6");
+    lines.count();
     arrivals.push_back(*time);
   }
-  if (static_cast<Rank>(arrivals.size()) < p) {
-    fail("the file ends after " + std::to_string(arrivals.size()) + " times, and there are " + std::to_string(p) +
-         " ranks");
-  }
+  lines.finish();
   return arrivals;
 }
 
