@@ -6,6 +6,7 @@
 #include "circoll/error.hpp"
 #include "circoll/relabelling.hpp"
 #include "schedule/parameters.hpp"
+#include "schedule/rotate.hpp"
 
 namespace circoll {
 
@@ -38,8 +39,8 @@ Schedule build_schedule(const Algorithm& algorithm, Collective collective, const
     Builder builder(algorithm.id(collective), collective, written);
     algorithm.build(builder);
     Schedule schedule = std::move(builder).finish();
-    // Rank 0 does as the others: where memory is short, it is so on all ranks alike.
-    return algorithm.rotation == Rotation::none ? schedule : rotated(schedule, algorithm.rotation, shape.rank);
+    if (algorithm.rotation != Rotation::none) rotate(schedule, algorithm.rotation, shape.rank);
+    return schedule;
   }
   const Shape inner = labelled(collective, shape);
   Schedule schedule = relabelled(build_schedule(algorithm, collective, inner), *inner.labels);

@@ -1,8 +1,10 @@
-// Rotation of schedules.
+#include "schedule/rotate.hpp"
+
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "circoll/error.hpp"
-#include "circoll/rotation.hpp"
 
 namespace circoll {
 namespace {
@@ -16,8 +18,9 @@ Block blocks_per_rank(const Schedule& schedule, Rotation rotation) {
 }
 
 /// Scratch: its slots stay where they are, and hold other blocks.
-void turn_blocks(const Schedule& schedule, const Turn& turn, std::int32_t number, Buffer& buffer) {
+void turn_blocks(Schedule& schedule, const Turn& turn, std::int32_t number) {
   if (turn.keeps_blocks()) return;
+  Buffer& buffer = schedule.buffers[static_cast<std::size_t>(number)];
   for (Block& block : buffer.list) block = turn.block(block);
   if (!buffer.list.empty()) return;
   if (!turn.is_exchange() || buffer.slots <= 1 || buffer.stride == 0) {
@@ -46,28 +49,32 @@ Block Turn::block(Block block) const {
   return (rank(pair / size_) * size_ + rank(pair % size_)) * blocks_per_rank_ + block % blocks_per_rank_;
 }
 
-Schedule rotated(const Schedule& schedule, Rotation rotation, Rank by) {
+void rotate(Schedule& schedule, Rotation rotation, Rank by) {
   if (is_rooted(schedule.collective) || is_prefix(schedule.collective)) {
     throw Error(ErrorCode::unsupported, "not all ranks do the same in " + std::string(to_string(schedule.collective)));
   }
   require(rotation != Rotation::none && by >= 0 && by < schedule.shape.size, "a rotation goes 0 .. p-1 ranks on");
-  Schedule result = schedule;
-  if (by == 0) return result;
+  if (by == 0) return;
   const Turn turn(schedule, rotation, by);
-  result.shape.rank = turn.rank(schedule.shape.rank);
-  const CollectiveContract contract = contract_of(schedule.collective, result.shape, schedule.segments);
-  result.buffers[send_buffer] = contract.send;
-  result.buffers[recv_buffer] = contract.recv;
-  for (std::size_t i = first_scratch_buffer; i < result.buffers.size(); ++i) {
-    turn_blocks(schedule, turn, static_cast<std::int32_t>(i), result.buffers[i]);
+  schedule.shape.rank = turn.rank(schedule.shape.rank);
+  const CollectiveContract contract = contract_of(schedule.collective, schedule.shape, schedule.segments);
+  schedule.buffers[send_buffer] = contract.send;
+  schedule.buffers[recv_buffer] = contract.recv;
+  for (std::size_t i = first_scratch_buffer; i < schedule.buffers.size(); ++i) {
+    turn_blocks(schedule, turn, static_cast<std::int32_t>(i));
   }
-  for (Range& range : result.ranges) {
+  for (Range& range : schedule.ranges) {
     if (range.buffer >= first_scratch_buffer) continue;
-    range.first = turn.slot(range.first, result.buffers[static_cast<std::size_t>(range.buffer)].slots);
+    range.first = turn.slot(range.first, schedule.buffers[static_cast<std::size_t>(range.buffer)].slots);
   }
-  for (Step& step : result.steps) {
+  for (Step& step : schedule.steps) {
     if (step.peer >= 0) step.peer = turn.rank(step.peer);
   }
+}
+
+Schedule rotated(const Schedule& schedule, Rotation rotation, Rank by) {
+  Schedule result = schedule;
+  rotate(result, rotation, by);
   return result;
 }
 

@@ -57,7 +57,7 @@ void Results::check_reduction(Value value, Rank sources, const Fail& fail) {
   found_.assign(p, false);
   std::fill(found_.begin() + sources, found_.end(), true);
   std::size_t number = 0;
-  const bool ordered = subject_.claims.guarantees.rank_order || !subject_.claims.needs.commutative;
+  const bool ordered = subject_.ordered();
   if (subject_.at_least_once()) {
     expressions().mark_sources(value, found_);
     if (ordered && subject_.collective() != Collective::barrier) {

@@ -26,9 +26,10 @@ RelativeMatching match(const Schedule& schedule, Rotation rotation) {
 /// The results of rank 0, which are those of all ranks, counted from them.
 class RelativeResults {
  public:
-  RelativeResults(const Schedule& schedule, const Claims& claims, const RelativeExecution& execution)
-      : schedule_(schedule), claims_(claims), execution_(execution) {
-    const CollectiveContract contract = contract_of(schedule.collective, schedule.shape, schedule.segments);
+  /// The schedule of rank 0 is all that the subject has.
+  RelativeResults(const Subject& subject, const RelativeExecution& execution)
+      : subject_(subject), schedule_(subject.of(0)), execution_(execution) {
+    const CollectiveContract contract = contract_of(schedule_.collective, schedule_.shape, schedule_.segments);
     buffer_ = contract.output_buffer;
     first_ = contract.output_first;
     if (contract.output_count == 0) return;
@@ -69,7 +70,7 @@ class RelativeResults {
   void check(const RelativeValue& value, Block block) const {
     const auto fail = [&](Claim claim, const std::string& what) { throw Refuted{claim, 0, -1, block, what}; };
     if (value.form == symbolic::nothing) fail(Claim::result, "the result is never written");
-    if (!symbolic::contributes_to_all(schedule_.collective)) {
+    if (!subject_.by_rank()) {
       if (value != execution_.memory().contribution()) fail(Claim::result, "the result is not the block that was sent");
       return;
     }
@@ -78,38 +79,33 @@ class RelativeResults {
       const Rank rank = (execution_.memory().from_rank(value, block).turn + *missing) % p;
       fail(Claim::exactly_once, "the contribution of rank " + std::to_string(rank) + " is missing");
     }
-    const bool at_least_once = claims_.needs.idempotent || schedule_.collective == Collective::barrier;
-    if (!at_least_once && execution_.expressions().leaves(value.form) != p) {
+    if (!subject_.at_least_once() && execution_.expressions().leaves(value.form) != p) {
       fail(Claim::exactly_once, "a contribution is counted twice");
     }
   }
 
+  const Subject& subject_;
   const Schedule& schedule_;
-  const Claims& claims_;
   const RelativeExecution& execution_;
   std::int32_t buffer_ = recv_buffer;
   Slot first_ = 0;
   std::vector<Piece> pieces_;
 };
 
-/// The order of ranks is a matter of where the count begins, which one rank does not see.
-bool claims_order(const Schedule& schedule, const Claims& claims) {
-  return is_reducing(schedule.collective) && (claims.guarantees.rank_order || !claims.needs.commutative);
-}
-
 }  // namespace
 
 bool prove_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims, const Dependencies* given,
                      Verdict& verdict) {
-  if (claims_order(schedule, claims)) return false;
+  const Subject subject{{&schedule, 1}, claims};
+  // The order of ranks is a matter of where the count begins, which one rank does not see.
+  if (is_reducing(schedule.collective) && subject.ordered()) return false;
   check_structure_of(schedule, claims);
   const RelativeMatching matching = match(schedule, rotation);
   const Dependencies dependencies = given == nullptr ? derive_dependencies(schedule) : *given;
   prove_order_of(schedule, dependencies);
-  const Subject subject{{&schedule, 1}, claims};
   RelativeExecution execution(schedule, rotation, matching, dependencies, subject.at_least_once());
   execution.run();
-  const RelativeResults results(schedule, claims, execution);
+  const RelativeResults results(subject, execution);
   results.check();
   const bool same_bits = claims.guarantees.same_bits && is_reducing(schedule.collective);
   if (same_bits && !results.have_same_bits()) return false;

@@ -22,6 +22,8 @@ struct Subject {
   [[nodiscard]] Collective collective() const { return ranks[0].collective; }
   /// Each rank contributes to every block: reductions, and the barrier, which is one of no bytes.
   [[nodiscard]] bool by_rank() const { return symbolic::contributes_to_all(collective()); }
+  /// Contributions must be combined in the order of ranks.
+  [[nodiscard]] bool ordered() const { return claims.guarantees.rank_order || !claims.needs.commutative; }
   [[nodiscard]] bool at_least_once() const { return claims.needs.idempotent || collective() == Collective::barrier; }
 };
 
