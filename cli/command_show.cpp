@@ -37,8 +37,6 @@ struct ShowOptions {
   std::string output;
 };
 
-[[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::invalid_argument, what); }
-
 /// The schedules that are shown: generated rank by rank, or those of a file.
 struct Shown {
   Rank size = 0;
@@ -53,20 +51,20 @@ struct Shown {
 
 Shown shown_file(const ShowOptions& options) {
   if (options.size != 0 || options.root != 0 || options.segments || options.in_place)
-    refuse("a file of schedules says by itself what -p, --root, --segments and --in-place do");
+    misuse("a file of schedules says by itself what -p, --root, --segments and --in-place do");
   const auto file = std::make_shared<ScheduleFile>(read_schedule_file(options.id));
   return {static_cast<Rank>(file->ranks.size()),
           [file](Rank rank) { return file->ranks[static_cast<std::size_t>(rank)]; }};
 }
 
 Shown shown_algorithm(const ShowOptions& options) {
-  if (options.size == 0) refuse("-p, the number of ranks, is needed");
+  if (options.size == 0) misuse("-p, the number of ranks, is needed");
   Selection selection = parse_selection(options.id);
   if (options.bytes) selection = with_segment_count(selection, options.size, *options.bytes);
   if (options.root >= options.size)
-    refuse(fmt::format("--root lies in 0 .. {} for -p {}", options.size - 1, options.size));
+    misuse(fmt::format("--root lies in 0 .. {} for -p {}", options.size - 1, options.size));
   if (options.root != 0 && !is_rooted(selection.collective))
-    refuse(fmt::format("{} has no root", to_string(selection.collective)));
+    misuse(fmt::format("{} has no root", to_string(selection.collective)));
   Shape shape{.size = options.size, .root = options.root, .in_place = options.in_place, .params = selection.params};
   if (options.segments) shape.params.insert_or_assign("segments", *options.segments);
   return {options.size, [selection, shape](Rank rank) mutable {
@@ -89,15 +87,15 @@ void check_options(const ShowOptions& options, const Shown& shown) {
   const Form& form =
       *std::find_if(std::begin(forms), std::end(forms), [&](const Form& one) { return one.name == options.format; });
   if (form.all_ranks && options.rank)
-    refuse(fmt::format("--format {} has all ranks in it; leave out --rank", options.format));
+    misuse(fmt::format("--format {} has all ranks in it; leave out --rank", options.format));
   if (form.needs_bytes && !options.bytes)
-    refuse(fmt::format("--format {} has sizes in it: give --bytes", options.format));
+    misuse(fmt::format("--format {} has sizes in it: give --bytes", options.format));
   if (form.needs_output && options.output.empty())
-    refuse(fmt::format("--format {} is a file for each rank: give --output PREFIX", options.format));
+    misuse(fmt::format("--format {} is a file for each rank: give --output PREFIX", options.format));
   if (!form.needs_output && !options.output.empty())
-    refuse(fmt::format("--output is for forms of a file for each rank; --format {} is printed", options.format));
+    misuse(fmt::format("--output is for forms of a file for each rank; --format {} is printed", options.format));
   if (options.rank.value_or(0) >= shown.size)
-    refuse(fmt::format("--rank lies in 0 .. {} for p = {}", shown.size - 1, shown.size));
+    misuse(fmt::format("--rank lies in 0 .. {} for p = {}", shown.size - 1, shown.size));
 }
 
 /// Text or JSON, of one rank or of all.

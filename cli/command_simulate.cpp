@@ -6,18 +6,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "circoll/error.hpp"
-#include "circoll/machine.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
 #include "core/text.hpp"
 #include "process.hpp"
 #include "schedule_file.hpp"
-#include "select/text_file.hpp"
 #include "simulate/network.hpp"
+#include "simulate/options.hpp"
 #include "simulate/play.hpp"
 
 namespace circoll::cli {
@@ -25,101 +23,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct SimulateOptions {
-  std::string what;
-  std::vector<Rank> sizes;
-  std::vector<Count> bytes{1024};
-  Rank root = 0;
-  std::string op = "sum";
-  std::string machine_file;
-  std::string loggops;
-  std::optional<double> gamma;
-  Rank cores = 1;
-  int ports = 1;
-  NetworkOptions network{};
-  std::string skew = "none";
-  std::string noise = "none";
-  std::string arrivals;
-  std::vector<std::string> slow;
-  std::uint64_t seed = 1;
-  int seeds = 1;
-  int jobs = 0;
-  std::string trace;
-  std::string plot;
-  bool path = false;
-  bool what_if = false;
-  bool json = false;
-};
-
 /// So many steps are recorded without being asked for: some tens of megabytes.
 constexpr std::int64_t most_recorded = 1'000'000;
-
-[[noreturn]] void misuse(const std::string& what) { throw Error(ErrorCode::invalid_argument, what); }
-
-/// "L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64Ki".
-sim::LogGops read_loggops(const std::string& text) {
-  sim::LogGops link;
-  for (const std::string& item : split_list(text)) {
-    const std::string key = item.substr(0, item.find('='));
-    const std::string value = item.size() > key.size() ? item.substr(key.size() + 1) : "";
-    if (key == "S") {
-      const auto bytes = parse_bytes(value);
-      if (!bytes) misuse(fmt::format("--loggops: S is a number of bytes, not '{}'", value));
-      link.rendezvous_from_bytes = *bytes;
-      continue;
-    }
-    double* const where = key == "L"   ? &link.latency_s
-                          : key == "o" ? &link.overhead_s
-                          : key == "g" ? &link.gap_s
-                          : key == "G" ? &link.gap_s_per_byte
-                          : key == "O" ? &link.overhead_s_per_byte
-                                       : nullptr;
-    if (where == nullptr) misuse(fmt::format("--loggops: '{}' is none of L, o, g, G, O, S", key));
-    const auto time = sim::parse_time(value);
-    if (!time) misuse(fmt::format("--loggops: {} is a time such as 10us or 2e-6, not '{}'", key, value));
-    *where = *time;
-  }
-  return link;
-}
-
-sim::SlowRank read_slow(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  const auto rank = parse_number(text.substr(0, colon));
-  double factor = 0;
-  try {
-    if (colon != std::string::npos) factor = std::stod(text.substr(colon + 1));
-  } catch (const std::exception&) {
-    factor = 0;
-  }
-  if (!rank || factor <= 0) misuse(fmt::format("--slow is RANK:FACTOR, such as 5:10, not '{}'", text));
-  return {*rank, factor};
-}
-
-Scene scene_of(const SimulateOptions& o) {
-  Scene scene{.machine = o.machine_file.empty() ? default_machine() : read_machine(o.machine_file),
-              .seeds = o.seeds,
-              .jobs = o.jobs > 0 ? o.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
-              .root = o.root};
-  scene.network = sim::network_of(scene.machine, o.cores, o.ports);
-  if (!o.loggops.empty()) {
-    scene.network.between = read_loggops(o.loggops);
-    scene.network.inside.reset();
-  }
-  if (o.gamma) scene.network.gamma_s_per_byte = *o.gamma;
-  scene.circumstances.skew = sim::parse_spread(o.skew);
-  scene.circumstances.noise = sim::parse_spread(o.noise);
-  scene.circumstances.seed = o.seed;
-  for (const std::string& slow : o.slow) scene.circumstances.slow.push_back(read_slow(slow));
-  return scene;
-}
-
-/// The scene for p ranks: arrivals, and places on a network, are one for each.
-Scene for_size(Scene scene, const SimulateOptions& o, Rank p) {
-  if (!o.arrivals.empty())
-    scene.circumstances.arrivals_s = sim::arrivals_from_text(select::read_text_file(o.arrivals), p, o.arrivals);
-  if (!o.network.topology.empty()) scene.fabric = fabric_of(o.network, p, o.cores, o.ports);
-  return scene;
-}
 
 OperatorTraits traits_of(const SimulateOptions& o, Collective collective) {
   if (!is_reducing(collective)) return {true, true};
@@ -337,22 +242,6 @@ void simulate_table(const SimulateOptions& o, const Scene& base, const std::vect
   print(o.json ? json.dump(2) + "\n" : text);
 }
 
-/// Refuses options that have no place where schedules are read round by round.
-void check_network_options(const SimulateOptions& o) {
-  if (o.network.topology.empty()) {
-    if (o.network.placement != "consecutive") misuse("--placement needs --topology");
-    return;
-  }
-  for (const auto& [given, option] :
-       {std::pair{!o.loggops.empty(), "--loggops"}, std::pair{o.skew != "none", "--skew"},
-        std::pair{o.noise != "none", "--noise"}, std::pair{!o.arrivals.empty(), "--arrivals"},
-        std::pair{!o.slow.empty(), "--slow"}, std::pair{o.seeds != 1, "--seeds"},
-        std::pair{!o.trace.empty(), "--trace"}, std::pair{!o.plot.empty(), "--plot"}, std::pair{o.path, "--path"},
-        std::pair{o.what_if, "--what-if"}}) {
-    if (given) misuse(fmt::format("{} is about events; with --topology schedules are read round by round", option));
-  }
-}
-
 void simulate_file(SimulateOptions o, Context& context) {
   if (!o.sizes.empty() || o.root != 0) misuse("a file of schedules says by itself what -p and --root do");
   if (o.bytes.size() != 1) misuse("a file of schedules is simulated with one size");
@@ -404,42 +293,6 @@ void run(SimulateOptions o, Context& context) {
   } catch (const sim::Stopped&) {
     throw std::runtime_error("stopped before there was a result");
   }
-}
-
-void add_machine_options(CLI::App& command, SimulateOptions& o) {
-  command.add_option("--machine", o.machine_file, "A machine file (circoll calibrate)")->type_name("FILE");
-  command
-      .add_option("--loggops", o.loggops,
-                  "Prices of messages instead: L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64Ki (those left out are 0)")
-      ->type_name("LIST")
-      ->excludes("--machine");
-  command.add_option("--gamma", o.gamma, "Seconds per byte combined (default: the machine's)")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--cores", o.cores, "Ranks on a node, which share its ports; node by node")
-      ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, Rank{1} << 20));
-  command.add_option("--ports", o.ports, "Ports of a node (without --cores: of a rank)")->check(CLI::Range(1, 1024));
-  command
-      .add_option("--topology", o.network.topology,
-                  "Messages share the links of a network, round by round: flat,\n"
-                  "fat_tree:nodes=64,leaves=8,spines=4[,up=C|oversubscription=R],\n"
-                  "dragonfly:groups=9,routers=4,hosts=2[,links=N,local=C,global=C],\n"
-                  "torus:dims=8x8x4[,hosts=N,link=C]; with hop=TIME; or a JSON file")
-      ->type_name("TOPOLOGY");
-  command
-      .add_option("--placement", o.network.placement,
-                  "Of ranks on its nodes: consecutive, round_robin, random:SEED, file:NAME (a node a line)")
-      ->type_name("RULE")
-      ->capture_default_str();
-  command.add_option("--skew", o.skew, "Arrivals of ranks: uniform:TIME, exponential:TIME or normal:TIME")
-      ->capture_default_str();
-  command.add_option("--arrivals", o.arrivals, "Measured arrivals instead, a time a line for each rank")
-      ->type_name("FILE");
-  command.add_option("--noise", o.noise, "The same distributions, added to every message and combination")
-      ->capture_default_str();
-  command.add_option("--slow", o.slow, "RANK:FACTOR: a rank that takes FACTOR times as long for all it does");
-  command.add_option("--seed", o.seed, "Of all draws")->capture_default_str();
-  command.add_option("--seeds", o.seeds, "Play so many seeds, from --seed on")->check(CLI::Range(1, 100000));
 }
 
 }  // namespace

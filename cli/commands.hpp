@@ -40,6 +40,9 @@ void add_simulate(CLI::App& app, Context& context);
 void add_tune(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 
+/// Throws Error(invalid_argument).
+[[noreturn]] void misuse(const std::string& what);
+
 /// Writes to standard output; throws std::runtime_error if that fails (a full disk, a closed pipe).
 void print(const std::string& text);
 

@@ -13,6 +13,8 @@
 
 namespace circoll::cli {
 
+void misuse(const std::string& what) { throw Error(ErrorCode::invalid_argument, what); }
+
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw std::runtime_error("standard output cannot be written");
