@@ -88,7 +88,7 @@ FileProof prove(const ScheduleFile& file) {
     Claims idempotent = proof.claims;
     idempotent.needs.idempotent = true;
     if (Verdict again = verify_schedules(file.ranks, idempotent); again.proven())
-      proof = {std::move(idempotent), std::move(again)};
+      proof = {idempotent, std::move(again)};
   }
   // Where nothing orders two steps, what comes of them in one order is no news.
   if (file.race) proof.verdict.refutation = file.race;
