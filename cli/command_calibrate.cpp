@@ -2,14 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <memory>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/machine.hpp"
 #include "circoll/measured/calibration.hpp"
 #include "circoll/select.hpp"
+#include "circoll/sim.hpp"
 #include "commands.hpp"
 #include "select/text_file.hpp"
 
@@ -21,6 +24,7 @@ struct CalibrateOptions {
   std::string output;
   std::string compare;
   std::string machine;
+  bool simulated = false;
 };
 
 std::string line_text(std::string_view name, const Line& line) {
@@ -117,13 +121,38 @@ std::string shares(const std::map<std::string, Cell>& cells, double Cell::*time)
   return fmt::format("{} of {} cells", text, all);
 }
 
+/// The time of a row as the simulator has it, a rank on each node.
+double simulated(const Comparison& row, const Machine& machine) {
+  const sim::Ranks ranks(parse_selection(row.collective, row.served_by), row.p);
+  const Count bytes = Amounts::of_measured(row.collective, row.p, row.bytes).vector_bytes();
+  return simulate(ranks, static_cast<double>(bytes), sim::network_of(machine)).time_s;
+}
+
+/// Median errors, |predicted - measured| / measured, of the rows of each group.
+std::string errors_of(const std::map<std::string, std::vector<double>>& groups) {
+  std::string text;
+  for (const auto& [name, all] : groups) {
+    std::vector<double> errors = all;
+    std::sort(errors.begin(), errors.end());
+    text +=
+        fmt::format("{:<40} {:>5} rows, error {:>4.0f} % median, {:>4.0f} % at the 90th percentile\n", name,
+                    errors.size(), 100 * errors[(errors.size() - 1) / 2], 100 * errors[(errors.size() - 1) * 9 / 10]);
+  }
+  return text;
+}
+
 void compare(const CalibrateOptions& options) {
   const Machine machine = options.machine.empty() ? default_machine() : read_machine(options.machine);
-  const std::vector<Comparison> rows =
-      circoll::compare(select::read_text_file(options.compare), options.compare, machine);
+  std::vector<Comparison> rows = circoll::compare(select::read_text_file(options.compare), options.compare, machine);
+  for (Comparison& row : rows) {
+    if (options.simulated && row.served_by != "native") row.predicted_s = simulated(row, machine);
+  }
   print(fmt::format("machine {}\n{:<21} {:<40} {:>4} {:>10} {:>13} {:>13} {:>9}\n", machine.name, "collective",
-                    "algorithm", "p", "bytes", "measured us", "predicted us", "ratio"));
+                    "algorithm", "p", "bytes", "measured us", options.simulated ? "simulated us" : "predicted us",
+                    "ratio"));
   std::vector<double> errors;
+  std::map<std::string, std::vector<double>> by_collective;
+  std::map<std::string, std::vector<double>> by_size;
   for (const Comparison& row : rows) {
     const std::string name = row.algorithm == "auto" ? "auto (" + row.served_by + ")" : row.served_by;
     std::string line = fmt::format("{:<21} {:<40} {:>4} {:>10} {:>13.2f}", to_string(row.collective), name, row.p,
@@ -131,7 +160,12 @@ void compare(const CalibrateOptions& options) {
     if (row.served_by != "native") {
       const double ratio = row.predicted_s / row.measured_s;
       line += fmt::format(" {:>13.2f} {:>9.2f}", row.predicted_s * 1e6, ratio);
-      if (row.algorithm != "auto" && ratio > 0) errors.push_back(std::max(ratio, 1 / ratio));
+      if (row.algorithm != "auto" && ratio > 0) {
+        errors.push_back(std::max(ratio, 1 / ratio));
+        by_collective[std::string(to_string(row.collective))].push_back(std::abs(ratio - 1));
+        by_size[fmt::format("{:>10} B", row.bytes)].push_back(std::abs(ratio - 1));
+        by_size["all"].push_back(std::abs(ratio - 1));
+      }
     }
     print(line + "\n");
   }
@@ -147,6 +181,7 @@ void compare(const CalibrateOptions& options) {
                                           100 * (cell.auto_s / cell.best_measured_s - 1))
                             : std::string("\n");
   }
+  text += "\n" + errors_of(by_collective) + errors_of(by_size);
   text += fmt::format(
       "\npredicted and measured differ by a factor of {:.2f} median, {:.2f} at the 90th percentile, {} rows\n", at(50),
       at(90), errors.size());
@@ -168,16 +203,20 @@ void add_calibrate(CLI::App& app, Context& /*context*/) {
   command->add_option("--compare", options->compare,
                       "A file that circoll-bench --json wrote: measured against predicted");
   command->add_option("--machine", options->machine, "Machine file for --compare (default: the default machine)");
+  command->add_flag("--simulated", options->simulated,
+                    "For --compare: times of circoll simulate, a rank on each node, instead of the model's");
   command->footer(
       "Examples:\n"
       "  circoll calibrate measured.json -o machine.json    # after: mpirun -np 2 circoll-bench --calibrate "
       "measured.json\n"
       "  circoll calibrate --compare bench.json --machine machine.json\n"
+      "  circoll calibrate --compare bench.json --machine machine.json --simulated\n"
       "docs/calibration.md says what is measured and how it is fitted.");
   command->callback([options] {
     if (options->compare.empty() == options->measured.empty()) {
       throw Error(ErrorCode::invalid_argument, "calibrate needs either a file of measurements, or --compare");
     }
+    if (options->simulated && options->compare.empty()) misuse("--simulated is for --compare");
     if (options->compare.empty()) {
       calibrate(*options);
     } else {

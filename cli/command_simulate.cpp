@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// So many steps are recorded without being asked for: some tens of megabytes.
+/// So many steps are recorded without being asked for: 200 megabytes.
 constexpr std::int64_t most_recorded = 1'000'000;
 
 OperatorTraits traits_of(const SimulateOptions& o, Collective collective) {
@@ -73,7 +73,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
   const bool from_file = !subject.schedules.empty();
   const Selection selection = from_file ? Selection{} : completed_for(subject.selection, p, bytes, scene);
   const std::string name = from_file ? subject.schedules.front().id : with_params(selection);
-  const sim::Ranks ranks = from_file ? sim::Ranks(subject.schedules) : sim::Ranks(selection, p, o.root, scene.jobs);
+  const sim::Ranks ranks = from_file ? sim::Ranks(subject.schedules) : generate(selection, p, scene);
   ordered_json json = {{"id", from_file ? name : selection.id()},
                        {"params", selection.params},
                        {"p", p},
@@ -114,6 +114,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
     }();
     const double most = *std::max_element(idle.begin(), idle.end());
     text += fmt::format("  ranks idle: mean {}, most {}\n", readable_time(mean), readable_time(most));
+    text += slack_in_words(outcome);
     json["idle_mean_s"] = mean;
     json["idle_most_s"] = most;
     json["path"] = ordered_json::array();
@@ -126,7 +127,10 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
     }
     text += "critical path\n" + path_in_words(ranks, outcome, bytes, 40);
     if (p <= 4096) {
-      json["ranks"] = {{"begin_s", outcome.begin_s}, {"end_s", outcome.end_s}, {"idle_s", idle}};
+      json["ranks"] = {{"begin_s", outcome.begin_s},
+                       {"end_s", outcome.end_s},
+                       {"idle_s", idle},
+                       {"slack_s", outcome.arrival_slack_s}};
     }
   }
   try {
@@ -179,7 +183,7 @@ std::vector<TimedAlgorithm> row_of(const SimulateOptions& o, const Scene& scene,
     if (why.empty()) {
       try {
         const Selection selection = completed_for(candidate, p, bytes, scene);
-        const sim::Ranks ranks(selection, p, o.root, scene.jobs);
+        const sim::Ranks ranks = generate(selection, p, scene);
         row.push_back(timed(selection, ranks, bytes, scene));
         continue;
       } catch (const Error& error) {

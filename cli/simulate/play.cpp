@@ -23,6 +23,18 @@ void clear_progress(std::int64_t events) {
 
 }  // namespace
 
+sim::Ranks generate(const Selection& selection, Rank p, const Scene& scene) {
+  const bool shows = isatty(STDERR_FILENO) != 0;
+  constexpr Rank shown_each = 4096;
+  const auto go_on = [shows](Rank generated) {
+    if (shows && generated % shown_each == 0) fmt::print(stderr, "\rschedules of {} ranks", generated);
+    return !interrupted();
+  };
+  sim::Ranks ranks(selection, p, scene.root, scene.jobs, go_on);
+  if (shows && p >= shown_each) fmt::print(stderr, "\r{:40}\r", "");
+  return ranks;
+}
+
 sim::Outcome play_once(const sim::Ranks& ranks, Count bytes, const Scene& scene, bool record) {
   if (interrupted()) throw sim::Stopped{};
   sim::Outcome outcome =

@@ -28,6 +28,8 @@ struct SeedTimes {
   [[nodiscard]] double median() const { return sorted_s[(sorted_s.size() - 1) / 2]; }
 };
 
+/// The schedules of all ranks. Throws sim::Stopped, and shows progress, as play_seeds does.
+[[nodiscard]] sim::Ranks generate(const Selection& selection, Rank p, const Scene& scene);
 /// Plays all seeds. Throws sim::Stopped once interrupted() (process.hpp). Shows progress on terminals.
 [[nodiscard]] SeedTimes play_seeds(const sim::Ranks& ranks, Count bytes, const Scene& scene);
 /// One run, of the first seed, with every step if `record`.
@@ -57,5 +59,9 @@ struct Variation {
 /// The critical path in words, a line for each step, none longer than a screen; at most `most` lines.
 [[nodiscard]] std::string path_in_words(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes,
                                         std::size_t most);
+
+/// By how much ranks may begin later, and steps end later, without the last rank ending later. Two lines. Needs an
+/// outcome with every step.
+[[nodiscard]] std::string slack_in_words(const sim::Outcome& outcome);
 
 }  // namespace circoll::cli

@@ -50,6 +50,19 @@ std::string path_in_words(const sim::Ranks& ranks, const sim::Outcome& outcome, 
   return text;
 }
 
+std::string slack_in_words(const sim::Outcome& outcome) {
+  // Sums of the same times in another order differ in their last bits.
+  const double nothing = 1e-9 * outcome.time_s;
+  const auto line = [&](const char* what, const char* may, std::vector<double> slack) {
+    if (slack.empty()) return std::string{};
+    std::ranges::sort(slack);
+    const auto none = std::ranges::upper_bound(slack, nothing) - slack.begin();
+    return fmt::format("  slack of {}: {} of {} have none; {} later by {} (median), {} (most)\n", what, none,
+                       slack.size(), may, readable_time(slack[(slack.size() - 1) / 2]), readable_time(slack.back()));
+  };
+  return line("ranks", "they may arrive", outcome.arrival_slack_s) + line("steps", "they may end", outcome.slack_s);
+}
+
 std::string trace_of(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes, const std::string& title) {
   require(!outcome.first_step.empty(), "a trace needs an outcome with every step");
   std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";

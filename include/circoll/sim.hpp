@@ -89,9 +89,11 @@ struct Programs;  // src/sim/programs.hpp
 /// share it.
 class Ranks {
  public:
-  /// The schedules of a selection, which are generated and not kept. `threads` generate them. Throws as
-  /// build_schedule does, and Error(unsupported) if there are more than 2^29 steps.
-  Ranks(const Selection& selection, Rank p, Rank root = 0, int threads = 1);
+  /// The schedules of a selection, which are generated and not kept. `threads` generate them. `go_on` is asked in
+  /// this thread, after each one that it has made; false: stop, and throw Stopped. Throws as build_schedule does, and
+  /// Error(unsupported) if there are more than 2^29 steps.
+  Ranks(const Selection& selection, Rank p, Rank root = 0, int threads = 1,
+        const std::function<bool(Rank generated)>& go_on = {});
   /// Schedules of ranks 0 .. p-1 that are there already.
   explicit Ranks(std::span<const Schedule> schedules);
   Ranks(const Ranks&) = delete;
@@ -142,11 +144,15 @@ struct Outcome {
   /// Every step, if it was asked for: those of rank r are played[first_step[r]] up to played[first_step[r + 1]].
   std::vector<PlayedStep> played{};
   std::vector<std::size_t> first_step{};
+  /// Slack is by how much a rank may begin later without the last one ending later. It is known if steps are.
+  /// What shares a processor or a port keeps its order.
+  std::vector<double> arrival_slack_s{};
+  std::vector<double> slack_s{};  ///< by how much a step may end later; as in `played`
 };
 
 /// Settings that change nothing in the times.
 struct Options {
-  bool record = false;                               ///< every step (48 bytes each)
+  bool record = false;                               ///< every step (about 200 bytes each)
   std::function<bool(std::int64_t events)> go_on{};  ///< asked now and then; false: stop, and throw Stopped
 };
 /// Thrown where Options::go_on says so.

@@ -1,6 +1,7 @@
 #include "sim/programs.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <exception>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "circoll/sim.hpp"
 
 namespace circoll::sim {
 namespace {
@@ -95,15 +97,24 @@ void check_size(Rank p, const std::function<Schedule(Rank)>& schedule_of) {
   }
 }
 
-/// Fills the programs of ranks [first, last), of `most` steps at most.
+/// The work that all threads have done together.
+struct Progress {
+  std::atomic<Rank> generated{0};
+  std::atomic<bool> stopped{false};
+};
+
+/// Fills the programs of ranks [first, last), of `most` steps at most. Throws Stopped if somebody has stopped.
 void fill(Programs& all, Distinct& distinct, std::vector<std::uint32_t>& peers, Rank first, Rank last,
-          std::int64_t most, const std::function<Schedule(Rank)>& schedule_of) {
+          std::int64_t most, const std::function<Schedule(Rank)>& schedule_of, Progress& progress,
+          const std::function<bool(Rank)>& go_on) {
   std::unordered_map<Key, const Program*, KeyHash> remembered;
   Key key;
   Key scratch;
   std::vector<std::size_t> offset;
   for (Rank r = first; r < last; ++r) {
     const Schedule schedule = schedule_of(r);
+    if (const Rank generated = ++progress.generated; go_on && !go_on(generated)) progress.stopped = true;
+    if (progress.stopped) throw Stopped{};
     most -= static_cast<std::int64_t>(schedule.steps.size());
     if (most < 0) refuse_size(schedule);
     write_key(schedule, key);
@@ -152,7 +163,8 @@ void count(Programs& all) {
 
 }  // namespace
 
-Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& schedule_of) {
+Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& schedule_of,
+                     const std::function<bool(Rank)>& go_on) {
   check_size(p, schedule_of);
   Programs all;
   all.ranks.resize(static_cast<std::size_t>(p));
@@ -160,11 +172,13 @@ Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& s
   const auto lots = static_cast<std::size_t>(std::clamp<Rank>(p / 64, 1, std::max(1, threads)));
   all.peers.resize(lots);
   std::vector<std::exception_ptr> failures(lots);
+  Progress progress;
   const auto work = [&](std::size_t lot) {
     const auto begin = static_cast<Rank>(lot) * p / static_cast<Rank>(lots);
     const auto end = static_cast<Rank>(lot + 1) * p / static_cast<Rank>(lots);
     try {
-      fill(all, distinct, all.peers[lot], begin, end, most_steps / static_cast<std::int64_t>(lots), schedule_of);
+      fill(all, distinct, all.peers[lot], begin, end, most_steps / static_cast<std::int64_t>(lots), schedule_of,
+           progress, lot == 0 ? go_on : std::function<bool(Rank)>{});
     } catch (...) {
       failures[lot] = std::current_exception();
     }

@@ -25,8 +25,10 @@ struct Programs {
   std::uint32_t most_waits = 0;  ///< of any step
 };
 
-/// The programs of p ranks, whose schedules `schedule_of` makes, from several threads at the same time.
-[[nodiscard]] Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& schedule_of);
+/// The programs of p ranks, whose schedules `schedule_of` makes, from several threads at the same time. `go_on`, which
+/// may be empty, is asked as by Ranks.
+[[nodiscard]] Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& schedule_of,
+                                   const std::function<bool(Rank)>& go_on);
 /// The programs of all ranks whose schedules are rotations of rank 0's. O(messages of all ranks).
 [[nodiscard]] Programs programs_of_rotations(const Schedule& first);
 

@@ -42,9 +42,12 @@ Run<Counter, record>::Run(const Programs& programs, double bytes, const Network&
     const std::size_t count = ports == &out_ || ports == &in_ ? shared : own;
     ports->free.resize(count, 0.0);
     if (record) ports->last.resize(count);
+    if (record) ports->taken.resize(count, {.step = unknown});
   }
   if (record) {
     on_processor_.resize(programs.ranks.size());
+    processor_taken_.resize(programs.ranks.size(), {.step = unknown});
+    ties_.resize(waits_.size());
     outcome_.first_step.push_back(waits_.size());
     outcome_.played.resize(waits_.size());
   }
@@ -70,7 +73,25 @@ Outcome Run<Counter, record>::play() {
   outcome_.time_s = *last;
   outcome_.last_rank = last - outcome_.end_s.begin();
   outcome_.last_arrival_s = *std::max_element(outcome_.begin_s.begin(), outcome_.begin_s.end());
+  if (record) find_slack();
   return std::move(outcome_);
+}
+
+template <typename Counter, bool record>
+void Run<Counter, record>::find_slack() {
+  Ties::Slack slack = ties_.slack(outcome_.time_s);
+  outcome_.arrival_slack_s.reserve(states_.size());
+  for (Index r = 0; r < states_.size(); ++r) {
+    double least = outcome_.time_s - outcome_.begin_s[r];
+    for (StepIndex i = 0; i < program(r).steps(); ++i) {
+      if (!program(r).ops[i].is_first) continue;
+      const std::size_t step = outcome_.first_step[r] + i;
+      const double waits = ties_.time({step, Ties::At::start}) - outcome_.begin_s[r];
+      least = std::min(least, slack.start_s[step] + waits);
+    }
+    outcome_.arrival_slack_s.push_back(least);
+  }
+  outcome_.slack_s = std::move(slack.end_s);
 }
 
 template <typename Counter, bool record>
@@ -94,7 +115,8 @@ void Run<Counter, record>::handle(const Event& event) {
       depart(r, event.at, now_);
       break;
     case What::answered:
-      inject(r, find(r, event.at, event.peer, true), now_);
+      inject(r, find(r, event.at, event.peer, true), now_,
+             record ? moment(event.peer, find(event.peer, event.at, r, false), Ties::At::start) : Ties::Moment{});
       break;
     case What::asks:
     case What::arrives:
@@ -119,7 +141,10 @@ template <typename Counter, bool record>
 void Run<Counter, record>::start(Index r, const Ready& ready) {
   switch (program(r).ops[ready.step].kind) {
     case StepKind::copy:
-      if (record) note(r, ready.step, now_, ready.cause, ready.wait);
+      if (record) {
+        note(r, ready.step, now_, ready.cause, ready.wait);
+        begin_and_end(r, ready.step, now_, 0);
+      }
       complete(r, ready.step, now_);
       break;
     case StepKind::reduce:
@@ -144,12 +169,22 @@ void Run<Counter, record>::note(Index r, StepIndex i, double begin, Place cause,
   step.wait = wait;
 }
 
+/// A step that does nothing but `work` from `begin` on.
+template <typename Counter, bool record>
+void Run<Counter, record>::begin_and_end(Index r, StepIndex i, double begin, double work) {
+  ties_.set(moment(r, i, Ties::At::start), begin);
+  ties_.tie(moment(r, i, Ties::At::start), moment(r, i, Ties::At::end), work);
+}
+
 template <typename Counter, bool record>
 void Run<Counter, record>::reduce(Index r, const Ready& ready) {
   const Op& op = program(r).ops[ready.step];
   const double work = bytes_of(op) * gamma_ * factor(r) + noise(r, ready.step);
   if (work == 0) {
-    if (record) note(r, ready.step, now_, ready.cause, ready.wait);
+    if (record) {
+      note(r, ready.step, now_, ready.cause, ready.wait);
+      begin_and_end(r, ready.step, now_, 0);
+    }
     return complete(r, ready.step, now_);
   }
   State& state = states_[r];
@@ -158,6 +193,9 @@ void Run<Counter, record>::reduce(Index r, const Ready& ready) {
     const bool waited = state.processor > now_;
     note(r, ready.step, begin, waited ? on_processor_[r] : ready.cause, waited ? Wait::processor : ready.wait);
     on_processor_[r] = {r, ready.step};
+    follow(processor_taken_[r], state.processor, 0, moment(r, ready.step, Ties::At::start));
+    begin_and_end(r, ready.step, begin, work);
+    processor_taken_[r] = moment(r, ready.step, Ties::At::start);
   }
   state.processor = begin + work;
   finish(r, ready.step, state.processor);
@@ -179,9 +217,12 @@ void Run<Counter, record>::send(Index r, const Ready& ready) {
     if (record) {
       if (state.processor > now_) note(r, ready.step, begin, on_processor_[r], Wait::processor);
       on_processor_[r] = {r, ready.step};
+      follow(processor_taken_[r], state.processor, 0, moment(r, ready.step, Ties::At::start));
+      processor_taken_[r] = moment(r, ready.step, Ties::At::start);
     }
     state.processor = begin + work;
   }
+  if (record) ties_.set(moment(r, ready.step, Ties::At::start), begin);
   const double at = begin + overhead;
   if (price.rendezvous_from_bytes > 0 && bytes >= static_cast<double>(price.rendezvous_from_bytes)) {
     calendar_.push(
@@ -202,7 +243,7 @@ std::size_t Run<Counter, record>::earliest(const Ports& ports, std::size_t first
 
 /// A send takes a port, from `at` on or as soon as one is free.
 template <typename Counter, bool record>
-void Run<Counter, record>::inject(Index r, StepIndex i, double at) {
+void Run<Counter, record>::inject(Index r, StepIndex i, double at, Ties::Moment answer) {
   const Op& op = program(r).ops[i];
   const Index peer = peer_of(r, op);
   const bool inside = shares_node(r, peer);
@@ -216,6 +257,21 @@ void Run<Counter, record>::inject(Index r, StepIndex i, double at) {
   }
   const double bytes = priced(price, bytes_of(op));
   const double moved = begin + bytes * price.gap_s_per_byte * factor(r);
+  if (record) {
+    const Ties::Moment start = moment(r, i, Ties::At::start);
+    const Ties::Moment leaves = moment(r, i, Ties::At::message);
+    const Ties::Moment end = moment(r, i, Ties::At::end);
+    ties_.set(leaves, begin);
+    if (answer.step != unknown) {
+      ties_.tie(answer, leaves, at - ties_.time(answer));
+    } else {
+      ties_.tie(start, leaves, at - ties_.time(start));
+    }
+    follow(ports.taken[port], ports.free[port], 0, leaves);
+    ports.taken[port] = leaves;
+    ties_.tie(leaves, end, moved - begin);
+    ties_.tie(start, end, at + bytes * price.overhead_s_per_byte * factor(r) - ties_.time(start));
+  }
   ports.free[port] = moved + price.gap_s * factor(r);
   if (begin > now_) {
     calendar_.push({.time = begin, .rank = r, .at = i, .what = What::departs});
@@ -240,6 +296,13 @@ void Run<Counter, record>::depart(Index r, StepIndex i, double at) {
   const double begin = std::max(first, ports.free[port]);
   const double bytes = bytes_of(op);
   const double there = begin + priced(price, bytes) * price.gap_s_per_byte * std::max(factor(r), factor(peer));
+  if (record) {
+    const Ties::Moment comes = moment(peer, find(peer, op.round, r, false), Ties::At::message);
+    ties_.set(comes, there);
+    ties_.tie(moment(r, i, Ties::At::message), comes, there - begin + first - at);
+    follow(ports.taken[port], ports.free[port], there - begin, comes);
+    ports.taken[port] = comes;
+  }
   ports.free[port] = there + price.gap_s * factor(peer);
   const bool rendezvous = price.rendezvous_from_bytes > 0 && bytes >= static_cast<double>(price.rendezvous_from_bytes);
   calendar_.push({.time = there,
@@ -282,6 +345,11 @@ void Run<Counter, record>::arrive(const Event& event) {
   Ready ready{i, {}, Wait::message};
   if (record) {
     ready.cause = {event.peer, find(event.peer, event.at, r, true)};
+    if (event.what == What::asks) {
+      const Ties::Moment request = moment(event.peer, ready.cause.step, Ties::At::start);
+      ties_.set(moment(r, i, Ties::At::asked), now_);
+      ties_.tie(request, moment(r, i, Ties::At::asked), now_ - ties_.time(request));
+    }
     if (event.what != What::asks) {
       PlayedStep& step = played(r, i);
       step.sender = static_cast<Rank>(ready.cause.rank);
@@ -316,9 +384,15 @@ void Run<Counter, record>::receive(Index r, const Ready& ready) {
   const LogGops& price = link(r, peer);
   const double bytes = bytes_of(op);
   const bool came_last = ready.wait == Wait::message || ready.wait == Wait::port_in;
-  if (price.rendezvous_from_bytes > 0 && bytes >= static_cast<double>(price.rendezvous_from_bytes)) {
+  const bool is_rendezvous =
+      price.rendezvous_from_bytes > 0 && bytes >= static_cast<double>(price.rendezvous_from_bytes);
+  if (is_rendezvous) {
     Counter& asked = states_[r].waits[ready.step];
     if (asked == 0) {
+      if (record) {
+        ties_.set(moment(r, ready.step, Ties::At::start), now_);
+        ties_.tie(moment(r, ready.step, Ties::At::asked), moment(r, ready.step, Ties::At::start), 0);
+      }
       asked = static_cast<Counter>(~Counter{0});  // the next time it is the message
       calendar_.push({.time = now_ + price.latency_s, .rank = peer, .peer = r, .at = op.round, .what = What::answered});
       return;
@@ -330,6 +404,20 @@ void Run<Counter, record>::receive(Index r, const Ready& ready) {
   const double combining = op.kind == StepKind::recv_reduce ? bytes * gamma_ * factor(r) : 0;
   const double overhead = price.overhead_s * factor(r) + noise(r, ready.step);
   const double work = overhead + priced(price, bytes) * price.overhead_s_per_byte * factor(r);
+  if (record) {
+    const Ties::Moment end = moment(r, ready.step, Ties::At::end);
+    ties_.tie(moment(r, ready.step, Ties::At::message), end, std::max(overhead, work - moving) + combining);
+    if (work + combining > 0) {
+      follow(processor_taken_[r], states_[r].processor, work + combining, end);
+      processor_taken_[r] = end;
+    }
+    if (!is_rendezvous) {  // else it has begun when it was answered
+      // It would miss the message as it comes in, and the processor would begin with it then.
+      const Ties::Moment start = moment(r, ready.step, Ties::At::start);
+      ties_.set(start, now_);
+      ties_.tie(start, end, work + combining);
+    }
+  }
   if (work + combining == 0) return complete(r, ready.step, now_);
   // The processor keeps up with a message while it comes in; o is paid when the last byte is there.
   State& state = states_[r];
@@ -345,7 +433,10 @@ void Run<Counter, record>::receive(Index r, const Ready& ready) {
 /// A step ends at a time that is known already.
 template <typename Counter, bool record>
 void Run<Counter, record>::finish(Index r, StepIndex i, double at) {
-  if (record) played(r, i).end_s = at;
+  if (record) {
+    played(r, i).end_s = at;
+    ties_.set(moment(r, i, Ties::At::end), at);
+  }
   const Program& own = program(r);
   if (at <= now_ || own.ops[i].first_successor == own.ops[i + 1].first_successor) {
     complete(r, i, at);
@@ -393,12 +484,16 @@ void Run<Counter, record>::release_or_call(Index r) {
 template <typename Counter, bool record>
 void Run<Counter, record>::complete(Index r, StepIndex i, double at) {
   State& state = states_[r];
-  if (record) played(r, i).end_s = at;
+  if (record) {
+    played(r, i).end_s = at;
+    ties_.set(moment(r, i, Ties::At::end), at);
+  }
   state.end = std::max(state.end, at);
   ++completed_;
   const Program& own = program(r);
   for (std::uint32_t k = own.ops[i].first_successor; k < own.ops[i + 1].first_successor; ++k) {
     const StepIndex next = own.successors[k];
+    if (record) ties_.tie(moment(r, i, Ties::At::end), moment(r, next, Ties::At::start), 0);
     const Counter waits = --state.waits[next];
     if (waits == 0) {
       ready_.push_back({next, {r, i}, Wait::step});

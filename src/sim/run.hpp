@@ -7,6 +7,7 @@
 #include "sim/calendar.hpp"
 #include "sim/machine.hpp"
 #include "sim/programs.hpp"
+#include "sim/ties.hpp"
 
 namespace circoll::sim {
 
@@ -30,6 +31,7 @@ class Run {
     StepIndex step = 0;
   };
   static constexpr Index none = 0xffffffffU;
+  static constexpr std::size_t unknown = ~std::size_t{0};
 
   enum class What : std::uint8_t {
     begins,    ///< a rank
@@ -66,7 +68,8 @@ class Run {
   /// The ports out of, or into, one class of places: ranks or nodes.
   struct Ports {
     std::vector<double> free;
-    std::vector<Place> last;  ///< send that took each of them, if recorded
+    std::vector<Place> last;          ///< send that took each of them, if recorded
+    std::vector<Ties::Moment> taken;  ///< when it was taken last, if recorded
   };
 
   /// A ready step with what made it ready.
@@ -100,7 +103,8 @@ class Run {
   void start(Index r, const Ready& ready);
   void reduce(Index r, const Ready& ready);
   void send(Index r, const Ready& ready);
-  void inject(Index r, StepIndex i, double at);
+  /// `answer` is that of a rendezvous.
+  void inject(Index r, StepIndex i, double at, Ties::Moment answer = {.step = unknown});
   void depart(Index r, StepIndex i, double at);
   void arrive(const Event& event);
   void receive(Index r, const Ready& ready);
@@ -114,6 +118,15 @@ class Run {
 
   PlayedStep& played(Index r, StepIndex i) { return outcome_.played[outcome_.first_step[r] + i]; }
   void note(Index r, StepIndex i, double begin, Place cause, Wait wait);
+  [[nodiscard]] Ties::Moment moment(Index r, StepIndex i, Ties::At at) const {
+    return {outcome_.first_step[r] + i, at};
+  }
+  /// A processor or port that was free from `free` on, since `before`, lets a moment come `lag` later.
+  void follow(const Ties::Moment& before, double free, double lag, Ties::Moment then) {
+    if (before.step != unknown) ties_.tie(before, then, free - ties_.time(before) + lag);
+  }
+  void begin_and_end(Index r, StepIndex i, double begin, double work);
+  void find_slack();
 
   const Programs& programs_;
   const Options& options_;
@@ -133,7 +146,9 @@ class Run {
   std::vector<State> states_;
   std::vector<Counter> waits_;
   Ports out_, in_, inside_out_, inside_in_;
-  std::vector<Place> on_processor_;  // the step that took it last, if recorded
+  std::vector<Place> on_processor_;            // the step that took it last, if recorded
+  std::vector<Ties::Moment> processor_taken_;  // that step's start, or the end if it kept the processor for it
+  Ties ties_;                                  // if recorded
   std::vector<Ready> ready_;
   std::int64_t completed_ = 0;
   Outcome outcome_;

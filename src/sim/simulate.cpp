@@ -19,7 +19,8 @@ void set_vector(Programs& programs, const Schedule& of_first) {
 
 }  // namespace
 
-Ranks::Ranks(const Selection& selection, Rank p, Rank root, int threads) {
+Ranks::Ranks(const Selection& selection, Rank p, Rank root, int threads,
+             const std::function<bool(Rank generated)>& go_on) {
   require(selection.algorithm != nullptr && p >= 1 && p < (Rank{1} << 31U), "an algorithm, and 1 to 2^31 - 1 ranks");
   Shape shape{.size = p, .root = root, .params = selection.params};
   // Once for all ranks.
@@ -33,7 +34,8 @@ Ranks::Ranks(const Selection& selection, Rank p, Rank root, int threads) {
   };
   const Schedule first = schedule_of(0);
   const bool rotates = selection.algorithm->rotation != Rotation::none && shape.labels == nullptr;
-  programs_ = std::make_unique<Programs>(rotates ? programs_of_rotations(first) : programs_of(p, threads, schedule_of));
+  programs_ =
+      std::make_unique<Programs>(rotates ? programs_of_rotations(first) : programs_of(p, threads, schedule_of, go_on));
   set_vector(*programs_, first);
 }
 
@@ -41,7 +43,7 @@ Ranks::Ranks(std::span<const Schedule> schedules) {
   require(!schedules.empty(), "there is at least one rank");
   for (const Schedule& schedule : schedules) check_structure(schedule);
   const auto schedule_of = [&](Rank r) { return schedules[static_cast<std::size_t>(r)]; };
-  programs_ = std::make_unique<Programs>(programs_of(static_cast<Rank>(schedules.size()), 1, schedule_of));
+  programs_ = std::make_unique<Programs>(programs_of(static_cast<Rank>(schedules.size()), 1, schedule_of, {}));
   set_vector(*programs_, schedules.front());
 }
 

@@ -1,8 +1,10 @@
 #include "symbolic/relative_expressions.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "circoll/error.hpp"
+#include "symbolic/cyclic_set.hpp"
 
 namespace circoll::symbolic {
 
@@ -30,40 +32,27 @@ Form RelativeExpressions::combine(Form left, Form right, Rank distance) {
 }
 
 std::optional<Rank> RelativeExpressions::missing(Form form) const {
-  const Sources& sources = nodes_[form].sources;
-  if (sources.length == size_) return std::nullopt;
-  if (sources.length > 0) return (sources.begin + sources.length) % size_;
-  constexpr std::int64_t most = std::int64_t{1} << 28;
-  if (static_cast<std::int64_t>(nodes_.size()) > most / size_) {
-    throw Error(ErrorCode::unsupported, "too many ranks to look at all contributions of a result");
-  }
-  // The ranks of each node, operands first: they have smaller numbers.
-  std::vector<std::vector<bool>> ranks(std::size_t{form} + 1);
-  std::vector<bool> needed(std::size_t{form} + 1, false);
-  needed[form] = true;
-  for (Form i = form; i > own_contribution; --i) {
-    if (needed[i]) needed[nodes_[i].left] = needed[nodes_[i].right] = true;
-  }
-  const auto p = static_cast<std::size_t>(size_);
-  for (Form i = own_contribution; i <= form; ++i) {
-    if (!needed[i]) continue;
-    std::vector<bool>& all = ranks[i];
-    if (i == own_contribution) {
-      all.assign(p, false);
-      all[0] = true;
-      continue;
-    }
-    all = ranks[nodes_[i].left];
-    const std::vector<bool>& others = ranks[nodes_[i].right];
-    auto to = static_cast<std::size_t>(nodes_[i].distance);
-    for (std::size_t from = 0; from < p; ++from) {
-      if (others[from]) all[to] = true;
-      if (++to == p) to = 0;
+  constexpr std::size_t most = std::size_t{1} << 26;
+  std::size_t intervals = 0;
+  // Where each form is used in this one, results first: operands have smaller numbers.
+  std::vector<CyclicSet> uses(std::size_t{form} + 1, CyclicSet(size_));
+  uses[form].add(0);
+  CyclicSet found(size_);
+  for (Form i = form; i >= own_contribution; --i) {
+    const CyclicSet used = std::exchange(uses[i], CyclicSet(size_));
+    if (used.empty()) continue;
+    intervals += used.intervals();
+    if (intervals > most)
+      throw Error(ErrorCode::unsupported, "too many ranks to look at each contribution of a result");
+    const Node& node = nodes_[i];
+    if (node.sources.length > 0) {
+      found.add_sums(used, {.begin = node.sources.begin, .length = node.sources.length});
+    } else {
+      uses[node.left].add_sums(used, {.begin = 0, .length = 1});
+      uses[node.right].add_sums(used, {.begin = node.distance, .length = 1});
     }
   }
-  const auto hole = std::find(ranks[form].begin(), ranks[form].end(), false);
-  if (hole == ranks[form].end()) return std::nullopt;
-  return static_cast<Rank>(hole - ranks[form].begin());
+  return found.hole();
 }
 
 }  // namespace circoll::symbolic

@@ -39,8 +39,10 @@ class RelativeExpressions {
   [[nodiscard]] Form combine(Form left, Form right, Rank distance);
   /// Contributions that are combined, with repetition; at most 2^62 are counted.
   [[nodiscard]] std::int64_t leaves(Form form) const { return nodes_[form].sources.leaves; }
-  /// A rank whose contribution is not in the form, counted as in it; nothing if all are. O(1) where neighbours are
-  /// combined only, else O(p nodes). Throws Error(unsupported) if that would be too much.
+  /// A rank whose contribution is not in the form, counted as in it; nothing if all are. One step for each form that is
+  /// combined in it and each interval of ranks from which that form is counted there. In a reduce_scatter on the
+  /// circulant graph the ranks of a partial result are far apart, but those that need one are neighbours. Throws
+  /// Error(unsupported) beyond 2^26 steps.
   [[nodiscard]] std::optional<Rank> missing(Form form) const;
 
  private:

@@ -249,6 +249,75 @@ TEST(Simulate, TheCriticalPathLeadsFromTheBeginningToTheEnd) {
   }
 }
 
+/// Moves the arrival of one rank after the other by a little, and looks whether the time follows as the slack says. If
+/// `whole`, also by all of the slack, after which the time follows every delay.
+void expect_slack(const Selection& selection, Rank p, const Network& network, bool whole) {
+  const Ranks ranks(selection, p);
+  Circumstances rough{.skew = {sim::Spread::Kind::exponential, 3e-6},
+                      .noise = {whole ? sim::Spread::Kind::none : sim::Spread::Kind::uniform, 1e-6},
+                      .seed = static_cast<std::uint64_t>(p)};
+  const sim::Outcome told = simulate(ranks, 4096, network, rough, {.record = true});
+  const double little = 1e-6 * told.time_s;
+  const double error = 1e-12 * told.time_s;
+  rough.skew = {};
+  rough.arrivals_s = told.begin_s;
+  for (std::size_t r = 0; r < told.begin_s.size(); ++r) {
+    const auto later_by = [&](double delay) {
+      rough.arrivals_s[r] = told.begin_s[r] + delay;
+      return simulate(ranks, 4096, network, rough).time_s - told.time_s;
+    };
+    const double slack = told.arrival_slack_s[r];
+    const std::string what = selection.id() + " p = " + std::to_string(p) + ", rank " + std::to_string(r);
+    EXPECT_NEAR(later_by(little), std::max(0.0, little - slack), error) << what;
+    if (whole) {
+      EXPECT_NEAR(later_by(slack), 0, error) << what;
+      EXPECT_NEAR(later_by(slack + little), little, error) << what;
+    }
+    rough.arrivals_s[r] = told.begin_s[r];
+  }
+}
+
+TEST(Simulate, ARankMayBeLateByItsSlack) {
+  const sim::LogGops eager{.latency_s = 1.1e-6,
+                           .overhead_s = 0.23e-6,
+                           .gap_s = 0.41e-6,
+                           .gap_s_per_byte = 0.37e-9,
+                           .overhead_s_per_byte = 0.05e-9};
+  sim::LogGops rendezvous = eager;
+  rendezvous.rendezvous_from_bytes = 300;
+  const Network only_latency{.between = {.latency_s = 1.1e-6}, .gamma_s_per_byte = 0.19e-9};
+  const Network networks[] = {sim::network_of(machine),
+                              {.between = eager, .gamma_s_per_byte = 0.19e-9},
+                              {.between = rendezvous, .gamma_s_per_byte = 0.19e-9},
+                              {.between = eager, .inside = rendezvous, .cores = 3, .ports = 2}};
+  for (const Algorithm* algorithm : all_algorithms()) {
+    const Selection selection{algorithm, algorithm->collectives.front(), {}};
+    for (const Rank p : {2, 5, 8, 13}) {
+      if (!unmet_need(*algorithm, p, {true, true}).empty()) continue;
+      // A great delay may change who gets a port or a processor first, where there are several to want it.
+      for (const Network& network : networks) expect_slack(selection, p, network, false);
+      expect_slack(selection, p, only_latency, false);
+    }
+  }
+  // Here each port has one peer, and processors have nothing to do.
+  for (const char* id : {"bcast/pipeline:segments=7", "bcast/chain:fanout=1,segments=5"})
+    expect_slack(parse_selection(id), 9, sim::network_of(machine), true);
+}
+
+TEST(Simulate, GenerationStopsWhereItIsTold) {
+  const Selection selection = parse_selection("allreduce/rabenseifner");
+  for (const int threads : {1, 3}) {
+    int asked = 0;
+    const auto ten_times = [&](Rank generated) {
+      EXPECT_GT(generated, asked);
+      return ++asked < 10;
+    };
+    EXPECT_THROW(Ranks(selection, 300, 0, threads, ten_times), sim::Stopped);
+    EXPECT_EQ(asked, 10);
+    EXPECT_EQ(Ranks(selection, 300, 0, threads, [](Rank) { return true; }).size(), 300);
+  }
+}
+
 TEST(Simulate, ASlowRankSlowsItsNeighbours) {
   const Ranks ranks(parse_selection("allreduce/ring"), 16);
   const double usual = simulate(ranks, 1 << 20, sim::network_of(machine)).time_s;
