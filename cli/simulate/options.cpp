@@ -16,14 +16,14 @@ namespace circoll::cli {
 namespace {
 
 /// "L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64Ki".
-sim::LogGops read_loggops(const std::string& text) {
+sim::LogGops read_loggops(const char* option, const std::string& text) {
   sim::LogGops link;
   for (const std::string& item : split_list(text)) {
     const std::string key = item.substr(0, item.find('='));
     const std::string value = item.size() > key.size() ? item.substr(key.size() + 1) : "";
     if (key == "S") {
       const auto bytes = parse_bytes(value);
-      if (!bytes) misuse(fmt::format("--loggops: S is a number of bytes, not '{}'", value));
+      if (!bytes) misuse(fmt::format("{}: S is a number of bytes, not '{}'", option, value));
       link.rendezvous_from_bytes = *bytes;
       continue;
     }
@@ -33,9 +33,9 @@ sim::LogGops read_loggops(const std::string& text) {
                           : key == "G" ? &link.gap_s_per_byte
                           : key == "O" ? &link.overhead_s_per_byte
                                        : nullptr;
-    if (where == nullptr) misuse(fmt::format("--loggops: '{}' is none of L, o, g, G, O, S", key));
+    if (where == nullptr) misuse(fmt::format("{}: '{}' is none of L, o, g, G, O, S", option, key));
     const auto time = sim::parse_time(value);
-    if (!time) misuse(fmt::format("--loggops: {} is a time such as 10us or 2e-6, not '{}'", key, value));
+    if (!time) misuse(fmt::format("{}: {} is a time such as 10us or 2e-6, not '{}'", option, key, value));
     *where = *time;
   }
   return link;
@@ -63,8 +63,13 @@ Scene scene_of(const SimulateOptions& o) {
               .root = o.root};
   scene.network = sim::network_of(scene.machine, o.cores, o.ports);
   if (!o.loggops.empty()) {
-    scene.network.between = read_loggops(o.loggops);
+    scene.network.between = read_loggops("--loggops", o.loggops);
     scene.network.inside.reset();
+  }
+  if (!o.node_loggops.empty()) scene.network.inside = read_loggops("--node-loggops", o.node_loggops);
+  if (!o.group_loggops.empty()) {
+    scene.network.group = read_loggops("--group-loggops", o.group_loggops);
+    scene.network.group_nodes = o.group_nodes;
   }
   if (o.gamma) scene.network.gamma_s_per_byte = *o.gamma;
   scene.circumstances.skew = sim::parse_spread(o.skew);
@@ -87,7 +92,8 @@ void check_network_options(const SimulateOptions& o) {
     return;
   }
   for (const auto& [given, option] :
-       {std::pair{!o.loggops.empty(), "--loggops"}, std::pair{o.skew != "none", "--skew"},
+       {std::pair{!o.loggops.empty(), "--loggops"}, std::pair{!o.node_loggops.empty(), "--node-loggops"},
+        std::pair{!o.group_loggops.empty(), "--group-loggops"}, std::pair{o.skew != "none", "--skew"},
         std::pair{o.noise != "none", "--noise"}, std::pair{!o.arrivals.empty(), "--arrivals"},
         std::pair{!o.slow.empty(), "--slow"}, std::pair{o.seeds != 1, "--seeds"},
         std::pair{!o.trace.empty(), "--trace"}, std::pair{!o.plot.empty(), "--plot"}, std::pair{o.path, "--path"},
@@ -103,6 +109,15 @@ void add_machine_options(CLI::App& command, SimulateOptions& o) {
                   "Prices of messages instead: L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64Ki (those left out are 0)")
       ->type_name("LIST")
       ->excludes("--machine");
+  command.add_option("--node-loggops", o.node_loggops, "Prices inside a node (default: those of --loggops)")
+      ->type_name("LIST");
+  CLI::Option* const group_loggops =
+      command.add_option("--group-loggops", o.group_loggops, "Prices between nodes of one group")->type_name("LIST");
+  CLI::Option* const group = command.add_option("--group", o.group_nodes, "Nodes of a group; group by group")
+                                 ->transform(whole_number())
+                                 ->check(CLI::Range(Rank{1}, Rank{1} << 31));
+  group->needs(group_loggops);
+  group_loggops->needs(group);
   command.add_option("--gamma", o.gamma, "Seconds per byte combined (default: the machine's)")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--cores", o.cores, "Ranks on a node, which share its ports; node by node")

@@ -21,8 +21,11 @@ struct SimulateOptions {
   std::string op = "sum";
   std::string machine_file;
   std::string loggops;
+  std::string node_loggops;
+  std::string group_loggops;
   std::optional<double> gamma;
   Rank cores = 1;
+  Rank group_nodes = 0;
   int ports = 1;
   NetworkOptions network{};
   std::string skew = "none";

@@ -78,6 +78,7 @@ std::vector<Variation> variations(const Scene& scene, Rank p) {
   const auto each_link = [](Scene& s, const auto& change) {
     change(s.network.between);
     if (s.network.inside) change(*s.network.inside);
+    if (s.network.group) change(*s.network.group);
   };
   add("latency halved", [&](Scene& s) {
     each_link(s, [](sim::LogGops& link) {

@@ -38,11 +38,13 @@ struct LogGops {
 /// L = g = alpha, G = beta.
 [[nodiscard]] LogGops alpha_beta(double alpha_s, double beta_s_per_byte);
 
-/// A cluster. Ranks lie node by node, `cores` on each.
+/// A cluster. Ranks lie node by node, `cores` on each, and nodes group by group.
 struct Network {
   LogGops between{};                ///< messages between nodes, which go through the ports of nodes
   std::optional<LogGops> inside{};  ///< between two ranks of a node, which use ports of their own
+  std::optional<LogGops> group{};   ///< between nodes of one group, through the ports of nodes; else as `between`
   Rank cores = 1;                   ///< ranks on a node; 1: every rank has ports of its own
+  Rank group_nodes = 1;             ///< nodes of a group
   int ports = 1;                    ///< of a node, each of which takes one message out and one in at a time
   double gamma_s_per_byte = 0;      ///< of a processor that combines
 

@@ -58,6 +58,8 @@ double draw(const Spread& spread, std::uint64_t seed, std::uint64_t rank, std::u
 void check_network(const Network& network) {
   check_link(network.between);
   if (network.inside) check_link(*network.inside);
+  if (network.group) check_link(*network.group);
+  require(network.group_nodes >= 1, "a group has at least one node");
   require(network.cores >= 1, "a node has at least one rank");
   require(network.ports >= 1 && network.ports <= 1024, "a node has 1 to 1024 ports");
   require(is_time(network.gamma_s_per_byte), "gamma is finite and not negative");

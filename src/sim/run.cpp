@@ -14,8 +14,12 @@ Run<Counter, record>::Run(const Programs& programs, double bytes, const Network&
       options_(options),
       between_(network.between),
       inside_link_(network.inside.value_or(network.between)),
+      group_link_(network.group.value_or(network.between)),
       inside_(network.cores > 1),
+      groups_(network.group.has_value()),
       cores_(static_cast<Index>(std::min<Rank>(network.cores, static_cast<Rank>(programs.ranks.size())))),
+      group_(cores_ *
+             static_cast<Index>(std::min<Rank>(network.group_nodes, static_cast<Rank>(programs.ranks.size())))),
       ports_(static_cast<std::size_t>(network.ports)),
       gamma_(network.gamma_s_per_byte),
       block_bytes_(programs.moves_data ? bytes / programs.vector_blocks : 0),
@@ -113,6 +117,9 @@ void Run<Counter, record>::handle(const Event& event) {
       break;
     case What::departs:
       depart(r, event.at, now_);
+      break;
+    case What::comes:
+      come_in(event.peer, event.at, now_);
       break;
     case What::answered:
       inject(r, find(r, event.at, event.peer, true), now_,
@@ -247,7 +254,7 @@ void Run<Counter, record>::inject(Index r, StepIndex i, double at, Ties::Moment 
   const Op& op = program(r).ops[i];
   const Index peer = peer_of(r, op);
   const bool inside = shares_node(r, peer);
-  const LogGops& price = inside ? inside_link_ : between_;
+  const LogGops& price = link(r, peer);
   Ports& ports = inside ? inside_out_ : out_;
   const std::size_t port = earliest(ports, first_port(r, inside), inside);
   const double begin = std::max(at, ports.free[port]);
@@ -282,24 +289,36 @@ void Run<Counter, record>::inject(Index r, StepIndex i, double at, Ties::Moment 
   finish(r, i, std::max(moved, at + bytes * price.overhead_s_per_byte * factor(r)));
 }
 
-/// The first byte leaves. All messages that come in by a port have the same latency, so that they take it in the order
-/// in which they leave.
+/// The first byte leaves. Where all messages that come in by a port have the same latency, they take it in the order in
+/// which they leave.
 template <typename Counter, bool record>
 void Run<Counter, record>::depart(Index r, StepIndex i, double at) {
+  const Index peer = peer_of(r, program(r).ops[i]);
+  const double first = at + link(r, peer).latency_s;
+  if (groups_ && !shares_node(r, peer)) {
+    calendar_.push({.time = first, .rank = peer, .peer = r, .at = i, .what = What::comes});
+  } else {
+    come_in(r, i, first);
+  }
+}
+
+/// The first byte of a message of rank r is at its receiver at `first`.
+template <typename Counter, bool record>
+void Run<Counter, record>::come_in(Index r, StepIndex i, double first) {
   const Op& op = program(r).ops[i];
   const Index peer = peer_of(r, op);
   const bool inside = shares_node(r, peer);
-  const LogGops& price = inside ? inside_link_ : between_;
+  const LogGops& price = link(r, peer);
   Ports& ports = inside ? inside_in_ : in_;
   const std::size_t port = earliest(ports, first_port(peer, inside), inside);
-  const double first = at + price.latency_s;
   const double begin = std::max(first, ports.free[port]);
   const double bytes = bytes_of(op);
   const double there = begin + priced(price, bytes) * price.gap_s_per_byte * std::max(factor(r), factor(peer));
   if (record) {
     const Ties::Moment comes = moment(peer, find(peer, op.round, r, false), Ties::At::message);
     ties_.set(comes, there);
-    ties_.tie(moment(r, i, Ties::At::message), comes, there - begin + first - at);
+    const Ties::Moment leaves = moment(r, i, Ties::At::message);
+    ties_.tie(leaves, comes, there - begin + first - ties_.time(leaves));
     follow(ports.taken[port], ports.free[port], there - begin, comes);
     ports.taken[port] = comes;
   }

@@ -38,6 +38,7 @@ class Run {
     done,      ///< a step
     injects,   ///< a send, whose processor has done its part: it needs a port
     departs,   ///< a send has its port
+    comes,     ///< the first byte of a message is at the receiver, whose port it needs
     asks,      ///< a rendezvous: the request is at the receiver
     answered,  ///< the answer is at the sender
     arrives,   ///< all of a message is at the receiver
@@ -47,7 +48,7 @@ class Run {
     double time = 0;
     Index rank = 0;
     Index peer = 0;        ///< of messages at the receiver: the sender
-    std::uint32_t at = 0;  ///< the step; of messages at the receiver and of answers: the round
+    std::uint32_t at = 0;  ///< the step, of the sender if it comes; of whole messages and of answers: the round
     What what = What::done;
     bool waited = false;     ///< for the port to come in by
     std::uint16_t port = 0;  ///< of a node, by which it comes in
@@ -82,7 +83,10 @@ class Run {
   [[nodiscard]] const Program& program(Index r) const { return *states_[r].program; }
   [[nodiscard]] Index peer_of(Index r, const Op& op) const { return states_[r].peers[op.message]; }
   [[nodiscard]] bool shares_node(Index a, Index b) const { return inside_ && a / cores_ == b / cores_; }
-  [[nodiscard]] const LogGops& link(Index a, Index b) const { return shares_node(a, b) ? inside_link_ : between_; }
+  [[nodiscard]] bool shares_group(Index a, Index b) const { return groups_ && a / group_ == b / group_; }
+  [[nodiscard]] const LogGops& link(Index a, Index b) const {
+    return shares_node(a, b) ? inside_link_ : shares_group(a, b) ? group_link_ : between_;
+  }
   [[nodiscard]] double bytes_of(const Op& op) const { return op.blocks * block_bytes_; }
   [[nodiscard]] double priced(const LogGops& link, double bytes) const {
     return !link.first_byte_free ? bytes : bytes > 1 ? bytes - 1 : 0;
@@ -106,6 +110,7 @@ class Run {
   /// `answer` is that of a rendezvous.
   void inject(Index r, StepIndex i, double at, Ties::Moment answer = {.step = unknown});
   void depart(Index r, StepIndex i, double at);
+  void come_in(Index r, StepIndex i, double first);
   void arrive(const Event& event);
   void receive(Index r, const Ready& ready);
   void answer(Index r, StepIndex i);
@@ -132,8 +137,11 @@ class Run {
   const Options& options_;
   LogGops between_;
   LogGops inside_link_;
+  LogGops group_link_;
   bool inside_;
+  bool groups_;
   Index cores_;
+  Index group_;  ///< ranks of a group
   std::size_t ports_;
   double gamma_;
   double block_bytes_;

@@ -1,4 +1,4 @@
-// What of a run had to come after what: the slack of its steps follows from it.
+// Ties between the moments of a run, from which the slack of its steps follows.
 #pragma once
 
 #include <cstddef>

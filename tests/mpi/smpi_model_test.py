@@ -26,7 +26,7 @@ EXACT = ["network/model:CM02", "network/crosstraffic:no", "network/TCP-gamma:0",
 # SMPI counts at least so many bytes of its own with every message (seen: of any size, over any link).
 OWN_BYTES = 17
 TOLERANCE = 0.001
-# Where no two messages are on one port at the same time: SMPI's share it, while the simulator lets one go after the other.
+# No two messages of these are on one port at the same time: they would share it in SMPI, and queue in the simulator.
 FOR_ALL = {
     "allgather": "circulant,circulant_optimal,bruck,ring",
     "allreduce": "circulant,circulant_rsag,circulant_optimal,ring",

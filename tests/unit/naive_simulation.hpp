@@ -21,7 +21,7 @@ class NaiveSimulation {
                   const sim::Circumstances& circumstances)
       : ranks_(ranks),
         block_bytes_(block_bytes),
-        price_(network.between),
+        network_(network),
         gamma_(network.gamma_s_per_byte),
         circumstances_(circumstances) {}
 
@@ -63,7 +63,13 @@ class NaiveSimulation {
   [[nodiscard]] double bytes_of(std::size_t r, Operand o) const {
     return static_cast<double>(ranks_[r].count(o)) * block_bytes_;
   }
-  [[nodiscard]] double priced(double bytes) const { return price_.first_byte_free ? std::max(0.0, bytes - 1) : bytes; }
+  [[nodiscard]] const sim::LogGops& price(std::size_t a, std::size_t b) const {
+    const auto nodes = static_cast<std::size_t>(network_.group_nodes);
+    return network_.group && a / nodes == b / nodes ? *network_.group : network_.between;
+  }
+  [[nodiscard]] static double priced(const sim::LogGops& price, double bytes) {
+    return price.first_byte_free ? std::max(0.0, bytes - 1) : bytes;
+  }
   [[nodiscard]] double noise(std::size_t r, std::size_t i) const {
     return sim::draw(circumstances_.noise, circumstances_.seed, r, i);
   }
@@ -97,21 +103,22 @@ class NaiveSimulation {
   }
 
   void send(std::size_t r, std::size_t i) {
-    const double s = priced(bytes_of(r, ranks_[r].steps[i].left));
-    const double first = price_.overhead_s + noise(r, i);
-    const double work = first + s * price_.overhead_s_per_byte;
+    const sim::LogGops& link = price(r, static_cast<std::size_t>(ranks_[r].steps[i].peer));
+    const double s = priced(link, bytes_of(r, ranks_[r].steps[i].left));
+    const double first = link.overhead_s + noise(r, i);
+    const double work = first + s * link.overhead_s_per_byte;
     double begin = now_;
     if (work > 0) {
       begin = std::max(now_, processor_[r]);
       processor_[r] = begin + work;
     }
     const double leaves = std::max(begin + first, out_[r]);
-    out_[r] = leaves + s * price_.gap_s_per_byte + price_.gap_s;
-    end_at(r, i, std::max(leaves + s * price_.gap_s_per_byte, begin + work));
-    add(leaves + price_.latency_s, [this, r, i, s] {
+    out_[r] = leaves + s * link.gap_s_per_byte + link.gap_s;
+    end_at(r, i, std::max(leaves + s * link.gap_s_per_byte, begin + work));
+    add(leaves + link.latency_s, [this, r, i, s, &link] {
       const auto to = static_cast<std::size_t>(ranks_[r].steps[i].peer);
-      const double there = std::max(now_, in_[to]) + s * price_.gap_s_per_byte;
-      in_[to] = there + price_.gap_s;
+      const double there = std::max(now_, in_[to]) + s * link.gap_s_per_byte;
+      in_[to] = there + link.gap_s;
       add(there, [this, r, i, to] { waits_less(to, receive_of(r, i, to), true); });
     });
   }
@@ -127,19 +134,20 @@ class NaiveSimulation {
   void receive(std::size_t r, std::size_t i, bool by_message) {
     const Step& step = ranks_[r].steps[i];
     const double bytes = bytes_of(r, message_operand(step));
-    const double s = priced(bytes);
-    const double last = price_.overhead_s + noise(r, i);
-    const double work = last + s * price_.overhead_s_per_byte;
+    const sim::LogGops& link = price(r, static_cast<std::size_t>(step.peer));
+    const double s = priced(link, bytes);
+    const double last = link.overhead_s + noise(r, i);
+    const double work = last + s * link.overhead_s_per_byte;
     const double combining = step.kind == StepKind::recv_reduce ? bytes * gamma_ : 0;
     if (work + combining == 0) return end_at(r, i, now_);
-    const double since = by_message ? now_ - s * price_.gap_s_per_byte : now_;
+    const double since = by_message ? now_ - s * link.gap_s_per_byte : now_;
     processor_[r] = std::max(now_ + last, std::max(processor_[r], since) + work) + combining;
     end_at(r, i, processor_[r]);
   }
 
   const std::vector<Schedule>& ranks_;
   double block_bytes_;
-  sim::LogGops price_;
+  sim::Network network_;
   double gamma_;
   sim::Circumstances circumstances_;
   std::vector<Dependencies> dependencies_;

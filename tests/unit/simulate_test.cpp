@@ -113,6 +113,9 @@ TEST(Simulate, IsTheModelWrittenPlainly) {
                                     .gap_s_per_byte = 0.37e-9,
                                     .overhead_s_per_byte = 0.05e-9},
                         .gamma_s_per_byte = 0.19e-9};
+  Network groups = loggops;
+  groups.group_nodes = 3;
+  groups.group = {.latency_s = 0.3e-6, .overhead_s = 0.11e-6, .gap_s = 0.2e-6, .gap_s_per_byte = 0.29e-9};
   for (const Algorithm* algorithm : all_algorithms()) {
     const Selection selection{algorithm, algorithm->collectives.front(), {}};
     for (const Rank p : {2, 5, 8, 13}) {
@@ -123,6 +126,7 @@ TEST(Simulate, IsTheModelWrittenPlainly) {
                                 .seed = static_cast<std::uint64_t>(p)};
       expect_as_written_plainly(selection, p, loggops, rough);
       expect_as_written_plainly(selection, p, sim::network_of(machine), rough);
+      expect_as_written_plainly(selection, p, groups, rough);
     }
   }
 }
@@ -184,6 +188,23 @@ TEST(Simulate, RanksOfANodeShareItsPorts) {
   const Ranks linear(parse_selection("bcast/linear"), 7);
   EXPECT_EQ(simulate(linear, 100, {.between = sim::alpha_beta(10, 1)}).time_s, 6 * 110);
   EXPECT_EQ(simulate(linear, 100, {.between = sim::alpha_beta(10, 1), .ports = 2}).time_s, 3 * 110);
+}
+
+TEST(Simulate, MessagesFromAGroupComeBeforeThoseThatLeftEarlierFurtherAway) {
+  // Rank 2 is in another group: its message leaves first and comes last.
+  const Network network{.between = {.latency_s = 10, .gap_s_per_byte = 0.001, .first_byte_free = false},
+                        .group = sim::LogGops{.latency_s = 1, .gap_s_per_byte = 0.001, .first_byte_free = false},
+                        .group_nodes = 2};
+  const Circumstances late{.arrivals_s = {0, 2, 0}};
+  const Ranks ranks(parse_selection("gather/linear"), 3);
+  EXPECT_DOUBLE_EQ(simulate(ranks, 3000, network, late).time_s, 11);
+  // Two ranks of a group, on two nodes of two.
+  Network nodes = network;
+  nodes.cores = 2;
+  nodes.inside = sim::LogGops{.latency_s = 0.1, .gap_s_per_byte = 0.001, .first_byte_free = false};
+  const Ranks five(parse_selection("gather/linear"), 5);
+  const sim::Outcome outcome = simulate(five, 5000, nodes, {}, {.record = true});
+  EXPECT_DOUBLE_EQ(outcome.end_s[0], 11);  // 1.1 from its own node; 2, 3 from the group; 11 from the other group
 }
 
 TEST(Simulate, SeedsDecideAndNothingElse) {
@@ -289,7 +310,8 @@ TEST(Simulate, ARankMayBeLateByItsSlack) {
   const Network networks[] = {sim::network_of(machine),
                               {.between = eager, .gamma_s_per_byte = 0.19e-9},
                               {.between = rendezvous, .gamma_s_per_byte = 0.19e-9},
-                              {.between = eager, .inside = rendezvous, .cores = 3, .ports = 2}};
+                              {.between = eager, .inside = rendezvous, .cores = 3, .ports = 2},
+                              {.between = eager, .group = rendezvous, .cores = 2, .group_nodes = 2}};
   for (const Algorithm* algorithm : all_algorithms()) {
     const Selection selection{algorithm, algorithm->collectives.front(), {}};
     for (const Rank p : {2, 5, 8, 13}) {
