@@ -21,14 +21,16 @@ set(circoll_left_out PATTERN mpi.hpp EXCLUDE)
 if(circoll_built_mpis)
   set(circoll_left_out "")
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/circoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${circoll_left_out})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/circoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
+        ${circoll_left_out})
 
 # Libraries: one export per MPI, so that the package works where only one of them is installed.
 function(circoll_install_library target export)
   install(TARGETS ${target} EXPORT ${export}
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(EXPORT ${export} NAMESPACE circoll:: DESTINATION ${circoll_cmake_dir} FILE ${export}.cmake)
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT tool NAMELINK_COMPONENT dev
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
+  install(EXPORT ${export} NAMESPACE circoll:: DESTINATION ${circoll_cmake_dir} FILE ${export}.cmake COMPONENT dev)
 endfunction()
 
 circoll_install_library(circoll circoll-targets)
@@ -55,7 +57,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/circollConfigVers
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/circollConfig.cmake ${PROJECT_BINARY_DIR}/package/circollConfigVersion.cmake
               ${CMAKE_CURRENT_LIST_DIR}/CircollHighway.cmake
-        DESTINATION ${circoll_cmake_dir})
+        DESTINATION ${circoll_cmake_dir} COMPONENT dev)
 
 # pkg-config. Paths are relative to the .pc file: the installed tree can be moved.
 function(circoll_install_pc name description requires libs cflags)
@@ -73,7 +75,7 @@ Requires: @requires@
 Libs: @libs@
 Cflags: -I${includedir} @cflags@
 ]])
-  install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${circoll_pkgconfig_dir})
+  install(FILES ${PROJECT_BINARY_DIR}/package/${name}.pc DESTINATION ${circoll_pkgconfig_dir} COMPONENT dev)
 endfunction()
 
 # A static library brings its private libraries along, and the C++ run-time for programs that are linked as C.
@@ -104,8 +106,22 @@ foreach(mpi IN LISTS circoll_built_mpis)
                      "-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX")  # as in src/exec/mpi: MPI's header as C
 endforeach()
 
+# Words: the licence and the changes beside the tool, all pages, and rules that were measured, as examples.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CITATION.cff
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/experiments/netbed/rules DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+        COMPONENT tool)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
+        PATTERN CMakeLists.txt EXCLUDE)
+
 # The drop-ins (lib/circoll/<mpi>/libcircoll-mpi.so) and the programs are installed by their own rooms; here only
 # where they find a shared libcircoll.
+if(NOT circoll_is_shared)
+  include(CircollPackages)
+  return()
+endif()
 file(RELATIVE_PATH circoll_lib_from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
 foreach(program circoll_cli circoll_bench_openmpi circoll_bench_mpich circoll_torture_openmpi circoll_torture_mpich)
   if(TARGET ${program})

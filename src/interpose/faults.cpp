@@ -2,6 +2,8 @@
 
 #include <mpi.h>
 
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction is POSIX's
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -47,6 +49,16 @@ GuardedComm* guarded(MPI_Comm comm) noexcept {
   return found != nullptr && found->is_set_up() ? found : nullptr;
 }
 
+/// Lets a process live on that writes to a dead one. Open MPI writes to sockets whose other end may have been closed since
+/// it looked, and leaves the signal of a broken pipe to its default, which ends the process without a word. A program's
+/// own handler stays.
+void ignore_broken_pipes() noexcept {
+  struct sigaction set {};
+  if (sigaction(SIGPIPE, nullptr, &set) != 0 || (set.sa_flags & SA_SIGINFO) != 0 || set.sa_handler != SIG_DFL) return;
+  set.sa_handler = SIG_IGN;
+  (void)sigaction(SIGPIPE, &set, nullptr);
+}
+
 }  // namespace
 
 std::optional<FaultMode> wanted_faults(std::string* warning) {
@@ -64,6 +76,7 @@ std::string begin_faults() {
   if (environment("CIRCOLL_CHECK").value_or("0") != "0")
     return "CIRCOLL_FAULTS is off: CIRCOLL_CHECK asks all ranks before each call";
   if (const std::string why = Guard::begin(*mode); !why.empty()) return "CIRCOLL_FAULTS is off: " + why;
+  ignore_broken_pipes();
   if (const std::string setting = mpi::library::lets_survivors_live; !setting.empty()) {
     const char* const value = std::getenv(setting.c_str());
     if (value == nullptr || std::string(value) != "1")

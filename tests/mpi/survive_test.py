@@ -76,6 +76,12 @@ code, said = launch(3, [20, 10, 1, 0, "aibgrsvtncxj"], ["CIRCOLL_FAULTS=finish"]
 expect(code == 0 and "circoll" not in said and said.count("wrong 0, full 0, survivors 0, refused 0") == 3,
        "nothing is said where nothing fails", said)
 
+# A broken pipe ends a process that does not expect it, but not where others are expected to die.
+code, said = launch(3, [5, 10, 1, 0, "ap"], ["CIRCOLL_FAULTS=finish"])
+expect(code == 0 and said.count("wrong 0") == 3, "whoever writes to the dead lives on", code, said)
+code, said = launch(3, [5, 10, 1, 0, "ap"], [], options=[])
+expect(code not in (None, 0) and "wrong" not in said, "without CIRCOLL_FAULTS signals are as they were", code, said)
+
 # What cannot be guarded ends the job, and says so.
 code, said = launch(3, [100000, 10, 3, 1, "a", 20000, *way_to_die], ["CIRCOLL_FAULTS=finish", "CIRCOLL_ALLREDUCE=native"])
 expect(code is not None and "the job is ended" in said and "allreduce" in said, "a native call does not hang", code, said)

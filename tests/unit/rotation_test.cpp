@@ -29,6 +29,7 @@ std::vector<Selection> rotating() {
 
 class Rotations : public testing::TestWithParam<Selection> {};
 
+#ifdef CIRCOLL_SANITIZED
 /// Where all ranks take p times as long as one, or p^2 times, not every p is taken.
 bool is_taken(const Selection& s, Rank p) {
   const bool many_blocks = is_exchange(s.collective) || s.algorithm->family == Family::ring ||
@@ -36,6 +37,9 @@ bool is_taken(const Selection& s, Rank p) {
                            s.algorithm->param("segments") != nullptr;
   return p <= 40 || (many_blocks ? p == 64 || p == 97 : p <= 130 || p % 16 == 0 || p % 16 == 15);
 }
+#else
+bool is_taken(const Selection& /*s*/, Rank /*p*/) { return true; }
+#endif
 
 TEST_P(Rotations, HaveTheVerdictOfAllRanks) {
   const Selection& s = GetParam();

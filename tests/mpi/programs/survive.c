@@ -6,7 +6,7 @@
  * result tells whose contributions are in it: those of all survivors, without exception, and of others only if all of
  * theirs are. All survivors compare these sets. COLLECTIVES is a text of letters:
  *   a allreduce  i allreduce in place  b bcast  g allgather  r reduce  s reduce_scatter_block  t alltoall  v allgatherv
- *   n gather  c scatter  x scan  j nonblocking allreduce
+ *   n gather  c scatter  x scan  j nonblocking allreduce  p no collective: a write to a pipe that nobody reads
  * At the end the survivors make a communicator of their own, and use it.
  */
 #include <mpi.h>
@@ -153,6 +153,13 @@ static void iterate(char collective, int iteration) {
       failed_calls += error != MPI_SUCCESS;
       break;
     }
+    case 'p': {
+      int ends[2];
+      if (pipe(ends) != 0 || close(ends[0]) != 0) fail("pipe", iteration, 0);
+      if (write(ends[1], "", 1) != -1) fail("a pipe that nobody reads took a byte", iteration, 0);
+      close(ends[1]);
+      break;
+    }
     case 'r':
       fill(out, count, iteration);
       if (!has_result(MPI_Reduce(out, in, count, MPI_INT64_T, MPI_SUM, root, MPI_COMM_WORLD))) return;
@@ -265,6 +272,7 @@ int main(int argc, char** argv) {
   const double end_s = MPI_Wtime();
   /* Whoever still has to die does it before. */
   while (kills > 0 && MPI_Wtime() - begin_s < 1e-6 * (double)within_us + 0.05) usleep(1000);
+  if (delay_us != 0) pthread_join(killer, NULL);
   MPI_Barrier(MPI_COMM_WORLD);
   if (circoll_survivors) use_survivors();
   printf(
