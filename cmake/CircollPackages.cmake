@@ -2,7 +2,8 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME circoll)
 set(CPACK_PACKAGE_VENDOR "The Circoll authors")
-set(CPACK_PACKAGE_CONTACT "The Circoll authors <circoll@localhost>")
+set(CIRCOLL_PACKAGE_CONTACT "The Circoll authors <circoll@example.org>" CACHE STRING "Maintainer of the Debian packages")
+set(CPACK_PACKAGE_CONTACT "${CIRCOLL_PACKAGE_CONTACT}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -14,36 +15,38 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 
-# Names, dependences and words of the packages. The extended description is a debhelper field: lines after the first.
-function(circoll_package component name section depends what)
+# Names, dependences and words of the packages: a line, and some more lines.
+function(circoll_package component name section depends what more)
   string(TOUPPER ${component} upper)
-  foreach(pair "PACKAGE_NAME=${name}" "PACKAGE_SECTION=${section}" "PACKAGE_DEPENDS=${depends}")
-    string(REPLACE "=" ";" both "${pair}")
-    list(POP_FRONT both key)
-    set(CPACK_DEBIAN_${upper}_${key} "${both}" PARENT_SCOPE)
-  endforeach()
-  set(CPACK_COMPONENT_${upper}_DESCRIPTION "${PROJECT_DESCRIPTION}\n${what}" PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name} PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section} PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${depends}" PARENT_SCOPE)
+  set(CPACK_DEBIAN_${upper}_DESCRIPTION "${what}\n${more}" PARENT_SCOPE)
   set(CPACK_COMPONENT_${upper}_GROUP ${component} PARENT_SCOPE)
   set(circoll_package_names ${circoll_package_names} ${name} PARENT_SCOPE)
 endfunction()
 
 set(circoll_package_names "")
 set(circoll_same_version "circoll (= ${PROJECT_VERSION})")
-circoll_package(tool circoll science ""
+circoll_package(tool circoll science "" "collective communication for MPI: command line tool"
   "The command line tool: lists, draws, proves, prices and simulates algorithms,\nruns programs under the drop-in, and tunes a machine.")
 circoll_package(dev libcircoll-dev libdevel "libfmt-dev, libhwy-dev, libtinyxml2-dev"
+  "collective communication for MPI: library"
   "The library for C++ and C: static archives, headers, and the files for\nCMake and pkg-config.")
-circoll_package(doc circoll-doc doc "" "All pages, and the example programs.")
+circoll_package(doc circoll-doc doc "" "collective communication for MPI: documentation"
+  "All pages, and the example programs.")
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DOC_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS "libopenmpi-dev, libmpich-dev")
 if("openmpi" IN_LIST circoll_built_mpis)
   circoll_package(openmpi circoll-openmpi science "${circoll_same_version}, openmpi-bin"
+    "collective communication for MPI: drop-in for Open MPI"
     "The drop-in for programs of Open MPI, the benchmark and the torture test.")
 endif()
 if("mpich" IN_LIST circoll_built_mpis)
   circoll_package(mpich circoll-mpich science "${circoll_same_version}, mpich"
+    "collective communication for MPI: drop-in for MPICH"
     "The drop-in for programs of MPICH, the benchmark and the torture test.")
 endif()
 
@@ -52,7 +55,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/package/changelog "circoll (${PROJECT_VERSION})
 
   * CHANGELOG.md has the changes.
 
- -- The Circoll authors <circoll@localhost>  Thu, 01 Jan 2026 00:00:00 +0000
+ -- ${CIRCOLL_PACKAGE_CONTACT}  Thu, 01 Jan 2026 00:00:00 +0000
 ")
 find_program(CIRCOLL_GZIP gzip REQUIRED)
 execute_process(COMMAND ${CIRCOLL_GZIP} -9nkf ${PROJECT_BINARY_DIR}/package/changelog COMMAND_ERROR_IS_FATAL ANY)

@@ -50,8 +50,8 @@ GuardedComm* guarded(MPI_Comm comm) noexcept {
 }
 
 /// Lets a process live on that writes to a dead one. Open MPI writes to sockets that may have been closed since it
-/// looked, and leaves the signal of a broken pipe to its default, which ends the process without a word. A program's own
-/// handler stays.
+/// looked, and leaves the signal of a broken pipe to its default, which ends the process without a word. A handler of
+/// the program stays.
 void ignore_broken_pipes() noexcept {
   struct sigaction set {};
   if (sigaction(SIGPIPE, nullptr, &set) != 0 || (set.sa_flags & SA_SIGINFO) != 0 || set.sa_handler != SIG_DFL) return;
