@@ -23,6 +23,11 @@ if(circoll_built_mpis)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/circoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${circoll_left_out})
 
+# What messages and manual pages speak of.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 # Libraries: one export per MPI, so that the package works where only one of them is installed.
 function(circoll_install_library target export)
   install(TARGETS ${target} EXPORT ${export}
