@@ -42,10 +42,8 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::string sentence(std::string text) {
-  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-  return text.ends_with('.') ? text : text + ".";
-}
+/// With a point at its end; a first word may be a value, which stays as it is.
+std::string sentence(const std::string& text) { return text.ends_with('.') ? text : text + "."; }
 
 /// Prose, each sentence of which begins a line, as mdoc has it.
 std::string prose(const std::string& text) {
