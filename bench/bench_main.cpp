@@ -9,6 +9,7 @@
 #include "cell_list.hpp"
 #include "circoll/error.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
+#include "heading.hpp"
 #include "native/algorithms.hpp"
 #include "surroundings.hpp"
 #include "table.hpp"
@@ -44,6 +45,7 @@ int measure_guidelines(const Options& options, int rank, int size) {
   StartLine line(MPI_COMM_WORLD, options.sync);
   std::vector<GuidelineCell> guidelines;
   std::vector<Cell> cells;
+  if (rank == 0) std::fputs(heading(size).c_str(), stdout);
   if (rank == 0) std::fputs(guideline_header(line).c_str(), stdout);
   if (rank == 0 && options.native_algorithms) std::fputs(without_library_algorithms(options).c_str(), stdout);
   for (const Count bytes : options.bytes) {
@@ -71,6 +73,7 @@ int run(Options options, int rank, int size) {
   StartLine line(MPI_COMM_WORLD, options.sync);
   std::vector<Cell> cells;
   bool correct = true;
+  if (rank == 0) std::fputs(heading(size).c_str(), stdout);
   if (rank == 0) std::fputs(table_header(options, line).c_str(), stdout);
   if (rank == 0 && options.native_algorithms) std::fputs(without_library_algorithms(options).c_str(), stdout);
   for (const AskedCell& one : all_asked) {

@@ -8,6 +8,7 @@
 #include "circoll/error.hpp"
 #include "core/text.hpp"
 #include "native/algorithms.hpp"
+#include "options/bench.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -35,39 +36,34 @@ std::vector<std::string> split_algorithms(const std::string& text, std::span<con
   return names;
 }
 
-/// The value of a name, by one of the parsers of core/text.hpp.
-template <typename Parse>
-auto named(const std::string& option, const std::string& name, Parse parse) {
-  try {
-    return parse(name);
-  } catch (const Error& error) {
-    throw CLI::ValidationError(option, error.what());
-  }
+Sync sync_named(const std::string& word) {
+  return word == "clock" ? Sync::clock : word == "barrier" ? Sync::barrier : Sync::automatic;
 }
 
-std::vector<Count> read_sizes(const std::string& option, const std::string& text) {
-  std::vector<Count> sizes;
-  for (const std::string& word : split_list(text)) {
-    std::string digits = word;
-    if (const std::string wrong = rewrite_bytes(digits); !wrong.empty()) throw CLI::ValidationError(option, wrong);
-    sizes.push_back(*parse_bytes(digits));
-  }
-  return sizes;
-}
-
-void read_lists(const std::string& collectives, const std::string& algorithms, const std::string& bytes,
-                const std::string& type, const std::string& op, Options& options) {
-  if (collectives == "all") {
-    options.collectives.assign(all_collectives.begin(), all_collectives.end());
-  } else {
-    for (const std::string& name : split_list(collectives)) {
-      options.collectives.push_back(named("--collective", name, parse_collective));
-    }
-  }
-  options.algorithms = split_algorithms(algorithms, options.collectives);
-  options.bytes = read_sizes("--bytes", bytes);
-  options.type = named("--type", type, parse_type);
-  options.op = named("--op", op, parse_op);
+/// Takes over what the command line says. Throws CLI::ValidationError.
+void take(const options::BenchWords& words, Options& options) {
+  options.collectives = options::read_collectives(words.collectives);
+  options.algorithms = split_algorithms(words.algorithms, options.collectives);
+  options.native_algorithms = words.native_algorithms;
+  options.segments = options::read_sizes(words.segments);
+  options.bytes = options::read_sizes(words.bytes);
+  options.type = parse_type(words.type);
+  options.op = parse_op(words.op);
+  options.root = words.root;
+  options.reps = words.reps;
+  options.seconds = words.seconds;
+  options.sync = sync_named(words.sync);
+  options.buffers = words.buffers == "rewrite" ? Buffers::rewrite : Buffers::reuse;
+  options.seed = words.seed;
+  options.check = words.check;
+  options.csv = words.csv;
+  options.json = words.json;
+  options.cells = words.cells;
+  options.policy = words.policy;
+  options.machine = words.machine;
+  options.calibrate = words.calibrate;
+  options.machine_name = words.machine_name;
+  options.guidelines = words.guidelines;
 }
 
 }  // namespace
@@ -92,70 +88,12 @@ std::string to_string(Buffers buffers) { return buffers == Buffers::reuse ? "reu
 int read_options(int argc, char** argv, bool talk, Options& options) {
   CLI::App app("circoll-bench: collectives of this MPI, native against Circoll");
   app.name("circoll-bench");
-  std::string collectives = "all", algorithms = "native,auto", bytes = "8,1Ki,64Ki", type = "byte", op = "bor";
-  std::string segments = "4Ki,32Ki,256Ki";
-  const CLI::Validator number(rewrite_number, "NUMBER");
-  app.add_option("--collective", collectives, "Names separated by commas, or all")->capture_default_str();
-  app.add_option("--algorithm", algorithms,
-                 "native, auto, all, or names with parameters (name:segments=4,relabel=8), "
-                 "of one collective where it is written before them (scatter/linear), of the MPI library itself "
-                 "after its name (openmpi/ring:segment=64Ki)")
-      ->capture_default_str();
-  app.add_flag("--native-algorithms", options.native_algorithms,
-               "Measure also the algorithms inside the MPI library, each by its name (openmpi/ring); see "
-               "docs/native-algorithms.md");
-  app.add_option("--segments", segments, "Sizes of segments for those of them that have segments")
-      ->capture_default_str();
-  app.add_option("--bytes", bytes, "Sizes (Ki, Mi, Gi): of a rank's block, or of the vector; see docs/measuring.md")
-      ->capture_default_str();
-  app.add_option("--type", type, "Element type")->capture_default_str();
-  app.add_option("--op", op, "Operator of reductions")->capture_default_str();
-  app.add_option("--root", options.root, "Root of rooted collectives")->transform(number)->capture_default_str();
-  app.add_option("--reps", options.reps, "Repetitions at most")
-      ->capture_default_str()
-      ->transform(number)
-      ->check(CLI::PositiveNumber);
-  app.add_option("--seconds", options.seconds, "Time at most, per algorithm and size")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--sync", options.sync, "How ranks start together: auto, clock, barrier; see docs/measuring.md")
-      ->transform(CLI::CheckedTransformer(std::vector<std::pair<std::string, Sync>>{
-          {"auto", Sync::automatic}, {"clock", Sync::clock}, {"barrier", Sync::barrier}}))
-      ->default_str("auto");
-  app.add_option("--buffers", options.buffers,
-                 "reuse: the same for all algorithms; rewrite: each has its own, and uses them between repetitions")
-      ->transform(CLI::CheckedTransformer(
-          std::vector<std::pair<std::string, Buffers>>{{"reuse", Buffers::reuse}, {"rewrite", Buffers::rewrite}}))
-      ->default_str("reuse");
-  app.add_option("--seed", options.seed, "Of the order in which algorithms take turns")->capture_default_str();
-  app.add_flag("--check", options.check, "Compare every result with the native one, element by element");
-  app.add_option("--csv", options.csv, "Write one row per repetition to this file");
-  app.add_option("--json", options.json, "Write the table to this file");
-  app.add_option("--cells", options.cells,
-                 "A file of cells, each with its algorithms, instead of --collective, --algorithm and --bytes; see "
-                 "docs/measuring.md");
-  app.add_option(
-         "--policy", options.policy,
-         "What auto means: auto (a profile if there is one, else the model), model, classic, openmpi_fixed, native, "
-         "file:PATH")
-      ->capture_default_str();
-  app.add_option("--machine", options.machine, "Machine file of the model; see 'circoll calibrate'");
-  app.add_option("--calibrate", options.calibrate,
-                 "Measure messages and reductions instead, for 'circoll calibrate'; needs two ranks or more");
-  app.add_option("--name", options.machine_name, "Name of the machine that --calibrate measures")
-      ->capture_default_str();
-  app.add_flag(
-      "--guidelines", options.guidelines,
-      "Measure both sides of performance guidelines instead, for 'circoll guidelines'; --bytes are of the whole "
-      "vector, --collective says whose");
-  app.footer(
-      "Example:\n  mpirun -np 4 circoll-bench --collective allreduce,bcast --algorithm native,auto --bytes "
-      "8,1Mi --check\n  mpirun -np 4 circoll-bench --native-algorithms --collective bcast --algorithm native --json "
-      "1.json\n  mpirun -np 4 circoll-bench --guidelines --bytes 1Ki,64Ki --seconds 0.2 --json 1.json");
+  options::BenchWords words;
+  options::add_bench_options(app, words);
+  app.footer("'circoll bench' starts the one for the MPI in use.\nExamples:\n" + options::bench_examples());
   try {
     app.parse(argc, argv);
-    options.segments = read_sizes("--segments", segments);
-    read_lists(collectives, algorithms, bytes, type, op, options);
+    take(words, options);
   } catch (const CLI::ParseError& error) {
     const int code = talk ? app.exit(error) : error.get_exit_code();
     return code == 0 ? 0 : 2;

@@ -6,8 +6,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "circoll/circoll.h"
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "heading.hpp"
 #include "measured/statistics.hpp"
 
 namespace circoll::bench {
@@ -185,7 +187,9 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                           {"correct", series.correct}});
     }
   }
-  nlohmann::ordered_json document = {{"type", to_string(options.type)},
+  nlohmann::ordered_json document = {{"circoll", circoll_version()},
+                                     {"date", date()},
+                                     {"type", to_string(options.type)},
                                      {"op", to_string(options.op)},
                                      {"root", options.root},
                                      {"p", size},

@@ -27,10 +27,14 @@ struct CalibrateOptions {
   bool simulated = false;
 };
 
+/// A line whose error is usually larger than this says little.
+constexpr double poor_error = 0.25;
+
 std::string line_text(std::string_view name, const Line& line) {
-  return fmt::format("{:<10} {:>10.4g} us {:>10.4g} ns/B  {} sizes, error {:.0f} % median, {:.0f} % largest\n", name,
+  return fmt::format("{:<10} {:>10.4g} us {:>10.4g} ns/B  {} sizes, error {:.0f} % median, {:.0f} % largest{}\n", name,
                      line.intercept_s * 1e6, line.slope_s_per_byte * 1e9, line.samples, line.median_error * 100,
-                     line.largest_error * 100);
+                     line.largest_error * 100,
+                     line.median_error > poor_error ? ": poor; measure again while nothing else runs" : "");
 }
 
 std::string about(const Calibration& calibration, const Fit& fit) {
@@ -197,17 +201,18 @@ void add_calibrate(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<CalibrateOptions>();
   CLI::App* command =
       app.add_subcommand("calibrate", "Make a machine file from measurements; compare measurements with the model");
-  command->add_option("measured", options->measured, "The file that circoll-bench --calibrate wrote");
+  command->add_option("measured", options->measured, "The file that circoll bench --calibrate wrote")
+      ->type_name("FILE");
   command->add_option("-o,--output", options->output,
                       "Write the machine file here, and the quality of the fit to stdout");
   command->add_option("--compare", options->compare,
-                      "A file that circoll-bench --json wrote: measured against predicted");
+                      "A file that circoll bench --json wrote: measured against predicted");
   command->add_option("--machine", options->machine, "Machine file for --compare (default: the default machine)");
   command->add_flag("--simulated", options->simulated,
                     "For --compare: times of circoll simulate, a rank on each node, instead of the model's");
   command->footer(
       "Examples:\n"
-      "  circoll calibrate measured.json -o machine.json    # after: mpirun -np 2 circoll-bench --calibrate "
+      "  circoll calibrate measured.json -o machine.json    # after: mpirun -np 2 circoll bench --calibrate "
       "measured.json\n"
       "  circoll calibrate --compare bench.json --machine machine.json\n"
       "  circoll calibrate --compare bench.json --machine machine.json --simulated\n"

@@ -137,7 +137,7 @@ void run(const CheckCommand& options, Context& context) {
 void add_check(CLI::App& app, Context& context) {
   auto options = std::make_shared<CheckCommand>();
   CLI::App* const command = app.add_subcommand("check", "Read a tuning file as another MPI library does");
-  command->add_option("file", options->file, "The tuning file, by whomever written")->required();
+  command->add_option("file", options->file, "The tuning file, by whomever written")->type_name("FILE")->required();
   command->add_option("--for", options->reader, "The library and version; 'circoll export --list' shows all")
       ->required();
   command->add_option("-p,--ranks", options->ranks, "Numbers of ranks: what would the library run?");

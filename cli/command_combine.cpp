@@ -86,7 +86,8 @@ void add_combine(CLI::App& app, Context& context) {
   CLI::App* const command = app.add_subcommand("combine", "Put several launches of circoll-bench, or shards, together");
   command
       ->add_option("files", options->files,
-                   "What circoll-bench --json wrote, a file per launch; or the shards of circoll verify or tune")
+                   "What circoll bench --json wrote, a file per launch; or the shards of circoll verify or tune")
+      ->type_name("FILE")
       ->required();
   command->add_option("-o,--output", options->output, "The file of rules, if they are shards of circoll tune --for");
   command->add_flag("--json", options->json, "For programs");
@@ -95,7 +96,7 @@ void add_combine(CLI::App& app, Context& context) {
       "six.\n"
       "Exit code 1 if a launch had wrong results.\n"
       "Examples:\n"
-      "  circoll combine [1-6].json    # after: for i in 1 2 3 4 5 6; do mpirun -np 4 circoll-bench --json $i.json; "
+      "  circoll combine [1-6].json    # after: for i in 1 2 3 4 5 6; do mpirun -np 4 circoll bench --json $i.json; "
       "done\n"
       "  circoll combine verify.*.json    # after: circoll verify all --shard 1/4 -o verify.1.json, and so on");
   command->callback([options, &context] {

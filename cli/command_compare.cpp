@@ -68,8 +68,10 @@ void add_compare(CLI::App& app, Context& /*context*/) {
   const auto options = std::make_shared<CompareOptions>();
   CLI::App* const command =
       app.add_subcommand("compare", "Has it helped? The measured times of a program without and with Circoll");
-  command->add_option("what", options->words,
-                      "Two reports of CIRCOLL_REPORT=FILE.json, without and with; or after -- a program");
+  command
+      ->add_option("what", options->words,
+                   "Two reports of CIRCOLL_REPORT=FILE.json, without and with; or after -- a program")
+      ->type_name("FILE");
   command->add_option("--without", options->without, "Reports of several runs without Circoll")->delimiter(',');
   command->add_option("--with", options->with, "Reports of several runs with Circoll")->delimiter(',');
   command->add_option("--mpi", options->runs.mpi, "The MPI that the program uses")

@@ -208,9 +208,10 @@ void cost(const CostOptions& o) {
 void add_cost(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<CostOptions>();
   CLI::App* command = app.add_subcommand("cost", "Predict times: of an algorithm, or of all of a collective");
-  command->add_option(
-      "what", options->what,
-      "COLLECTIVE/ALGORITHM[:param=value,...]; COLLECTIVE to rank its algorithms; or a file of schedules");
+  command
+      ->add_option("what", options->what,
+                   "COLLECTIVE/ALGORITHM[:param=value,...]; COLLECTIVE to rank its algorithms; or a file of schedules")
+      ->type_name("WHAT");
   command->add_option("-p,--ranks", options->size, "Number of ranks")
       ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, Rank{1} << 20));
@@ -236,7 +237,8 @@ void add_cost(CLI::App& app, Context& /*context*/) {
   command->add_flag("--json", options->json, "As JSON");
   command
       ->add_option("--plot", options->plot, "Write an SVG: times over sizes from 8 bytes to --bytes, with crossovers")
-      ->type_name("FILE.svg");
+      ->type_name("FILE.svg")
+      ->check(svg_file());
   command->add_flag("--page", options->page, "Print docs/costs.md: all formulas, counted costs, and printed formulas");
   command->footer(
       "Segments that are not given are the best; in a ranking all parameters are. The letters of formulas are those of "

@@ -189,6 +189,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
   command->add_flag("--user-op", options->user_op, "The operator is the caller's function");
   command->add_flag("--noncommutative", options->noncommutative, "It is, and does not commute");
   command->add_option("--policy", options->policy, "auto, model, classic, openmpi_fixed, native or file:PATH")
+      ->type_name("POLICY")
       ->capture_default_str();
   command->add_option("--mpi", options->mpi, "Whose profile auto goes by on one node; auto: the first that there is")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))

@@ -147,12 +147,13 @@ void run(const ExportCommand& options) {
 void add_export(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ExportCommand>();
   CLI::App* const command = app.add_subcommand("export", "Write rules in the format of another MPI library");
-  command->add_option("files", options->files, "A rules file; none: the model is asked (--machine, -p, --bytes)");
+  command->add_option("files", options->files, "A rules file; none: the model is asked (--machine, -p, --bytes)")
+      ->type_name("FILE");
   command->add_option("--for", options->reader, "The library and version that reads it; see --list");
   command->add_option("-o,--output", options->output, "The file to write; without it it is printed");
   command->add_flag("--list", options->list, "List the readers");
   command->add_flag("--measured", options->measured,
-                    "The files are launches, of circoll-bench --json: the fastest wins");
+                    "The files are launches, of circoll bench --json: the fastest wins");
   command
       ->add_option("--margin", options->tune.margin, "Of --measured: native stays unless it takes longer by this share")
       ->check(CLI::NonNegativeNumber)

@@ -146,10 +146,11 @@ void faults(FaultsOptions& o) {
 void add_faults(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<FaultsOptions>();
   CLI::App* command = app.add_subcommand("faults", "Tell what is lost when ranks fail, and what can be put together");
-  command->add_option(
-      "what", options->what,
-      "COLLECTIVE/ALGORITHM[:param=value,...]; COLLECTIVE to rank its algorithms by what they lose; or a file of "
-      "schedules");
+  command
+      ->add_option("what", options->what,
+                   "COLLECTIVE/ALGORITHM[:param=value,...]; COLLECTIVE to rank its algorithms by what they lose; or a "
+                   "file of schedules")
+      ->type_name("WHAT");
   command->add_option("-p,--ranks", options->request.size, "Number of ranks")
       ->transform(whole_number())
       ->check(CLI::Range(Rank{1}, FaultAnalysis::most_ranks));
@@ -177,7 +178,8 @@ void add_faults(CLI::App& app, Context& /*context*/) {
   command
       ->add_option("--plot", options->plot,
                    "Write an SVG: a matrix of failed ranks and rounds, coloured by class; with --repair its messages")
-      ->type_name("FILE.svg");
+      ->type_name("FILE.svg")
+      ->check(svg_file());
   command->add_flag("--page", options->page, "Print docs/faults.md");
   command->footer(
       "Classes: FULL all contributions can be put together, SURV the survivors' alone, BOTH either, MIX each block "

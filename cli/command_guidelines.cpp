@@ -125,8 +125,12 @@ void run(const GuidelineOptions& options, Context& context) {
   }
   const std::vector<Finding> findings = check_guidelines(runs, options.test);
   if (!options.rules.empty()) {
+    const std::vector<RuleCell> fixes = guideline_fixes(runs, findings, options.test);
+    if (fixes.empty()) {
+      fmt::print(stderr, "circoll: no rule helps; with {} all collectives stay native\n", options.rules);
+    }
     const std::string rules = rules_json(
-        guideline_fixes(runs, findings, options.test), measured_operator(runs.front().launch),
+        fixes, measured_operator(runs.front().launch),
         {.about = fmt::format("native, but where it violates a guideline and Circoll is faster; {} launches; {}",
                               runs.size(), runs.front().launch.setting),
          .otherwise = "native",
@@ -148,7 +152,8 @@ void add_guidelines(CLI::App& app, Context& context) {
   auto options = std::make_shared<GuidelineOptions>();
   CLI::App* const command =
       app.add_subcommand("guidelines", "Find violated performance guidelines, and write rules against them");
-  command->add_option("files", options->files, "What circoll-bench --guidelines --json wrote, a file per launch")
+  command->add_option("files", options->files, "What circoll bench --guidelines --json wrote, a file per launch")
+      ->type_name("FILE")
       ->required();
   command->add_option("--of", options->of, "Whose guidelines: algorithms as circoll-bench names them")
       ->delimiter(',')
@@ -170,11 +175,11 @@ void add_guidelines(CLI::App& app, Context& context) {
       "lists them. A launch counts by its median: at least three launches are needed, better five.\n"
       "Exit code 1 if one of those asked for is violated.\n"
       "Examples:\n"
-      "  circoll guidelines [1-5].json    # after: mpirun -np 4 circoll-bench --guidelines --json 1.json, and so on\n"
+      "  circoll guidelines [1-5].json    # after: mpirun -np 4 circoll bench --guidelines --json 1.json, and so on\n"
       "  circoll guidelines [1-5].json --of auto --paper\n"
       "  circoll guidelines [1-5].json --rules rules.json\n"
       "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program\n"
-      "  circoll guidelines [1-5].json --export openmpi-4.1 -o mended.conf    # after: circoll-bench --guidelines\n"
+      "  circoll guidelines [1-5].json --export openmpi-4.1 -o mended.conf    # after: circoll bench --guidelines\n"
       "                                   #   --native-algorithms");
   command->callback([options, &context] { run(*options, context); });
 }

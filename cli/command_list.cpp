@@ -15,6 +15,9 @@
 #include "circoll/model.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
+#include "core/text.hpp"
+#include "list/names.hpp"
+#include "list/table.hpp"
 #include "list_pages.hpp"
 
 namespace circoll::cli {
@@ -23,8 +26,10 @@ namespace {
 using nlohmann::ordered_json;
 
 struct ListOptions {
-  std::string collective;
-  bool collectives = false;
+  std::string what{};
+  std::string collective{};
+  bool collectives = false, types = false, operators = false, policies = false;
+  bool details = false;
   bool json = false;
   bool bits = false;
   Rank root = 0;
@@ -32,58 +37,35 @@ struct ListOptions {
   std::vector<Rank> sizes;
 };
 
-std::string joined(const std::vector<std::string>& words, std::string_view none) {
-  return words.empty() ? std::string(none) : fmt::format("{}", fmt::join(words, ", "));
-}
-
-std::vector<std::string> guarantees_of(const Algorithm& algorithm) {
-  std::vector<std::string> words;
-  if (algorithm.guarantees.same_bits) words.emplace_back("same bits on every rank");
-  if (algorithm.guarantees.rank_order) words.emplace_back("operands in rank order");
-  if (algorithm.guarantees.direct) words.emplace_back("blocks go straight to their destination");
-  return words;
-}
-
 /// An algorithm under one of the ids that it has.
 struct Entry {
   const Algorithm* algorithm;
   Collective collective;
 };
 
-/// One entry per id, in the order of collectives.
-std::vector<Entry> entries_of(std::optional<Collective> wanted) {
+bool names_algorithm(const ListOptions& options) { return options.what.find('/') != std::string::npos; }
+
+/// The collective that is asked for by --collective, or by a word.
+std::optional<Collective> wanted_collective(const ListOptions& options) {
+  if (!options.what.empty() && !options.collective.empty()) misuse("either --collective, or a word");
+  if (!options.what.empty()) return parse_collective(options.what);
+  if (!options.collective.empty()) return collective_from_string(options.collective);
+  return std::nullopt;
+}
+
+/// One entry per id that is asked for, in the order of collectives.
+std::vector<Entry> entries_of(const ListOptions& options) {
+  if (names_algorithm(options)) {
+    const Selection selection = parse_selection(options.what);
+    return {{selection.algorithm, selection.collective}};
+  }
+  const std::optional<Collective> wanted = wanted_collective(options);
   std::vector<Entry> entries;
   for (const Collective collective : all_collectives) {
     if (wanted && collective != *wanted) continue;
     for (const Algorithm* a : algorithms_of(collective)) entries.push_back({a, collective});
   }
   return entries;
-}
-
-std::string described(const Algorithm& algorithm, Collective collective) {
-  std::vector<std::string> collectives;
-  for (const Collective c : algorithm.collectives) collectives.emplace_back(to_string(c));
-  std::string text = fmt::format("{}\n  {}\n", algorithm.id(collective), algorithm.summary);
-  const auto line = [&](std::string_view key, std::string_view value) {
-    text += fmt::format("  {:<12}{}\n", key, value);
-  };
-  line("serves", joined(collectives, "nothing"));
-  line("needs", joined(needs_in_words(algorithm), "nothing"));
-  line("guarantees", joined(guarantees_of(algorithm), "nothing beyond the collective's definition"));
-  for (const ParamDeclaration& p : algorithm.params) {
-    line("param", fmt::format("{}={} ({} .. {}): {}", p.name, p.fallback, p.minimum, p.maximum, p.summary));
-  }
-  line("rounds", algorithm.formula.rounds);
-  line("sent", fmt::format("{} blocks", algorithm.formula.sent));
-  line("reduced", fmt::format("{} blocks", algorithm.formula.reduced));
-  line("source", algorithm.source);
-  line("family", to_string(algorithm.family));
-  line("when", algorithm.when);
-  for (const Library library : all_libraries) {
-    const auto names = algorithm.names_in(library, collective);
-    if (!names.empty()) line(title_of(library), fmt::format("{}", fmt::join(names, ", ")));
-  }
-  return text;
 }
 
 ordered_json as_json(const Cost& cost) {
@@ -149,20 +131,13 @@ ordered_json as_json(const Algorithm& algorithm, Collective collective, const st
           {"cost", costs_of(algorithm, collective, sizes)}};
 }
 
-/// One name on each line, for scripts.
-void list_collectives() {
-  std::string text;
-  for (const Collective collective : all_collectives) text += fmt::format("{}\n", to_string(collective));
-  print(text);
-}
-
 void list_bits(const ListOptions& options) {
   require(options.sizes.size() == 1, "--bits wants one number of ranks: -p 8");
   const Rank p = options.sizes[0];
   require(options.root < p, "the root is none of the ranks");
   std::vector<Collective> collectives;
-  if (!options.collective.empty()) {
-    collectives.push_back(collective_from_string(options.collective).value());
+  if (const std::optional<Collective> wanted = wanted_collective(options)) {
+    collectives.push_back(*wanted);
   } else {
     std::copy_if(all_collectives.begin(), all_collectives.end(), std::back_inserter(collectives), is_reducing);
   }
@@ -170,27 +145,44 @@ void list_bits(const ListOptions& options) {
                      : bits_table(collectives, p, options.root));
 }
 
+void list_json(const ListOptions& options) {
+  std::vector<Rank> sizes = options.sizes;
+  for (Rank p = 2; options.sizes.empty() && p <= 16; ++p) sizes.push_back(p);
+  ordered_json rows = ordered_json::array();
+  for (const Entry& e : entries_of(options)) rows.push_back(as_json(*e.algorithm, e.collective, sizes));
+  print(rows.dump(2) + "\n");
+}
+
+void list_details(const ListOptions& options) {
+  std::string text;
+  for (const Entry& e : entries_of(options)) text += (text.empty() ? "" : "\n") + described(*e.algorithm, e.collective);
+  print(text);
+}
+
 void list(const ListOptions& options) {
+  if (options.collectives) return print(collective_names());
+  if (options.types) return print(type_table());
+  if (options.operators) return print(operator_table());
+  if (options.policies) return print(policy_table());
   if (options.bits) return list_bits(options);
   require(options.json || options.sizes.empty(), "-p is for --json, or --bits");
   if (!options.page.empty()) return print(options.page == "peers" ? peers_page() : algorithms_page());
-  std::optional<Collective> wanted;
-  if (!options.collective.empty()) wanted = collective_from_string(options.collective);
-  const std::vector<Entry> entries = entries_of(wanted);
-  if (options.json) {
-    std::vector<Rank> sizes = options.sizes;
-    for (Rank p = 2; options.sizes.empty() && p <= 16; ++p) sizes.push_back(p);
-    ordered_json rows = ordered_json::array();
-    for (const Entry& e : entries) rows.push_back(as_json(*e.algorithm, e.collective, sizes));
-    print(rows.dump(2) + "\n");
-    return;
+  if (options.json) return list_json(options);
+  if (options.details || names_algorithm(options)) return list_details(options);
+  const std::optional<Collective> wanted = wanted_collective(options);
+  print(wanted ? table_of(*wanted) : table_of_all());
+}
+
+/// Each prints a list of names, and goes with nothing else.
+void add_lists_of_names(CLI::App& command, ListOptions& options, const std::vector<CLI::Option*>& others) {
+  CLI::Option* const collectives =
+      command.add_flag("--collectives", options.collectives, "Only the names of the collectives, one on each line");
+  CLI::Option* const types = command.add_flag("--types", options.types, "The element types, and their other names");
+  CLI::Option* const operators = command.add_flag("--operators", options.operators, "The operators of reductions");
+  CLI::Option* const policies = command.add_flag("--policies", options.policies, "The policies that choose algorithms");
+  for (CLI::Option* const one : {collectives, types, operators, policies}) {
+    for (CLI::Option* const other : others) one->excludes(other);
   }
-  std::string text;
-  for (const Entry& e : entries) {
-    if (!text.empty()) text += '\n';
-    text += described(*e.algorithm, e.collective);
-  }
-  print(text);
 }
 
 }  // namespace
@@ -198,9 +190,15 @@ void list(const ListOptions& options) {
 void add_list(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ListOptions>();
   CLI::App* command = app.add_subcommand("list", "List the algorithms and what they declare");
+  CLI::Option* const what =
+      command
+          ->add_option("what", options->what,
+                       "COLLECTIVE: a line for each of its algorithms; COLLECTIVE/ALGORITHM: all about one")
+          ->type_name("WHAT");
   CLI::Option* collective =
       command->add_option("-c,--collective", options->collective, "Only those that serve this collective")
           ->transform(collective_name());
+  command->add_flag("--details", options->details, "All that each one declares");
   CLI::Option* json =
       command->add_flag("--json", options->json,
                         "As JSON, with declared and (up to p = 128) counted costs in blocks, not in place, root 0");
@@ -217,15 +215,16 @@ void add_list(CLI::App& app, Context& /*context*/) {
       ->transform(whole_number())
       ->check(CLI::NonNegativeNumber)
       ->needs(bits);
-  command->add_flag("--collectives", options->collectives, "Only the names of the collectives, one on each line")
-      ->excludes(collective, json);
+  add_lists_of_names(*command, *options, {what, collective, json});
   command->footer(
       "Examples:\n"
       "  circoll list\n"
-      "  circoll list --collective allreduce\n"
+      "  circoll list allreduce\n"
+      "  circoll list allreduce/ring\n"
+      "  circoll list --types\n"
       "  circoll list --bits -p 8 --collective allreduce\n"
       "  circoll list --json -p 64 -p 100 | jq '.[] | {id, cost}'");
-  command->callback([options] { options->collectives ? list_collectives() : list(*options); });
+  command->callback([options] { list(*options); });
 }
 
 }  // namespace circoll::cli

@@ -144,8 +144,9 @@ void add_local(CLI::App& app, Context& context) {
   auto options = std::make_shared<LocalOptions>();
   CLI::App* command =
       app.add_subcommand("local", "Run an algorithm in this process, without MPI, and check its result");
-  CLI::Option* id = command->add_option("id", options->id,
-                                        "Algorithm, as in 'circoll list': COLLECTIVE/NAME; or a file of schedules");
+  CLI::Option* id =
+      command->add_option("id", options->id, "Algorithm, as in 'circoll list': COLLECTIVE/NAME; or a file of schedules")
+          ->type_name("ID");
   CLI::Option* ranks = command->add_option("-p,--ranks", options->ranks, "Number of ranks")
                            ->transform(whole_number())
                            ->check(CLI::Range(Rank{1}, Rank{1} << 20))

@@ -50,7 +50,9 @@ void draw(const DrawOptions& o, Context& context) {
 void add_plot(CLI::App& app, Context& context) {
   auto options = std::make_shared<DrawOptions>();
   CLI::App* const command = app.add_subcommand("plot", "Draw what circoll-bench has measured");
-  command->add_option("files", options->files, "What circoll-bench --json wrote, a file per launch")->required();
+  command->add_option("files", options->files, "What circoll bench --json wrote, a file per launch")
+      ->type_name("FILE")
+      ->required();
   command->add_option("-o,--output", options->output, "The picture, or the page: FILE.svg or FILE.html")
       ->type_name("FILE")
       ->required();

@@ -1,11 +1,8 @@
 // circoll run: starts a program with the drop-in preloaded.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -45,8 +42,7 @@ const MpiLibrary& detect_mpi(const std::string& program, const MpiLibrary* said)
   }
   if (linked != nullptr) return *linked;
   if (said != nullptr) return *said;
-  if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) return openmpi_library;
-  if (std::getenv("PMI_SIZE") != nullptr || std::getenv("PMI_RANK") != nullptr) return mpich_library;
+  if (const MpiLibrary* const launching = launching_mpi()) return *launching;
   throw Error(ErrorCode::unsupported,
               fmt::format("'{}' is linked to no MPI that Circoll knows, and neither mpirun of Open MPI nor mpiexec of "
                           "MPICH started this process; say which MPI it uses: circoll run --mpi openmpi -- {}",
@@ -104,11 +100,7 @@ void run(const RunOptions& options) {
   const std::string dropin = dropin_for(detect_mpi(program, mpi_named(options.mpi)));
   // Ours first, so that it comes before other tools.
   setenv("LD_PRELOAD", (dropin + other_preloads()).c_str(), 1);
-  std::vector<char*> argv;
-  for (const std::string& argument : options.program) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  execvp(argv[0], argv.data());
-  throw Error(ErrorCode::invalid_argument, fmt::format("'{}' cannot be run: {}", argv[0], std::strerror(errno)));
+  become(options.program);
 }
 
 }  // namespace
@@ -119,7 +111,9 @@ void add_run(CLI::App& app, Context& /*context*/) {
   command->add_option("--mpi", options->mpi, "The MPI that the program uses")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();
-  command->add_option("program", options->program, "The program and its arguments, after --")->required();
+  command->add_option("program", options->program, "The program and its arguments, after --")
+      ->type_name("PROGRAM")
+      ->required();
   command->add_flag("--compare", options->compare,
                     "Start the program natively and with Circoll in turns, and compare their times, as circoll "
                     "compare does; takes --np, not mpirun before it");

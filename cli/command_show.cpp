@@ -83,11 +83,20 @@ struct Form {
 constexpr Form forms[] = {
     {"text", false}, {"json", false}, {"svg"}, {"dot"}, {"goal", true, true}, {"chakra", true, true, true}, {"msccl"}};
 
+/// Of more ranks nobody could tell one from another, and all schedules together would take the memory of the machine.
+constexpr Rank most_drawn = 512;
+
 void check_options(const ShowOptions& options, const Shown& shown) {
   const Form& form =
       *std::find_if(std::begin(forms), std::end(forms), [&](const Form& one) { return one.name == options.format; });
   if (form.all_ranks && options.rank)
     misuse(fmt::format("--format {} has all ranks in it; leave out --rank", options.format));
+  const bool drawn = form.name == "svg" || form.name == "dot";
+  if (drawn && shown.size > most_drawn) {
+    misuse(fmt::format(
+        "a picture has at most {} ranks; the text of one rank: --rank 0; many ranks: circoll simulate --plot",
+        most_drawn));
+  }
   if (form.needs_bytes && !options.bytes)
     misuse(fmt::format("--format {} has sizes in it: give --bytes", options.format));
   if (form.needs_output && options.output.empty())
@@ -147,6 +156,7 @@ void add_show(CLI::App& app, Context& /*context*/) {
       ->add_option(
           "id", options->id,
           "COLLECTIVE/ALGORITHM[:param=value,...], see 'circoll list'; or a file of schedules (docs/formats.md)")
+      ->type_name("ID")
       ->required();
   command->add_option("-p,--ranks", options->size, "Number of ranks")
       ->transform(whole_number())
@@ -169,7 +179,7 @@ void add_show(CLI::App& app, Context& /*context*/) {
           "-f,--format", options->format,
           "text, json, svg; dot (Graphviz); goal (LogGOPSim, ATLAHS, htsim; needs --bytes); chakra (ASTRA-sim; "
           "needs --bytes and --output); msccl (XML of MSCCL and RCCL)")
-      ->check(CLI::IsMember({"text", "json", "svg", "dot", "goal", "chakra", "msccl"}))
+      ->transform(CLI::IsMember({"text", "json", "svg", "dot", "goal", "chakra", "msccl"}, CLI::ignore_case))
       ->capture_default_str();
   command
       ->add_option("-o,--output", options->output, "Write the file PREFIX.<rank>.et for each rank, for --format chakra")

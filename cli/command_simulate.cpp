@@ -309,6 +309,7 @@ void add_simulate(CLI::App& app, Context& context) {
   command
       ->add_option("what", o.what,
                    "COLLECTIVE/ALGORITHM[:param=value,...]; COLLECTIVE: all of its algorithms; or a file of schedules")
+      ->type_name("WHAT")
       ->required();
   command->add_option("-p,--ranks", o.sizes, "Numbers of ranks")
       ->delimiter(',')
@@ -327,7 +328,8 @@ void add_simulate(CLI::App& app, Context& context) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--trace", o.trace, "Write a trace for Perfetto")->type_name("FILE.json");
   command->add_option("--plot", o.plot, "Write a picture: ranks over time, or how idle they are if they are many")
-      ->type_name("FILE.svg");
+      ->type_name("FILE.svg")
+      ->check(svg_file());
   command->add_flag("--path", o.path, "The critical path and idle times also of more than a million steps");
   command->add_flag("--what-if", o.what_if, "Also with half the latency, twice the bandwidth, a slow rank, and so on");
   command->add_flag("--json", o.json, "As JSON");

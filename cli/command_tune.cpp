@@ -72,9 +72,11 @@ void run(const TuningOptions& options) {
 void add_tune(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<TuningOptions>();
   CLI::App* const command = app.add_subcommand("tune", "Write rules that choose the fastest of what was measured");
-  command->add_option("files", options->files,
-                      "What circoll-bench --json wrote: launches, of one or more numbers of ranks. Without files this "
-                      "node is measured");
+  command
+      ->add_option("files", options->files,
+                   "What circoll bench --json wrote: launches, of one or more numbers of ranks. Without files this "
+                   "node is measured")
+      ->type_name("FILE");
   command->add_flag("--here", options->here,
                     "Measure this node, and write the profile by which auto goes from then on");
   add_here_options(*command, options->on_node);
@@ -98,12 +100,12 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "Examples:\n"
       "  circoll tune --here\n"
       "  circoll tune --here -p 2,4 --mpi mpich --keep results\n"
-      "  circoll tune [1-5].json -o rules.json    # after: for i in 1 2 3 4 5; do mpirun -np 4 circoll-bench \n"
+      "  circoll tune [1-5].json -o rules.json    # after: for i in 1 2 3 4 5; do mpirun -np 4 circoll bench \n"
       "                                           #   --collective allreduce --algorithm all --json $i.json; done\n"
       "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program\n"
       "  circoll tune --for report.json -o rules.json    # report.json is what CIRCOLL_REPORT=report.json wrote\n"
       "  circoll tune --for report.json --print-job slurm --nodes 4 --ranks-per-node 32 -o rules.json > job.sh\n"
-      "  circoll tune [1-5].json --export openmpi-4.1 -o tuned.conf    # after: circoll-bench --native-algorithms; \n"
+      "  circoll tune [1-5].json --export openmpi-4.1 -o tuned.conf    # after: circoll bench --native-algorithms; \n"
       "                                           #   docs/native-algorithms.md");
   command->callback([options, for_report, command] {
     if (for_report->asked()) {

@@ -198,29 +198,30 @@ void run(const VerifyOptions& options, Context& context) {
 
 void add_verify(CLI::App& app, Context& context) {
   auto options = std::make_shared<VerifyOptions>();
-  CLI::App* command = app.add_subcommand("verify", "prove algorithms for ranges of p, or find a counterexample");
+  CLI::App* command = app.add_subcommand("verify", "Prove algorithms for ranges of p, or find a counterexample");
   command
       ->add_option("WHAT", options->what,
-                   "ids, collectives, or 'all'; or a file of the schedules of all ranks (docs/formats.md)")
+                   "Ids, collectives, or 'all'; or a file of the schedules of all ranks (docs/formats.md)")
+      ->type_name("WHAT")
       ->required();
-  command->add_option("-p,--ranks", options->sizes, "numbers of ranks: A..B, or one")->capture_default_str();
+  command->add_option("-p,--ranks", options->sizes, "Numbers of ranks: A..B, or one")->capture_default_str();
   command->add_option("--root", options->roots, "'all', 'sample' (0, 1, p/2, p-1) or a list, for rooted collectives")
       ->capture_default_str();
-  command->add_option("--segments", options->segments, "values of the parameter 'segments' (default: a sample)")
+  command->add_option("--segments", options->segments, "Values of the parameter 'segments' (default: a sample)")
       ->delimiter(',')
       ->transform(whole_number());
-  command->add_option("--bytes", options->bytes, "the vector (Ki, Mi, Gi), for the parameter 'segment' in bytes")
+  command->add_option("--bytes", options->bytes, "The vector (Ki, Mi, Gi), for the parameter 'segment' in bytes")
       ->transform(number_of_bytes());
-  command->add_option("--jobs", options->jobs, "threads (default: one per core)")->check(CLI::NonNegativeNumber);
-  command->add_option("--in-place-up-to", options->last_in_place, "verify in-place calls as well up to this p")
+  command->add_option("--jobs", options->jobs, "Threads (default: one per core)")->check(CLI::NonNegativeNumber);
+  command->add_option("--in-place-up-to", options->last_in_place, "Verify in-place calls as well up to this p")
       ->capture_default_str();
   command->add_flag("--on-arrival", options->on_arrival,
-                    "verify them with messages that are combined as they arrive, as ranks of a node do");
+                    "Verify them with messages that are combined as they arrive, as ranks of a node do");
   CLI::Option* const symmetric = command->add_flag(
-      "--symmetric", options->symmetric, "only algorithms whose ranks all do the same, each proven by one rank");
-  command->add_flag("--all-ranks", options->all_ranks, "execute the schedules of all ranks in any case")
+      "--symmetric", options->symmetric, "Only algorithms whose ranks all do the same, each proven by one rank");
+  command->add_flag("--all-ranks", options->all_ranks, "Execute the schedules of all ranks in any case")
       ->excludes(symmetric);
-  command->add_flag("--json", options->json, "machine-readable output");
+  command->add_flag("--json", options->json, "As JSON");
   add_shard_options(*command, options->shard);
   command->footer(
       "Proven are: messages match, no deadlock under rendezvous, no race, no undefined read, each "

@@ -21,9 +21,14 @@ struct Context {
   int exit_code = exit_ok;  ///< set by callbacks whose outcome is bad
 };
 
+/// Declares everything: the table from which help, manual pages and completions come.
+void add_commands(CLI::App& app, Context& context);
+
+void add_bench(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
 void add_combine(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
+void add_completion(CLI::App& app, Context& context);
 void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
@@ -34,6 +39,7 @@ void add_guidelines(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
 void add_plot(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
+void add_man(CLI::App& app, Context& context);
 void add_local(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_simulate(CLI::App& app, Context& context);
@@ -56,5 +62,7 @@ void write_file(const std::string& path, const std::string& text);
 [[nodiscard]] CLI::Validator op_name();
 [[nodiscard]] CLI::Validator whole_number();
 [[nodiscard]] CLI::Validator number_of_bytes();
+/// The name of a picture ends in .svg, as that is what is written.
+[[nodiscard]] CLI::Validator svg_file();
 
 }  // namespace circoll::cli

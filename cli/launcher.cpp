@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 
 #include "core/environment.hpp"
 #include "process.hpp"
@@ -74,6 +75,38 @@ std::vector<Launcher> find_launchers() {
   }
   std::sort(found.begin(), found.end(), [](const Launcher& a, const Launcher& b) { return a.mpi->id > b.mpi->id; });
   return found;
+}
+
+Launcher choose_launcher(const std::string& wanted, std::vector<std::string>& others) {
+  const std::vector<Launcher> found = find_launchers();
+  const MpiLibrary* mpi = mpi_named(wanted);
+  const auto plain = program_file("mpirun");
+  if (mpi == nullptr && plain) {
+    const Ending ending = run_program({.arguments = {*plain, "--version"}, .limit = std::chrono::seconds(20)});
+    if (const auto launcher = launcher_from_version(*plain, ending.out + ending.err)) mpi = launcher->mpi;
+  }
+  const Launcher* chosen = nullptr;
+  for (const Launcher& one : found) {
+    if (chosen == nullptr && (mpi == nullptr || one.mpi == mpi)) chosen = &one;
+  }
+  if (chosen == nullptr) {
+    throw std::runtime_error(
+        fmt::format("no launcher of {} is on PATH; install it, or set PATH to where its mpirun or "
+                    "mpiexec is",
+                    mpi_named(wanted) != nullptr ? std::string(mpi_named(wanted)->title) : "Open MPI or MPICH"));
+  }
+  for (const Launcher& one : found) {
+    if (one.mpi != chosen->mpi) others.push_back(fmt::format("{} (--mpi {})", library_of(one), one.mpi->id));
+  }
+  return *chosen;
+}
+
+const MpiLibrary* launching_mpi() {
+  const auto set = [](const char* name) { return std::getenv(name) != nullptr; };
+  if (set("OMPI_COMM_WORLD_SIZE")) return &openmpi_library;
+  if (set("PMI_SIZE") || set("PMI_RANK")) return &mpich_library;
+  // PMIx has servers of its own, as srun; of the two only Open MPI asks them.
+  return set("PMIX_RANK") ? &openmpi_library : nullptr;
 }
 
 const MpiLibrary* mpi_named(const std::string& id) {

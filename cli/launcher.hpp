@@ -26,6 +26,13 @@ struct Launcher {
 /// mpiexec.mpich), then mpirun, mpiexec and the rest. Each is asked for its version.
 [[nodiscard]] std::vector<Launcher> find_launchers();
 
+/// The launcher of an MPI, by its id, or the one that users get by "mpirun". MPIs that have others are put into
+/// `others`. Throws std::runtime_error if there is none.
+[[nodiscard]] Launcher choose_launcher(const std::string& wanted, std::vector<std::string>& others);
+
+/// The MPI whose launcher has started this process as a rank, as the environment says; nullptr if none has.
+[[nodiscard]] const MpiLibrary* launching_mpi();
+
 /// The MPI of an option's value, "openmpi" or "mpich"; nullptr for "auto".
 [[nodiscard]] const MpiLibrary* mpi_named(const std::string& id);
 

@@ -6,9 +6,10 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "circoll/circoll.h"
 #include "circoll/error.hpp"
+#include "command_line.hpp"
 #include "commands.hpp"
+#include "complete/candidates.hpp"
 #include "core/text.hpp"
 
 namespace circoll::cli {
@@ -37,6 +38,13 @@ CLI::Validator type_name() { return {rewrite_type, "TYPE"}; }
 CLI::Validator op_name() { return {rewrite_op, "OP"}; }
 CLI::Validator whole_number() { return {rewrite_number, "NUMBER"}; }
 CLI::Validator number_of_bytes() { return {rewrite_bytes, "BYTES"}; }
+CLI::Validator svg_file() {
+  return {[](std::string& path) {
+            return path.ends_with(".svg") ? std::string()
+                                          : "'" + path + "' does not end in .svg, which is what is written";
+          },
+          ""};
+}
 
 namespace {
 
@@ -47,36 +55,25 @@ bool is_misuse(ErrorCode code) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("circoll: collective algorithms as schedules - list them, look at them, prove them, run them");
-  app.name("circoll");
-  app.set_version_flag("--version", circoll_version());
-  app.require_subcommand(1);
-  app.footer(
-      "Examples:\n"
-      "  circoll list --collective allreduce\n"
-      "  circoll show allreduce/circulant_optimal -p 11 --rank 0\n"
-      "Exit codes: 0 ok, 1 failure, 2 misuse. 'circoll COMMAND --help' says more.");
   Context context;
-  add_cost(app, context);
-  add_list(app, context);
-  add_local(app, context);
-  add_show(app, context);
-  add_run(app, context);
-  add_simulate(app, context);
-  add_verify(app, context);
-  add_combine(app, context);
-  add_compare(app, context);
-  add_plot(app, context);
-  add_guidelines(app, context);
-  add_tune(app, context);
-  add_doctor(app, context);
-  add_explain(app, context);
-  add_export(app, context);
-  add_check(app, context);
-  add_faults(app, context);
-  add_calibrate(app, context);
+  CLI::App app;
+  add_commands(app, context);
+  std::vector<std::string> words = command_words(argc, argv);
+  if (!words.empty() && words.front() == "__complete") {
+    print(candidates(app, {words.begin() + 1, words.end()}));
+    return exit_ok;
+  }
+  if (const std::string wrong = mistyped_command(app, words); !wrong.empty()) {
+    fmt::print(stderr, "circoll: {}\n", wrong);
+    return exit_misuse;
+  }
+  // It comes before the callbacks of commands, which do the work.
+  if (take_dry_run(words)) app.parse_complete_callback([] { throw CLI::Success(); });
   try {
-    app.parse(argc, argv);
+    app.parse(reversed(words));
+  } catch (const CLI::ExtrasError&) {
+    fmt::print(stderr, "circoll: {}\n", mistyped_argument(app));
+    return exit_misuse;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_ok : exit_misuse;  // app.exit() prints help or the error
   } catch (const Error& error) {

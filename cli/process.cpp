@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "circoll/error.hpp"
+
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves the declaration to the program
 
 namespace circoll::cli {
@@ -264,6 +266,14 @@ std::string described(const Ending& ending) {
   }
   const std::string line = last_line(ending.err.empty() ? ending.out : ending.err);
   return line.empty() || ending.good() ? text : text + ": " + line;
+}
+
+void become(const std::vector<std::string>& arguments) {
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execvp(argv[0], argv.data());
+  throw Error(ErrorCode::invalid_argument, fmt::format("'{}' cannot be run: {}", argv[0], std::strerror(errno)));
 }
 
 Interruptible::Interruptible() {

@@ -45,6 +45,9 @@ struct Ending {
 /// The end as a part of a sentence, with the last line that the program said, if there is one.
 [[nodiscard]] std::string described(const Ending& ending);
 
+/// Lets this process become a program. Throws Error(invalid_argument) if there is no such program.
+[[noreturn]] void become(const std::vector<std::string>& arguments);
+
 /// As long as one lives, Ctrl-C, SIGTERM and SIGHUP end programs of run_program, and not this process.
 class Interruptible {
  public:

@@ -106,7 +106,8 @@ foreach(mpi IN LISTS circoll_built_mpis)
                      "-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX")  # as in src/exec/mpi: MPI's header as C
 endforeach()
 
-# Words: the licence and the changes beside the tool, all pages, and rules that were measured, as examples.
+# Words: the licence and the changes beside the tool, all pages, which messages and manual pages speak of, and rules
+# that were measured, as examples.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CITATION.cff
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)

@@ -8,6 +8,20 @@ add_test(NAME comments_refuse
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/comments_test.py ${PROJECT_SOURCE_DIR}/tools/check-comments)
 set_tests_properties(rooms rooms_refuse links comments comments_refuse PROPERTIES LABELS house TIMEOUT 60)
 
+# Words that the tool, its pages and the documents share: commands that are printed, completions, manual pages.
+if(NOT CIRCOLL_SANITIZE)
+  set(words ${CMAKE_CURRENT_LIST_DIR}/words)
+  add_test(NAME printed_commands COMMAND python3 ${words}/commands_test.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:circoll_cli>)
+  add_test(NAME manual_pages COMMAND python3 ${words}/manual_test.py $<TARGET_FILE:circoll_cli>)
+  add_test(NAME bench_command COMMAND python3 ${words}/bench_command_test.py $<TARGET_FILE:circoll_cli>)
+  set_tests_properties(printed_commands bench_command PROPERTIES LABELS house TIMEOUT 600)
+  foreach(shell bash zsh fish)
+    add_test(NAME completions_${shell} COMMAND python3 ${words}/completions_test.py ${shell} $<TARGET_FILE:circoll_cli>)
+    set_tests_properties(completions_${shell} PROPERTIES LABELS house TIMEOUT 300 SKIP_RETURN_CODE 77)
+  endforeach()
+  set_tests_properties(manual_pages PROPERTIES LABELS house TIMEOUT 120 SKIP_RETURN_CODE 77)
+endif()
+
 # Every public header compiles alone, with nothing before it.
 if(NOT CIRCOLL_SANITIZE)
   file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/circoll/*.hpp

@@ -94,7 +94,7 @@ int read_options(int argc, char** argv, bool talk, Options& options) {
   app.add_flag("--verbose", options.verbose, "Print every case");
   app.footer(
       "Exit codes: 0 all right, 1 wrong results, 3 hung.\n"
-      "Example:\n  mpirun -np 5 circoll run -- circoll-torture --seed 7 --seconds 600 --shrink");
+      "Example:\n  mpirun -np 5 circoll run -- circoll-torture.openmpi --seed 7 --seconds 600 --shrink");
   try {
     app.parse(argc, argv);
     read_lists(collectives, modes, options);

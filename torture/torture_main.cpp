@@ -10,6 +10,7 @@
 #include "edits.hpp"
 #include "generate.hpp"
 #include "options.hpp"
+#include "rerun.hpp"
 #include "run.hpp"
 #include "shrink.hpp"
 #include "watchdog.hpp"
@@ -62,9 +63,9 @@ class Run {
   }
 
   [[nodiscard]] std::string command(const Case& c, const Edits& edits) const {
-    std::string text = fmt::format("circoll-torture {} --only {}", options_.repetition, c.number);
+    std::string text = fmt::format("{} {} --only {}", rerun(size_), options_.repetition, c.number);
     if (!edits.empty()) text += fmt::format(" --edits '{}'", to_string(edits));
-    return fmt::format("case {}; again: mpirun -np {} {}", c.number, size_, text);
+    return fmt::format("case {}; again: {}", c.number, text);
   }
 
   /// Runs a case on all ranks; the same answer on all.

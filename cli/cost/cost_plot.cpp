@@ -78,12 +78,21 @@ std::vector<Curve> curves_of(const PlotRequest& request, const std::vector<Count
     const Algorithm* first = fastest_at(request, size);
     std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.algorithm == first; })->fastest = true;
   }
-  constexpr std::size_t most = 10;
   std::stable_sort(curves.begin(), curves.end(), [](const Curve& a, const Curve& b) {
     return a.fastest != b.fastest ? a.fastest : a.nearness < b.nearness;
   });
-  if (curves.size() > most) curves.resize(most);
   return curves;
+}
+
+/// Curves that are drawn; beyond as many colours nobody tells them apart.
+constexpr std::size_t most_curves = 10;
+
+/// Takes the slower ones away if there are too many; their names.
+std::vector<std::string_view> leave_out(std::vector<Curve>& curves) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = most_curves; i < curves.size(); ++i) names.push_back(curves[i].algorithm->name);
+  if (curves.size() > most_curves) curves.resize(most_curves);
+  return names;
 }
 
 constexpr double width = 960;
@@ -147,7 +156,8 @@ std::vector<Crossover> crossovers(const PlotRequest& request) {
 
 std::string cost_plot(const PlotRequest& request) {
   const std::vector<Count> sizes = sizes_of(request);
-  const std::vector<Curve> curves = curves_of(request, sizes);
+  std::vector<Curve> curves = curves_of(request, sizes);
+  const std::vector<std::string_view> left_out = leave_out(curves);
   const Scale x_of = Scale::logarithmic(fewest_bytes, static_cast<double>(request.most_bytes), frame.left, frame.right);
   const Scale y_of = scale_of(curves);
   std::string svg;
@@ -177,6 +187,11 @@ std::string cost_plot(const PlotRequest& request) {
                    kind, colours[i], frame.right + 16, y, frame.right + 44, y);
     fmt::format_to(out, "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", frame.right + 52, y + 4,
                    curves[i].algorithm->name);
+  }
+  for (std::size_t i = 0; i < left_out.size(); ++i) {
+    const double y = frame.top + 22 + 22 * static_cast<double>(curves.size()) + 16 * static_cast<double>(i);
+    fmt::format_to(out, "<text class=\"note\" x=\"{:.1f}\" y=\"{:.1f}\">{}{}</text>\n", frame.right + 16, y,
+                   i == 0 ? "slower, left out: " : "", left_out[i]);
   }
   double lower = 0;  // labels in turn at two heights, so that near ones can be read
   for (const Crossover& c : crossovers(request)) {

@@ -46,31 +46,6 @@ struct Work {
   std::vector<Part> parts{};
 };
 
-/// The launcher that is asked for, or the one that users get by "mpirun".
-Launcher choose_launcher(const std::string& wanted, std::vector<std::string>& others) {
-  const std::vector<Launcher> found = find_launchers();
-  const MpiLibrary* mpi = mpi_named(wanted);
-  const auto plain = program_file("mpirun");
-  if (mpi == nullptr && plain) {
-    const Ending ending = run_program({.arguments = {*plain, "--version"}, .limit = std::chrono::seconds(20)});
-    if (const auto launcher = launcher_from_version(*plain, ending.out + ending.err)) mpi = launcher->mpi;
-  }
-  const Launcher* chosen = nullptr;
-  for (const Launcher& one : found) {
-    if (chosen == nullptr && (mpi == nullptr || one.mpi == mpi)) chosen = &one;
-  }
-  if (chosen == nullptr) {
-    throw std::runtime_error(
-        fmt::format("no launcher of {} is on PATH; install it, or set PATH to where its mpirun or "
-                    "mpiexec is",
-                    mpi_named(wanted) != nullptr ? std::string(mpi_named(wanted)->title) : "Open MPI or MPICH"));
-  }
-  for (const Launcher& one : found) {
-    if (one.mpi != chosen->mpi) others.push_back(fmt::format("{} (--mpi {})", library_of(one), one.mpi->id));
-  }
-  return *chosen;
-}
-
 std::string directory_of_profiles() {
   const auto directory = select::user_profiles();
   if (!directory) {

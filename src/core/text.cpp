@@ -224,6 +224,14 @@ Op parse_op(std::string_view name) {
   throw Error(ErrorCode::unknown_name, unknown_name(name, "operator", names_of<Op, op_count>()));
 }
 
+std::vector<std::string> other_names(Type type) {
+  std::vector<std::string> names;
+  for (const Alias& alias : aliases) {
+    if (alias.type == type) names.emplace_back(alias.name);
+  }
+  return names;
+}
+
 std::string suggestion(std::string_view name, std::span<const std::string> candidates) {
   std::vector<std::pair<std::size_t, std::string_view>> ranked;
   for (const std::string& candidate : candidates) ranked.emplace_back(distance(name, candidate), candidate);

@@ -34,6 +34,9 @@ inline constexpr std::string_view number_forms = "such as 65536, 64Ki, 64K or 1e
 [[nodiscard]] Type parse_type(std::string_view name);
 [[nodiscard]] Op parse_op(std::string_view name);
 
+/// The other names of a type, in lower case and without MPI_: "float", "real", "real4".
+[[nodiscard]] std::vector<std::string> other_names(Type type);
+
 /// " (did you mean a, b?)", of the up to three candidates that differ least.
 [[nodiscard]] std::string suggestion(std::string_view name, std::span<const std::string> candidates);
 /// "'flaot' is no element type (did you mean float?); known are byte, int8, ...". Only names that are close are

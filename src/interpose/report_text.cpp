@@ -54,18 +54,15 @@ void Report::add_row_to(std::string& text, Estimator& estimator, const Key& key,
 std::string Report::text() const {
   Estimator estimator(facts_.machine, facts_.library, facts_.node.all, facts_.node.crowded);
   std::string text;
-  add_line(text, fmt::format("{} ranks of MPI_COMM_WORLD, {}; predictions for machine '{}'", facts_.ranks, facts_.mpi,
-                             facts_.machine.name));
+  add_line(text, fmt::format("{} {} of MPI_COMM_WORLD, {}; predictions for machine '{}'", facts_.ranks,
+                             facts_.ranks == 1 ? "rank" : "ranks", facts_.mpi, facts_.machine.name));
   add_line(text, "messages inside nodes: " + inside_nodes());
   if (!facts_.profile.empty()) add_line(text, "profile: " + facts_.profile);
   add_line(
       text,
-      "calls, bytes and sizes are sums over the ranks. Times are sums over calls, of the rank where they are most:");
+      "calls, bytes, sizes: over all ranks. time: all calls, on the slowest rank. predicted, native: by the model");
   add_line(text,
-           "measured, predicted for the algorithm, predicted for the MPI library's own. own/call: our overhead [us],");
-  add_line(
-      text,
-      "mean/max over the ranks. sizes: calls by bytes, from that number up to less than twice it. docs/reporting.md");
+           "own/call: Circoll's own work [us], mean/max over the ranks. sizes: calls by bytes. docs/reporting.md");
   std::optional<std::tuple<Rank, Mode>> section;
   for (const auto& [key, row] : rows_) {
     const auto& [ranks, mode, collective, algorithm, reason] = key;

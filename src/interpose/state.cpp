@@ -23,6 +23,7 @@
 #include "interpose/check.hpp"
 #include "interpose/faults.hpp"
 #include "interpose/launch.hpp"
+#include "interpose/report_setting.hpp"
 #include "interpose/watchdog.hpp"
 
 namespace circoll::interpose {
@@ -81,7 +82,7 @@ State::State() : process_(getpid()) {
   PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
   if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
   read_choices();
-  report_ = environment("CIRCOLL_REPORT").value_or("0");
+  report_ = report_setting();
   trace_file_ = environment("CIRCOLL_TRACE").value_or("");
   if (report_ != "0") ledger_ = std::make_unique<Ledger>();
   if (!trace_file_.empty()) trace_ = std::make_unique<Trace>();

@@ -6,6 +6,7 @@
 
 #include "core/environment.hpp"
 #include "interpose/launch.hpp"
+#include "interpose/report_setting.hpp"
 #include "interpose/state.hpp"
 
 namespace circoll::interpose {
@@ -22,7 +23,7 @@ const char* reason() {
   }
   int initialized = 0;
   PMPI_Initialized(&initialized);
-  const bool wanted = environment("CIRCOLL_REPORT").value_or("0") != "0" || environment("CIRCOLL_TRACE");
+  const bool wanted = report_setting() != "0" || environment("CIRCOLL_TRACE");
   return initialized != 0 && wanted && launch_rank() == 0 ? "MPI_Init was called past the drop-in" : nullptr;
 }
 

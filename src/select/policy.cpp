@@ -1,4 +1,7 @@
 // Policies by name, and the choices of calls that they resolve.
+#include <filesystem>
+#include <system_error>
+
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "select/policies.hpp"
@@ -97,9 +100,12 @@ std::unique_ptr<const Policy> make_policy(std::string_view name, const PolicyOpt
     const std::string path(name.substr(file.size()));
     return make_rules_policy(select::read_text_file(path), path, options);
   }
-  throw Error(ErrorCode::unknown_name, "'" + std::string(name) +
-                                           "' is no policy: there are auto, model, classic, openmpi_fixed, native and "
-                                           "file:PATH");
+  std::error_code none;
+  const std::string hint = std::filesystem::is_regular_file(std::string(name), none)
+                               ? " (did you mean " + std::string(file) + std::string(name) + "?)"
+                               : "";
+  throw Error(ErrorCode::unknown_name, "'" + std::string(name) + "' is no policy" + hint +
+                                           ": there are auto, model, classic, openmpi_fixed, native and file:PATH");
 }
 
 }  // namespace circoll

@@ -73,7 +73,9 @@ class Tree {
   bool end_object() { return end(); }
   bool end_array() { return end(); }
   bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const nlohmann::json::exception& error) {
-    fail_at(source_, line_, error.what());
+    // Before it stands a number of the parser's own, in brackets.
+    const std::string what = error.what();
+    fail_at(source_, line_, "this is no JSON: " + what.substr(what.find("] ") + 2));
   }
 
   [[nodiscard]] Json take() && { return std::move(root_); }

@@ -23,6 +23,7 @@ struct Message {
   Rank from = 0;
   Rank to = 0;
   std::int64_t blocks = 0;
+  std::string contents{};  ///< "blocks 3-5, 8"
 };
 
 /// The messages and ranks of one picture.
@@ -168,19 +169,46 @@ std::string plural(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// "0-3, 7"; shortened if it has more than three parts.
+/// "0–3 and 7"; shortened if it has more than three parts.
 std::string round_list(const std::vector<std::size_t>& rounds) {
-  std::string text;
-  int parts = 0;
+  std::vector<std::string> parts;
   for (std::size_t i = 0; i < rounds.size();) {
     std::size_t last = i;
     while (last + 1 < rounds.size() && rounds[last + 1] == rounds[last] + 1) ++last;
-    if (parts++ == 3) return text + ",…";
-    if (!text.empty()) text += ",";
-    text += last == i ? fmt::format("{}", rounds[i]) : fmt::format("{}–{}", rounds[i], rounds[last]);
+    if (parts.size() == 3) return fmt::format("{}, …", fmt::join(parts, ", "));
+    parts.push_back(last == i ? fmt::format("{}", rounds[i]) : fmt::format("{}–{}", rounds[i], rounds[last]));
     i = last + 1;
   }
-  return text;
+  const std::string end = parts.empty() ? "" : parts.back();
+  if (parts.size() < 2) return end;
+  parts.pop_back();
+  return fmt::format("{} and {}", fmt::join(parts, ", "), end);
+}
+
+/// The blocks of a message in their order: "block 4", "blocks 3–5, 8". It is shortened after eight parts.
+std::string contents_of(const Schedule& s, const Operand& message) {
+  std::vector<std::pair<Block, Block>> parts;  // first and last of those that follow one another
+  Block count = 0;
+  for (const Range& range : s.operand(message)) {
+    const Slot slots = s.buffers[static_cast<std::size_t>(range.buffer)].slots;
+    for (Slot i = 0; i < range.count; ++i, ++count) {
+      const Block block = s.block_of(range.buffer, (range.first + i) % slots);
+      if (parts.empty() || parts.back().second + 1 != block) {
+        if (parts.size() > 8) continue;
+        parts.emplace_back(block, block);
+      } else {
+        parts.back().second = block;
+      }
+    }
+  }
+  std::string text = count == 1 ? "block" : "blocks";
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto [first, last] = parts[i];
+    if (i == 8) return text + ", …";
+    text += fmt::format("{}{}", i == 0 ? " " : ", ", first);
+    if (last > first) text += fmt::format("–{}", last);
+  }
+  return count == 0 ? "no blocks" : text;
 }
 
 Scene scene_of(std::span<const Schedule> ranks) {
@@ -211,7 +239,7 @@ Scene scene_of(std::span<const Schedule> ranks) {
   for (const Schedule& s : ranks) {
     for (const Step& step : s.steps) {
       if (step.kind != StepKind::send) continue;
-      scene.rounds[step.round].push_back({s.shape.rank, step.peer, s.count(step.left)});
+      scene.rounds[step.round].push_back({s.shape.rank, step.peer, s.count(step.left), contents_of(s, step.left)});
       auto& link = scene.links[{s.shape.rank, step.peer}];
       if (link.empty() || link.back() != step.round) link.push_back(step.round);
     }
@@ -327,7 +355,7 @@ void write_round(Out out, const Scene& scene, std::size_t round, Point corner, d
     const std::string_view way = side_of(scene, m.from, m.to);
     fmt::format_to(out,
                    "<path class=\"message {}\" d=\"{}\" marker-end=\"url(#{})\"><title>{} → {}: {}</title></path>\n",
-                   way, path(c), way, m.from, m.to, plural(m.blocks, "block"));
+                   way, path(c), way, m.from, m.to, m.contents);
     if (least != most) labels.add(c, 0.6, "label", fmt::format("{}", m.blocks));
   }
   write_nodes(out, scene, circle);
@@ -401,7 +429,7 @@ std::string to_svg(std::span<const Schedule> ranks) {
   std::string title = first.id;
   std::string subtitle = fmt::format("p = {}", scene.size);
   if (is_rooted(first.collective)) subtitle += fmt::format(", root {}", first.shape.root);
-  if (first.segments > 1) subtitle += fmt::format(", {}", plural(first.segments, "segment"));
+  if (first.blocks() > 1) subtitle += fmt::format(", {}", plural(first.blocks(), "block"));
   std::size_t messages = 0;
   for (const auto& round : scene.rounds) messages += round.size();
   subtitle +=

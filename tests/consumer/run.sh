@@ -71,8 +71,31 @@ for mpi in openmpi mpich; do
   compile "pkgconfig_c_$mpi" "$cc" "circoll-$mpi" "$here/consumer_mpi.c"
 done
 
+echo "-- code of the pages"
+root=$here/../..
+mkdir "$scratch/pages"
+python3 "$here/code_blocks.py" "$scratch/pages" "$root/README.md" "$root/docs/library.md"
+pages=0
+for page in "$scratch"/pages/*; do
+  program=page_$(basename "$page")
+  pages=$((pages + 1))
+  case $page in *.c) with=$cc standard=-std=c99 ;; *) with=$cxx standard=-std=c++20 ;; esac
+  if ! grep -q 'mpi\.h' "$page"; then
+    compile "$program" "$with" circoll "$page" $standard
+    continue
+  fi
+  for mpi in openmpi mpich; do
+    [ ! -e "$libdir/pkgconfig/circoll-$mpi.pc" ] || compile "$program.$mpi" "$with" "circoll-$mpi" "$page" $standard
+  done
+done
+[ "$pages" -ge 5 ] || { echo "only $pages programs are on the pages"; exit 1; }
+
 if [ -x "$prefix/bin/circoll" ]; then
   echo "-- installed circoll"
   "$prefix/bin/circoll" list >/dev/null
+  for file in share/man/man1/circoll-verify.1 share/bash-completion/completions/circoll share/zsh/site-functions/_circoll \
+    share/fish/vendor_completions.d/circoll.fish share/doc/circoll/LICENSE share/doc/circoll/docs/library.md; do
+    [ -s "$prefix/$file" ] || { echo "$file is not installed"; exit 1; }
+  done
 fi
 echo "-- ok"

@@ -41,6 +41,12 @@ def names():
         expect(done.returncode != 0 and wrong.split(":")[0] in done.stdout + done.stderr, f"names: {wrong}: {done.stdout}{done.stderr}")
 
 
+def sizes():
+    """Ranges of sizes double."""
+    result, _, _ = run(2, "--collective", "bcast", "--algorithm", "native", "--bytes", "8..100,1Ki", "--reps", "3")
+    expect(result is not None and [row["bytes"] for row in result["rows"]] == [8, 16, 32, 64, 1024], f"sizes: {result and result['rows']}")
+
+
 def measure(ranks, sync):
     name = f"np {ranks}, --sync {sync}"
     reps = 25
@@ -53,6 +59,8 @@ def measure(ranks, sync):
     possible = {"clock", "barrier"} if sync == "auto" and ranks <= processors else {"barrier" if sync == "auto" else sync}
     expected = result["sync"]
     expect(expected in possible, f"{name}: started by {expected}")
+    expect(text.startswith("# Circoll ") and f" with {result['mpi']}: {ranks} rank" in text.splitlines()[0], f"{name}: {text.splitlines()[:1]}")
+    expect(result["date"][:2] == "20" and result["date"].endswith("Z"), f"{name}: the date is {result['date']}")
     expect(f"together by {expected}" in text, f"{name}: the table does not say how")
     expect((result["clock_error_us"] > 0) == (expected == "clock" and ranks > 1), f"{name}: error {result['clock_error_us']}")
     missing = text.count("not measured")  # on a machine so busy that no repetition was valid
@@ -127,6 +135,7 @@ for np in (1, 2, 3):
         if how != "clock" or np < 3:  # with more ranks than processors nobody can be in time
             measure(np, how)
 names()
+sizes()
 rewrites()
 bad = subprocess.run([*LAUNCH, "1", BENCH, "--sync", "stopwatch"], check=False, capture_output=True, text=True)
 expect(bad.returncode == 2 and "stopwatch" in bad.stderr, f"--sync stopwatch: {bad.returncode} {bad.stderr}")

@@ -202,6 +202,10 @@ with tempfile.TemporaryDirectory() as name:
     check_text((work / "report").read_text(), calls)
     stderr, calls = run(work, {"CIRCOLL_REPORT": "1"})
     check_text(stderr, calls)
+    stderr, calls = run(work, {"CIRCOLL_REPORT": "on"})
+    check_text(stderr, calls)
+    stderr, calls = run(work, {"CIRCOLL_REPORT": "no"})
+    expect(stderr == "", f"CIRCOLL_REPORT=no: {stderr}")
 
     # Switched off, messages of a node are not priced as those that go through memory, here a second each.
     (work / "slow.json").write_text(json.dumps({

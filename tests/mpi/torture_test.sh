@@ -37,6 +37,8 @@ last=$(grep "FAILED: case" "$output" | tail -n 1)
 only=$(sed -n 's/.*--only \([0-9]*\).*/\1/p' <<<"$last")
 edits=$(sed -n "s/.*--edits '\(.*\)'.*/\1/p" <<<"$last")
 [ -n "$only" ] && [ -n "$edits" ] || fail "the shrunk case is not named"
+again=$(sed 's/.*; again: //' <<<"$last")
+[[ $again == *"mpirun -np "*" env LD_PRELOAD='$faulty $yield' $torture --seed 11 "* ]] || fail "'$again' starts something else"
 
 run "$yield" --seed 11 --modes blocking --only "$only" --edits "$edits" --list || fail "the shrunk case cannot be listed"
 [ "$(grep -c " start #" "$output")" = 1 ] || fail "the shrunk case has more than one operation"

@@ -136,7 +136,7 @@ TEST(Cli, FaultsRefusesMisuse) {
                                       "allreduce -p 4 --failed 1",
                                       "allreduce -p 4 --repair",
                                       "allreduce/ring -p 4 --repair --orders",
-                                      "allreduce/ring -p 4 --repair --plot /dev/null",
+                                      "allreduce/ring -p 4 --repair --plot none.svg",
                                       "allreduce -p 4 --plot /dev/null",
                                       "allgather/neighbor_exchange -p 5",
                                       "allreduce --page"}) {

@@ -43,6 +43,19 @@ TEST(Picture, OneArrowPerMessage) {
   }
 }
 
+TEST(Picture, SaysWhatAMessageCarries) {
+  const auto named = [](Collective collective, const char* name, Rank p) {
+    return to_svg(all_ranks(*find_algorithm(collective, name), collective, p));
+  };
+  EXPECT_NE(named(Collective::allgather, "ring", 3).find("<title>0 → 1: block 0</title>"), std::string::npos);
+  const std::string scattered = named(Collective::scatter, "binomial", 8);
+  EXPECT_NE(scattered.find("<title>0 → 4: blocks 4–7</title>"), std::string::npos) << scattered;
+  EXPECT_NE(scattered.find("p = 8, root 0, 8 blocks, "), std::string::npos) << scattered;
+  // Rounds in which the same two ranks meet are not a number with a decimal comma.
+  const std::string halving = named(Collective::allreduce, "rabenseifner", 8);
+  EXPECT_NE(halving.find(">0 and 5</text>"), std::string::npos) << halving;
+}
+
 TEST(Picture, EscapesTheId) {
   auto schedules = all_ranks(*find_algorithm(Collective::allreduce, "circulant_optimal"), Collective::allreduce, 3);
   for (Schedule& s : schedules) s.id = "a<b>&\"c\"\n";

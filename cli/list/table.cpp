@@ -1,0 +1,103 @@
+#include "list/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "circoll/collectives.hpp"
+#include "list_pages.hpp"
+
+namespace circoll::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& words, std::string_view none) {
+  return words.empty() ? std::string(none) : fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::vector<std::string> guarantees_of(const Algorithm& algorithm) {
+  std::vector<std::string> words;
+  if (algorithm.guarantees.same_bits) words.emplace_back("same bits on every rank");
+  if (algorithm.guarantees.rank_order) words.emplace_back("operands in rank order");
+  if (algorithm.guarantees.direct) words.emplace_back("blocks go straight to their destination");
+  return words;
+}
+
+std::size_t longest(const std::vector<std::string>& words) {
+  std::size_t most = 0;
+  for (const std::string& word : words) most = std::max(most, word.size());
+  return most;
+}
+
+/// Rows with columns as wide as their widest cell; the last one has no width.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::string text;
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i + 1 < rows.front().size(); ++i) {
+    std::vector<std::string> column;
+    for (const auto& row : rows) column.push_back(row[i]);
+    widths.push_back(longest(column));
+  }
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i) text += fmt::format("{:<{}}  ", row[i], widths[i]);
+    text += row.back() + "\n";
+  }
+  return text;
+}
+
+/// A formula as far as it fits in a column; without what it says of special cases.
+std::string brief(std::string_view formula) {
+  constexpr std::size_t most = 30;
+  const std::string_view first = formula.substr(0, formula.find(';'));
+  return first.size() <= most ? std::string(first) : fmt::format("{}...", first.substr(0, most - 3));
+}
+
+}  // namespace
+
+std::string table_of_all() {
+  std::vector<std::vector<std::string>> rows;
+  for (const Collective collective : all_collectives) {
+    for (const Algorithm* const a : algorithms_of(collective)) {
+      rows.push_back({a->id(collective), std::string(a->summary)});
+    }
+  }
+  return aligned(rows);
+}
+
+std::string table_of(Collective collective) {
+  std::vector<std::vector<std::string>> rows{{"algorithm", "rounds", "blocks sent", "needs", "when"}};
+  for (const Algorithm* const a : algorithms_of(collective)) {
+    rows.push_back({a->id(collective), brief(a->formula.rounds), brief(a->formula.sent),
+                    joined(needs_in_words(*a), "-"), std::string(a->when)});
+  }
+  return aligned(rows);
+}
+
+std::string described(const Algorithm& algorithm, Collective collective) {
+  std::vector<std::string> collectives;
+  for (const Collective c : algorithm.collectives) collectives.emplace_back(to_string(c));
+  std::string text = fmt::format("{}\n  {}\n", algorithm.id(collective), algorithm.summary);
+  const auto line = [&](std::string_view key, std::string_view value) {
+    text += fmt::format("  {:<12}{}\n", key, value);
+  };
+  line("serves", joined(collectives, "nothing"));
+  line("needs", joined(needs_in_words(algorithm), "nothing"));
+  line("guarantees", joined(guarantees_of(algorithm), "nothing beyond the collective's definition"));
+  for (const ParamDeclaration& p : algorithm.params) {
+    line("param", fmt::format("{}={} ({} .. {}): {}", p.name, p.fallback, p.minimum, p.maximum, p.summary));
+  }
+  line("rounds", algorithm.formula.rounds);
+  line("sent", fmt::format("{} blocks", algorithm.formula.sent));
+  line("reduced", fmt::format("{} blocks", algorithm.formula.reduced));
+  line("source", algorithm.source);
+  line("family", to_string(algorithm.family));
+  line("when", algorithm.when);
+  for (const Library library : all_libraries) {
+    const auto names = algorithm.names_in(library, collective);
+    if (!names.empty()) line(title_of(library), fmt::format("{}", fmt::join(names, ", ")));
+  }
+  return text;
+}
+
+}  // namespace circoll::cli
