@@ -71,6 +71,7 @@ int run(int argc, char** argv) {
   add_tune(app, context);
   add_doctor(app, context);
   add_explain(app, context);
+  add_explore(app, context);
   add_export(app, context);
   add_check(app, context);
   add_faults(app, context);
