@@ -159,8 +159,8 @@ constexpr Wrong all[] = {
      Claim::matching, unexpected_message},
     {"all_receive_first", "Everybody receives before it sends",
      "Allgather on a ring of 6 with a blocking receive before the send. Every rank waits for the one before it, around "
-     "the ring. That is found though the messages match.",
-     Claim::no_deadlock, all_receive_first},
+     "the ring, and nothing moves. The proof need not run it: a message waits for another of its own round.",
+     Claim::rounds, all_receive_first},
     {"counted_twice", "Right for max, wrong for sum",
      "An allreduce by doubling on 6 ranks, which are no power of two: the last exchange brings contributions that are "
      "there already. Maxima are right, sums are not.",

@@ -158,12 +158,14 @@ test("sliders move times, and the best algorithm changes with size", async () =>
 });
 
 test("nodes: what leaves a node is told, and less does after relabelling", async () => {
-  const page = await open(browser, "#id=allreduce/recursive_doubling&p=16&k=1");
+  const page = await open(browser, "#id=allreduce/circulant_optimal&p=16&k=1");
   await page.fill('label:text-is("Ranks on a node") + input', "4");
+  const blocks = () => page.$eval("#crossing", (list) => Number(list.querySelectorAll("dd")[1].textContent));
   await page.waitForSelector("#crossing");
-  const crossing = await text(page, "#crossing dd");
+  const before = await blocks();
   await page.check('label:has-text("Relabel") input');
-  await page.waitForFunction((was) => document.querySelector("#crossing dd").textContent !== was, crossing);
+  await page.waitForFunction((was) => document.querySelector("#crossing").querySelectorAll("dd")[1].textContent !== String(was), before);
+  assert.ok((await blocks()) < before);
   assert.match(page.url(), /relabel=4/);
   await picture(page, "nodes");
   good(page);
@@ -212,7 +214,7 @@ test("every exhibit of the gallery is refuted, by the claim that it teaches", as
     await drawn(page, "#memory");
   }
   await page.click('.gallery button:text-is("Everybody receives before it sends")');
-  await page.waitForFunction(() => /no_deadlock/.test(document.querySelector(".badge").textContent));
+  await page.waitForFunction(() => /rounds/.test(document.querySelector(".badge").textContent));
   await page.click('button[aria-label="To the end"]');
   await picture(page, "wrong");
   good(page);

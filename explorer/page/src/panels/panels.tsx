@@ -35,7 +35,7 @@ export const panelNames: Record<Panel, string> = {
   cost: "Cost",
   failures: "Failures",
   proof: "Proof",
-  wrong: "Wrong ones",
+  wrong: "Wrong",
   export: "Export",
 };
 

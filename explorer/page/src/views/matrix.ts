@@ -29,7 +29,7 @@ export const drawMatrix: Draw = (g, d) => {
       const share = m.blocks / scene.mostBlocks;
       const chosen = same(d.chosen, { kind: "message", rank: m.from, step: m.send });
       const wrong = d.marked !== undefined && d.marked.rank === m.from && d.marked.step === m.send;
-      const strength = Math.round((done ? 90 : 35) + (done ? 120 : 60) * share).toString(16).padStart(2, "0");
+      const strength = Math.round((done ? 70 : 30) + (done ? 100 : 50) * share).toString(16).padStart(2, "0");
       g.rect(x, y, w - 2 * gap, h - 2 * gap, (across ? palette.across : palette.accent) + strength,
         chosen ? palette.focus : wrong ? palette.wrong : undefined, 2.5, Math.min(3, w / 6));
       if (h >= 13 && w >= 26) {

@@ -72,9 +72,10 @@ export const drawMemory: Draw = (g, d) => {
   let free = 0;
   for (const { buffer, slots: count, x: from } of placed) {
     const name = bufferName(buffer);
-    if (from >= free) {
+    const wide = g.textWidth(name, 11) + 8;
+    if (from >= free && from + wide <= d.width) {
       g.text(from, 11, name, 11, palette.text, "left", true);
-      free = from + g.textWidth(name, 11) + 10;
+      free = from + wide;
     }
     if (alike(scene, buffer) && opened.blocks > 1 && !opened.collective.startsWith("alltoall")) {
       const every = Math.max(1, Math.ceil((g.textWidth(String(opened.blocks), 10) + 5) / w));
