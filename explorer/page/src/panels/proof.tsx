@@ -134,7 +134,7 @@ const claims: Record<string, string> = {
   result: "every result slot holds the value that the collective defines.",
   rank_order: "contributions are combined in the order of ranks.",
   same_bits: "all ranks compute a result by the same expression.",
-  rounds: "a rank sends and receives one message at most in a round.",
+  rounds: "a rank sends and receives one message at most in a round, and none waits for another of its own round.",
   cost: "the declared cost is the one counted.",
   direct: "no rank touches a block between two others.",
 };
