@@ -21,6 +21,7 @@ export function launch() {
 export async function open(browser, hash = "", options = {}) {
   const context = await browser.newContext({ viewport: { width: 1500, height: 1000 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(120_000);  // others may use the machine, too
   page.wrongs = [];
   page.loads = [];
   page.on("pageerror", (error) => page.wrongs.push(String(error)));

@@ -207,6 +207,6 @@ function drawNodes(g: Painter, d: Drawing, ring: Ring): void {
     const points: Point[] = [];
     const steps = Math.max(2, (last - first + 1) * 6);
     for (let i = 0; i <= steps; ++i) points.push(at(ring, p, first - 0.36 + ((last - first + 0.72) * i) / steps, 0));
-    g.line(points, d.palette.rule, 2 * ring.node + 8);
+    g.line(points, d.palette.raised, 2 * ring.node + 8);
   }
 }
