@@ -15,7 +15,7 @@ const std::vector<Group>& groups() {
   static const std::vector<Group> all{
       {"Run programs", {add_run, add_compare, add_doctor}},
       {"Choose algorithms", {add_tune, add_explain, add_export, add_check}},
-      {"Look at algorithms", {add_list, add_show, add_cost, add_local, add_simulate}},
+      {"Look at algorithms", {add_list, add_show, add_explore, add_cost, add_local, add_simulate}},
       {"Prove algorithms", {add_verify, add_faults}},
       {"Measure", {add_bench, add_combine, add_plot, add_guidelines, add_calibrate}},
       {"About circoll", {add_man, add_completion}},

@@ -33,6 +33,7 @@ void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
+void add_explore(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_faults(CLI::App& app, Context& context);
 void add_guidelines(CLI::App& app, Context& context);

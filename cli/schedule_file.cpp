@@ -11,33 +11,6 @@
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
-namespace {
-
-void check_one_call(const std::vector<Schedule>& ranks, const std::string& path) {
-  const auto refuse = [&](std::size_t rank, const std::string& what) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("{}: schedule {}: {}", path, rank, what));
-  };
-  if (ranks.empty()) throw Error(ErrorCode::invalid_argument, path + ": there is no schedule in it");
-  const Schedule& first = ranks.front();
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    const Schedule& s = ranks[r];
-    if (s.shape.rank != static_cast<Rank>(r) || s.shape.size != static_cast<Rank>(ranks.size()))
-      refuse(r, fmt::format("it is of rank {} of {}, where rank {} of {} is expected: a file has all ranks in order",
-                            s.shape.rank, s.shape.size, r, ranks.size()));
-    if (s.collective != first.collective || s.shape.root != first.shape.root || s.segments != first.segments ||
-        s.user_blocks != first.user_blocks || s.rounds != first.rounds)
-      refuse(r, "it is of another call than the first one: collective, root, blocks and rounds are those of all ranks");
-    const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
-    if (contract.user_blocks != s.user_blocks)
-      refuse(r, fmt::format("{} has {} blocks here, not {}", to_string(s.collective), contract.user_blocks,
-                            s.user_blocks));
-    if (s.buffers[send_buffer] != contract.send || s.buffers[recv_buffer] != contract.recv)
-      refuse(r, "its buffers send and recv are not those that the collective has at this rank");
-  }
-}
-
-}  // namespace
-
 bool names_file(const std::string& word) {
   std::error_code error;
   return std::filesystem::is_regular_file(word, error);
@@ -60,10 +33,10 @@ ScheduleFile read_schedule_file(const std::string& path) {
     } else {
       file.ranks = schedules_from_text(text);
     }
+    check_one_call(file.ranks);
   } catch (const Error& error) {
     throw Error(error.code(), path + ": " + error.what());
   }
-  check_one_call(file.ranks, path);
   return file;
 }
 
@@ -82,14 +55,7 @@ void add_place(const ScheduleFile& file, Refutation& refutation) {
 }  // namespace
 
 FileProof prove(const ScheduleFile& file) {
-  FileProof proof{.claims = {.needs = {.commutative = true}}};
-  proof.verdict = verify_schedules(file.ranks, proof.claims);
-  if (!proof.verdict.proven() && proof.verdict.refutation->claim == Claim::exactly_once) {
-    Claims idempotent = proof.claims;
-    idempotent.needs.idempotent = true;
-    if (Verdict again = verify_schedules(file.ranks, idempotent); again.proven())
-      proof = {idempotent, std::move(again)};
-  }
+  FileProof proof = prove_given(file.ranks);
   // Where nothing orders two steps, what comes of them in one order is no news.
   if (file.race) proof.verdict.refutation = file.race;
   if (!proof.verdict.proven()) {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "circoll/given.hpp"
 #include "circoll/msccl.hpp"
 #include "circoll/ops.hpp"
-#include "circoll/verify.hpp"
 
 namespace circoll::cli {
 
@@ -31,12 +31,8 @@ struct ScheduleFile {
 /// are of ranks 0 .. p-1 of one call, with the caller's buffers as MPI defines them.
 [[nodiscard]] ScheduleFile read_schedule_file(const std::string& path);
 
-/// The outcome of a proof of schedules of which nothing is declared. It is found out which operators they are for. A
-/// refutation names the place in the file, if steps have one.
-struct FileProof {
-  Claims claims{};  ///< needs: commutative, and idempotent if nothing less will do
-  Verdict verdict{};
-};
+/// The proof of a file. A refutation names the place in the file, if steps have one.
+using FileProof = GivenProof;
 [[nodiscard]] FileProof prove(const ScheduleFile& file);
 
 /// A file whose schedules are proven, with what was found out about them.

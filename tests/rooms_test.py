@@ -50,7 +50,7 @@ cases = {
     "src/garage/y.cpp": ("", {0: "no rule"}),
 }
 
-rooms = ["include", "src", "cli", "bench", "torture", "examples", "tools", "tests"]
+rooms = ["include", "src", "cli", "bench", "torture", "explorer", "examples", "tools", "tests"]
 
 
 def copy_into(directory):

@@ -1,0 +1,31 @@
+// What the colours mean.
+import { useMemo } from "preact/hooks";
+import { tintOf } from "./colours";
+import type { Scene } from "./scene";
+
+export function Legend({ scene, theme, cores }: { scene: Scene; theme: string; cores: number }) {
+  const p = scene.p;
+  const dark = theme === "dark";
+  const samples = useMemo(() => {
+    const few = Array.from({ length: Math.min(p, 12) }, (_, i) => Math.floor((i * p) / Math.min(p, 12)));
+    return few.map((r) => ({ rank: r, fill: tintOf([[r, r]], p, false, dark).fill }));
+  }, [p, dark]);
+  const half = tintOf([[0, Math.max(0, Math.ceil(p / 2) - 1)]], p, false, dark).fill;
+  const all = tintOf([[0, p - 1]], p, true, dark).fill;
+  return (
+    <ul class="legend" aria-label="Colours">
+      <li>
+        <span class="ramp" aria-hidden="true">{samples.map((s) => <i key={s.rank} style={{ background: s.fill }} />)}</span>
+        {scene.opened.combines ? "one contribution: the hue is its rank" : "data: the hue is the rank that it comes from"}
+      </li>
+      {scene.opened.combines && (
+        <>
+          <li><span class="ramp" aria-hidden="true"><i style={{ background: half }} /></span>several combined: darker</li>
+          <li><span class="ramp" aria-hidden="true"><i style={{ background: all }} /></span>complete</li>
+        </>
+      )}
+      <li><span class="ramp" aria-hidden="true"><i class="nothing" /></span>nothing</li>
+      {cores > 1 && <li><span class="ramp" aria-hidden="true"><i class="across" /></span>a message that leaves its node</li>}
+    </ul>
+  );
+}
