@@ -172,9 +172,9 @@ TimedAlgorithm timed(const Selection& selection, const sim::Ranks& ranks, Count 
 }
 
 /// The algorithms of a row, fastest first.
-std::vector<TimedAlgorithm> row_of(const SimulateOptions& o, const Scene& scene,
-                                   const std::vector<Selection>& candidates, Rank p, Count bytes,
-                                   ordered_json& left_out) {
+std::vector<TimedAlgorithm> timed_row(const SimulateOptions& o, const Scene& scene,
+                                      const std::vector<Selection>& candidates, Rank p, Count bytes,
+                                      ordered_json& left_out) {
   std::vector<TimedAlgorithm> row;
   for (const Selection& candidate : candidates) {
     std::string why = unmet_need(candidate, p, traits_of(o, candidate.collective));
@@ -212,7 +212,7 @@ void simulate_table(const SimulateOptions& o, const Scene& base, const std::vect
       if (scene.fabric) text += "on " + network_in_words(o.network, *scene.fabric, o.cores) + "\n";
       const Algorithm* before = nullptr;
       for (const Count bytes : o.bytes) {
-        const std::vector<TimedAlgorithm> row = row_of(o, scene, candidates, p, bytes, json["left_out"]);
+        const std::vector<TimedAlgorithm> row = timed_row(o, scene, candidates, p, bytes, json["left_out"]);
         ordered_json times = ordered_json::array();
         text += fmt::format("p = {}, m = {}{}\n", p, readable_bytes(bytes),
                             scene.fabric ? ": time, and time if no two messages shared a link" : "");
