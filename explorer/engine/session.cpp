@@ -22,7 +22,7 @@ Session::Session(std::vector<Schedule> ranks, Origin origin, std::vector<Depende
 StepOfRank Session::other_end(StepOfRank end) const { return matching_ ? matching_->of(end) : StepOfRank{}; }
 
 void Session::restart() {
-  played_ = 0;
+  played_ = -1;
   stopped_ = unmatched_;
   if (!matching_) return;
   const bool at_least_once = origin_.claims.needs.idempotent || first().collective == Collective::barrier;
@@ -34,7 +34,8 @@ void Session::play_to(std::uint32_t k) {
   if (!execution_) return;
   if (k < played_) restart();
   try {
-    for (std::uint32_t now = played_; !stopped_ && now <= k; ++now) {
+    // Each round once: what is looked at again and waits comes to its turn in another order.
+    for (std::int64_t now = played_ + 1; !stopped_ && now <= k; ++now) {
       played_ = now;
       execution_->run_while([&](StepOfRank s) {
         const Step& step = of(s.rank).steps[s.step];

@@ -64,7 +64,7 @@ class Session {
   std::vector<Dependencies> dependencies_;
   std::optional<Matching> matching_;
   std::unique_ptr<symbolic::Execution> execution_;
-  std::uint32_t played_ = 0;
+  std::int64_t played_ = -1;  // the messages of rounds before it
   std::optional<symbolic::Refuted> stopped_;
   std::optional<symbolic::Refuted> unmatched_;
   std::vector<bool> told_;  // by value
