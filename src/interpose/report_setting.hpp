@@ -9,7 +9,7 @@ namespace circoll::interpose {
 
 /// "0", "1", or the name of a file.
 [[nodiscard]] inline std::string report_setting() {
-  const std::string value = environment("CIRCOLL_REPORT").value_or("0");
+  std::string value = environment("CIRCOLL_REPORT").value_or("0");
   for (const char* const word : {"yes", "true", "on"}) {
     if (value == word) return "1";
   }

@@ -1,5 +1,5 @@
 // Going from round to round: by buttons, by keys, by itself.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 interface Props {
   k: number;
@@ -12,7 +12,14 @@ function takesKeys(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("input, select, textarea, button, canvas, [role=tab], summary, a") !== null;
 }
 
-export function Transport({ k, rounds, step }: Props) {
+export function Transport({ k, rounds, step: show }: Props) {
+  // Keys may come faster than the page is drawn: they count from where the last one has led.
+  const latest = useRef(k);
+  latest.current = k;
+  const step = (to: number) => {
+    latest.current = Math.max(0, Math.min(to, rounds));
+    show(latest.current);
+  };
   const [playing, setPlaying] = useState(false);
   const [pace, setPace] = useState(800);
   useEffect(() => {
@@ -32,8 +39,8 @@ export function Transport({ k, rounds, step }: Props) {
     const press = (event: KeyboardEvent) => {
       if (takesKeys(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
       const action = {
-        ArrowLeft: () => step(k - 1),
-        ArrowRight: () => step(k + 1),
+        ArrowLeft: () => step(latest.current - 1),
+        ArrowRight: () => step(latest.current + 1),
         Home: () => step(0),
         End: () => step(rounds),
         " ": play,
