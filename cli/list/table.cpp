@@ -36,6 +36,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i + 1 < rows.front().size(); ++i) {
     std::vector<std::string> column;
+    column.reserve(rows.size());
     for (const auto& row : rows) column.push_back(row[i]);
     widths.push_back(longest(column));
   }
