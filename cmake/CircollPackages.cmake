@@ -57,7 +57,15 @@ file(WRITE ${PROJECT_BINARY_DIR}/package/changelog "circoll (${PROJECT_VERSION})
 
  -- ${CIRCOLL_PACKAGE_CONTACT}  Thu, 01 Jan 2026 00:00:00 +0000
 ")
+# Its packages have compressed manual pages, which an installed tree need not have.
 find_program(CIRCOLL_GZIP gzip REQUIRED)
+install(CODE "
+  if(\"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\" MATCHES _CPack_Packages)
+    file(GLOB pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/circoll*.1\")
+    if(pages)
+      execute_process(COMMAND ${CIRCOLL_GZIP} -9nf \${pages} COMMAND_ERROR_IS_FATAL ANY)
+    endif()
+  endif()" COMPONENT tool)
 execute_process(COMMAND ${CIRCOLL_GZIP} -9nkf ${PROJECT_BINARY_DIR}/package/changelog COMMAND_ERROR_IS_FATAL ANY)
 foreach(component IN ITEMS tool dev doc ${circoll_built_mpis})
   string(TOUPPER ${component} upper)

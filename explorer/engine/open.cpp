@@ -151,10 +151,10 @@ std::string described(const Session& session) {
 }
 
 Shape shape_of(const Selection& selection, const json& question) {
-  const Shape shape{.size = question.at("p").get<Rank>(),
-                    .root = question.value("root", Rank{0}),
-                    .in_place = question.value("in_place", false),
-                    .params = selection.params};
+  Shape shape{.size = question.at("p").get<Rank>(),
+              .root = question.value("root", Rank{0}),
+              .in_place = question.value("in_place", false),
+              .params = selection.params};
   require(shape.size >= 1, "p, the number of ranks, is at least 1");
   if (shape.root < 0 || shape.root >= shape.size)
     throw Error(ErrorCode::invalid_argument, fmt::format("the root lies in 0 .. {}", shape.size - 1));
