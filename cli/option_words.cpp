@@ -7,6 +7,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "core/text.hpp"
+
 namespace circoll::cli {
 namespace {
 
@@ -56,15 +58,7 @@ bool is_flag(const CLI::Option& option) { return option.get_items_expected_max()
 std::vector<std::string> value_choices(const CLI::Option& option) {
   for (const std::string& part : parts_of(option.get_type_name())) {
     if (!part.starts_with('{') || !part.ends_with('}')) continue;
-    std::vector<std::string> choices{""};
-    for (const char c : part.substr(1, part.size() - 2)) {
-      if (c == ',') {
-        choices.emplace_back();
-      } else {
-        choices.back() += c;
-      }
-    }
-    return choices;
+    return split_list(part.substr(1, part.size() - 2));
   }
   return {};
 }

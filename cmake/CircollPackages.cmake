@@ -23,10 +23,8 @@ function(circoll_package component name section depends what more)
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${depends}" PARENT_SCOPE)
   set(CPACK_DEBIAN_${upper}_DESCRIPTION "${what}\n${more}" PARENT_SCOPE)
   set(CPACK_COMPONENT_${upper}_GROUP ${component} PARENT_SCOPE)
-  set(circoll_package_names ${circoll_package_names} ${name} PARENT_SCOPE)
 endfunction()
 
-set(circoll_package_names "")
 set(circoll_same_version "circoll (= ${PROJECT_VERSION})")
 circoll_package(tool circoll science "" "collective communication for MPI: command line tool"
   "The command line tool: lists, draws, proves, prices and simulates algorithms,\nruns programs under the drop-in, and tunes a machine.")

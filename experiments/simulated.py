@@ -32,10 +32,10 @@ OF_CIRCOLL = ("--cfg=smpi/coll-selector:ompi", *OWN_COLLECTIVES)
 class Cluster:
     """The files that describe one to smpirun."""
 
-    def __init__(self, directory, nodes, cores):
+    def __init__(self, directory, nodes, cores, platform=PLATFORM):
         self.ranks = nodes * cores
         self.platform, self.hosts = directory / "platform.xml", directory / "hosts"
-        self.platform.write_text(PLATFORM.format(last=nodes - 1, cores=cores), encoding="utf-8")
+        self.platform.write_text(platform.format(last=nodes - 1, cores=cores), encoding="utf-8")
         self.hosts.write_text("".join(f"node-{node}\n" * cores for node in range(nodes)), encoding="utf-8")
 
 

@@ -24,21 +24,12 @@ std::vector<std::string> guarantees_of(const Algorithm& algorithm) {
   return words;
 }
 
-std::size_t longest(const std::vector<std::string>& words) {
-  std::size_t most = 0;
-  for (const std::string& word : words) most = std::max(most, word.size());
-  return most;
-}
-
 /// Rows with columns as wide as their widest cell; the last one has no width.
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   std::string text;
-  std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i + 1 < rows.front().size(); ++i) {
-    std::vector<std::string> column;
-    column.reserve(rows.size());
-    for (const auto& row : rows) column.push_back(row[i]);
-    widths.push_back(longest(column));
+  std::vector<std::size_t> widths(rows.front().size() - 1);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < widths.size(); ++i) text += fmt::format("{:<{}}  ", row[i], widths[i]);

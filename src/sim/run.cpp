@@ -231,7 +231,7 @@ void Run<Counter, record>::send(Index r, const Ready& ready) {
   }
   if (record) ties_.set(moment(r, ready.step, Ties::At::start), begin);
   const double at = begin + overhead;
-  if (price.rendezvous_from_bytes > 0 && bytes >= static_cast<double>(price.rendezvous_from_bytes)) {
+  if (is_rendezvous(price, bytes)) {
     calendar_.push(
         {.time = at + price.latency_s, .rank = peer_of(r, op), .peer = r, .at = op.round, .what = What::asks});
   } else if (at == now_ || cores_ == 1 || shares_node(r, peer_of(r, op))) {
@@ -323,12 +323,11 @@ void Run<Counter, record>::come_in(Index r, StepIndex i, double first) {
     ports.taken[port] = comes;
   }
   ports.free[port] = there + price.gap_s * factor(peer);
-  const bool rendezvous = price.rendezvous_from_bytes > 0 && bytes >= static_cast<double>(price.rendezvous_from_bytes);
   calendar_.push({.time = there,
                   .rank = peer,
                   .peer = r,
                   .at = op.round,
-                  .what = rendezvous ? What::follows : What::arrives,
+                  .what = is_rendezvous(price, bytes) ? What::follows : What::arrives,
                   .waited = begin > first,
                   .port = static_cast<std::uint16_t>(port - first_port(peer, inside))});
 }
@@ -368,8 +367,7 @@ void Run<Counter, record>::arrive(const Event& event) {
       const Ties::Moment request = moment(event.peer, ready.cause.step, Ties::At::start);
       ties_.set(moment(r, i, Ties::At::asked), now_);
       ties_.tie(request, moment(r, i, Ties::At::asked), now_ - ties_.time(request));
-    }
-    if (event.what != What::asks) {
+    } else {
       PlayedStep& step = played(r, i);
       step.sender = static_cast<Rank>(ready.cause.rank);
       step.sender_step = ready.cause.step;
@@ -403,9 +401,8 @@ void Run<Counter, record>::receive(Index r, const Ready& ready) {
   const LogGops& price = link(r, peer);
   const double bytes = bytes_of(op);
   const bool came_last = ready.wait == Wait::message || ready.wait == Wait::port_in;
-  const bool is_rendezvous =
-      price.rendezvous_from_bytes > 0 && bytes >= static_cast<double>(price.rendezvous_from_bytes);
-  if (is_rendezvous) {
+  const bool was_asked_for = is_rendezvous(price, bytes);
+  if (was_asked_for) {
     Counter& asked = states_[r].waits[ready.step];
     if (asked == 0) {
       if (record) {
@@ -430,7 +427,7 @@ void Run<Counter, record>::receive(Index r, const Ready& ready) {
       follow(processor_taken_[r], states_[r].processor, work + combining, end);
       processor_taken_[r] = end;
     }
-    if (!is_rendezvous) {  // else it has begun when it was answered
+    if (!was_asked_for) {  // else it has begun when it was answered
       // It would miss the message as it comes in, and the processor would begin with it then.
       const Ties::Moment start = moment(r, ready.step, Ties::At::start);
       ties_.set(start, now_);

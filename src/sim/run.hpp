@@ -91,6 +91,9 @@ class Run {
   [[nodiscard]] double priced(const LogGops& link, double bytes) const {
     return !link.first_byte_free ? bytes : bytes > 1 ? bytes - 1 : 0;
   }
+  [[nodiscard]] static bool is_rendezvous(const LogGops& link, double bytes) {
+    return link.rendezvous_from_bytes > 0 && bytes >= static_cast<double>(link.rendezvous_from_bytes);
+  }
   [[nodiscard]] double factor(Index r) const { return factors_.empty() ? 1.0 : factors_[r]; }
   [[nodiscard]] double noise(Index r, StepIndex i) const {
     return noise_.kind == Spread::Kind::none ? 0.0 : draw(noise_, seed_, r, i);

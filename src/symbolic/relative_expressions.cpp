@@ -32,6 +32,7 @@ Form RelativeExpressions::combine(Form left, Form right, Rank distance) {
 }
 
 std::optional<Rank> RelativeExpressions::missing(Form form) const {
+  if (nodes_[form].sources.length == size_) return std::nullopt;
   constexpr std::size_t most = std::size_t{1} << 26;
   std::size_t intervals = 0;
   // Where each form is used in this one, results first: operands have smaller numbers.

@@ -47,11 +47,9 @@ FOR_POWERS_OF_TWO = {
 
 
 def smpi_times(directory, p, collective, algorithms, sizes):
-    platform, hosts, results = directory / "platform.xml", directory / "hosts", directory / "results.json"
-    platform.write_text(PLATFORM.format(last=p - 1), encoding="utf-8")
-    hosts.write_text("".join(f"node-{rank}\n" for rank in range(p)), encoding="utf-8")
+    cluster, results = simulated.Cluster(directory, p, 1, PLATFORM), directory / "results.json"
     results.unlink(missing_ok=True)
-    command = ["smpirun", "-np", p, "-platform", platform, "-hostfile", hosts, "--log=root.thres:error",
+    command = ["smpirun", "-np", p, "-platform", cluster.platform, "-hostfile", cluster.hosts, "--log=root.thres:error",
                *(f"--cfg={setting}" for setting in EXACT), *simulated.OWN_COLLECTIVES, build / "bench/circoll-bench.smpi", "--reps", "1",
                "--sync", "clock", "--type", "float64", "--op", "sum", "--collective", collective, "--algorithm", algorithms, "--bytes", sizes,
                "--json", results]

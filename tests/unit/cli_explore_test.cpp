@@ -23,9 +23,9 @@ TEST(CliExplore, WritesThePageAtAPlace) {
   EXPECT_EQ(explored(""), "<html>" + slot + "</html>");
   EXPECT_EQ(explored("allreduce/ring -p 1Ki"),
             R"(<html><meta name="circoll-place" content="id=allreduce/ring&amp;p=1024"></html>)");
-  EXPECT_EQ(
-      explored("bcast/circulant_pipelined:segments=4 -p 20 --root 3 --in-place"),
-      R"(<html><meta name="circoll-place" content="id=bcast/circulant_pipelined:segments=4&amp;p=20&amp;root=3&amp;inPlace=true"></html>)");
+  EXPECT_EQ(explored("bcast/circulant_pipelined:segments=4 -p 20 --root 3 --in-place"),
+            R"(<html><meta name="circoll-place" content="id=bcast/circulant_pipelined:segments=4)"
+            R"(&amp;p=20&amp;root=3&amp;inPlace=true"></html>)");
 }
 
 TEST(CliExplore, RefusesWhatIsNoPlace) {
