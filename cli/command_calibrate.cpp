@@ -14,6 +14,7 @@
 #include "circoll/select.hpp"
 #include "circoll/sim.hpp"
 #include "commands.hpp"
+#include "core/text.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
@@ -24,6 +25,7 @@ struct CalibrateOptions {
   std::string output;
   std::string compare;
   std::string machine;
+  std::string exchange;
   bool simulated = false;
 };
 
@@ -75,6 +77,12 @@ void calibrate(const CalibrateOptions& options) {
         (fit.node_exchange ? fmt::format("inside a node: alpha {:.4g} us, beta {:.4g} ns/B\n",
                                          fit.machine.node_alpha_s * 1e6, fit.machine.node_beta_s_per_byte * 1e9)
                            : "") +
+        (fit.slow_exchange.from_bytes > 0
+             ? fmt::format("exchanges of {} and more take {:.3g} times what this line says: "
+                           "circoll simulate --exchange {:.3g}:{}\n",
+                           readable_bytes(fit.slow_exchange.from_bytes), fit.slow_exchange.factor,
+                           fit.slow_exchange.factor, fit.slow_exchange.from_bytes)
+             : "") +
         ways_text(fit));
 }
 
@@ -126,10 +134,10 @@ std::string shares(const std::map<std::string, Cell>& cells, double Cell::*time)
 }
 
 /// The time of a row as the simulator has it, a rank on each node.
-double simulated(const Comparison& row, const Machine& machine) {
+double simulated(const Comparison& row, const sim::Network& network) {
   const sim::Ranks ranks(parse_selection(row.collective, row.served_by), row.p);
   const Count bytes = Amounts::of_measured(row.collective, row.p, row.bytes).vector_bytes();
-  return simulate(ranks, static_cast<double>(bytes), sim::network_of(machine)).time_s;
+  return simulate(ranks, static_cast<double>(bytes), network).time_s;
 }
 
 /// Median errors, |predicted - measured| / measured, of the rows of each group.
@@ -148,8 +156,10 @@ std::string errors_of(const std::map<std::string, std::vector<double>>& groups) 
 void compare(const CalibrateOptions& options) {
   const Machine machine = options.machine.empty() ? default_machine() : read_machine(options.machine);
   std::vector<Comparison> rows = circoll::compare(select::read_text_file(options.compare), options.compare, machine);
+  sim::Network network = sim::network_of(machine);
+  if (!options.exchange.empty()) sim::set_exchange(network.between, options.exchange);
   for (Comparison& row : rows) {
-    if (options.simulated && row.served_by != "native") row.predicted_s = simulated(row, machine);
+    if (options.simulated && row.served_by != "native") row.predicted_s = simulated(row, network);
   }
   print(fmt::format("machine {}\n{:<21} {:<40} {:>4} {:>10} {:>13} {:>13} {:>9}\n", machine.name, "collective",
                     "algorithm", "p", "bytes", "measured us", options.simulated ? "simulated us" : "predicted us",
@@ -210,6 +220,10 @@ void add_calibrate(CLI::App& app, Context& /*context*/) {
   command->add_option("--machine", options->machine, "Machine file for --compare (default: the default machine)");
   command->add_flag("--simulated", options->simulated,
                     "For --compare: times of circoll simulate, a rank on each node, instead of the model's");
+  command
+      ->add_option("--exchange", options->exchange,
+                   "For --simulated: exchanged messages of so many bytes and more take FACTOR times as long per byte")
+      ->type_name("FACTOR:BYTES");
   command->footer(
       "Examples:\n"
       "  circoll calibrate measured.json -o machine.json    # after: mpirun -np 2 circoll bench --calibrate "
@@ -222,6 +236,7 @@ void add_calibrate(CLI::App& app, Context& /*context*/) {
       throw Error(ErrorCode::invalid_argument, "calibrate needs either a file of measurements, or --compare");
     }
     if (options->simulated && options->compare.empty()) misuse("--simulated is for --compare");
+    if (!options->exchange.empty() && !options->simulated) misuse("--exchange is for --simulated");
     if (options->compare.empty()) {
       calibrate(*options);
     } else {

@@ -66,6 +66,7 @@ Scene scene_of(const SimulateOptions& o) {
     scene.network.between = read_loggops("--loggops", o.loggops);
     scene.network.inside.reset();
   }
+  if (!o.exchange.empty()) sim::set_exchange(scene.network.between, o.exchange);
   if (!o.node_loggops.empty()) scene.network.inside = read_loggops("--node-loggops", o.node_loggops);
   if (!o.group_loggops.empty()) {
     scene.network.group = read_loggops("--group-loggops", o.group_loggops);
@@ -92,12 +93,12 @@ void check_network_options(const SimulateOptions& o) {
     return;
   }
   for (const auto& [given, option] :
-       {std::pair{!o.loggops.empty(), "--loggops"}, std::pair{!o.node_loggops.empty(), "--node-loggops"},
-        std::pair{!o.group_loggops.empty(), "--group-loggops"}, std::pair{o.skew != "none", "--skew"},
-        std::pair{o.noise != "none", "--noise"}, std::pair{!o.arrivals.empty(), "--arrivals"},
-        std::pair{!o.slow.empty(), "--slow"}, std::pair{o.seeds != 1, "--seeds"},
-        std::pair{!o.trace.empty(), "--trace"}, std::pair{!o.plot.empty(), "--plot"}, std::pair{o.path, "--path"},
-        std::pair{o.what_if, "--what-if"}}) {
+       {std::pair{!o.loggops.empty(), "--loggops"}, std::pair{!o.exchange.empty(), "--exchange"},
+        std::pair{!o.node_loggops.empty(), "--node-loggops"}, std::pair{!o.group_loggops.empty(), "--group-loggops"},
+        std::pair{o.skew != "none", "--skew"}, std::pair{o.noise != "none", "--noise"},
+        std::pair{!o.arrivals.empty(), "--arrivals"}, std::pair{!o.slow.empty(), "--slow"},
+        std::pair{o.seeds != 1, "--seeds"}, std::pair{!o.trace.empty(), "--trace"},
+        std::pair{!o.plot.empty(), "--plot"}, std::pair{o.path, "--path"}, std::pair{o.what_if, "--what-if"}}) {
     if (given) misuse(fmt::format("{} is about events; with --topology schedules are read round by round", option));
   }
 }
@@ -109,6 +110,10 @@ void add_machine_options(CLI::App& command, SimulateOptions& o) {
                   "Prices of messages instead: L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64Ki (those left out are 0)")
       ->type_name("LIST")
       ->excludes("--machine");
+  command
+      .add_option("--exchange", o.exchange,
+                  "Messages of so many bytes and more that are exchanged take FACTOR times as long per byte")
+      ->type_name("FACTOR:BYTES");
   command.add_option("--node-loggops", o.node_loggops, "Prices inside a node (default: those of --loggops)")
       ->type_name("LIST");
   CLI::Option* const group_loggops =

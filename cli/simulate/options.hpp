@@ -21,6 +21,7 @@ struct SimulateOptions {
   std::string op = "sum";
   std::string machine_file;
   std::string loggops;
+  std::string exchange;
   std::string node_loggops;
   std::string group_loggops;
   std::optional<double> gamma;

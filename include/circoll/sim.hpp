@@ -30,6 +30,9 @@ struct LogGops {
   double overhead_s_per_byte = 0;   ///< O
   Count rendezvous_from_bytes = 0;  ///< S: messages of so many bytes wait for their receiver; 0: none does
   bool first_byte_free = true;      ///< the overheads have paid for it, as in LogGP
+  double exchange_factor = 1;       ///< G is so many times as much for long messages that are exchanged
+  Count exchange_from_bytes = 0;    ///< those: as long or longer, and in the same round its sender receives, or its
+                                    ///< receiver sends, one that is; 0: none is
 
   friend bool operator==(const LogGops&, const LogGops&) = default;
 };
@@ -67,6 +70,8 @@ struct Spread {
 [[nodiscard]] Spread parse_spread(std::string_view text);
 /// Reads a time as people write it: "1e-6" (seconds), "10us", "3 ns". Nothing if it is no such text.
 [[nodiscard]] std::optional<double> parse_time(std::string_view text);
+/// Sets exchange_factor and exchange_from_bytes by a text such as "2.1:64Ki". Throws Error(parse).
+void set_exchange(LogGops& link, std::string_view text);
 /// Reads arrivals of p ranks, one time a line; "#" begins a comment. Throws Error(parse) with source and line.
 [[nodiscard]] std::vector<double> arrivals_from_text(std::string_view text, Rank p, const std::string& source);
 

@@ -26,6 +26,36 @@ double error_of(const Point& point, double intercept, double slope) {
   return std::abs(intercept + slope * point.bytes - point.seconds) / point.seconds;
 }
 
+/// Medians by size.
+std::map<Count, double> medians_of(const std::vector<Sample>& samples, SampleKind kind) {
+  std::map<Count, std::vector<double>> by_size;
+  for (const Sample& sample : samples) {
+    if (sample.kind == kind) by_size[sample.bytes].push_back(sample.seconds);
+  }
+  std::map<Count, double> medians;
+  for (const auto& [bytes, seconds] : by_size) medians[bytes] = median(seconds);
+  return medians;
+}
+
+SlowExchange slow_exchange_of(const std::vector<Sample>& samples, const Line& line) {
+  // Both directions share something where they take twice the time, and the line does not have it.
+  constexpr double slow = 1.5;
+  constexpr double above = 1.25;
+  const std::map<Count, double> one_way = medians_of(samples, SampleKind::ping_pong);
+  const std::map<Count, double> exchanges = medians_of(samples, SampleKind::exchange);
+  SlowExchange found;
+  std::vector<double> factors;
+  for (auto size = exchanges.rbegin(); size != exchanges.rend(); ++size) {
+    const auto alone = one_way.find(size->first);
+    const double factor = size->second / (line.intercept_s + static_cast<double>(size->first) * line.slope_s_per_byte);
+    if (alone == one_way.end() || size->second < slow * alone->second || factor < above) break;
+    found.from_bytes = size->first;
+    factors.push_back(factor);
+  }
+  if (!factors.empty()) found.factor = median(factors);
+  return found;
+}
+
 double sum_of_errors(const std::vector<Point>& points, double intercept, double slope) {
   double sum = 0;
   for (const Point& point : points) sum += error_of(point, intercept, slope);
@@ -104,6 +134,7 @@ Fit fit_machine(const Calibration& calibration) {
     require(value > 0 && std::isfinite(value),
             "the samples give no machine: a latency or a time per byte would be 0 (are there short and long ones?)");
   }
+  fit.slow_exchange = slow_exchange_of(calibration.samples, fit.exchange);
   measured::fit_ways(calibration, &fit);
   return fit;
 }

@@ -179,7 +179,7 @@ std::string round_list(const std::vector<std::size_t>& rounds) {
     parts.push_back(last == i ? fmt::format("{}", rounds[i]) : fmt::format("{}–{}", rounds[i], rounds[last]));
     i = last + 1;
   }
-  const std::string end = parts.empty() ? "" : parts.back();
+  std::string end = parts.empty() ? "" : parts.back();
   if (parts.size() < 2) return end;
   parts.pop_back();
   return fmt::format("{} and {}", fmt::join(parts, ", "), end);

@@ -30,6 +30,8 @@ void check_link(const LogGops& link) {
        {link.latency_s, link.overhead_s, link.gap_s, link.gap_s_per_byte, link.overhead_s_per_byte})
     require(is_time(value), "L, o, g, G and O are finite and not negative");
   require(link.rendezvous_from_bytes >= 0, "S is not negative");
+  require(link.exchange_factor > 0 && std::isfinite(link.exchange_factor), "the factor of exchanges is above 0");
+  require(link.exchange_from_bytes >= 0, "the bytes of exchanges are not negative");
 }
 
 }  // namespace

@@ -248,6 +248,27 @@ std::size_t Run<Counter, record>::earliest(const Ports& ports, std::size_t first
   return first + static_cast<std::size_t>(std::min_element(begin, begin + static_cast<std::ptrdiff_t>(ports_)) - begin);
 }
 
+template <typename Counter, bool record>
+bool Run<Counter, record>::has_long(const LogGops& link, Index r, std::uint32_t round, bool send) const {
+  const Program& own = program(r);
+  const std::vector<StepIndex>& steps = send ? own.sends : own.receives;
+  auto at = std::lower_bound(steps.begin(), steps.end(), round,
+                             [&](StepIndex i, std::uint32_t k) { return own.ops[i].round < k; });
+  for (; at != steps.end() && own.ops[*at].round == round; ++at) {
+    if (bytes_of(own.ops[*at]) >= static_cast<double>(link.exchange_from_bytes)) return true;
+  }
+  return false;
+}
+
+template <typename Counter, bool record>
+double Run<Counter, record>::gap_per_byte(const LogGops& link, const Op& op, Index sender, Index receiver) const {
+  const bool is_long = link.exchange_from_bytes > 0 && bytes_of(op) >= static_cast<double>(link.exchange_from_bytes);
+  if (is_long && (has_long(link, sender, op.round, false) || has_long(link, receiver, op.round, true))) {
+    return link.gap_s_per_byte * link.exchange_factor;
+  }
+  return link.gap_s_per_byte;
+}
+
 /// A send takes a port, from `at` on or as soon as one is free.
 template <typename Counter, bool record>
 void Run<Counter, record>::inject(Index r, StepIndex i, double at, Ties::Moment answer) {
@@ -263,7 +284,7 @@ void Run<Counter, record>::inject(Index r, StepIndex i, double at, Ties::Moment 
     ports.last[port] = {r, i};
   }
   const double bytes = priced(price, bytes_of(op));
-  const double moved = begin + bytes * price.gap_s_per_byte * factor(r);
+  const double moved = begin + bytes * gap_per_byte(price, op, r, peer) * factor(r);
   if (record) {
     const Ties::Moment start = moment(r, i, Ties::At::start);
     const Ties::Moment leaves = moment(r, i, Ties::At::message);
@@ -313,7 +334,8 @@ void Run<Counter, record>::come_in(Index r, StepIndex i, double first) {
   const std::size_t port = earliest(ports, first_port(peer, inside), inside);
   const double begin = std::max(first, ports.free[port]);
   const double bytes = bytes_of(op);
-  const double there = begin + priced(price, bytes) * price.gap_s_per_byte * std::max(factor(r), factor(peer));
+  const double there =
+      begin + priced(price, bytes) * gap_per_byte(price, op, r, peer) * std::max(factor(r), factor(peer));
   if (record) {
     const Ties::Moment comes = moment(peer, find(peer, op.round, r, false), Ties::At::message);
     ties_.set(comes, there);
@@ -414,7 +436,7 @@ void Run<Counter, record>::receive(Index r, const Ready& ready) {
       return;
     }
   }
-  const double moving = priced(price, bytes) * price.gap_s_per_byte * std::max(factor(r), factor(peer));
+  const double moving = priced(price, bytes) * gap_per_byte(price, op, peer, r) * std::max(factor(r), factor(peer));
   const double begin = came_last ? now_ - moving : now_;
   if (record) note(r, ready.step, begin, ready.cause, ready.wait);
   const double combining = op.kind == StepKind::recv_reduce ? bytes * gamma_ * factor(r) : 0;

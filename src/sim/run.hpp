@@ -94,6 +94,10 @@ class Run {
   [[nodiscard]] static bool is_rendezvous(const LogGops& link, double bytes) {
     return link.rendezvous_from_bytes > 0 && bytes >= static_cast<double>(link.rendezvous_from_bytes);
   }
+  /// Seconds per byte of a message of op's round and size. Those that are exchanged may take longer.
+  [[nodiscard]] double gap_per_byte(const LogGops& link, const Op& op, Index sender, Index receiver) const;
+  /// True if a rank has another long message in a round, which goes the other way.
+  [[nodiscard]] bool has_long(const LogGops& link, Index r, std::uint32_t round, bool send) const;
   [[nodiscard]] double factor(Index r) const { return factors_.empty() ? 1.0 : factors_[r]; }
   [[nodiscard]] double noise(Index r, StepIndex i) const {
     return noise_.kind == Spread::Kind::none ? 0.0 : draw(noise_, seed_, r, i);

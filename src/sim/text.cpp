@@ -8,6 +8,7 @@
 
 #include "circoll/error.hpp"
 #include "circoll/sim.hpp"
+#include "core/text.hpp"
 #include "select/text_file.hpp"
 #include "sim/text.hpp"
 
@@ -37,6 +38,18 @@ std::optional<double> parse_time(std::string_view text) {
     if (unit == name) return std::abs(value) * seconds;
   }
   return std::nullopt;
+}
+
+void set_exchange(LogGops& link, std::string_view text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  double factor = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + colon, factor);
+  const auto bytes = parse_bytes(text.substr(std::min(colon + 1, text.size())));
+  if (error != std::errc{} || rest != text.data() + colon || !(factor > 0) || !std::isfinite(factor) || !bytes) {
+    throw Error(ErrorCode::parse, excerpt(text) + " is no FACTOR:BYTES, such as 2.1:64Ki");
+  }
+  link.exchange_factor = factor;
+  link.exchange_from_bytes = *bytes;
 }
 
 Spread parse_spread(std::string_view text) {

@@ -58,6 +58,22 @@ TEST(Fit, FindsAnExactMachine) {
   EXPECT_EQ(fit.exchange.samples, 23U);
 }
 
+TEST(Fit, FindsExchangesOfLongMessagesThatShareSomething) {
+  EXPECT_EQ(fit_machine(synthetic()).slow_exchange.from_bytes, 0);
+  Calibration calibration = synthetic();
+  for (Sample& sample : calibration.samples) {
+    if (sample.kind == SampleKind::exchange && sample.bytes >= 512 << 10) sample.seconds *= 2.2;
+  }
+  const Fit fit = fit_machine(calibration);
+  expect_truth(fit.machine, 1e-9);
+  EXPECT_EQ(fit.slow_exchange.from_bytes, 512 << 10);
+  EXPECT_NEAR(fit.slow_exchange.factor, 2.2, 1e-9);
+  // One long exchange that is no slower than a message one way: it is not the length that slows.
+  calibration.samples[22].seconds = time_of(SampleKind::exchange, 4 << 20);
+  ASSERT_EQ(calibration.samples[22].bytes, 4 << 20);
+  EXPECT_EQ(fit_machine(calibration).slow_exchange.from_bytes, 0);
+}
+
 TEST(Fit, FindsTheLevelInsideNodes) {
   Calibration calibration = synthetic();
   EXPECT_FALSE(fit_machine(calibration).node_exchange.has_value());

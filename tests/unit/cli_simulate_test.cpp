@@ -225,6 +225,8 @@ TEST(CliSimulate, MisuseIsOneClearError) {
   expect_misuse("allgather/neighbor_exchange -p 7", "even");
   expect_misuse("bcast/binomial -p 4 --loggops X=1", "'X' is none of L, o, g, G, O, S");
   expect_misuse("bcast/binomial -p 4 --loggops L=fast", "L is a time");
+  expect_misuse("bcast/binomial -p 4 --exchange 2", "'2' is no FACTOR:BYTES, such as 2.1:64Ki");
+  expect_misuse("bcast/binomial -p 4 --exchange 2:64Ki --topology flat", "--exchange is about events");
   expect_misuse("bcast/binomial -p 4 --skew gauss:1us", "'gauss:1us' is no distribution");
   expect_misuse("bcast/binomial -p 4 --slow 5", "RANK:FACTOR");
   expect_misuse("bcast/binomial -p 4 --slow 5:2", "a slow rank is one of 0 .. p-1");

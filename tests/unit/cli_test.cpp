@@ -330,6 +330,7 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("explain allreduce -p 4 --machine /no/such/file", "cannot be read");
   expect_misuse("calibrate", "either a file of measurements, or --compare");
   expect_misuse("calibrate /no/such/file", "cannot be read");
+  expect_misuse("calibrate --compare x --exchange 2:64Ki", "--exchange is for --simulated");
 }
 
 TEST(Cli, UnwritableOutputFails) { EXPECT_EQ(run(show + "-p 4 2>/dev/null >/dev/full").exit_code, 1); }

@@ -70,6 +70,24 @@ class NaiveSimulation {
   [[nodiscard]] static double priced(const sim::LogGops& price, double bytes) {
     return price.first_byte_free ? std::max(0.0, bytes - 1) : bytes;
   }
+  /// Whether rank r has a long message in step's round, on the side that is asked for.
+  [[nodiscard]] bool has_long(const sim::LogGops& link, std::size_t r, const Step& step, bool receives) const {
+    return std::any_of(ranks_[r].steps.begin(), ranks_[r].steps.end(), [&](const Step& other) {
+      return other.round == step.round && (receives ? is_receive(other.kind) : other.kind == StepKind::send) &&
+             bytes_of(r, message_operand(other)) >= static_cast<double>(link.exchange_from_bytes);
+    });
+  }
+  /// G of a message, of which rank r has `step`.
+  [[nodiscard]] double gap(const sim::LogGops& link, std::size_t r, const Step& step) const {
+    const auto peer = static_cast<std::size_t>(step.peer);
+    const bool sends = step.kind == StepKind::send;
+    if (link.exchange_from_bytes == 0 ||
+        bytes_of(r, message_operand(step)) < static_cast<double>(link.exchange_from_bytes))
+      return link.gap_s_per_byte;
+    const bool exchanged =
+        has_long(link, sends ? r : peer, step, true) || has_long(link, sends ? peer : r, step, false);
+    return link.gap_s_per_byte * (exchanged ? link.exchange_factor : 1);
+  }
   [[nodiscard]] double noise(std::size_t r, std::size_t i) const {
     return sim::draw(circumstances_.noise, circumstances_.seed, r, i);
   }
@@ -113,11 +131,12 @@ class NaiveSimulation {
       processor_[r] = begin + work;
     }
     const double leaves = std::max(begin + first, out_[r]);
-    out_[r] = leaves + s * link.gap_s_per_byte + link.gap_s;
-    end_at(r, i, std::max(leaves + s * link.gap_s_per_byte, begin + work));
-    add(leaves + link.latency_s, [this, r, i, s, &link] {
+    const double moving = s * gap(link, r, ranks_[r].steps[i]);
+    out_[r] = leaves + moving + link.gap_s;
+    end_at(r, i, std::max(leaves + moving, begin + work));
+    add(leaves + link.latency_s, [this, r, i, moving, &link] {
       const auto to = static_cast<std::size_t>(ranks_[r].steps[i].peer);
-      const double there = std::max(now_, in_[to]) + s * link.gap_s_per_byte;
+      const double there = std::max(now_, in_[to]) + moving;
       in_[to] = there + link.gap_s;
       add(there, [this, r, i, to] { waits_less(to, receive_of(r, i, to), true); });
     });
@@ -140,7 +159,7 @@ class NaiveSimulation {
     const double work = last + s * link.overhead_s_per_byte;
     const double combining = step.kind == StepKind::recv_reduce ? bytes * gamma_ : 0;
     if (work + combining == 0) return end_at(r, i, now_);
-    const double since = by_message ? now_ - s * link.gap_s_per_byte : now_;
+    const double since = by_message ? now_ - s * gap(link, r, step) : now_;
     processor_[r] = std::max(now_ + last, std::max(processor_[r], since) + work) + combining;
     end_at(r, i, processor_[r]);
   }

@@ -116,6 +116,8 @@ TEST(Simulate, IsTheModelWrittenPlainly) {
   Network groups = loggops;
   groups.group_nodes = 3;
   groups.group = {.latency_s = 0.3e-6, .overhead_s = 0.11e-6, .gap_s = 0.2e-6, .gap_s_per_byte = 0.29e-9};
+  Network exchanging = sim::network_of(machine);
+  sim::set_exchange(exchanging.between, "2.3:1500");  // of 10000 bytes
   for (const Algorithm* algorithm : all_algorithms()) {
     const Selection selection{algorithm, algorithm->collectives.front(), {}};
     for (const Rank p : {2, 5, 8, 13}) {
@@ -127,6 +129,7 @@ TEST(Simulate, IsTheModelWrittenPlainly) {
       expect_as_written_plainly(selection, p, loggops, rough);
       expect_as_written_plainly(selection, p, sim::network_of(machine), rough);
       expect_as_written_plainly(selection, p, groups, rough);
+      expect_as_written_plainly(selection, p, exchanging, rough);
     }
   }
 }
@@ -174,6 +177,25 @@ TEST(Simulate, EagerMessagesDoNotWaitForTheirReceivers) {
       simulate(Ranks(parse_selection("bcast/linear"), 2), 10, {.between = price}, {.arrivals_s = {0, 1000}});
   EXPECT_EQ(outcome.end_s[0], 20);
   EXPECT_EQ(outcome.end_s[1], 1000);
+}
+
+TEST(Simulate, LongMessagesThatAreExchangedMayTakeLonger) {
+  Network network{.between = sim::alpha_beta(10, 1)};
+  sim::set_exchange(network.between, "2:100");
+  const auto time = [&](const char* id, Rank p, double bytes) {
+    return simulate(Ranks(parse_selection(id), p), bytes, network).time_s;
+  };
+  EXPECT_EQ(time("allreduce/recursive_doubling", 4, 99), 2 * (10 + 99));
+  EXPECT_EQ(time("allreduce/recursive_doubling", 4, 100), 2 * (10 + 200));
+  EXPECT_EQ(time("bcast/binomial", 4, 100), 2 * (10 + 100));  // one way
+  // A receiver that sends at the same time is in the way as well as a sender that receives.
+  EXPECT_EQ(time("allgather/ring", 3, 300), 2 * (10 + 200));
+  // The head of a pipeline of two segments, three ranks: the rank in the middle does both in one round.
+  EXPECT_EQ(time("bcast/pipeline:segments=2", 3, 200), (10 + 100) + (10 + 200) + (10 + 100));
+  EXPECT_THROW(sim::set_exchange(network.between, "2"), Error);
+  EXPECT_THROW(sim::set_exchange(network.between, "0:64Ki"), Error);
+  EXPECT_THROW(sim::set_exchange(network.between, "2:many"), Error);
+  EXPECT_THROW(sim::set_exchange(network.between, "2x:64Ki"), Error);
 }
 
 TEST(Simulate, RanksOfANodeShareItsPorts) {

@@ -64,6 +64,12 @@ struct Line {
   double largest_error = 0;
 };
 
+/// Long messages that take much longer when they are exchanged than one way.
+struct SlowExchange {
+  double factor = 1;     ///< median of measured time by that of the fitted line of exchanges
+  Count from_bytes = 0;  ///< from this size on all exchanges take at least 1.5 times a ping_pong, 1.25 times the line
+};
+
 struct Fit {
   Machine machine;
   Line exchange;
@@ -71,6 +77,7 @@ struct Fit {
   Line reduction;
   std::optional<Line> node_exchange{};  ///< if there are such samples
   std::vector<Line> ways{};             ///< exchanges by each of machine.node_ways
+  SlowExchange slow_exchange{};         ///< which `exchange` does not have, and sim::LogGops may have
 };
 
 /// The line with non-negative coefficients that has the least sum of |predicted - measured| / measured. Errors are
