@@ -1,7 +1,8 @@
 """Sphinx reads the pages that site/build has laid out. Everything it needs comes from Debian; nothing is loaded while it runs."""
+import logging
 import os
-import re
 import pathlib
+import re
 
 from docutils import nodes
 
@@ -45,5 +46,11 @@ def colour_commands(app, doctree, docname):
             block["language"] = "bash"
 
 
+def says_more(record):
+    """False for the warning that a namespace is declared again, which it is in every header."""
+    return not re.search(r"Duplicate C\+\+ declaration.*cpp:type:: (circoll|foreign|local|mpi|sim)'", record.getMessage(), re.DOTALL)
+
+
 def setup(app):
+    logging.getLogger("sphinx.sphinx.domains.cpp").addFilter(says_more)
     app.connect("doctree-resolved", colour_commands)

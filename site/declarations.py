@@ -34,7 +34,7 @@ def about_of(path):
         if (line.startswith("  ") and not line.startswith("   *")) != inside and line:
             result.append("```" if inside else "```cpp")
             inside = not inside
-        result.append(line if inside else line.replace("<", "\\<"))
+        result.append(line[2:] if inside else line.replace("<", "\\<"))
     return "\n".join(result + ["```"] * inside)
 
 
@@ -62,7 +62,7 @@ def lay_out(root, source, output):
     write_if_new(source / "api" / "index.md", index)
     for header in grouped:
         text = (f"# circoll/{header}\n\n```cpp\n#include <circoll/{header}>\n```\n\n{about_of(root / 'include' / 'circoll' / header)}\n\n"
-                f"```{{doxygenfile}} circoll/{header}\n:sections: briefdescription func enum typedef var define innerclass "
+                f"```{{doxygenfile}} circoll/{header}\n:sections: func enum typedef var define innerclass innernamespace "
                 "public-* user-defined\n```\n")
         write_if_new(source / page_of(header), text)
     return ["api/index.md", *map(page_of, grouped)], problems
