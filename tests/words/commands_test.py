@@ -114,7 +114,7 @@ def check_page(name, lines, work):
 
 
 def main():
-    pages = [root / "README.md", root / "HACKING.md", *sorted((root / "docs").glob("*.md"))]
+    pages = [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))]
     helped = subprocess.run([circoll, "--help"], capture_output=True, text=True, check=True).stdout
     names = re.findall(r"^  ([a-z]+)  +[A-Z]", helped, re.MULTILINE)
     wrong, count = [], 0

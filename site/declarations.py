@@ -1,0 +1,68 @@
+"""The reference of the C++ and C interface: a page for each public header, by doxygen and breathe."""
+import re
+import subprocess
+
+from pages import toctree, write_if_new
+
+# Headers by what they are for; every one stands here once.
+GROUPS = {
+    "Calling collectives": "comm.hpp values.hpp local.hpp mpi.hpp request.hpp types.hpp buffers.hpp error.hpp call.hpp communicator.hpp "
+                           "circoll.h survive.h",
+    "Algorithms and schedules": "collectives.hpp algorithm.hpp builder.hpp schedule.hpp dependencies.hpp transform.hpp relabelling.hpp "
+                                "rotation.hpp plan.hpp ops.hpp",
+    "Proofs and failures": "verify.hpp given.hpp bits.hpp faults.hpp",
+    "Costs and choices": "model.hpp machine.hpp traffic.hpp select.hpp sim.hpp topology.hpp contention.hpp",
+    "Forms of a schedule": "text.hpp picture.hpp goal.hpp chakra.hpp msccl.hpp",
+    "Measurements": "measured/measurement.hpp measured/tuning.hpp measured/calibration.hpp measured/guidelines.hpp "
+                    "measured/program_report.hpp measured/campaign.hpp measured/shard.hpp foreign.hpp",
+}
+
+
+def page_of(header):
+    return f"api/{re.sub(r'[.]h(pp)?$', '', header).replace('/', '_')}.md"
+
+
+def about_of(path):
+    """The first comment of a header: its paragraphs, and code, which stands further in."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".h":
+        lines = [re.sub(r"^(/\*| \*/?) ?", "", line).rstrip() for line in text.split("*/")[0].splitlines()]
+    else:
+        lines = [line[2:].removeprefix(" ") for line in re.match(r"(//[^\n]*\n)+", text)[0].splitlines()]
+    result, inside = [], False
+    for line in lines:
+        if (line.startswith("  ") and not line.startswith("   *")) != inside and line:
+            result.append("```" if inside else "```cpp")
+            inside = not inside
+        result.append(line[2:] if inside else line.replace("<", "\\<"))
+    return "\n".join(result + ["```"] * inside)
+
+
+def run_doxygen(root, output):
+    """Writes the XML; returns what doxygen warns of, but for the declarations that are known to have no sentence of their own."""
+    output.mkdir(parents=True, exist_ok=True)
+    settings = (root / "site" / "Doxyfile").read_text(encoding="utf-8")
+    settings += f'INPUT = include/circoll site/declarations.dox\nSTRIP_FROM_PATH = include\nOUTPUT_DIRECTORY = "{output}"\n'
+    done = subprocess.run(["doxygen", "-"], input=settings, cwd=root, capture_output=True, text=True, check=True)
+    warnings = {re.sub(r":\d+: warning", "", line.replace(f"{root}/", "")) for line in done.stderr.splitlines() if line.strip()}
+    known = set((root / "site" / "undocumented.txt").read_text(encoding="utf-8").splitlines()[1:])
+    return [*sorted(warnings - known), *(f"site/undocumented.txt: no longer so: {line}" for line in sorted(known - warnings))]
+
+
+def lay_out(root, source, output):
+    """Writes the pages; returns their names and what is wrong."""
+    problems = run_doxygen(root, output)
+    headers = {str(path.relative_to(root / "include" / "circoll")) for path in (root / "include" / "circoll").rglob("*.h*")}
+    grouped = [header for group in GROUPS.values() for header in group.split()]
+    problems += [f"site/declarations.py: {header} stands in no group, or does not exist" for header in headers ^ set(grouped)]
+    index = ("# Declarations\n\nEvery public header, and what it declares. [The library, from C++ and C](../docs/library.md) shows how it is "
+             "used.\n")
+    for group, names in GROUPS.items():
+        index += f"\n## {group}\n" + toctree((page_of(name)[4:-3] for name in names.split()), hidden=False)
+    write_if_new(source / "api" / "index.md", index)
+    for header in grouped:
+        text = (f"# circoll/{header}\n\n```cpp\n#include <circoll/{header}>\n```\n\n{about_of(root / 'include' / 'circoll' / header)}\n\n"
+                f"```{{doxygenfile}} circoll/{header}\n:sections: func enum typedef var define innerclass innernamespace "
+                "public-* user-defined\n```\n")
+        write_if_new(source / page_of(header), text)
+    return ["api/index.md", *map(page_of, grouped)], problems
