@@ -22,6 +22,28 @@ if(NOT CIRCOLL_SANITIZE)
   set_tests_properties(manual_pages PROPERTIES LABELS house TIMEOUT 120 SKIP_RETURN_CODE 77)
 endif()
 
+# Recipes for clusters: they compile, and name what is here.
+add_test(NAME packaging COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/packaging/packaging_test.py ${PROJECT_SOURCE_DIR})
+set_tests_properties(packaging PROPERTIES LABELS house TIMEOUT 120)
+
+# The C functions that libraries export are a list. Sanitizers add names of their own.
+if(NOT CIRCOLL_SANITIZE)
+  set(abi ${CMAKE_CURRENT_LIST_DIR}/abi)
+  function(circoll_abi_test name list target)
+    add_test(NAME abi_${name} COMMAND python3 ${abi}/symbols_test.py ${abi}/${list}.symbols $<TARGET_FILE:${target}> ${ARGN})
+    set_tests_properties(abi_${name} PROPERTIES LABELS house TIMEOUT 60 SKIP_RETURN_CODE 77)
+  endfunction()
+  set(c_header --header ${PROJECT_SOURCE_DIR}/include/circoll/circoll.h)
+  circoll_abi_test(libcircoll libcircoll circoll ${c_header} --without circoll_mpi_)
+  foreach(mpi openmpi mpich)
+    if(TARGET circoll_${mpi})
+      circoll_abi_test(libcircoll_${mpi} libcircoll_mpi circoll_${mpi} ${c_header} --prefix circoll_mpi_)
+      circoll_abi_test(drop_in_${mpi} drop_in_${mpi} circoll_dropin_${mpi} --version ${mpi_${mpi}_VERSION}
+                       --header ${PROJECT_SOURCE_DIR}/include/circoll/survive.h)
+    endif()
+  endforeach()
+endif()
+
 # Every public header compiles alone, with nothing before it.
 if(NOT CIRCOLL_SANITIZE)
   file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/circoll/*.hpp

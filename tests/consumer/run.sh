@@ -94,8 +94,17 @@ if [ -x "$prefix/bin/circoll" ]; then
   echo "-- installed circoll"
   "$prefix/bin/circoll" list >/dev/null
   for file in share/man/man1/circoll-verify.1 share/bash-completion/completions/circoll share/zsh/site-functions/_circoll \
-    share/fish/vendor_completions.d/circoll.fish share/doc/circoll/LICENSE share/doc/circoll/docs/library.md; do
+    share/fish/vendor_completions.d/circoll.fish share/doc/circoll/LICENSE share/doc/circoll/docs/library.md \
+    share/doc/circoll/CHANGELOG.md share/doc/circoll/CITATION.cff share/doc/circoll/examples/rules/p8.json \
+    share/doc/circoll/examples/cg/cg.cpp; do
     [ -s "$prefix/$file" ] || { echo "$file is not installed"; exit 1; }
   done
+  CIRCOLL_POLICY=file:$prefix/share/doc/circoll/examples/rules/p8.json \
+    "$prefix/bin/circoll" explain allreduce -p 8 --bytes 1Mi >/dev/null
+  # The page takes Emscripten to build: one that is as good for its finding stands for it.
+  page=$prefix/share/circoll/explorer.html
+  [ -e "$page" ] || { mkdir -p "$(dirname "$page")" && echo '<meta name="circoll-place" content="">' >"$page"; }
+  "$prefix/bin/circoll" explore allreduce/ring -p 4 -o "$scratch/explorer.html"
+  grep -q 'content="id=allreduce/ring&amp;p=4"' "$scratch/explorer.html"
 fi
 echo "-- ok"
