@@ -281,6 +281,16 @@ void take_turns(const Options& options, StartLine& line, std::uint64_t seed, con
   std::vector<std::size_t> order(runs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937_64 random(seed);  // equal on all ranks
+  const auto repeat = [&](std::size_t i) {
+    if (runs[i].before) runs[i].before();
+    return line.time(runs[i].call, runs[i].arm, runs[i].disarm);
+  };
+  for (int warm = 0; warm < options.warm_up; ++warm) {
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      (void)repeat(i);
+      ++series[i].warm_up;
+    }
+  }
   const double begin = PMPI_Wtime();
   const double limit = options.seconds * static_cast<double>(runs.size());
   constexpr int least = 3;
@@ -289,8 +299,7 @@ void take_turns(const Options& options, StartLine& line, std::uint64_t seed, con
   while (true) {
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
     for (const std::size_t i : order) {
-      if (runs[i].before) runs[i].before();
-      const Repetition repetition = line.time(runs[i].call, runs[i].arm, runs[i].disarm);
+      const Repetition repetition = repeat(i);
       if (repetition.valid) {
         series[i].seconds.push_back(repetition.seconds);
       } else {

@@ -19,6 +19,7 @@ struct Series {
   std::string algorithm;
   std::string served_by{};  ///< what ran: differs from `algorithm` for auto
   std::vector<double> seconds{};
+  int warm_up = 0;            ///< repetitions before the first that counts
   int invalid = 0;            ///< repetitions in which some rank started late
   std::string correct = "-";  ///< "yes", "NO", or "-" if not checked
   std::string refused{};  ///< the words of the MPI library, if it does not make this call by this algorithm of its own

@@ -51,6 +51,7 @@ void take(const options::BenchWords& words, Options& options) {
   options.op = parse_op(words.op);
   options.root = words.root;
   options.reps = words.reps;
+  options.warm_up = words.warm_up;
   options.seconds = words.seconds;
   options.sync = sync_named(words.sync);
   options.buffers = words.buffers == "rewrite" ? Buffers::rewrite : Buffers::reuse;

@@ -25,6 +25,7 @@ struct Options {
   Op op = Op::bor;
   int root = 0;
   int reps = 1000;     ///< at most, per cell
+  int warm_up = 0;     ///< repetitions before those, which do not count
   double seconds = 1;  ///< at most, per cell and algorithm
   Sync sync = Sync::automatic;
   Buffers buffers = Buffers::reuse;

@@ -75,6 +75,7 @@ nlohmann::ordered_json row_of(const char* kind, std::string_view what, const Ser
           {"p", size},
           {"bytes", bytes},
           {"reps", series.seconds.size()},
+          {"warm_up", series.warm_up},
           {"invalid", series.invalid},
           {"median_us", figures.median * 1e6}};
 }

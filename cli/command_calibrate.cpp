@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
@@ -57,8 +58,21 @@ std::string ways_text(const Fit& fit) {
   return text;
 }
 
+/// Refuses a file of measured collectives, which is easily given in place of a calibration.
+void refuse_bench_file(const std::string& text, const std::string& file) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_object() && json.contains("rows") && !json.contains("circoll_calibration")) {
+    misuse(
+        fmt::format("{} is a file of circoll bench --json: circoll calibrate --compare {} compares it with a machine, "
+                    "and one of circoll bench --calibrate makes a machine",
+                    file, file));
+  }
+}
+
 void calibrate(const CalibrateOptions& options) {
-  const Calibration calibration = calibration_from_json(select::read_text_file(options.measured), options.measured);
+  const std::string text = select::read_text_file(options.measured);
+  refuse_bench_file(text, options.measured);
+  const Calibration calibration = calibration_from_json(text, options.measured);
   const Fit fit = fit_machine(calibration);
   const std::string machine = to_json(fit.machine, about(calibration, fit));
   if (options.output.empty()) {

@@ -168,7 +168,18 @@ void explain(const ExplainOptions& options) {
 void add_explain(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "Say which algorithm a policy chooses for a call, and why");
-  command->add_option("collective", options->collective, "Collective")->required()->transform(collective_name());
+  const auto no_algorithm = [](const std::string& word) {
+    return word.find('/') == std::string::npos
+               ? std::string()
+               : fmt::format(
+                     "'{}' is an algorithm: explain says which one is chosen for a collective ({}), "
+                     "circoll list {} what is known of this one",
+                     word, word.substr(0, word.find('/')), word);
+  };
+  command->add_option("collective", options->collective, "Collective")
+      ->required()
+      ->transform(collective_name())
+      ->transform(CLI::Validator(no_algorithm, ""));  // looked at first
   command->add_option("-p,--ranks", options->ranks, "Number of ranks")
       ->required()
       ->transform(whole_number())

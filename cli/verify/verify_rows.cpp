@@ -44,8 +44,8 @@ std::string report(const std::vector<VerifyRow>& rows, bool json) {
       text += fmt::format("{:<44}{:<9}no p, root and segments asked for fit it\n", v.id, "-");
       continue;
     }
-    text += fmt::format("{:<44}{:<9}{:>8} instances {:>8.2f} s{}\n", v.id, v.refuted() ? "REFUTED" : "proven",
-                        v.instances, v.seconds,
+    text += fmt::format("{:<44}{:<9}{:>8} {:<9} {:>8.2f} s{}\n", v.id, v.refuted() ? "REFUTED" : "proven", v.instances,
+                        v.instances == 1 ? "instance" : "instances", v.seconds,
                         v.by_rotation == 0             ? ""
                         : v.by_rotation == v.instances ? ", by rotation"
                                                        : fmt::format(", {} by rotation", v.by_rotation));
@@ -120,7 +120,8 @@ void print_rows(const std::vector<VerifyRow>& rows, const std::set<std::string>&
   }
   print(report(rows, json));
   if (!json) {
-    print(fmt::format("{} algorithms, {} instances proven, {} refuted\n", algorithms, instances, refuted));
+    print(fmt::format("{} algorithm{}, {} instance{} proven, {} refuted\n", algorithms, algorithms == 1 ? "" : "s",
+                      instances, instances == 1 ? "" : "s", refuted));
   }
   if (refuted > 0) context.exit_code = exit_failure;
 }

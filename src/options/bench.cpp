@@ -39,6 +39,10 @@ void add_run_options(CLI::App& app, BenchWords& words) {
       ->capture_default_str()
       ->transform(CLI::Validator(rewrite_number, "NUMBER"))
       ->check(CLI::PositiveNumber);
+  app.add_option("--warm-up", words.warm_up, "Repetitions of each before those, which do not count")
+      ->capture_default_str()
+      ->transform(CLI::Validator(rewrite_number, "NUMBER"))
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--seconds", words.seconds, "Time at most, per algorithm and size")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

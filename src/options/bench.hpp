@@ -23,6 +23,7 @@ struct BenchWords {
   std::string op = "bor";
   int root = 0;
   int reps = 1000;
+  int warm_up = 0;
   double seconds = 1;
   std::string sync = "auto";
   std::string buffers = "reuse";

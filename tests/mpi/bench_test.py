@@ -47,6 +47,15 @@ def sizes():
     expect(result is not None and [row["bytes"] for row in result["rows"]] == [8, 16, 32, 64, 1024], f"sizes: {result and result['rows']}")
 
 
+def warm_up():
+    """Repetitions before those that count are not among them."""
+    for asked in (0, 7):
+        result, rows, _ = run(2, "--collective", "bcast", "--algorithm", "native,binomial", "--bytes", "8", "--reps", "3", "--warm-up", str(asked),
+                              "--sync", "barrier")
+        expect(result is not None and [(row["warm_up"], row["reps"]) for row in result["rows"]] == [(asked, 3), (asked, 3)] and len(rows) == 6,
+               f"warm-up {asked}: {result and result['rows']}, {len(rows)} rows")
+
+
 def measure(ranks, sync):
     name = f"np {ranks}, --sync {sync}"
     reps = 25
@@ -136,6 +145,7 @@ for np in (1, 2, 3):
             measure(np, how)
 names()
 sizes()
+warm_up()
 rewrites()
 bad = subprocess.run([*LAUNCH, "1", BENCH, "--sync", "stopwatch"], check=False, capture_output=True, text=True)
 expect(bad.returncode == 2 and "stopwatch" in bad.stderr, f"--sync stopwatch: {bad.returncode} {bad.stderr}")

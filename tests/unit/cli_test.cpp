@@ -330,6 +330,9 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("explain allreduce -p 4 --machine /no/such/file", "cannot be read");
   expect_misuse("calibrate", "either a file of measurements, or --compare");
   expect_misuse("calibrate /no/such/file", "cannot be read");
+  const TemporaryFile bench(R"({"circoll": "0.1.0", "rows": []})", "rows");
+  expect_misuse("calibrate " + bench.path, "is a file of circoll bench --json: circoll calibrate --compare");
+  expect_misuse("explain bcast/binomial -p 4", "'bcast/binomial' is an algorithm: explain says which one is chosen");
   expect_misuse("calibrate --compare x --exchange 2:64Ki", "--exchange is for --simulated");
 }
 
