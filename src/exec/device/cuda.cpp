@@ -10,12 +10,6 @@
 namespace circoll::device {
 namespace {
 
-constexpr int memory_type = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-constexpr unsigned host = 1;    // CU_MEMORYTYPE_HOST
-/// Errors that say that the driver has no such memory. It is not the driver's, the driver is not initialised, or is so
-/// no more, it is a library to link with only, or there is no device.
-constexpr std::array harmless{1, 3, 4, 34, 100};
-
 class Cuda final : public Runtime {
  public:
   explicit Cuda(void* library) : query_(reinterpret_cast<Query*>(dlsym(library, "cuPointerGetAttribute"))) {}
@@ -29,6 +23,12 @@ class Cuda final : public Runtime {
   }
 
  private:
+  static constexpr int memory_type = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+  static constexpr unsigned host = 1;    // CU_MEMORYTYPE_HOST
+  /// Errors that say that the driver has no such memory. It is not the driver's, the driver is not initialised, or no
+  /// longer so, it is a library to link with only, or there is no device.
+  static constexpr std::array harmless{1, 3, 4, 34, 100};
+
   using Query = int(void* value, int attribute, unsigned long long address);
   Query* query_;
 };

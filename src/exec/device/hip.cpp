@@ -9,12 +9,6 @@
 namespace circoll::device {
 namespace {
 
-constexpr int memory_type = 2;  // HIP_POINTER_ATTRIBUTE_MEMORY_TYPE
-/// From this version on types of memory have CUDA's numbers, and memory that HIP does not know has 0.
-constexpr int renumbered_in = 6 * 10'000'000;
-/// Errors that say that HIP has no such memory. It is not HIP's, HIP is not initialised, or there is no device.
-constexpr std::array harmless{1, 3, 100};
-
 class Hip final : public Runtime {
  public:
   explicit Hip(void* library)
@@ -35,6 +29,12 @@ class Hip final : public Runtime {
   }
 
  private:
+  static constexpr int memory_type = 2;  // HIP_POINTER_ATTRIBUTE_MEMORY_TYPE
+  /// From this version on types of memory have CUDA's numbers, and memory that HIP does not know has 0.
+  static constexpr int renumbered_in = 6 * 10'000'000;
+  /// Errors that say that HIP has no such memory. It is not HIP's, HIP is not initialised, or there is no device.
+  static constexpr std::array harmless{1, 3, 100};
+
   using Query = int(void* value, int attribute, void* address);
   using Version = int(int* version);
   using LastError = int();

@@ -12,10 +12,8 @@
 namespace circoll::device {
 namespace {
 
-using Handle = void*;
-
-constexpr int uninitialized = 0x78000001;  // ZE_RESULT_ERROR_UNINITIALIZED
-enum MemoryType : std::int32_t { unknown = 0, host = 1 };
+/// ze_memory_type_t, as far as it matters.
+enum class ZeMemory : std::int32_t { unknown = 0, host = 1 };
 
 struct ContextDescription {
   std::int32_t structure = 0xd;  // ZE_STRUCTURE_TYPE_CONTEXT_DESC
@@ -26,7 +24,7 @@ struct ContextDescription {
 struct AllocationProperties {
   std::int32_t structure = 0x17;  // ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES
   void* next = nullptr;
-  std::int32_t type = unknown;
+  ZeMemory type = ZeMemory::unknown;
   std::uint64_t id = 0;
   std::uint64_t page_bytes = 0;
 };
@@ -45,17 +43,21 @@ class LevelZero final : public Runtime {
     const std::lock_guard lock(mutex_);
     if (state_ == State::unused) make_contexts();
     if (state_ != State::ready) return state_ == State::broken;
-    return std::any_of(contexts_.begin(), contexts_.end(), [&](Handle context) {
+    return std::any_of(contexts_.begin(), contexts_.end(), [&](void* context) {
       AllocationProperties properties;
       if (query_(context, address, &properties, nullptr) != 0) return true;
-      return properties.type != unknown && properties.type != host;  // shared memory would move to the processor
+      return properties.type != ZeMemory::unknown &&
+             properties.type != ZeMemory::host;  // shared memory would move to the processor
     });
   }
 
  private:
-  using Drivers = int(std::uint32_t* count, Handle* drivers);
-  using MakeContext = int(Handle driver, const ContextDescription* description, Handle* context);
-  using Query = int(Handle context, const void* address, AllocationProperties* properties, Handle* device);
+  static constexpr int uninitialized = 0x78000001;  // ZE_RESULT_ERROR_UNINITIALIZED
+
+  // Handles are pointers.
+  using Drivers = int(std::uint32_t* count, void** drivers);
+  using MakeContext = int(void* driver, const ContextDescription* description, void** context);
+  using Query = int(void* context, const void* address, AllocationProperties* properties, void** device);
   enum class State { unused, ready, broken };
 
   /// Before the program has initialised Level Zero there is no memory of it. We do not do so in its place.
@@ -63,12 +65,12 @@ class LevelZero final : public Runtime {
     std::uint32_t count = 0;
     const int error = drivers_(&count, nullptr);
     if (error == uninitialized) return;
-    std::vector<Handle> drivers(count);
+    std::vector<void*> drivers(count);
     state_ = error == 0 && (count == 0 || drivers_(&count, drivers.data()) == 0) ? State::ready : State::broken;
     if (state_ == State::broken) return;
     const ContextDescription description;
-    for (const Handle driver : drivers) {
-      Handle context = nullptr;
+    for (void* const driver : drivers) {
+      void* context = nullptr;
       if (make_context_(driver, &description, &context) != 0) {
         state_ = State::broken;
         return;
@@ -82,7 +84,7 @@ class LevelZero final : public Runtime {
   Query* query_;
   std::mutex mutex_;  ///< of the next two
   State state_ = State::unused;
-  std::vector<Handle> contexts_{};  ///< as long as the process
+  std::vector<void*> contexts_{};  ///< as long as the process
 };
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include "exec/mpi/call/device_buffers.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 
 #include "circoll/collectives.hpp"
 #include "exec/device/runtimes.hpp"
-#include "exec/mpi/call/datatype.hpp"
+#include "exec/mpi/call/caller_side.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -40,9 +39,8 @@ bool is_claimed(const Contents& contents, Rank size) {
   }
   if (lowest > highest) return false;
   if (contents.buffer == MPI_BOTTOM && !info.dense) return true;
-  const auto base = reinterpret_cast<std::uintptr_t>(contents.buffer) + static_cast<std::uintptr_t>(info.true_lb_bytes);
   const auto claims = [&](Count offset) {
-    return device::runtimes().claims(reinterpret_cast<const void*>(base + static_cast<std::uintptr_t>(offset)));
+    return device::runtimes().claims(as_base(contents.buffer) + info.true_lb_bytes + offset);
   };
   return claims(lowest) || claims(highest + info.true_extent_bytes - 1);
 }
