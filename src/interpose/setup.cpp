@@ -1,6 +1,6 @@
 // Begin and end of MPI. The begin is intercepted to count the ranks that run with the drop-in, to warn about the
-// environment at once, to compare it among the ranks, to make what all communicators share, and to ask for the thread
-// level that a progress thread needs; the end to stop that thread.
+// environment at once, to compare it among the ranks, to make what all communicators share, to look for runtimes of
+// devices, and to ask for the thread level that a progress thread needs; the end to stop that thread.
 #include <mpi.h>
 
 #include <algorithm>
@@ -36,6 +36,7 @@ int begin(int error) noexcept {
     State* const state = State::get();
     if (state == nullptr) return error;
     state->agree_once();
+    if (state->serves_any()) state->expect_devices();
     state->use_profile();
     state->begin_learning();
     if (state->serves_any()) (void)circoll::mpi::share_world();

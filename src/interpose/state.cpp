@@ -16,6 +16,7 @@
 #include "circoll/machine.hpp"
 #include "core/environment.hpp"
 #include "core/text.hpp"
+#include "exec/device/expected.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "interpose/agreement.hpp"
@@ -197,8 +198,29 @@ void State::agree() {
   warn(text);
 }
 
+void State::expect_devices() {
+  if (!alike_) return;
+  std::string complaint;
+  if (device::expected_by_user(&complaint) == device::Expected::never) return;
+  if (!complaint.empty()) warn("CIRCOLL_DEVICE_MEMORY: " + complaint);
+  int size = 1;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  int here = device::is_expected() ? 1 : 0;
+  int anywhere = here;
+  if (size > 1 && PMPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS) anywhere = 1;
+  has_devices_ = anywhere != 0;
+  // A rank that is alone agrees with nobody, and may look at any time.
+  mpi::globals().expects_devices = has_devices_ || size == 1;
+}
+
 void State::guard_calls() {
   if (!alike_) return;
+  std::string ignored;
+  if (has_devices_ && wanted_faults(&ignored)) {
+    return warn(
+        "CIRCOLL_FAULTS is off: there is a runtime of GPUs, and calls with their memory are not repaired; "
+        "CIRCOLL_DEVICE_MEMORY=off says that no call has any");
+  }
   if (const std::string warning = begin_faults(); !warning.empty()) warn(warning);
 }
 

@@ -44,6 +44,9 @@ class State {
   /// Gives the calls that "auto" serves to the machine's profile, if rank 0 finds one. All ranks of MPI_COMM_WORLD call
   /// this in MPI_Init, and never later, when calls may be under way.
   void use_profile();
+  /// Looks whether calls may have memory of devices, on any rank (docs/adr/0021). Likewise, before any communicator is
+  /// used, and after the ranks' first messages, for which the MPI library has loaded what it needs itself.
+  void expect_devices();
   /// Begins to look after failures of ranks, if CIRCOLL_FAULTS wants it. Likewise, where MPI_Init ends.
   void guard_calls();
   /// Hands what CIRCOLL_LEARN keeps from rank 0 to all. Likewise.
@@ -116,6 +119,7 @@ class State {
   std::atomic<bool> asked_{false};      ///< the ranks have been compared
   bool alike_ = false;                  ///< all ranks have the same environment
   bool agreed_ = false;                 ///< all ranks are known to want the same
+  bool has_devices_ = false;            ///< some rank has a runtime of devices, or is to be treated so
   std::mutex mutex_;                    ///< of the next two
   std::unique_ptr<Ledger> ledger_;      ///< of the report; nullptr: none is wanted
   std::unique_ptr<Trace> trace_;        ///< nullptr: none is wanted

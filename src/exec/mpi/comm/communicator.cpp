@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "exec/device/expected.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/library/library.hpp"
@@ -71,8 +72,11 @@ int CommState::look_at(MPI_Comm comm) {
   size_ = size;
   rank_ = rank;
   usable_ = inter == 0;
-  if (!usable_ || size == 1) return MPI_SUCCESS;
   const std::shared_ptr<Carrier>& world = shared_world();
+  expects_devices_ = globals().expects_devices;
+  // Who is alone has nobody to agree with, and may look at any time.
+  if (world == nullptr && size == 1) expects_devices_ = device::expected_by_user() != device::Expected::never;
+  if (!usable_ || size == 1) return MPI_SUCCESS;
   if (world == nullptr && !globals().own_world_only) return MPI_SUCCESS;
   if (!find_world_ranks(comm, size, &ranks_)) {
     refuse("ranks of another MPI_COMM_WORLD");
@@ -91,22 +95,26 @@ void CommState::refuse(std::string_view reason) {
 }
 
 int CommState::make_carrier() {
-  // Ranks may have different communicators otherwise, so that they must agree on both questions.
-  int mine = globals().private_comms < library::most_private_communicators ? 1 : 0;
-  int all = 0;
-  int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, user_comm_);
+  // Ranks may have different communicators otherwise, so that they must agree on both questions about these.
+  const std::array<int, 2> answers{globals().private_comms < library::most_private_communicators ? 1 : 0,
+                                   device::is_expected() ? 0 : 1};
+  std::array<int, 2> of_all{};
+  int rc =
+      PMPI_Allreduce(answers.data(), of_all.data(), static_cast<int>(answers.size()), MPI_INT, MPI_MIN, user_comm_);
   if (rc != MPI_SUCCESS) return rc;
-  if (all == 0) {
+  if (of_all[0] == 0) {
     refuse("too many communicators are in use");
     return MPI_SUCCESS;
   }
+  expects_devices_ = of_all[1] == 0;
   MPI_Comm made = MPI_COMM_NULL;
-  mine = private_duplicate(user_comm_, &made) == MPI_SUCCESS ? 1 : 0;
+  const int mine = private_duplicate(user_comm_, &made) == MPI_SUCCESS ? 1 : 0;
   if (mine != 0) {
     carrier_ = std::make_shared<Carrier>(made);
     owns_carrier_ = true;
     ++globals().private_comms;
   }
+  int all = 0;
   rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, user_comm_);
   if (rc != MPI_SUCCESS) return rc;
   if (all == 0) {

@@ -85,6 +85,9 @@ class CommState {
   /// Makes a carrier of the communicator's own ranks, where MPI_COMM_WORLD shares none. Collective. Afterwards usable()
   /// says whether there is one. Returns an MPI error code.
   [[nodiscard]] int make_carrier();
+  /// True if calls may have memory of devices, so that the ranks must agree about each (docs/adr/0021). After
+  /// has_carrier(); the same on all ranks.
+  [[nodiscard]] bool expects_devices() const { return expects_devices_; }
   /// The placement of the ranks. After has_carrier().
   [[nodiscard]] const Placement& placement() const { return placement_; }
   /// True if some of the carrier's ranks are reached by memory.
@@ -182,6 +185,7 @@ class CommState {
 
   std::atomic<bool> usable_{false};
   bool owns_carrier_ = false;
+  bool expects_devices_ = false;
   std::atomic<Tags> tags_{Tags::none};
   Rank rank_ = 0;
   Rank size_ = 1;

@@ -30,6 +30,8 @@ struct Globals {
   std::shared_ptr<Carrier> world;
   /// Set by the drop-in: of processes of another MPI_COMM_WORLD, spawned ones say, nobody knows whether they have it.
   std::atomic<bool> own_world_only{false};
+  /// Set by the drop-in where MPI_Init ends: calls on any communicator may have memory of devices.
+  std::atomic<bool> expects_devices{false};
   /// The ranges of tags that have been taken.
   std::atomic<std::uint64_t> ranges{0};
   /// Set once the clean-up at MPI_Finalize has begun: from then on every call is native.

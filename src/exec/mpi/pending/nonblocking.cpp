@@ -6,6 +6,7 @@
 #include "exec/mpi/library/private_communicators.hpp"
 #include "exec/mpi/pending/finished_operations.hpp"
 #include "exec/mpi/pending/pending_call.hpp"
+#include "exec/mpi/serve/device_calls.hpp"
 #include "exec/mpi/serve/same_call.hpp"
 
 namespace circoll::mpi {
@@ -96,6 +97,9 @@ Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* reque
   if (!found.native_reason.empty()) return native(call, request, found.native_reason);
   if (!found.state->serves_nonblocking()) {
     return native(call, request, "the first collective on its communicator must not wait");
+  }
+  if (const std::string_view reason = unanswered(call, *found.state); !reason.empty()) {
+    return native(call, request, reason);
   }
   CommState::bury_released();
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");

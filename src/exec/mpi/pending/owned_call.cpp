@@ -6,6 +6,7 @@
 
 #include "circoll/error.hpp"
 #include "exec/mpi/call/refusals.hpp"
+#include "exec/mpi/serve/device_calls.hpp"
 #include "exec/mpi/serve/same_call.hpp"
 
 namespace circoll::mpi {
@@ -40,6 +41,9 @@ Service serve_on(CommState& state, const Call& call, const InternedChoice& choic
   if (operation.erroneous()) refuse_arguments(call);
   if (!operation.served()) return native(call, choice, kind, operation.reason());
   if (kind == Kind::persistent) {
+    bool in_device = false;
+    throw_error(find_device_memory(call, state, &in_device));
+    if (in_device) return native(call, choice, kind, in_device_memory);
     return operation.reserve_tags() ? std::move(service) : native(call, choice, kind, "too many persistent requests");
   }
   throw_error(state.begin_open());
@@ -54,6 +58,10 @@ Service serve(const Call& call, const InternedChoice& choice, Kind kind) {
   if (!found.native_reason.empty()) return native(call, choice, kind, found.native_reason);
   if (kind == Kind::nonblocking && !found.state->serves_nonblocking()) {
     return native(call, choice, kind, "the first collective on its communicator must not wait");
+  }
+  if (kind == Kind::nonblocking) {
+    if (const std::string_view why = unanswered(call, *found.state); !why.empty())
+      return native(call, choice, kind, why);
   }
   CommState::bury_released();
   const Meaning meaning(call, choice, *found.state);

@@ -7,6 +7,7 @@
 #include "circoll/error.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
 #include "exec/mpi/pending/pending_call.hpp"
+#include "exec/mpi/serve/device_calls.hpp"
 #include "exec/mpi/serve/same_call.hpp"
 
 namespace circoll::mpi {
@@ -92,6 +93,11 @@ Outcome init_on(CommState& state, const Call& call, const InternedChoice& choice
     return Outcome{.error = rc, .handled = true};
   }
   if (!operation.served()) return native(call, info, request, operation.reason(), operation.bytes());
+  bool in_device = false;
+  if (const int rc = find_device_memory(call, state, &in_device); rc != MPI_SUCCESS) {
+    return Outcome{.error = rc, .handled = true};
+  }
+  if (in_device) return native(call, info, request, in_device_memory, operation.bytes());
   if (!operation.reserve_tags()) return native(call, info, request, "too many persistent requests", operation.bytes());
   if (const int rc = made->make_request(); rc != MPI_SUCCESS) return Outcome{.error = rc};
   MPI_Request handle = made->request();

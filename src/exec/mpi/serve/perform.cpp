@@ -4,6 +4,7 @@
 #include "exec/mpi/call/refusals.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/serve/device_calls.hpp"
 #include "exec/mpi/serve/operation.hpp"
 #include "exec/mpi/serve/same_call.hpp"
 #include "exec/mpi/serve/served_calls.hpp"
@@ -96,18 +97,35 @@ Outcome execute(Operation& operation, bool timed) {
   return outcome;
 }
 
-/// The same for a blocking call, which may wait for the tags of its communicator.
-int prepare_blocking(Operation& operation, CommState& state, const InternedChoice& choice) {
+/// A call that was served before, where its buffers may be in device memory now.
+Outcome execute_known(Operation& operation, const CommState& state, const Call& call, const InternedChoice& choice,
+                      Unserved unserved, bool timed) {
+  bool in_device = false;
+  if (const int rc = find_device_memory(call, state, &in_device); rc != MPI_SUCCESS) {
+    return Outcome{.error = rc, .handled = true};
+  }
+  if (in_device) return again_not_served(call, choice, unserved, in_device_memory, operation.bytes());
+  return timed ? execute(operation, true) : execute_again(operation);
+}
+
+/// The same for a blocking call. It may wait for the tags of its communicator, and to hear of other ranks' buffers.
+int prepare_blocking(Operation& operation, CommState& state, const Call& call, const InternedChoice& choice) {
   if (const int rc = find_service(operation, state, choice); rc != MPI_SUCCESS || !operation.served()) return rc;
-  const int rc = state.open();
-  if (!state.usable()) operation.leave_native(state.unusable_reason());
+  if (const int rc = state.open(); rc != MPI_SUCCESS) return rc;
+  if (!state.usable()) {
+    operation.leave_native(state.unusable_reason());
+    return MPI_SUCCESS;
+  }
+  bool in_device = false;
+  const int rc = find_device_memory(call, state, &in_device);
+  if (in_device) operation.leave_native(in_device_memory);
   return rc;
 }
 
 /// A call that is not known: prepared, and executed or left to the native collective.
 Outcome perform_anew(Operation& operation, CommState& state, const Call& call, const InternedChoice& choice,
                      Unserved unserved, bool timed) {
-  if (const int rc = prepare_blocking(operation, state, choice); rc != MPI_SUCCESS) {
+  if (const int rc = prepare_blocking(operation, state, call, choice); rc != MPI_SUCCESS) {
     return Outcome{.error = rc, .handled = true};
   }
   if (operation.served()) return execute(operation, timed);
@@ -119,7 +137,9 @@ Outcome perform_anew(Operation& operation, CommState& state, const Call& call, c
 Outcome perform_on(CommState& state, const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
   KnownCalls& known_calls = state.attached<KnownCalls>();
   ServedCalls& recent = known_calls.served;
-  if (Operation* const known = recent.find(call, CallShape(call), choice)) return execute(*known, timed);
+  if (Operation* const known = recent.find(call, CallShape(call), choice)) {
+    return execute_known(*known, state, call, choice, unserved, timed);
+  }
   if (is_irregular(call.collective) || !recent.has_seen(call, choice)) {
     Operation operation(call, state, known_calls.counts);
     return perform_anew(operation, state, call, choice, unserved, timed);
@@ -154,7 +174,7 @@ Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserve
       }
       // A call that was served before means what it meant then.
       if (Operation* const known = state->usable() ? calls->served.find(call, shape, choice) : nullptr) {
-        return with_memory(*state, [&] { return timed ? execute(*known, true) : execute_again(*known); });
+        return with_memory(*state, [&] { return execute_known(*known, *state, call, choice, unserved, timed); });
       }
     }
   }
@@ -168,7 +188,9 @@ Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserve
   return with_memory(*found.state, [&] {
     // The thread may not have remembered the communicator.
     ServedCalls& served = found.state->attached<KnownCalls>().served;
-    if (Operation* const known = served.find(call, CallShape(call), choice)) return execute(*known, timed);
+    if (Operation* const known = served.find(call, CallShape(call), choice)) {
+      return execute_known(*known, *found.state, call, choice, unserved, timed);
+    }
     const Meaning meaning(call, choice, *found.state);
     if (const NativeCalls::Known* known = meaning.native()) {
       return again_not_served(meaning.call(), meaning.choice(), unserved, known->reason, known->bytes);

@@ -1,0 +1,92 @@
+#include "exec/device/runtimes.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace circoll::device {
+namespace {
+
+/// A kind of runtime. Its library may have any version, as only long-lived functions of it are used.
+struct Kind {
+  std::string_view library;
+  std::unique_ptr<Runtime> (*make)(void*);
+};
+
+constexpr std::array known_kinds{Kind{"libcuda.so", make_cuda}, Kind{"libamdhip64.so", make_hip},
+                                 Kind{"libze_loader.so", make_level_zero}};
+
+/// The libraries that the process has loaded so far, those included that are gone.
+unsigned long long count_additions() {
+  unsigned long long additions = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t /*size*/, void* out) {
+        *static_cast<unsigned long long*>(out) = info->dlpi_adds;
+        return 1;  // every object says the same
+      },
+      &additions);
+  return additions;
+}
+
+using Paths = std::array<std::string, known_kinds.size()>;
+
+/// Where the library of each kind was loaded from; empty: it is not loaded.
+Paths find_paths() {
+  Paths paths;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t /*size*/, void* out) {
+        const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        const std::string_view name = path.substr(path.rfind('/') + 1);
+        for (std::size_t i = 0; i < known_kinds.size(); ++i) {
+          if (name.starts_with(known_kinds[i].library)) (*static_cast<Paths*>(out))[i] = path;
+        }
+        return 0;
+      },
+      &paths);
+  return paths;
+}
+
+}  // namespace
+
+Runtimes::~Runtimes() {
+  for (const std::atomic<Runtime*>& runtime : found_) delete runtime.load();
+}
+
+bool Runtimes::loaded() {
+  if (count_additions() != additions_.load(std::memory_order_relaxed)) look();
+  return std::any_of(found_.begin(), found_.end(), [](const auto& runtime) { return runtime.load() != nullptr; });
+}
+
+bool Runtimes::claims(const void* address) const {
+  return std::any_of(found_.begin(), found_.end(), [address](const auto& found) {
+    Runtime* const runtime = found.load(std::memory_order_acquire);
+    return runtime != nullptr && runtime->claims(address);
+  });
+}
+
+/// No lock is held meanwhile. The loader has one of its own, which a thread that waits for ours might hold.
+void Runtimes::look() {
+  static_assert(known_kinds.size() == kinds);
+  const unsigned long long additions = count_additions();
+  const Paths paths = find_paths();
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (paths[i].empty() || found_[i].load() != nullptr) continue;
+    void* const library = dlopen(paths[i].c_str(), RTLD_LAZY | RTLD_NOLOAD);  // never closed: its functions are used
+    if (library == nullptr) continue;
+    std::unique_ptr<Runtime> made = known_kinds[i].make(library);
+    Runtime* none = nullptr;
+    if (found_[i].compare_exchange_strong(none, made.get())) (void)made.release();
+  }
+  additions_ = additions;
+}
+
+Runtimes& runtimes() {
+  static auto* const instance = new Runtimes;
+  return *instance;
+}
+
+}  // namespace circoll::device

@@ -1,0 +1,90 @@
+/* A stand-in for a runtime of GPUs, which claims the addresses that a test names. It is compiled as CUDA's driver
+ * (CUDA), as HIP (HIP) or as Level Zero (LEVEL_ZERO), and has no more than what Circoll asks. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stub_runtime.h"
+
+static const char* begin;
+static size_t size;
+static enum stub_kind kind;
+static int initialized = 1;
+static int version = 60000000;
+static int last_error;
+
+void stub_claim(const void* address, size_t bytes, enum stub_kind as) {
+  begin = address;
+  size = bytes;
+  kind = as;
+}
+
+void stub_initialize(int yes) { initialized = yes; }
+
+void stub_set_version(int number) { version = number; }
+
+int stub_last_error(void) { return last_error; }
+
+static int is_claimed(const void* address) {
+  return (uintptr_t)address >= (uintptr_t)begin && (uintptr_t)address < (uintptr_t)begin + size;
+}
+
+#ifdef CUDA
+int cuPointerGetAttribute(void* value, int attribute, unsigned long long address) {
+  if (!initialized) return 3;
+  if (attribute != 2 || !is_claimed((const void*)(uintptr_t)address)) return 1;
+  *(unsigned*)value = kind == stub_pinned ? 1 : 2;
+  return 0;
+}
+#endif
+
+#ifdef HIP
+int hipPointerGetAttribute(void* value, int attribute, void* address) {
+  last_error = attribute != 2 || !is_claimed(address) ? 1 : 0;
+  if (last_error != 0) return last_error;
+  if (version >= 60000000)
+    *(unsigned*)value = kind == stub_pinned ? 1 : kind == stub_device ? 2 : 3;
+  else
+    *(unsigned*)value = kind == stub_pinned ? 0 : kind == stub_device ? 1 : 4;
+  return 0;
+}
+
+int hipRuntimeGetVersion(int* number) {
+  *number = version;
+  return 0;
+}
+
+int hipPeekAtLastError(void) { return last_error; }
+
+int hipGetLastError(void) {
+  const int error = last_error;
+  last_error = 0;
+  return error;
+}
+#endif
+
+#ifdef LEVEL_ZERO
+struct properties {
+  int32_t structure;
+  void* next;
+  int32_t type;
+};
+
+int zeDriverGet(uint32_t* count, void** drivers) {
+  if (!initialized) return 0x78000001;
+  if (drivers != NULL && *count > 0) drivers[0] = &version;
+  *count = 1;
+  return 0;
+}
+
+int zeContextCreate(void* driver, const int32_t* description, void** context) {
+  if (driver != &version || *description != 0xd) return 0x78000004;
+  *context = &size;
+  return 0;
+}
+
+int zeMemGetAllocProperties(void* context, const void* address, struct properties* found, void** device) {
+  if (context != &size || found->structure != 0x17 || device != NULL) return 0x78000004;
+  found->type = !is_claimed(address) ? 0 : kind == stub_pinned ? 1 : kind == stub_device ? 2 : 3;
+  return 0;
+}
+#endif
