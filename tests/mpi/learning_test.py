@@ -13,6 +13,7 @@ from launching import end, expect
 mpi, dropin, shim, program = sys.argv[1:5]
 preload = launching.preloaded(mpi, dropin, shim)
 CALLS = 24000
+ATTEMPTS = 4  # how much is tried depends on the time that calls take: where others keep the machine busy, a run may try nothing
 
 
 def run(np, *variables):
@@ -23,16 +24,32 @@ def run(np, *variables):
     return done.stdout
 
 
+def searched_again(first, second):
+    """For every row of the second run whose group the first run's rules name: whether more than what serves was tried."""
+    known = {(rule["p"][0], name, rule.get("bytes", [0])[0], tuple(rule.get("op", []))) for name, rules in first.items()
+             if isinstance(rules, list) for rule in rules if "use" in rule}
+    searched = []
+    for row in second["rows"]:
+        op = (["commutative" if row["commutative"] else "noncommutative", "exact" if row["exact"] else "inexact",
+               "idempotent" if row["idempotent"] else "nonidempotent"] if row["collective"] in
+              ("allreduce", "reduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan") else [])
+        if (row["comm_size"], row["collective"], row["bytes_from"], tuple(op)) in known:
+            searched.append(len(row["tried"]) > 1)
+    return searched
+
+
 with tempfile.TemporaryDirectory() as directory:
     for np in (2, 3, 4):
         report = pathlib.Path(directory) / f"{np}.json"
         unlearned = run(np, "CIRCOLL_POLICY=auto")
-        learned = run(np, "CIRCOLL_POLICY=learn", f"CIRCOLL_REPORT={report}")
+        for _ in range(ATTEMPTS):
+            learned = run(np, "CIRCOLL_POLICY=learn", f"CIRCOLL_REPORT={report}")
+            expect(learned == unlearned, f"{np} ranks: the same bits", unlearned, learned)
+            content = json.loads(report.read_text())
+            tried = {(row["collective"], one["algorithm"]) for row in content["learned"]["rows"] for one in row["tried"]}
+            if any(name == "native" for _, name in tried):
+                break
         expect(unlearned.count("rank ") == np, f"{np} ranks: all digests are printed", unlearned)
-        expect(learned == unlearned, f"{np} ranks: the same bits", unlearned, learned)
-        # How much is tried depends on the time that calls take, so that it is counted over all of them.
-        content = json.loads(report.read_text())
-        tried = {(row["collective"], one["algorithm"]) for row in content["learned"]["rows"] for one in row["tried"]}
         served = {(row["collective"], row["served_by"]) for row in content["rows"] if row["mode"] == "blocking"}
         expect(tried and {(collective, name.split(":")[0]) for collective, name in tried} <= served,
                f"{np} ranks: what was tried has served calls", tried, served)
@@ -47,26 +64,20 @@ with tempfile.TemporaryDirectory() as directory:
         expect(all(row["served_by"] != "native" for row in rounding), f"{np} ranks: sums keep their bits", report.read_text())
     # What was learned is kept, and the next run begins with it.
     kept = pathlib.Path(directory) / "kept.json"
-    alone = run(3, f"CIRCOLL_LEARN={kept}", f"CIRCOLL_REPORT={pathlib.Path(directory) / 'first.json'}")
-    first = json.loads(kept.read_text())
-    rules = [rule for rules in first.values() if isinstance(rules, list) for rule in rules if "use" in rule]
-    expect(rules and first["learned"]["library"], "settled rows are kept", kept.read_text())
     report = pathlib.Path(directory) / "second.json"
-    again = run(3, "CIRCOLL_POLICY=learn", f"CIRCOLL_LEARN={kept}", f"CIRCOLL_REPORT={report}")
-    expect(alone == again, "the same bits with what was kept", alone, again)
-    second = json.loads(report.read_text())["learned"]
-    # What was known meets what serves unlearned calls, and no other candidate.
-    known = {(rule["p"][0], name, rule.get("bytes", [0])[0], tuple(rule.get("op", []))) for name, rules in first.items()
-             if isinstance(rules, list) for rule in rules if "use" in rule}
-    searched = []
-    for row in second["rows"]:
-        op = (["commutative" if row["commutative"] else "noncommutative", "exact" if row["exact"] else "inexact",
-               "idempotent" if row["idempotent"] else "nonidempotent"] if row["collective"] in
-              ("allreduce", "reduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan") else [])
-        if (row["comm_size"], row["collective"], row["bytes_from"], tuple(op)) in known:
-            searched.append(len(row["tried"]) > 1)
-    # Some may be slower than before, by whatever the machine does now.
-    expect(searched and sum(searched) < len(searched), "what was known is not searched anew", first, second)
+    for _ in range(ATTEMPTS):
+        alone = run(3, f"CIRCOLL_LEARN={kept}", f"CIRCOLL_REPORT={pathlib.Path(directory) / 'first.json'}")
+        first = json.loads(kept.read_text())
+        again = run(3, "CIRCOLL_POLICY=learn", f"CIRCOLL_LEARN={kept}", f"CIRCOLL_REPORT={report}")
+        expect(alone == again, "the same bits with what was kept", alone, again)
+        second = json.loads(report.read_text())["learned"]
+        searched = searched_again(first, second)
+        # Some may be slower than before, by whatever the machine does now.
+        if searched and sum(searched) < len(searched):
+            break
+    expect(first["learned"]["library"], "the file says whose rules they are", first)
+    expect(searched, "settled rows are kept and met again", first, second)
+    expect(sum(searched) < len(searched), "what was known is not searched anew", first, second)
     # A file that is none is one warning, is not used, and stays.
     kept.write_text("{}")
     command = launching.launcher(mpi) + launching.processes(
