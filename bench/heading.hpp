@@ -5,7 +5,7 @@
 
 namespace circoll::bench {
 
-/// "# Circoll 0.1.0 with openmpi 4.1.4: 4 ranks, rank 0 on node7, 2026-11-26T07:15:00Z".
+/// "# Circoll 0.2.0 with openmpi 4.1.4: 4 ranks, rank 0 on node7, 2026-11-26T07:15:00Z".
 [[nodiscard]] std::string heading(int size);
 
 /// The present time in UTC, as ISO 8601 has it.

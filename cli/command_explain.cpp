@@ -48,6 +48,9 @@ void place(const ExplainOptions& options, CallFacts& facts) {
 
 CallFacts facts_from(const ExplainOptions& options) {
   const Collective collective = *collective_from_string(options.collective);
+  if (options.bytes > 0 && collective == Collective::barrier) {
+    throw Error(ErrorCode::invalid_argument, "a barrier has no vector; leave out --bytes");
+  }
   CallFacts facts =
       facts_of(collective, options.ranks, options.bytes, *op_from_string(options.op), *type_from_string(options.type));
   place(options, facts);

@@ -1,5 +1,6 @@
 // circoll show: an algorithm's schedules as text, JSON, a picture, or in forms of other tools.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
@@ -110,6 +111,11 @@ void check_options(const ShowOptions& options, const Shown& shown) {
 /// Text or JSON, of one rank or of all.
 void show_own(const ShowOptions& options, const Shown& shown) {
   const bool json = options.format == "json";
+  if (!json && isatty(STDOUT_FILENO) != 0) {  // for people; a file is the text alone
+    print(
+        "# buffer B: N slots from F by S: slot i holds block F + i * S. B[i+n]: n slots of B from slot i on.\n"
+        "# The whole format: docs/schedule-format.md\n");
+  }
   if (options.rank) {
     print(json ? to_json(shown.of(*options.rank)) : to_text(shown.of(*options.rank)));
     return;

@@ -43,11 +43,30 @@ std::int64_t number(std::string_view text, std::string_view what) {
   return *value;
 }
 
-/// "A..B" or "A".
+/// Cuts the first of several items, separated by commas, off a text.
+std::string_view next_item(std::string_view& text) {
+  const std::string_view item = text.substr(0, text.find(','));
+  text.remove_prefix(std::min(text.size(), item.size() + 1));
+  return item;
+}
+
+/// "A..B" or "A", or several of these, separated by commas.
 void read_sizes(std::string_view text, VerifyRange& range) {
-  const std::size_t dots = text.find("..");
-  range.first = number(text.substr(0, dots), "a number of ranks, or a range A..B of them");
-  range.last = dots == std::string_view::npos ? range.first : number(text.substr(dots + 2), "the end of a range A..B");
+  const bool several = text.find(',') != std::string_view::npos;
+  std::set<Rank> sizes;
+  do {
+    const std::string_view item = next_item(text);
+    const std::size_t dots = item.find("..");
+    range.first = number(item.substr(0, dots), "a number of ranks, a range A..B of them, or a list of these");
+    range.last =
+        dots == std::string_view::npos ? range.first : number(item.substr(dots + 2), "the end of a range A..B");
+    require(range.first >= 1 && range.first <= range.last, "p ranges over A..B with 1 <= A <= B");
+    for (Rank p = range.first; several && p <= range.last; ++p) sizes.insert(p);
+  } while (!text.empty());
+  if (!several) return;
+  range.only.assign(sizes.begin(), sizes.end());
+  range.first = range.only.front();
+  range.last = range.only.back();
 }
 
 void read_roots(std::string_view text, VerifyRange& range) {
@@ -57,10 +76,9 @@ void read_roots(std::string_view text, VerifyRange& range) {
     return;
   }
   while (!text.empty()) {
-    const std::string_view item = text.substr(0, text.find(','));
+    const std::string_view item = next_item(text);
     range.roots.push_back(number(item, "'all', 'sample' or a list of ranks"));
     if (range.roots.back() < 0) throw Error(ErrorCode::invalid_argument, fmt::format("'{}' is no rank", item));
-    text = item.size() == text.size() ? std::string_view{} : text.substr(item.size() + 1);
   }
 }
 
@@ -204,7 +222,8 @@ void add_verify(CLI::App& app, Context& context) {
                    "Ids, collectives, or 'all'; or a file of the schedules of all ranks (docs/formats.md)")
       ->type_name("WHAT")
       ->required();
-  command->add_option("-p,--ranks", options->sizes, "Numbers of ranks: A..B, or one")->capture_default_str();
+  command->add_option("-p,--ranks", options->sizes, "Numbers of ranks: A..B, one, or a list such as 1..8,16,64")
+      ->capture_default_str();
   command->add_option("--root", options->roots, "'all', 'sample' (0, 1, p/2, p-1) or a list, for rooted collectives")
       ->capture_default_str();
   command->add_option("--segments", options->segments, "Values of the parameter 'segments' (default: a sample)")

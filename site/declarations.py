@@ -39,14 +39,12 @@ def about_of(path):
 
 
 def run_doxygen(root, output):
-    """Writes the XML; returns what doxygen warns of, but for the declarations that are known to have no sentence of their own."""
+    """Writes the XML; returns what doxygen warns of: every declaration has a sentence."""
     output.mkdir(parents=True, exist_ok=True)
     settings = (root / "site" / "Doxyfile").read_text(encoding="utf-8")
     settings += f'INPUT = include/circoll site/declarations.dox\nSTRIP_FROM_PATH = include\nOUTPUT_DIRECTORY = "{output}"\n'
     done = subprocess.run(["doxygen", "-"], input=settings, cwd=root, capture_output=True, text=True, check=True)
-    warnings = {re.sub(r":\d+: warning", "", line.replace(f"{root}/", "")) for line in done.stderr.splitlines() if line.strip()}
-    known = set((root / "site" / "undocumented.txt").read_text(encoding="utf-8").splitlines()[1:])
-    return [*sorted(warnings - known), *(f"site/undocumented.txt: no longer so: {line}" for line in sorted(known - warnings))]
+    return sorted({line.replace(f"{root}/", "") for line in done.stderr.splitlines() if line.strip()})
 
 
 def lay_out(root, source, output):

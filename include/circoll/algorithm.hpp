@@ -63,16 +63,16 @@ struct CriticalPath {
 /// value. A test computes them. "<= E" is a bound; "counted" says that there is no closed form but the functions below,
 /// "counted; E for A = B" that there is one for these.
 struct CostFormula {
-  std::string_view rounds;
-  std::string_view sent;
-  std::string_view reduced;
+  std::string_view rounds;   ///< communication rounds
+  std::string_view sent;     ///< blocks sent by a rank, at most
+  std::string_view reduced;  ///< blocks combined by a rank, at most
   // Of the critical path. Empty: as Algorithm::path says for nullptr.
-  std::string_view blocks{};
-  std::string_view two_way{};  ///< the other rounds
-  std::string_view one_way{};
-  std::string_view volume{};
-  std::string_view one_way_volume{};
-  std::string_view combined{};
+  std::string_view blocks{};          ///< CriticalPath::blocks
+  std::string_view two_way{};         ///< the other rounds
+  std::string_view one_way{};         ///< CriticalPath::one_way
+  std::string_view volume{};          ///< CriticalPath::volume
+  std::string_view one_way_volume{};  ///< CriticalPath::one_way_volume
+  std::string_view combined{};        ///< CriticalPath::combined
 };
 
 /// The families of the literature, by how messages travel. Of parts, the one between nodes or with most rounds decides.
@@ -96,7 +96,7 @@ enum class Library { openmpi, mpich, ucc };
 
 /// The same algorithm in another library.
 struct Peer {
-  Library library = Library::openmpi;
+  Library library = Library::openmpi;     ///< whose name it is
   std::string_view name{};                ///< the library's own, as its options spell it
   std::vector<Collective> collectives{};  ///< for which the library has it; empty: all that the algorithm serves
 };
@@ -112,11 +112,11 @@ struct Peer {
 
 /// An integer parameter may follow an id, as in "bcast/circulant_pipelined:segments=8".
 struct ParamDeclaration {
-  std::string_view name;
-  std::int64_t minimum = 1;
-  std::int64_t maximum = 1;
+  std::string_view name;      ///< as it stands before the "="
+  std::int64_t minimum = 1;   ///< the least value that is accepted
+  std::int64_t maximum = 1;   ///< the greatest value that is accepted
   std::int64_t fallback = 1;  ///< used if nobody says otherwise
-  std::string_view summary;
+  std::string_view summary;   ///< one line
 };
 
 /// An algorithm has a name, needs, guarantees, costs, and a function that writes its schedule.
@@ -124,20 +124,20 @@ struct Algorithm {
   /// The collectives it serves. The directory of its file is the first, and the only one if none is given; a schedule
   /// that does not look at sizes serves the regular and the irregular collective alike.
   std::vector<Collective> collectives{};
-  std::string_view name{};     ///< "circulant", the name of its file
-  std::string_view summary{};  ///< one line
-  std::string_view source{};   ///< paper and section
-  Family family = Family::undeclared;
+  std::string_view name{};             ///< "circulant", the name of its file
+  std::string_view summary{};          ///< one line
+  std::string_view source{};           ///< paper and section
+  Family family = Family::undeclared;  ///< a test refuses undeclared
   /// The sizes and p at which it is the one to take, in a few words. It begins with "never by cost" if the model takes
   /// another one for every call (a test compares).
   std::string_view when{};
-  std::vector<Peer> peers{};
-  Needs needs{};
-  Guarantees guarantees{};
+  std::vector<Peer> peers{};  ///< the same algorithm in other libraries
+  Needs needs{};              ///< enforced wherever it is chosen
+  Guarantees guarantees{};    ///< proven by the verifier
   /// Unless it is none, `build` is asked for rank 0 only, and the other ranks' schedules are that one, rotated.
   Rotation rotation = Rotation::none;
-  CostFormula formula{};
-  std::vector<ParamDeclaration> params{};
+  CostFormula formula{};                   ///< cost and critical path in words, for p >= 2
+  std::vector<ParamDeclaration> params{};  ///< its parameters, in the order in which they are shown
   /// Honours shape.in_place; shape.rank is ignored.
   Cost (*cost)(const Shape& shape) = nullptr;
   /// The critical path, whatever shape.in_place and shape.rank are. It is {user blocks * segments, 0, cost.sent, 0,
@@ -148,7 +148,7 @@ struct Algorithm {
   /// Writes the part of rank builder.rank(), which is 0 if there is a rotation. O(rounds + blocks touched).
   void (*build)(Builder& builder) = nullptr;
 
-  [[nodiscard]] bool serves(Collective collective) const;
+  [[nodiscard]] bool serves(Collective collective) const;  ///< true if the collective is one of `collectives`
   /// The declaration of a parameter, or nullptr.
   [[nodiscard]] const ParamDeclaration* param(std::string_view name) const;
   /// The names that a library has for it, serving this collective; empty if the library does not have it.
@@ -165,9 +165,9 @@ struct Algorithm {
 
 /// An algorithm serving one of its collectives, with parameters, as an id names it.
 struct Selection {
-  const Algorithm* algorithm = nullptr;
-  Collective collective = Collective::barrier;
-  Params params{};
+  const Algorithm* algorithm = nullptr;         ///< nullptr: nothing was selected
+  Collective collective = Collective::barrier;  ///< one that the algorithm serves
+  Params params{};                              ///< those that were given; others have their fallback
 
   [[nodiscard]] std::string id() const;    ///< without parameters
   [[nodiscard]] std::string text() const;  ///< "name:param=value,param=value", as parse_selection reads it
@@ -194,17 +194,17 @@ struct Selection {
 /// vector for bcast/pipeline, half of it for bcast/split_binary. Any other selection as it is. O(building a schedule).
 [[nodiscard]] Selection with_segment_count(const Selection& selection, Rank p, Count bytes);
 
-/// The reason why an algorithm cannot serve a call with this p and operator; empty if it can.
+/// Properties of an operator that algorithms may need.
 struct OperatorTraits {
-  bool commutative = true;
-  bool idempotent = false;
+  bool commutative = true;  ///< x op y = y op x
+  bool idempotent = false;  ///< x op x = x
 };
 [[nodiscard]] std::string unmet_need(const Algorithm& algorithm, Rank size, const OperatorTraits& op);
 /// The same for a selection, whose parameters may have needs of their own.
 [[nodiscard]] std::string unmet_need(const Selection& selection, Rank size, const OperatorTraits& op);
 /// The algorithm's needs with these parameters. A relabelled reduction must commute, and is not in the order of ranks.
 [[nodiscard]] Needs needs_of(const Algorithm& algorithm, Collective collective, const Params& params);
-[[nodiscard]] Guarantees guarantees_of(const Algorithm& algorithm, const Params& params);
+[[nodiscard]] Guarantees guarantees_of(const Algorithm& algorithm, const Params& params);  ///< with these parameters
 
 /// The shape of the schedule that is relabelled to get the one of `shape`. It has the label of the rank, that of the
 /// root, and no parameter "relabel"; without that parameter it is the same. What an algorithm declares of the cost

@@ -22,7 +22,7 @@ class Policy;
 
 /// Stands in for the send buffer (scatter: the receive buffer at the root), as MPI_IN_PLACE does.
 struct InPlace {};
-inline constexpr InPlace in_place{};
+inline constexpr InPlace in_place{};  ///< the value to give
 
 /// The Type of a C++ element type, or nothing if MPI has none for it.
 template <typename T>
@@ -61,9 +61,9 @@ class Counts {
     return counts;
   }
 
-  [[nodiscard]] explicit operator bool() const { return data_ != nullptr; }
-  [[nodiscard]] bool is_wide() const { return wide_; }
-  [[nodiscard]] const void* data() const { return data_; }
+  [[nodiscard]] explicit operator bool() const { return data_ != nullptr; }  ///< true if an array was given
+  [[nodiscard]] bool is_wide() const { return wide_; }                       ///< true if the integers have 64 bits
+  [[nodiscard]] const void* data() const { return data_; }                   ///< the array as it was given
   [[nodiscard]] Count operator[](Rank i) const {
     if (!wide_) return static_cast<const int*>(data_)[i];
     std::int64_t value = 0;  // MPI_Count may be long or long long: read it without aliasing one as the other
@@ -81,7 +81,7 @@ struct UserOperator {
   /// inout[i] = left[i] op inout[i] for i < elements; the arrays do not overlap. May be called on any part of
   /// a vector.
   std::function<void(const void* left, void* inout, Count elements)> function;
-  bool commutative = false;
+  bool commutative = false;  ///< false: operands stay in the order of ranks
 };
 
 /// A predefined or a caller's operator. Refers to the UserOperator, which must outlive the call.
@@ -91,8 +91,8 @@ class Operator {
   Operator(Op op) : op_(op) {}                          // NOLINT(google-explicit-constructor)
   Operator(const UserOperator& user) : user_(&user) {}  // NOLINT(google-explicit-constructor)
 
-  [[nodiscard]] const UserOperator* user() const { return user_; }
-  [[nodiscard]] Op predefined() const { return op_; }
+  [[nodiscard]] const UserOperator* user() const { return user_; }  ///< nullptr: it is a predefined one
+  [[nodiscard]] Op predefined() const { return op_; }               ///< if user() is nullptr
 
  private:
   Op op_ = Op::sum;
@@ -112,9 +112,9 @@ class Choice {
   Choice(const Selection& selection) : selection_(&selection) {}  // NOLINT(google-explicit-constructor)
   Choice(const Policy& policy) : policy_(&policy) {}              // NOLINT(google-explicit-constructor)
 
-  [[nodiscard]] std::string_view text() const { return text_; }
-  [[nodiscard]] const Selection* selection() const { return selection_; }
-  [[nodiscard]] const Policy* policy() const { return policy_; }
+  [[nodiscard]] std::string_view text() const { return text_; }            ///< empty if it is not a text
+  [[nodiscard]] const Selection* selection() const { return selection_; }  ///< nullptr if it is none
+  [[nodiscard]] const Policy* policy() const { return policy_; }           ///< nullptr if it is none
   [[nodiscard]] bool is_default() const { return text_.empty() && selection_ == nullptr && policy_ == nullptr; }
 
  private:

@@ -12,8 +12,8 @@ namespace circoll {
 
 /// One rank's call of a collective, as MPI's arguments. Counts and displacements are in elements.
 struct CollectiveCall {
-  Collective collective = Collective::barrier;
-  const void* sendbuf = nullptr;
+  Collective collective = Collective::barrier;  ///< which one is called
+  const void* sendbuf = nullptr;                ///< MPI's sendbuf; not read where MPI says that it is not significant
   /// bcast: the buffer of all ranks, the root's is the source.
   void* recvbuf = nullptr;
   /// Elements of the vector (allreduce, reduce, bcast, scan, exscan) or of a block. The block is each rank's
@@ -28,14 +28,14 @@ struct CollectiveCall {
   std::span<const Count> displs{};
   /// alltoallv: elements of the block for each rank, p entries, and where they lie in sendbuf. Not used in place.
   std::span<const Count> send_counts{};
-  std::span<const Count> send_displs{};
-  Type type = Type::byte;
+  std::span<const Count> send_displs{};  ///< elements from the beginning of sendbuf, p entries
+  Type type = Type::byte;                ///< of the elements of both buffers
   /// Size of a record in bytes; if positive, elements are such records and `type` is ignored. For user operators,
   /// or none.
   Count record_bytes = 0;
   /// The operator, but over MPI, where it is an MPI_Op and stands beside the call.
   Operator op{};
-  Rank root = 0;
+  Rank root = 0;  ///< 0 <= root < p; 0 where the collective has no root
   /// The call is in place, as with MPI_IN_PLACE: sendbuf is ignored (scatter, scatterv at the root: recvbuf). Where MPI
   /// knows it at the root only, the others' must be false. Said explicitly, because the data() of an empty vector is
   /// null as well.

@@ -27,7 +27,7 @@ typedef enum circoll_error {
   CIRCOLL_INTERNAL = 7          /* a broken invariant of the library, or memory ran out */
 } circoll_error;
 
-/* "0.1.0" */
+/* "0.2.0" */
 const char* circoll_version(void);
 /* One line for an error code. */
 const char* circoll_error_string(int error);

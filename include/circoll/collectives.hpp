@@ -30,8 +30,8 @@ enum class Holds : std::uint8_t {
 
 /// A buffer of a call as MPI defines it.
 struct BufferTraits {
-  Significant at = Significant::none;
-  Holds holds = Holds::all;
+  Significant at = Significant::none;  ///< the ranks at which MPI reads or writes it
+  Holds holds = Holds::all;            ///< the blocks that it holds there
 };
 
 /// The ranks that know the sizes of the blocks from their arguments.
@@ -47,14 +47,14 @@ enum class InPlaceOf : std::uint8_t { none, sendbuf, sendbuf_at_root, recvbuf_at
 /// A row of the table. MPI_Bcast's buffer counts as its receive buffer, and a barrier as an allreduce of no elements.
 /// A row leaves out what does not hold.
 struct CollectiveTraits {
-  Collective collective;
+  Collective collective;                     ///< the enumerator, whose place in the table is its value
   std::string_view name;                     ///< used in ids, in the environment and on the command line
   std::optional<Collective> regular_twin{};  ///< of an irregular collective: the one that is the same with equal blocks
-  Blocks blocks = Blocks::one;
-  BufferTraits send{};
-  BufferTraits recv{};
-  SizesKnown sizes = SizesKnown::to_all;
-  InPlaceOf in_place = InPlaceOf::none;
+  Blocks blocks = Blocks::one;               ///< the user blocks that its vector has
+  BufferTraits send{};                       ///< the send buffer
+  BufferTraits recv{};                       ///< the receive buffer
+  SizesKnown sizes = SizesKnown::to_all;     ///< the ranks that know the sizes of all blocks
+  InPlaceOf in_place = InPlaceOf::none;      ///< the ranks that may give MPI_IN_PLACE, and where
   bool in_place_schedule = false;  ///< schedules find the input in place; without this executors copy it first
   bool rooted = false;             ///< it has a root argument
   bool reducing = false;           ///< it combines contributions with an operator

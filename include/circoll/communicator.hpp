@@ -41,13 +41,13 @@ using ResultOn = typename CommunicatorTraits<std::remove_cvref_t<C>>::Result;
 /// A communicator on which calls begin and return a Request; made by nonblocking().
 template <typename C>
 struct Nonblocking {
-  ReferenceTo<C> comm;
+  ReferenceTo<C> comm;  ///< whose calls return a Request
 };
 
 /// A communicator on which calls are prepared and return an inactive Request; made by persistent().
 template <typename C>
 struct Persistent {
-  ReferenceTo<C> comm;
+  ReferenceTo<C> comm;  ///< whose calls return a persistent Request
 };
 
 /// The communicator as an argument of calls that are to return at once. Collective, as the blocking calls.

@@ -20,24 +20,24 @@ namespace circoll::sim {
 
 /// Ranks on the nodes of a network.
 struct Fabric {
-  std::shared_ptr<const Topology> topology{};
-  std::vector<Node> node_of{};  ///< of every rank
-  int ports = 1;                ///< of a node: it sends and receives so many times as fast as one message can go
+  std::shared_ptr<const Topology> topology{};  ///< shared by all runs on it
+  std::vector<Node> node_of{};                 ///< of every rank
+  int ports = 1;  ///< of a node: it sends and receives so many times as fast as one message can go
 };
 
 /// The link that takes longest for what it carries. Ports count as links; of several such links it is the first one, a
 /// port before all others.
 struct BusiestLink {
   std::uint64_t link = 0;  ///< for link_name
-  double bytes = 0;
-  Count messages = 0;
-  double capacity = 1;  ///< in ports
+  double bytes = 0;        ///< of all its messages
+  Count messages = 0;      ///< that went through it
+  double capacity = 1;     ///< in ports
 };
 
 /// One round of all ranks.
 struct ContendedRound {
-  std::uint32_t round = 0;
-  Count messages = 0;
+  std::uint32_t round = 0;               ///< from 0, as in the schedules
+  Count messages = 0;                    ///< of all ranks
   double bytes = 0;                      ///< of all messages
   double longest = 0;                    ///< bytes of the longest message
   double time_s = 0;                     ///< of the messages, which share links
@@ -48,12 +48,12 @@ struct ContendedRound {
 
 /// The time of a collective, with the bytes of each level.
 struct Contention {
-  double time_s = 0;                ///< of all rounds and combinations
-  double alone_s = 0;               ///< the same if each message had all links to itself
-  std::array<double, 3> bytes{};    ///< by Level
-  std::array<Count, 3> messages{};  ///< by Level
-  Count hops = 0;                   ///< links between switches on the routes of all messages
-  std::vector<ContendedRound> rounds{};
+  double time_s = 0;                     ///< of all rounds and combinations
+  double alone_s = 0;                    ///< the same if each message had all links to itself
+  std::array<double, 3> bytes{};         ///< by Level
+  std::array<Count, 3> messages{};       ///< by Level
+  Count hops = 0;                        ///< links between switches on the routes of all messages
+  std::vector<ContendedRound> rounds{};  ///< one after another; their times add up
 };
 
 /// Reads all rounds of a collective on a vector of `bytes` (as simulate does). Prices are the machine's alpha, beta and

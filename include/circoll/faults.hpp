@@ -23,7 +23,7 @@ enum class Keep : std::uint8_t {
   keep,  ///< its own contribution, too: the send buffer, which no schedule writes
   log,   ///< every value that has arrived, and whatever else lies in its memory
 };
-[[nodiscard]] std::string_view to_string(Keep keep);
+[[nodiscard]] std::string_view to_string(Keep keep);  ///< "live", "buf", "keep", "log"
 
 /// The class of a failure. A set of contributions can be put together in a block if it is a disjoint union of values
 /// that survivors hold.
@@ -35,7 +35,7 @@ enum class FailureClass : std::uint8_t {
   both,     ///< every block can from all contributions, and from the survivors'
   unknown,  ///< the search for a union took too long
 };
-[[nodiscard]] std::string_view to_string(FailureClass what);
+[[nodiscard]] std::string_view to_string(FailureClass what);  ///< "NONE", "MIX", "SURV", "FULL", "BOTH", "unknown"
 /// True if all contributions can be put together.
 [[nodiscard]] inline bool is_full(FailureClass what) {
   return what == FailureClass::full || what == FailureClass::both;
@@ -43,7 +43,7 @@ enum class FailureClass : std::uint8_t {
 
 /// The state after some ranks have failed.
 struct FailureOutcome {
-  FailureClass what = FailureClass::unknown;
+  FailureClass what = FailureClass::unknown;  ///< of all needed blocks together
   /// The fewest values that a block is put together from, in the block that takes most. All contributions count if
   /// they can be put together, else the survivors'. -1 if neither can, or if the search took too long.
   int pieces = -1;
@@ -65,8 +65,8 @@ struct FailureBounds {
 
 /// An order of delivery within a round: the messages of these failed ranks arrived.
 struct Delivery {
-  std::vector<Rank> arrived_from{};
-  FailureOutcome outcome{};
+  std::vector<Rank> arrived_from{};  ///< in ascending order
+  FailureOutcome outcome{};          ///< if just these arrived
 };
 
 /// The steps of each rank that have ended.
@@ -85,7 +85,7 @@ struct Repair {
   int pieces = 0;                 ///< the most that a block is put together from
   std::int64_t missing = 0;       ///< blocks that are left as they are, as they were contributed by failed ranks only
   Cost cost{};                    ///< the most of a rank
-  CriticalPath path{};
+  CriticalPath path{};            ///< in rounds together, as an algorithm declares its own
 };
 /// A repair for survivors of which each has ended some steps, in whatever order they did. Steps that are `torn` have
 /// begun, and may have written a part. Of the failed ranks' steps nothing need be known. All values count that lie in
@@ -112,9 +112,9 @@ class FaultAnalysis {
   /// fit together.
   FaultAnalysis(std::vector<Schedule> ranks, Keep keep, bool idempotent, FailureBounds bounds = {});
 
-  [[nodiscard]] Rank size() const;
-  [[nodiscard]] std::uint32_t rounds() const;
-  [[nodiscard]] Block blocks() const;
+  [[nodiscard]] Rank size() const;             ///< p, with those that have failed
+  [[nodiscard]] std::uint32_t rounds() const;  ///< of the undisturbed collective
+  [[nodiscard]] Block blocks() const;          ///< user blocks times segments
 
   /// Ranks fail when the messages of rounds 0 .. k-1 have arrived, k <= rounds(). Throws Error(invalid_argument) unless
   /// some, and not all, ranks fail, each named once.
@@ -141,13 +141,13 @@ class FaultAnalysis {
 
 /// Closed forms about failures in an algorithm. A test compares with the analysis, at Keep::buf.
 struct FaultForms {
-  std::string_view id;
-  std::string_view where{};  ///< the p for which they hold; empty: all
-  bool (*holds)(Rank p) = nullptr;
-  std::string_view lost{};  ///< FailureOutcome::lost if one rank fails after k rounds
+  std::string_view id;              ///< "collective/name"
+  std::string_view where{};         ///< the p for which they hold; empty: all
+  bool (*holds)(Rank p) = nullptr;  ///< true for such p; nullptr: for all
+  std::string_view lost{};          ///< FailureOutcome::lost if one rank fails after k rounds
   std::int64_t (*lost_blocks)(Rank p, std::int64_t k) = nullptr;
   std::string_view copies{};  ///< FailureOutcome::copies for the rank of which there are fewest
-  std::int64_t (*fewest_copies)(Rank p, std::int64_t k) = nullptr;
+  std::int64_t (*fewest_copies)(Rank p, std::int64_t k) = nullptr;  ///< the same, computed; nullptr: no closed form
   std::string_view full{};  ///< the failures after which all contributions can be put together
   bool (*is_full)(Rank p, std::int64_t k, std::span<const Rank> failed) = nullptr;
 };

@@ -35,10 +35,10 @@ inline constexpr Count unbounded = std::numeric_limits<Count>::max();
 
 /// From `from` to `to`, both included.
 struct Range {
-  Count from = 0;
-  Count to = unbounded;
+  Count from = 0;        ///< the least value that it holds
+  Count to = unbounded;  ///< the greatest value that it holds
 
-  [[nodiscard]] bool holds(Count value) const { return value >= from && value <= to; }
+  [[nodiscard]] bool holds(Count value) const { return value >= from && value <= to; }  ///< true from `from` to `to`
   /// True if it holds every number of ranks, nodes or bytes from 1 on.
   [[nodiscard]] bool is_any() const { return from <= 1 && to == unbounded; }
   friend bool operator==(const Range&, const Range&) = default;
@@ -50,12 +50,12 @@ enum class Operators { any, commutative, noncommutative };
 /// A rule in a form that every writer understands: calls, and what the library shall serve them by. Of several rules
 /// that hold the first counts. Calls that no rule holds are the library's own affair.
 struct Rule {
-  Collective collective = Collective::barrier;
-  Range ranks{1};
-  Range nodes{1};
-  Range ranks_per_node{1};
-  Range bytes{};  ///< of the whole vector, as in Circoll's rules
-  Operators operators = Operators::any;
+  Collective collective = Collective::barrier;  ///< the one whose calls it is about
+  Range ranks{1};                               ///< of the communicator
+  Range nodes{1};                               ///< on which the communicator has ranks
+  Range ranks_per_node{1};                      ///< the most that a node has
+  Range bytes{};                                ///< of the whole vector, as in Circoll's rules
+  Operators operators = Operators::any;         ///< of reductions: those that it is about
   std::string algorithm{};  ///< the library's own name for it (Algorithm::peers); empty: the library decides
   Count segment_bytes = 0;  ///< 0: not said
   std::int64_t radix = 0;   ///< or fan-out; 0: not said
@@ -65,7 +65,7 @@ struct Rule {
 /// A file to be written.
 struct File {
   std::string suffix{};  ///< appended to the name that the user has given; empty for the main file
-  std::string text{};
+  std::string text{};    ///< the whole file
 };
 
 /// The outcome of an export: files, how to use them, and what could not be said in their format.
@@ -96,8 +96,8 @@ struct ExportOptions {
 
 /// A base and where it was found.
 struct InstalledBase {
-  std::string path{};
-  std::string text{};
+  std::string path{};  ///< of the library that it was found in
+  std::string text{};  ///< the whole file
 };
 /// The trees of the MPICH that is installed here, in LD_LIBRARY_PATH or a usual directory. Nothing for other libraries,
 /// or if no installed MPICH has a tree that the reader's version accepts.
@@ -105,15 +105,15 @@ struct InstalledBase {
 
 /// A call of a program, as a library's decision sees it.
 struct Call {
-  Collective collective = Collective::barrier;
-  Rank ranks = 1;
-  Rank nodes = 1;
-  Rank ranks_per_node = 1;  ///< the most that a node has
-  Count bytes = 0;          ///< of the whole vector
-  Count element_bytes = 8;
-  bool commutative = true;    ///< of reductions: the operator
-  bool predefined_op = true;  ///< likewise
-  bool in_place = false;
+  Collective collective = Collective::barrier;  ///< which one is called
+  Rank ranks = 1;                               ///< of the communicator
+  Rank nodes = 1;                               ///< on which the communicator has ranks
+  Rank ranks_per_node = 1;                      ///< the most that a node has
+  Count bytes = 0;                              ///< of the whole vector
+  Count element_bytes = 8;                      ///< bytes from one element to the next
+  bool commutative = true;                      ///< of reductions: the operator
+  bool predefined_op = true;                    ///< likewise
+  bool in_place = false;                        ///< the call gives MPI_IN_PLACE
 };
 
 /// The decision of a library about a call, by its file.
@@ -127,8 +127,8 @@ struct Verdict {
 /// Something in a file that does not do what its author must think.
 struct Warning {
   std::size_t line = 0;  ///< 0: the file as a whole
-  std::string text{};
-  bool grave = true;  ///< false: worth knowing, and no reason to change the file for this version of the library
+  std::string text{};    ///< one sentence, without the line's number
+  bool grave = true;     ///< false: worth knowing, and no reason to change the file for this version of the library
 };
 
 /// A tuning file as a library has read it.
@@ -149,8 +149,8 @@ class TuningFile {
 
 /// Rules of Circoll in neutral form, by the library's names, and what has got lost on the way.
 struct Translated {
-  std::vector<Rule> rules{};
-  std::vector<std::string> losses{};
+  std::vector<Rule> rules{};          ///< the first that holds a call counts
+  std::vector<std::string> losses{};  ///< sentences; empty: everything could be said
 };
 
 /// Where ranks are, for formats that know no nodes: they fill nodes in order.
@@ -170,10 +170,10 @@ struct PlacementOptions {
 /// A grid of calls that a machine's model is asked about.
 struct ModelGrid {
   std::vector<Collective> collectives{};  ///< empty: all
-  std::vector<Rank> ranks{};
-  std::vector<Count> bytes{};  ///< of the whole vector
-  Rank ranks_per_node = 1;
-  Operators operators = Operators::any;  ///< as ExportOptions::operators
+  std::vector<Rank> ranks{};              ///< of communicators, ascending
+  std::vector<Count> bytes{};             ///< of the whole vector
+  Rank ranks_per_node = 1;                ///< the most that a node has
+  Operators operators = Operators::any;   ///< as ExportOptions::operators
 };
 /// The fastest algorithms that the library has, by a machine's model, at the points of a grid and around them.
 [[nodiscard]] Translated translate_model(const Machine& machine, const ModelGrid& grid, const Reader& reader);

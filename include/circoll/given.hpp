@@ -13,8 +13,8 @@ void check_one_call(std::span<const Schedule> ranks);
 
 /// The outcome of a proof of schedules of which nothing is declared.
 struct GivenProof {
-  Claims claims{};  ///< needs: commutative, and idempotent if nothing less will do
-  Verdict verdict{};
+  Claims claims{};    ///< needs: commutative, and idempotent if nothing less will do
+  Verdict verdict{};  ///< refuted: the smallest evidence; proven: what was counted
 };
 /// Proves schedules, and finds out which operators they are for.
 [[nodiscard]] GivenProof prove_given(std::span<const Schedule> ranks);

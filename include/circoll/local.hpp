@@ -11,6 +11,10 @@
 // circoll/comm.hpp and circoll/values.hpp.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Circoll needs C++20: compile with -std=c++20"
+#endif
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -58,7 +62,7 @@ class Comm {
   [[nodiscard]] Request init(const Call& call, const Choice& choice = {});
 
   class Impl;
-  [[nodiscard]] Impl& impl() { return *impl_; }
+  [[nodiscard]] Impl& impl() { return *impl_; }  ///< what the library's own code works on
 
  private:
   friend class World;

@@ -12,8 +12,8 @@ namespace circoll {
 struct NodeWay {
   std::string name;      ///< of the way, for people
   Count from_bytes = 0;  ///< messages of so many bytes go so, unless there is a way for longer ones that they reach
-  double alpha_s = 0;
-  double beta_s_per_byte = 0;
+  double alpha_s = 0;    ///< seconds per round of messages
+  double beta_s_per_byte = 0;   ///< seconds per byte of a message
   double gamma_s_per_byte = 0;  ///< of combining what has come so
   double overhead_s = 0;        ///< as Machine::overhead_s
   bool read = false;            ///< as Machine::read
@@ -25,7 +25,7 @@ struct NodeWay {
 /// alpha + b beta; one that travels alone costs f_alpha alpha + b f_beta beta; combining b bytes costs b gamma.
 /// The defaults were measured between two ranks that share a node (docs/calibration.md).
 struct Machine {
-  std::string name = "default";
+  std::string name = "default";        ///< of a machine file, or of the calibration that gave it
   double alpha_s = 0.5e-6;             ///< seconds per round of messages in both directions
   double beta_s_per_byte = 0.1e-9;     ///< seconds per byte and direction of such a round
   double gamma_s_per_byte = 0.015e-9;  ///< seconds per byte of a result of a reduction
@@ -37,7 +37,7 @@ struct Machine {
   bool read = false;
   /// Coefficients between ranks of one node, where those above are between nodes (traffic.hpp). 0: the same.
   double node_alpha_s = 0;
-  double node_beta_s_per_byte = 0;
+  double node_beta_s_per_byte = 0;  ///< seconds per byte
   /// The ways of messages where all ranks of a call share one node. Empty: one, by the coefficients above.
   std::vector<NodeWay> node_ways{};
   /// Seconds until a rank that waits has a processor again, on a node that is crowded (CallFacts).
@@ -77,8 +77,8 @@ struct Terms {
 
 /// The machine as messages of at least `from_bytes` find it.
 struct MachineForLength {
-  Count from_bytes = 0;
-  Machine machine{};
+  Count from_bytes = 0;  ///< of a message
+  Machine machine{};     ///< with the coefficients of such messages
 };
 /// The machine as ranks find it that all share one node. There is one for each way of their messages, at least one;
 /// those for longer ones come last. `crowded`: the ranks have fewer processors than they are.
@@ -103,9 +103,9 @@ inline constexpr std::int64_t most_segments = 1024;
 
 /// An algorithm in a ranking.
 struct Ranked {
-  Selection selection{};  ///< with the best parameters
-  Terms terms{};
-  double time_s = 0;
+  Selection selection{};     ///< with the best parameters
+  Terms terms{};             ///< how often it pays each coefficient
+  double time_s = 0;         ///< the prediction
   std::string unmet_need{};  ///< why the algorithm cannot serve the call; terms and time are 0 then
 };
 

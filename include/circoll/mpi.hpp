@@ -22,6 +22,10 @@
 // A communicator may be used by one thread at a time; different ones by different threads (MPI_THREAD_MULTIPLE).
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Circoll needs C++20: compile with -std=c++20"
+#endif
+
 #include <mpi.h>
 
 #include <type_traits>
@@ -39,7 +43,7 @@ namespace circoll {
 /// An error that MPI reported.
 class MpiError : public Error {
  public:
-  explicit MpiError(int mpi_code);
+  explicit MpiError(int mpi_code);  ///< with the text of MPI_Error_string
   /// MPI's error code, for MPI_Error_string and MPI_Error_class.
   [[nodiscard]] int mpi_code() const noexcept { return mpi_code_; }
 
@@ -96,9 +100,9 @@ void barrier(MPI_Comm comm, const Choice& choice = {});
 /// A predefined operator by our name or MPI's, or a user's operator made by MPI_Op_create.
 class AnyOp {
  public:
-  AnyOp(Op op) : op_(op_of(op)) {}  // NOLINT(google-explicit-constructor)
-  AnyOp(MPI_Op op) : op_(op) {}     // NOLINT(google-explicit-constructor)
-  [[nodiscard]] MPI_Op get() const { return op_; }
+  AnyOp(Op op) : op_(op_of(op)) {}                  // NOLINT(google-explicit-constructor)
+  AnyOp(MPI_Op op) : op_(op) {}                     // NOLINT(google-explicit-constructor)
+  [[nodiscard]] MPI_Op get() const { return op_; }  ///< the handle to hand to MPI
 
  private:
   MPI_Op op_;

@@ -26,14 +26,14 @@ namespace circoll {
 
 /// The place in the XML that a step of a schedule comes from.
 struct MscclPlace {
-  int line = 0;
-  int threadblock = 0;
-  int step = 0;
+  int line = 0;         ///< from 1; of the XML
+  int threadblock = 0;  ///< its id in the GPU
+  int step = 0;         ///< its number in the threadblock
 };
 
 /// Schedules that were read from XML.
 struct MscclSchedules {
-  std::vector<Schedule> ranks{};
+  std::vector<Schedule> ranks{};                  ///< one for each GPU, in the order of ids
   std::vector<std::vector<MscclPlace>> places{};  ///< of every step, by rank
   /// Two steps of a rank that use a chunk, one of them writing, while nothing in the XML orders them. Schedules order
   /// them by what they write; so it must be told apart. The claim is no_race, the step is the later one's.

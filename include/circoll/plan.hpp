@@ -25,8 +25,8 @@ class Layout {
   static Layout exchange(Rank rank, std::span<const Count> sent, std::span<const Count> received,
                          std::int64_t segments);
 
-  [[nodiscard]] Block user_blocks() const { return user_blocks_; }
-  [[nodiscard]] std::int64_t segments() const { return segments_; }
+  [[nodiscard]] Block user_blocks() const { return user_blocks_; }   ///< as Schedule::user_blocks
+  [[nodiscard]] std::int64_t segments() const { return segments_; }  ///< parts of every user block
   [[nodiscard]] Count user_count(Block user_block) const {
     if (!known_.empty()) return counts_[known_index(user_block)];
     return counts_.empty() ? uniform_count_ : counts_[static_cast<std::size_t>(user_block)];
@@ -42,7 +42,7 @@ class Layout {
   }
   /// Elements in blocks 0 .. block - 1; block may be equal to the number of blocks.
   [[nodiscard]] Count prefix(Block block) const;
-  [[nodiscard]] Count total() const { return user_prefix(user_blocks_); }
+  [[nodiscard]] Count total() const { return user_prefix(user_blocks_); }  ///< elements of the whole vector
   /// True if all user blocks are known to have the same count.
   [[nodiscard]] bool is_uniform() const { return counts_.empty(); }
 
@@ -65,43 +65,43 @@ enum class Area : std::uint8_t { send, recv, scratch };
 
 /// Contiguous elements in one area.
 struct Piece {
-  Count offset_bytes = 0;
-  Count elements = 0;
-  Area area = Area::send;
+  Count offset_bytes = 0;  ///< from the beginning of the area
+  Count elements = 0;      ///< one after another
+  Area area = Area::send;  ///< the memory that it lies in
 };
 
 /// Elementwise work on contiguous elements: dst = left op right, or dst = left for copies (right is unused).
 struct Run {
-  Piece dst;
-  Piece left;
-  Piece right;
+  Piece dst;    ///< where results go
+  Piece left;   ///< the left operand, or what is copied
+  Piece right;  ///< the right operand; unused for copies
 };
 
 /// A step with its bytes. Messages own `pieces`, local steps own `runs`, and those that combine what arrives both: the
 /// pieces are the scratch memory that the message may go through.
 struct PlanStep {
-  StepKind kind = StepKind::copy;
-  bool arrives_left = false;  ///< of StepKind::recv_reduce
+  StepKind kind = StepKind::copy;  ///< as Step::kind
+  bool arrives_left = false;       ///< of StepKind::recv_reduce
   /// No bytes to move: the step only keeps its place in the order. Never set for the messages of a barrier.
   bool empty = false;
-  std::uint32_t tag = 0;  ///< this message is the tag-th between the two ranks in this direction
-  Rank peer = -1;
-  std::uint32_t first = 0;  ///< into Plan::pieces
-  std::uint32_t length = 0;
+  std::uint32_t tag = 0;        ///< this message is the tag-th between the two ranks in this direction
+  Rank peer = -1;               ///< the rank of the other end of a message; -1 for local steps
+  std::uint32_t first = 0;      ///< into Plan::pieces
+  std::uint32_t length = 0;     ///< how many there are
   std::uint32_t first_run = 0;  ///< into Plan::runs
-  std::uint32_t run_count = 0;
-  Count elements = 0;  ///< of the whole message
+  std::uint32_t run_count = 0;  ///< how many there are
+  Count elements = 0;           ///< of the whole message
 };
 
 /// One rank's bound schedule.
 struct Plan {
-  std::vector<PlanStep> steps;
-  std::vector<Piece> pieces;
-  std::vector<Run> runs;
-  Dependencies dependencies;
-  Count extent_bytes = 1;   ///< bytes from one element to the next
-  Count scratch_bytes = 0;  ///< size of the scratch area
-  std::uint32_t tags = 0;   ///< number of different tags in use (largest tag + 1)
+  std::vector<PlanStep> steps;  ///< as in the schedule, in the same order
+  std::vector<Piece> pieces;    ///< of all steps
+  std::vector<Run> runs;        ///< of all steps
+  Dependencies dependencies;    ///< derived ones and explicit ones
+  Count extent_bytes = 1;       ///< bytes from one element to the next
+  Count scratch_bytes = 0;      ///< size of the scratch area
+  std::uint32_t tags = 0;       ///< number of different tags in use (largest tag + 1)
 
   [[nodiscard]] std::span<const Piece> pieces_of(const PlanStep& s) const {
     return {pieces.data() + s.first, s.length};
@@ -116,8 +116,8 @@ struct Plan {
 /// Displacements, in elements, of the user blocks of a caller's buffer, in the order of its slots. If empty, blocks are
 /// packed one after another in that order.
 struct Displacements {
-  std::span<const Count> send{};
-  std::span<const Count> recv{};
+  std::span<const Count> send{};  ///< of the blocks of the send buffer, in elements
+  std::span<const Count> recv{};  ///< of the blocks of the receive buffer, in elements
 };
 
 /// Binds a schedule to sizes. `layout` must have the schedule's user blocks and segments. Adjacent pieces are merged.

@@ -28,7 +28,7 @@ class Relabelling {
   /// their first ranks.
   static Relabelling across_nodes(std::span<const Rank> node_of);
 
-  [[nodiscard]] Rank size() const { return static_cast<Rank>(labels_.size()); }
+  [[nodiscard]] Rank size() const { return static_cast<Rank>(labels_.size()); }  ///< of ranks, and of labels
   [[nodiscard]] Rank label(Rank rank) const { return labels_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] Rank rank(Rank label) const { return ranks_[static_cast<std::size_t>(label)]; }
 

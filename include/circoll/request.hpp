@@ -33,15 +33,15 @@ class [[nodiscard]] Request {
     [[nodiscard]] virtual bool test() = 0;
     /// Goes on until it has ended. Throws its error.
     virtual void wait() = 0;
-    [[nodiscard]] virtual bool active() const = 0;
-    [[nodiscard]] virtual bool persistent() const = 0;
+    [[nodiscard]] virtual bool active() const = 0;      ///< as Request::active
+    [[nodiscard]] virtual bool persistent() const = 0;  ///< as Request::persistent
   };
 
   /// The null request: not active, and done.
   Request() = default;
   explicit Request(std::unique_ptr<Work> work) : work_(std::move(work)) {}
-  Request(Request&&) noexcept = default;
-  Request& operator=(Request&&) noexcept = default;
+  Request(Request&&) noexcept = default;             ///< leaves the null request behind
+  Request& operator=(Request&&) noexcept = default;  ///< an active call of the request before is ended first
   Request(const Request&) = delete;
   Request& operator=(const Request&) = delete;
   ~Request() = default;

@@ -19,13 +19,13 @@ class Turn {
   /// multiple of p. Precondition: rotation is not none, 0 <= by < p.
   Turn(const Schedule& schedule, Rotation rotation, Rank by);
 
-  [[nodiscard]] Rank rank(Rank rank) const { return sum(rank, by_, size_); }
-  [[nodiscard]] Block block(Block block) const;
+  [[nodiscard]] Rank rank(Rank rank) const { return sum(rank, by_, size_); }  ///< the rank that this one becomes
+  [[nodiscard]] Block block(Block block) const;                               ///< the block that this one becomes
   /// Of a buffer of the caller with so many slots.
   [[nodiscard]] Slot slot(Slot slot, Slot slots) const {
     return slots == turning_slots_ ? sum(slot, by_ * blocks_per_rank_, slots) : slot;
   }
-  [[nodiscard]] bool keeps_blocks() const { return blocks_per_rank_ == 0; }
+  [[nodiscard]] bool keeps_blocks() const { return blocks_per_rank_ == 0; }  ///< true if every block stays what it is
   [[nodiscard]] bool is_exchange() const { return exchange_; }
   /// Adjacent blocks that turn with one rank; 0 if blocks stay.
   [[nodiscard]] Block blocks_per_rank() const { return blocks_per_rank_; }

@@ -35,7 +35,7 @@ struct Shape {
   Rank rank = 0;          ///< 0 <= rank < size
   Rank root = 0;          ///< 0 <= root < size; 0 where the collective has no root
   bool in_place = false;  ///< MPI_IN_PLACE, at this rank (see CollectiveContract)
-  Params params{};
+  Params params{};        ///< those that were given; others have their fallback
   /// The labels that the parameter "relabel" means. Nothing: nodes of so many ranks each, numbered node by
   /// node (relabelling.hpp).
   std::shared_ptr<const Relabelling> labels{};
@@ -45,16 +45,16 @@ struct Shape {
 
 /// Buffer numbers 0 and 1 are the caller's; the others are scratch.
 inline constexpr std::int32_t send_buffer = 0;
-inline constexpr std::int32_t recv_buffer = 1;
-inline constexpr std::int32_t first_scratch_buffer = 2;
+inline constexpr std::int32_t recv_buffer = 1;           ///< of both, only what the collective has
+inline constexpr std::int32_t first_scratch_buffer = 2;  ///< and all above
 
 /// A row of slots and the block that each slot holds. Blocks are an arithmetic progression modulo the number of blocks,
 /// (first_block + slot * stride) mod blocks, or an explicit list.
 struct Buffer {
-  Slot slots = 0;
-  Block first_block = 0;
-  std::int64_t stride = 1;  ///< >= 0; 0 means that every slot holds first_block
-  std::vector<Block> list{};
+  Slot slots = 0;             ///< of the row
+  Block first_block = 0;      ///< what slot 0 holds
+  std::int64_t stride = 1;    ///< >= 0; 0 means that every slot holds first_block
+  std::vector<Block> list{};  ///< of every slot, if there is no progression
   /// Scratch buffers with the same storage share memory. They are views of it, of which one is live at a time.
   std::int32_t storage = 0;
 
@@ -63,17 +63,17 @@ struct Buffer {
 
 /// `count` slots of a buffer from `first`, cyclic: past the last slot it goes on at slot 0. count <= slots.
 struct Range {
-  std::int32_t buffer = 0;
-  Slot first = 0;
-  Slot count = 0;
+  std::int32_t buffer = 0;  ///< Schedule::buffers[buffer]
+  Slot first = 0;           ///< 0 <= first < slots
+  Slot count = 0;           ///< 0 <= count <= slots
 
   friend bool operator==(const Range&, const Range&) = default;
 };
 
 /// A sequence of Schedule::ranges, in order; the blocks of a message or operand one after another.
 struct Operand {
-  std::uint32_t offset = 0;
-  std::uint32_t length = 0;
+  std::uint32_t offset = 0;  ///< the first of the ranges
+  std::uint32_t length = 0;  ///< how many ranges
 
   friend bool operator==(const Operand&, const Operand&) = default;
 };
@@ -90,13 +90,13 @@ enum class StepKind : std::uint8_t {
 
 /// One step. Unused operands are empty. The n-th send to a peer meets the n-th receive there from this rank.
 struct Step {
-  StepKind kind = StepKind::copy;
-  bool arrives_left = false;  ///< of recv_reduce: the left operand is the one that comes from the peer
-  std::uint32_t round = 0;    ///< communication rounds count from 0; local steps after the last one carry `rounds`
-  Rank peer = -1;             ///< of messages
-  Operand dst{};
-  Operand left{};
-  Operand right{};
+  StepKind kind = StepKind::copy;  ///< what is done
+  bool arrives_left = false;       ///< of recv_reduce: the left operand is the one that comes from the peer
+  std::uint32_t round = 0;         ///< communication rounds count from 0; local steps after the last one carry `rounds`
+  Rank peer = -1;                  ///< of messages
+  Operand dst{};                   ///< what is written
+  Operand left{};                  ///< what is read or sent
+  Operand right{};                 ///< the right operand of a reduction
 
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -105,7 +105,7 @@ struct Step {
 
 [[nodiscard]] inline bool is_receive(StepKind kind) { return kind == StepKind::recv || kind == StepKind::recv_reduce; }
 [[nodiscard]] inline bool is_message(StepKind kind) { return kind == StepKind::send || is_receive(kind); }
-[[nodiscard]] inline bool is_message(const Step& step) { return is_message(step.kind); }
+[[nodiscard]] inline bool is_message(const Step& step) { return is_message(step.kind); }  ///< the same of a step
 /// True if the step combines `left` and `right`.
 [[nodiscard]] inline bool is_reduction(StepKind kind) {
   return kind == StepKind::reduce || kind == StepKind::recv_reduce;
@@ -139,18 +139,18 @@ struct Step {
 /// One rank's part of a collective. Steps stand in program order; which of them must wait for one another
 /// follows from the ranges that they read and write (dependencies.hpp), and from `edges`.
 struct Schedule {
-  std::string id;  ///< "allreduce/circulant"
-  Collective collective = Collective::barrier;
-  Shape shape{};
-  Block user_blocks = 1;      ///< 1; p where the collective names one block per rank; p * p for alltoall(v)
-  std::int64_t segments = 1;  ///< parts that every user block is cut into
-  std::uint32_t rounds = 0;   ///< communication rounds, the same on all ranks
-  std::vector<Buffer> buffers{};
-  std::vector<Step> steps{};
-  std::vector<Range> ranges{};
+  std::string id;                               ///< "allreduce/circulant"
+  Collective collective = Collective::barrier;  ///< the one that it is a part of
+  Shape shape{};                                ///< p, this rank, root, in place, parameters
+  Block user_blocks = 1;          ///< 1; p where the collective names one block per rank; p * p for alltoall(v)
+  std::int64_t segments = 1;      ///< parts that every user block is cut into
+  std::uint32_t rounds = 0;       ///< communication rounds, the same on all ranks
+  std::vector<Buffer> buffers{};  ///< of the caller, and scratch
+  std::vector<Step> steps{};      ///< in program order
+  std::vector<Range> ranges{};    ///< of all operands; Operand says which
   std::vector<std::pair<StepIndex, StepIndex>> edges{};  ///< explicit (earlier, later), beyond the derived ones
 
-  [[nodiscard]] Block blocks() const { return user_blocks * segments; }
+  [[nodiscard]] Block blocks() const { return user_blocks * segments; }  ///< the number of blocks
   [[nodiscard]] std::span<const Range> operand(Operand o) const { return {ranges.data() + o.offset, o.length}; }
   /// The block in a slot. Precondition: 0 <= slot < buffers[buffer].slots.
   [[nodiscard]] Block block_of(std::int32_t buffer, Slot slot) const;
@@ -162,18 +162,18 @@ struct Schedule {
 
 /// The contract of MPI for the caller's buffers of one rank, with the blocks that they hold before and after.
 struct CollectiveContract {
-  Block user_blocks = 1;
+  Block user_blocks = 1;          ///< as Schedule::user_blocks
   bool send_significant = false;  ///< false at this rank if in place, or if only the root's is significant
-  bool recv_significant = false;
-  Buffer send{};  ///< in blocks, after cutting
-  Buffer recv{};
+  bool recv_significant = false;  ///< likewise
+  Buffer send{};                  ///< in blocks, after cutting
+  Buffer recv{};                  ///< likewise
   /// Places of this rank's contribution, and of its result at the end.
-  std::int32_t input_buffer = send_buffer;
-  Slot input_first = 0;
-  Slot input_count = 0;
-  std::int32_t output_buffer = recv_buffer;
-  Slot output_first = 0;
-  Slot output_count = 0;
+  std::int32_t input_buffer = send_buffer;   ///< where the contribution lies
+  Slot input_first = 0;                      ///< its first slot
+  Slot input_count = 0;                      ///< in slots; 0: this rank contributes nothing
+  std::int32_t output_buffer = recv_buffer;  ///< where the result lies
+  Slot output_first = 0;                     ///< its first slot
+  Slot output_count = 0;                     ///< in slots; 0: this rank gets no result
 };
 
 /// The contract of a collective for one rank when every user block is cut into `segments`.

@@ -16,8 +16,8 @@ namespace circoll {
 
 /// Facts of a call that a policy may use, all of which MPI guarantees to be equal on all ranks.
 struct CallFacts {
-  Collective collective = Collective::barrier;
-  Rank p = 1;
+  Collective collective = Collective::barrier;  ///< the one that is called
+  Rank p = 1;                                   ///< ranks of the communicator
   /// The whole vector, in bytes. It is count * extent for allreduce, reduce, bcast, scan and exscan, and p * count *
   /// extent, or the sum over all blocks, for the collectives with one block per rank (alltoall: those that a rank
   /// sends). It is 0 where the ranks do not all know it (Amounts::deciding_bytes).
@@ -41,14 +41,14 @@ struct CallFacts {
 
 /// An algorithm that was considered and cannot serve the call.
 struct RuledOut {
-  std::string id;
-  std::string why;
+  std::string id;   ///< without parameters
+  std::string why;  ///< one sentence without a full stop
 };
 
 /// An algorithm that can serve the call, with its parameters, and its predicted time.
 struct Candidate {
-  Selection selection;
-  double seconds = 0;
+  Selection selection;  ///< with the best parameters
+  double seconds = 0;   ///< by the model
 };
 
 /// A choice and its reason.
@@ -56,8 +56,8 @@ struct Decision {
   std::optional<Selection> selection{};  ///< complete with parameters; nothing: the MPI library's own collective
   std::string policy;                    ///< the name of the policy
   std::string reason;                    ///< one sentence without a full stop
-  std::vector<RuledOut> ruled_out{};
-  std::vector<Candidate> candidates{};  ///< of the model, the least time first; empty if no times were compared
+  std::vector<RuledOut> ruled_out{};     ///< in the order of the registry
+  std::vector<Candidate> candidates{};   ///< of the model, the least time first; empty if no times were compared
 };
 
 /// Chooses. Equal facts give equal decisions, so that all ranks of a call decide alike. Thread-safe.
@@ -86,8 +86,8 @@ class Policy {
 [[nodiscard]] Machine default_machine();
 
 struct PolicyOptions {
-  Machine machine = default_machine();
-  bool allow_rank_divergence = false;  ///< inexact allreduces may give ranks different bits
+  Machine machine = default_machine();  ///< whose coefficients decide, where no rule does
+  bool allow_rank_divergence = false;   ///< inexact allreduces may give ranks different bits
 };
 
 /// Makes a policy from its name. Names are "auto" (which is "model"), "model", "classic", "openmpi_fixed", "native",

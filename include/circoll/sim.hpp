@@ -60,7 +60,7 @@ struct Network {
 /// A distribution of times that are not negative.
 struct Spread {
   enum class Kind : std::uint8_t { none, uniform, exponential, normal };
-  Kind kind = Kind::none;
+  Kind kind = Kind::none;  ///< none: no draw, always 0
   double scale_s = 0;  ///< uniform: the largest; exponential: the mean; normal: sigma, of which the magnitude is taken
 
   friend bool operator==(const Spread&, const Spread&) = default;
@@ -77,17 +77,17 @@ void set_exchange(LogGops& link, std::string_view text);
 
 /// A rank that takes `factor` times as long as others with all that it does.
 struct SlowRank {
-  Rank rank = 0;
-  double factor = 1;
+  Rank rank = 0;      ///< 0 <= rank < p
+  double factor = 1;  ///< > 0; 1: like the others
 };
 
 /// The circumstances of one run. Draws depend on the seed, the rank and the step, never on the order of events.
 struct Circumstances {
-  Spread skew{};   ///< of the times at which ranks begin
-  Spread noise{};  ///< added to every message and every combination, at the rank that works on it
-  std::uint64_t seed = 1;
+  Spread skew{};                     ///< of the times at which ranks begin
+  Spread noise{};                    ///< added to every message and every combination, at the rank that works on it
+  std::uint64_t seed = 1;            ///< of all draws; one seed gives one run
   std::vector<double> arrivals_s{};  ///< times at which the ranks begin, instead of `skew`
-  std::vector<SlowRank> slow{};
+  std::vector<SlowRank> slow{};      ///< all others have factor 1
 };
 
 struct Programs;  // src/sim/programs.hpp
@@ -105,15 +105,15 @@ class Ranks {
   explicit Ranks(std::span<const Schedule> schedules);
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
-  Ranks(Ranks&&) noexcept;
-  Ranks& operator=(Ranks&&) noexcept;
+  Ranks(Ranks&&) noexcept;             ///< the other one can be assigned to or destroyed
+  Ranks& operator=(Ranks&&) noexcept;  ///< likewise
   ~Ranks();
 
-  [[nodiscard]] Rank size() const;
-  [[nodiscard]] std::int64_t steps() const;     ///< of all ranks
-  [[nodiscard]] std::int64_t messages() const;  ///< of all ranks
-  [[nodiscard]] std::int64_t programs() const;  ///< of which no two are alike but for peers
-  [[nodiscard]] const Programs& get() const { return *programs_; }
+  [[nodiscard]] Rank size() const;                                  ///< p
+  [[nodiscard]] std::int64_t steps() const;                         ///< of all ranks
+  [[nodiscard]] std::int64_t messages() const;                      ///< of all ranks
+  [[nodiscard]] std::int64_t programs() const;                      ///< of which no two are alike but for peers
+  [[nodiscard]] const Programs& get() const { return *programs_; }  ///< for the simulator itself
 
  private:
   std::unique_ptr<Programs> programs_;
@@ -131,26 +131,26 @@ enum class Wait : std::uint8_t {
 
 /// One step as it was played.
 struct PlayedStep {
-  double begin_s = 0;  ///< a receive: when its first byte is there
-  double end_s = 0;
-  Rank cause_rank = -1;  ///< the step that it waited for last; -1: none
-  StepIndex cause_step = 0;
-  Wait wait = Wait::arrival;
-  StepIndex sender_step = 0;
-  Rank sender = -1;  ///< of a receive: the rank and step that its message comes from
+  double begin_s = 0;         ///< a receive: when its first byte is there
+  double end_s = 0;           ///< seconds, as begin_s
+  Rank cause_rank = -1;       ///< the step that it waited for last; -1: none
+  StepIndex cause_step = 0;   ///< likewise, its number in that rank's schedule
+  Wait wait = Wait::arrival;  ///< the reason for which it waited
+  StepIndex sender_step = 0;  ///< as Dependencies counts steps: from 0 at every rank
+  Rank sender = -1;           ///< of a receive: the rank and step that its message comes from
 };
 
 /// The outcome of one run.
 struct Outcome {
-  double time_s = 0;          ///< when the last rank has ended; the collective begins at 0
-  double last_arrival_s = 0;  ///< when the last rank has begun
-  Rank last_rank = 0;         ///< the first one of those that end last
-  std::int64_t events = 0;
+  double time_s = 0;              ///< when the last rank has ended; the collective begins at 0
+  double last_arrival_s = 0;      ///< when the last rank has begun
+  Rank last_rank = 0;             ///< the first one of those that end last
+  std::int64_t events = 0;        ///< that were handled; 0 of the closed forms
   std::vector<double> begin_s{};  ///< of every rank
-  std::vector<double> end_s{};
+  std::vector<double> end_s{};    ///< of every rank
   /// Every step, if it was asked for: those of rank r are played[first_step[r]] up to played[first_step[r + 1]].
   std::vector<PlayedStep> played{};
-  std::vector<std::size_t> first_step{};
+  std::vector<std::size_t> first_step{};  ///< p + 1 entries, if steps were asked for
   /// Slack is by how much a rank may begin later without the last one ending later. It is known if steps are.
   /// What shares a processor or a port keeps its order.
   std::vector<double> arrival_slack_s{};
@@ -173,9 +173,9 @@ struct Stopped {};
 
 /// One link of a critical path: a step, with what it waited for last.
 struct PathStep {
-  Rank rank = 0;
-  StepIndex step = 0;
-  PlayedStep played{};
+  Rank rank = 0;        ///< whose step it is
+  StepIndex step = 0;   ///< from 0 in the rank's schedule
+  PlayedStep played{};  ///< with the step before it on the path as its cause
 };
 /// The steps that made the last rank end when it did, first to last. Needs an outcome with every step.
 [[nodiscard]] std::vector<PathStep> critical_path(const Outcome& outcome);

@@ -33,8 +33,8 @@ class Topology {
   Topology& operator=(Topology&&) = delete;
   virtual ~Topology() = default;
 
-  [[nodiscard]] Rank nodes() const { return nodes_; }
-  [[nodiscard]] std::size_t links() const { return links_; }
+  [[nodiscard]] Rank nodes() const { return nodes_; }         ///< places for ranks' nodes; >= 1
+  [[nodiscard]] std::size_t links() const { return links_; }  ///< numbered from 0
   /// Seconds that each link of a route adds to the latency of a message.
   [[nodiscard]] double hop_s() const { return hop_s_; }
 
@@ -85,9 +85,9 @@ struct Placement {
     random,       ///< any free place of any node
     file,         ///< as a file says
   };
-  Kind kind = Kind::consecutive;
-  std::uint64_t seed = 1;  ///< of random
-  std::string file{};
+  Kind kind = Kind::consecutive;  ///< how it is done
+  std::uint64_t seed = 1;         ///< of random
+  std::string file{};             ///< of file: its path
 
   friend bool operator==(const Placement&, const Placement&) = default;
 };

@@ -15,9 +15,9 @@ struct Traffic {
     double inside = -1;  ///< the longest message between two ranks of a node
     double across = -1;  ///< the most that leaves, or enters, one node
   };
-  double blocks = 1;
-  std::vector<Round> rounds{};
-  double combined = 0;  ///< parts: the most that a rank combines in each round, summed up
+  double blocks = 1;            ///< parts that a rank's vector has: the unit of volumes
+  std::vector<Round> rounds{};  ///< one after another
+  double combined = 0;          ///< parts: the most that a rank combines in each round, summed up
 };
 
 /// The traffic of a selection, counted from the schedules of all ranks of three nodes. These are the first, one in the

@@ -89,11 +89,11 @@ enum class Type : std::uint8_t {
   pair_double_double,  ///< Fortran MPI_2DOUBLE_PRECISION
   logical,             ///< Fortran LOGICAL (4 bytes; zero is false, any other value true)
 };
-inline constexpr std::size_t type_count = static_cast<std::size_t>(Type::logical) + 1;
+inline constexpr std::size_t type_count = static_cast<std::size_t>(Type::logical) + 1;  ///< how many there are
 
 /// MPI's predefined reduction operators.
 enum class Op : std::uint8_t { sum, prod, min, max, land, lor, lxor, band, bor, bxor, minloc, maxloc, replace, no_op };
-inline constexpr std::size_t op_count = static_cast<std::size_t>(Op::no_op) + 1;
+inline constexpr std::size_t op_count = static_cast<std::size_t>(Op::no_op) + 1;  ///< how many there are
 
 [[nodiscard]] std::string_view to_string(Type type);
 [[nodiscard]] std::string_view to_string(Op op);

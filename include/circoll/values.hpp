@@ -22,14 +22,14 @@ namespace circoll {
 
 /// Asks for the counts beside the elements.
 struct WithCounts {};
-inline constexpr WithCounts with_counts{};
+inline constexpr WithCounts with_counts{};  ///< the value to give
 
 /// Elements of all ranks in the order of ranks, and how many are of each, p entries. Both are empty at ranks
 /// that get nothing.
 template <typename T>
 struct Gathered {
-  std::vector<T> elements;
-  std::vector<Count> counts;
+  std::vector<T> elements;    ///< of all ranks, one after another
+  std::vector<Count> counts;  ///< elements of every rank; p entries
 };
 
 /// A single element.
@@ -81,6 +81,7 @@ template <Elements Send, BlockingCommunicator C>
 [[nodiscard]] auto allreduce(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
   return detail::as_long(sendbuf, [&](auto& result) { allreduce(sendbuf, result, op, comm, choice); });
 }
+/// The same of one value from each rank, as MPI_Allreduce with a count of 1.
 template <Scalar T, BlockingCommunicator C>
 [[nodiscard]] T allreduce(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
   return detail::single<T>([&](auto result) { allreduce(detail::one(value), result, op, comm, choice); });
@@ -91,6 +92,7 @@ template <Elements Send, BlockingCommunicator C>
 [[nodiscard]] auto scan(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
   return detail::as_long(sendbuf, [&](auto& result) { scan(sendbuf, result, op, comm, choice); });
 }
+/// The same of one value from each rank, as MPI_Scan with a count of 1.
 template <Scalar T, BlockingCommunicator C>
 [[nodiscard]] T scan(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
   return detail::single<T>([&](auto result) { scan(detail::one(value), result, op, comm, choice); });
@@ -101,6 +103,7 @@ template <Elements Send, BlockingCommunicator C>
 [[nodiscard]] auto exscan(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
   return detail::as_long(sendbuf, [&](auto& result) { exscan(sendbuf, result, op, comm, choice); });
 }
+/// The same of one value from each rank; the result at rank 0 is value-initialised.
 template <Scalar T, BlockingCommunicator C>
 [[nodiscard]] T exscan(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
   return detail::single<T>([&](auto result) { exscan(detail::one(value), result, op, comm, choice); });
@@ -114,6 +117,7 @@ template <Elements Send, BlockingCommunicator C>
   reduce(sendbuf, result, op, root, comm, choice);
   return result;
 }
+/// The same of one value from each rank. Nothing at ranks other than the root.
 template <Scalar T, BlockingCommunicator C>
 [[nodiscard]] std::optional<T> reduce(const T& value, const OperatorOn<C>& op, Rank root, C&& comm,
                                       const Choice& choice = {}) {
@@ -151,6 +155,7 @@ template <Elements Send, BlockingCommunicator C>
   allgather(sendbuf, result, comm, choice);
   return result;
 }
+/// One value from each rank, in the order of ranks; p entries at every rank.
 template <Scalar T, BlockingCommunicator C>
 [[nodiscard]] std::vector<T> allgather(const T& value, C&& comm, const Choice& choice = {}) {
   return allgather(detail::one(value), comm, choice);
@@ -165,6 +170,7 @@ template <Elements Send, BlockingCommunicator C>
   allgatherv(sendbuf, result.elements, result.counts, {}, comm, choice);
   return result;
 }
+/// The elements of all ranks without the counts.
 template <Elements Send, BlockingCommunicator C>
 [[nodiscard]] auto allgatherv(const Send& sendbuf, C&& comm, const Choice& choice = {}) {
   return allgatherv(sendbuf, comm, with_counts, choice).elements;
@@ -178,6 +184,7 @@ template <Elements Send, BlockingCommunicator C>
   gather(sendbuf, result, root, comm, choice);
   return result;
 }
+/// One value from each rank, in the order of ranks. Empty at ranks other than the root.
 template <Scalar T, BlockingCommunicator C>
 [[nodiscard]] std::vector<T> gather(const T& value, Rank root, C&& comm, const Choice& choice = {}) {
   return gather(detail::one(value), root, comm, choice);
@@ -192,6 +199,7 @@ template <Elements Send, BlockingCommunicator C>
   gatherv(sendbuf, result.elements, result.counts, {}, root, comm, choice);
   return result;
 }
+/// The elements of all ranks without the counts. Empty at ranks other than the root.
 template <Elements Send, BlockingCommunicator C>
 [[nodiscard]] auto gatherv(const Send& sendbuf, Rank root, C&& comm, const Choice& choice = {}) {
   return gatherv(sendbuf, root, comm, with_counts, choice).elements;
@@ -241,6 +249,7 @@ template <Elements Send, BlockingCommunicator C>
   alltoallv(sendbuf, send_counts, {}, result.elements, result.counts, {}, comm, choice);
   return result;
 }
+/// The elements that came without the counts.
 template <Elements Send, BlockingCommunicator C>
 [[nodiscard]] auto alltoallv(const Send& sendbuf, std::span<const Count> send_counts, C&& comm,
                              const Choice& choice = {}) {

@@ -34,20 +34,20 @@ enum class Claim : std::uint8_t {
   cost,            ///< declared cost and critical path = counted ones
   direct,          ///< no rank touches a block between two others (alltoall)
 };
-[[nodiscard]] std::string_view to_string(Claim claim);
+[[nodiscard]] std::string_view to_string(Claim claim);  ///< the name of the enumerator
 
 /// The smallest evidence found against an algorithm.
 struct Refutation {
-  Claim claim = Claim::structure;
-  std::string id;
-  Rank size = 0;
-  Rank root = 0;
-  bool in_place = false;
-  Params params{};
-  Rank rank = -1;          ///< -1: no single rank
-  std::int64_t step = -1;  ///< -1: no single step
-  Block block = -1;        ///< -1: no single block
-  std::string what;        ///< one sentence
+  Claim claim = Claim::structure;  ///< what does not hold
+  std::string id;                  ///< "collective/name", or the name of the schedules given
+  Rank size = 0;                   ///< p
+  Rank root = 0;                   ///< of the instance
+  bool in_place = false;           ///< of the instance
+  Params params{};                 ///< of the instance
+  Rank rank = -1;                  ///< -1: no single rank
+  std::int64_t step = -1;          ///< -1: no single step
+  Block block = -1;                ///< -1: no single block
+  std::string what;                ///< one sentence
 
   /// All of it in one line.
   [[nodiscard]] std::string to_string() const;
@@ -55,22 +55,22 @@ struct Refutation {
 
 /// A claim about a set of schedules.
 struct Claims {
-  Needs needs{};
-  Guarantees guarantees{};
+  Needs needs{};                       ///< under which it is to hold
+  Guarantees guarantees{};             ///< that are to hold
   std::optional<Cost> cost{};          ///< compared if present
   std::optional<CriticalPath> path{};  ///< compared if present
 };
 
 /// The outcome for one p, root and parameters.
 struct Verdict {
-  std::optional<Refutation> refutation{};
-  Cost counted{};               ///< maximum over ranks
-  CriticalPath path{};          ///< counted
-  std::int64_t messages = 0;    ///< over all ranks
-  std::int64_t reductions = 0;  ///< blocks combined, over all ranks
-  bool by_rotation = false;     ///< only rank 0 was executed, of which all others are rotations
+  std::optional<Refutation> refutation{};  ///< nothing: it is proven
+  Cost counted{};                          ///< maximum over ranks
+  CriticalPath path{};                     ///< counted
+  std::int64_t messages = 0;               ///< over all ranks
+  std::int64_t reductions = 0;             ///< blocks combined, over all ranks
+  bool by_rotation = false;                ///< only rank 0 was executed, of which all others are rotations
 
-  [[nodiscard]] bool proven() const { return !refutation.has_value(); }
+  [[nodiscard]] bool proven() const { return !refutation.has_value(); }  ///< true if nothing was refuted
 };
 
 /// Executes the schedules of all ranks symbolically and checks every claim. `ranks[i]` is the schedule of
@@ -113,9 +113,11 @@ using OnArrival = std::function<bool(Rank rank, Rank peer)>;
 struct VerifyRange {
   Rank first = 1;  ///< smallest p
   Rank last = 64;  ///< largest p
+  /// Of these, in ascending order, only the p that are listed. Empty: all.
+  std::vector<Rank> only{};
   /// Roots of rooted collectives: empty means a sample (0, 1, p/2, p-1).
   bool all_roots = false;
-  std::vector<Rank> roots{};
+  std::vector<Rank> roots{};  ///< used unless all_roots; those of at least p are left out
   /// Values for the parameter "segments" where it is declared. Empty means a sample: 1, 2, 3, q = ceil(log2 p) and q +
   /// 2; fewer for p > 64 where every rank has a block of its own.
   std::vector<std::int64_t> segments{};
@@ -135,7 +137,7 @@ struct VerifyRange {
 
 /// The outcome for one algorithm over a family.
 struct RangeVerdict {
-  std::string id;
+  std::string id;                          ///< "collective/name"
   std::int64_t instances = 0;              ///< proven
   std::int64_t by_rotation = 0;            ///< of which by the execution of one rank
   std::optional<Refutation> refutation{};  ///< of the smallest p that fails

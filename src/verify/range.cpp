@@ -120,6 +120,7 @@ class Work {
       group == groups_.end() ? groups_.push_back({i}) : group->push_back(i);
     }
     for (Rank p = range_.first; p <= range_.last; ++p) {
+      if (!range_.only.empty() && !std::binary_search(range_.only.begin(), range_.only.end(), p)) continue;
       for (const auto& group : groups_) {
         const Selection& s = selections_[group.front()];
         if (!fits(*s.algorithm, p)) continue;

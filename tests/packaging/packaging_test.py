@@ -113,6 +113,8 @@ def test_spack():
     versions = [words[0] for words, _ in directives.of("version")]
     expect(project in versions, f"package.py has no version {project}: {versions}")
     expect(f"\nversion: {project}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8"), f"CITATION.cff is not of {project}")
+    heading = re.search(r"^## \[([^\]]+)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)[1]
+    expect(heading in (project, "Unreleased"), f"the first heading of CHANGELOG.md is {heading}, not {project}")
     with tempfile.TemporaryDirectory() as prefix:
         recipe = package()
         pages = pathlib.Path(prefix, "share/doc/circoll/docs")

@@ -37,6 +37,15 @@ TEST(Cli, VerifySaysWhatIsProven) {
   EXPECT_EQ(rows[0].at("proven"), true);
 }
 
+TEST(Cli, VerifyTakesListsOfRanks) {
+  const auto instances = [](const std::string& sizes) {
+    const Outcome outcome = run("verify allreduce/ring -p " + sizes + " --json");
+    EXPECT_EQ(outcome.exit_code, 0);
+    return nlohmann::json::parse(outcome.out)[0].at("instances").get<int>();
+  };
+  EXPECT_EQ(instances("9,2..4,3"), instances("2") + instances("3") + instances("4") + instances("9"));
+}
+
 TEST(Cli, VerifyLeavesOutWhatDoesNotApply) {
   const Outcome odd = run("verify allgather -p 7");
   EXPECT_EQ(odd.exit_code, 0);
@@ -296,6 +305,9 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("", "subcommand is required");
   expect_misuse("verify allreduce/circulent", "did you mean circulant");
   expect_misuse("verify allreduce -p 5..2", "1 <= A <= B");
+  expect_misuse("verify allreduce -p 1,5..2", "1 <= A <= B");
+  expect_misuse("verify allreduce -p 1,,2", "'' is not a number of ranks");
+  expect_misuse("explain barrier -p 4 --bytes 8", "a barrier has no vector");
   expect_misuse("verify allreduce -p x", "'x' is not a number of ranks");
   expect_misuse("verify reduce --root x", "'x' is not 'all'");
   expect_misuse("local allreduce/circulant -p 4 --count 5 --type nothing",

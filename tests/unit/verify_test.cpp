@@ -75,6 +75,11 @@ TEST(Refutations, AreOfTheSmallestSize) {
   EXPECT_EQ(verdicts[0].refutation->rank, 5);
   EXPECT_EQ(verdicts[0].refutation->claim, Claim::result);
   EXPECT_EQ(verdicts[0].instances, 5);
+  const auto some =
+      verify_range({{&broken, Collective::bcast, {}}}, {.first = 2, .last = 40, .only = {2, 5, 11}, .roots = {0}});
+  ASSERT_TRUE(some[0].refutation.has_value());
+  EXPECT_EQ(some[0].refutation->size, 11);
+  EXPECT_EQ(some[0].instances, 2);
 }
 
 // Sanitizers make every access dear: fewer p, not fewer algorithms.

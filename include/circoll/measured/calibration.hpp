@@ -28,24 +28,24 @@ inline constexpr int burst = 8;
 
 /// One measured time.
 struct Sample {
-  SampleKind kind = SampleKind::exchange;
-  Count bytes = 0;     ///< of a message, or of the result of a reduction
-  double seconds = 0;  ///< a median
-  Rank ranks = 2;      ///< that took part
+  SampleKind kind = SampleKind::exchange;  ///< what was measured
+  Count bytes = 0;                         ///< of a message, or of the result of a reduction
+  double seconds = 0;                      ///< a median
+  Rank ranks = 2;                          ///< that took part
 };
 
 /// A way of messages through memory, whose samples are those of its lengths.
 struct SampledWay {
-  std::string name;
-  Count from_bytes = 0;
-  bool read = false;  ///< as NodeWay::read
+  std::string name;      ///< as NodeWay::name
+  Count from_bytes = 0;  ///< as NodeWay::from_bytes
+  bool read = false;     ///< as NodeWay::read
 };
 
 /// The measurements of circoll-bench --calibrate.
 struct Calibration {
-  std::string name;   ///< of the machine
-  std::string about;  ///< MPI library, ranks
-  std::vector<Sample> samples;
+  std::string name;                ///< of the machine
+  std::string about;               ///< MPI library, ranks
+  std::vector<Sample> samples;     ///< in any order; several of one size are several measurements
   std::vector<SampledWay> ways{};  ///< that the samples of memory went, the shortest messages' first
 };
 
@@ -53,15 +53,15 @@ struct Calibration {
 /// "bytes": 8, "seconds": 1e-6}, ...]}. Samples of other than two ranks have "ranks", and "node_ways": [{"name":
 /// "stored", "from_bytes": 0}, ...] are there if memory was measured. Throws Error(parse) naming the line.
 [[nodiscard]] Calibration calibration_from_json(std::string_view json, const std::string& source);
-[[nodiscard]] std::string to_json(const Calibration& calibration);
+[[nodiscard]] std::string to_json(const Calibration& calibration);  ///< the text that calibration_from_json reads
 
 /// A line seconds = intercept_s + bytes * slope_s_per_byte, and how far the samples are from it.
 struct Line {
-  double intercept_s = 0;
-  double slope_s_per_byte = 0;
-  std::size_t samples = 0;
-  double median_error = 0;  ///< |predicted - measured| / measured, median over the samples
-  double largest_error = 0;
+  double intercept_s = 0;       ///< >= 0: the time of nothing
+  double slope_s_per_byte = 0;  ///< >= 0
+  std::size_t samples = 0;      ///< sizes that the line was fitted to, each by its median
+  double median_error = 0;      ///< |predicted - measured| / measured, median over the samples
+  double largest_error = 0;     ///< the largest of the same
 };
 
 /// Long messages that take much longer when they are exchanged than one way.
@@ -71,10 +71,10 @@ struct SlowExchange {
 };
 
 struct Fit {
-  Machine machine;
-  Line exchange;
-  Line ping_pong;
-  Line reduction;
+  Machine machine;                      ///< the coefficients, by the name of the calibration
+  Line exchange;                        ///< of messages in both directions: alpha and beta
+  Line ping_pong;                       ///< of messages in one direction
+  Line reduction;                       ///< of reductions: gamma, by the bytes of the result
   std::optional<Line> node_exchange{};  ///< if there are such samples
   std::vector<Line> ways{};             ///< exchanges by each of machine.node_ways
   SlowExchange slow_exchange{};         ///< which `exchange` does not have, and sim::LogGops may have
@@ -93,12 +93,12 @@ struct Fit {
 
 /// One measured median against the model.
 struct Comparison {
-  Collective collective = Collective::barrier;
-  std::string algorithm;  ///< as circoll-bench was asked: "auto", "native", or a name with parameters
-  std::string served_by;  ///< what ran, with the parameters that the model sets
-  Rank p = 1;
-  Count bytes = 0;  ///< as circoll-bench counts them (docs/measuring.md)
-  double measured_s = 0;
+  Collective collective = Collective::barrier;  ///< which one was called
+  std::string algorithm;   ///< as circoll-bench was asked: "auto", "native", or a name with parameters
+  std::string served_by;   ///< what ran, with the parameters that the model sets
+  Rank p = 1;              ///< ranks
+  Count bytes = 0;         ///< as circoll-bench counts them (docs/measuring.md)
+  double measured_s = 0;   ///< the median of the calls of one launch
   double predicted_s = 0;  ///< 0: not an algorithm of Circoll
 };
 

@@ -16,11 +16,11 @@ namespace circoll {
 
 /// Calls of a program that are measured as one: of a collective, a communicator's size and a size class.
 struct CampaignCell {
-  Collective collective = Collective::barrier;
-  Rank p = 1;
-  Count bytes = 0;       ///< of the whole vector, in the mean over the calls
-  double program_s = 0;  ///< that the program spent in them, mean over its ranks
-  double calls = 0;      ///< likewise
+  Collective collective = Collective::barrier;  ///< of the calls
+  Rank p = 1;                                   ///< ranks of their communicators
+  Count bytes = 0;                              ///< of the whole vector, in the mean over the calls
+  double program_s = 0;                         ///< that the program spent in them, mean over its ranks
+  double calls = 0;                             ///< likewise
   /// The algorithms that served them in the program, with the calls of each, mean over the ranks.
   std::vector<std::pair<std::string, double>> ran{};
   std::vector<std::string> candidates{};  ///< "native" and algorithms with parameters, to be measured in turns
@@ -31,29 +31,29 @@ struct CampaignCell {
 
 /// Calls of the program that are not measured, in a sentence's end: "64 ranks are more than the 2 that ...".
 struct LeftOut {
-  CampaignCell cell{};
-  std::string why{};
+  CampaignCell cell{};  ///< the calls
+  std::string why{};    ///< the sentence's end
 };
 
 struct CampaignOptions {
-  double limit_s = 600;     ///< of all measurements together
-  int launches = 3;         ///< of the bench, for each cell
-  int candidates = 3;       ///< of the model's best, besides native and what ran
-  double seconds = 0.2;     ///< that a candidate is measured in a launch
-  double start_s = 2;       ///< that a launch takes by itself
-  Rank most_ranks = 2;      ///< that can be started
-  Rank ranks_per_node = 2;  ///< as the ranks will be placed
-  bool crowded = false;     ///< a node has more ranks than processors
-  Machine machine{};        ///< of the model that names candidates
-  RuleOperator op{.op = Op::sum, .type = Type::float64};
+  double limit_s = 600;                                   ///< of all measurements together
+  int launches = 3;                                       ///< of the bench, for each cell
+  int candidates = 3;                                     ///< of the model's best, besides native and what ran
+  double seconds = 0.2;                                   ///< that a candidate is measured in a launch
+  double start_s = 2;                                     ///< that a launch takes by itself
+  Rank most_ranks = 2;                                    ///< that can be started
+  Rank ranks_per_node = 2;                                ///< as the ranks will be placed
+  bool crowded = false;                                   ///< a node has more ranks than processors
+  Machine machine{};                                      ///< of the model that names candidates
+  RuleOperator op{.op = Op::sum, .type = Type::float64};  ///< that the measurements combine by
 };
 
 struct Campaign {
   std::vector<CampaignCell> cells{};  ///< the most expensive first
-  std::vector<LeftOut> left_out{};
-  double estimate_s = 0;  ///< of the measurements
-  double program_s = 0;   ///< that the program spent in all its collectives
-  double covered_s = 0;   ///< of that in `cells`
+  std::vector<LeftOut> left_out{};    ///< with the reason for each
+  double estimate_s = 0;              ///< of the measurements
+  double program_s = 0;               ///< that the program spent in all its collectives
+  double covered_s = 0;               ///< of that in `cells`
 };
 
 /// Plans the measurements. A cell that would take the campaign beyond the limit is left out; cheaper ones may fit.
@@ -72,11 +72,11 @@ struct CampaignItem {
 
 /// A cell that was measured, and what that would change in the program. It is an estimate.
 struct CellGain {
-  CampaignCell cell{};
-  std::string use{};              ///< what is fastest
-  std::optional<double> ran_s{};  ///< a call as it ran in the program, measured anew; nothing: it was not measured
-  std::optional<double> use_s{};  ///< a call by `use`
-  std::optional<double> native_s{};
+  CampaignCell cell{};               ///< as it was measured
+  std::string use{};                 ///< what is fastest
+  std::optional<double> ran_s{};     ///< a call as it ran in the program, measured anew; nothing: it was not measured
+  std::optional<double> use_s{};     ///< a call by `use`
+  std::optional<double> native_s{};  ///< a call by the MPI library; nothing: it was not measured
 
   /// Of the program's time, mean over its ranks.
   [[nodiscard]] double gained_s() const { return ran_s && use_s ? cell.calls * (*ran_s - *use_s) : 0; }
@@ -85,7 +85,7 @@ struct CellGain {
 struct CampaignResult {
   std::vector<RuleCell> rules{};  ///< with cells that end a rule where nothing was measured
   std::vector<CellGain> gains{};  ///< by the cells' order
-  double gained_s = 0;
+  double gained_s = 0;            ///< seconds of the program: CellGain::gained_s(), summed up
 };
 
 /// Puts the measurements of a campaign together. Cells that no launch has measured are left out. Throws as tune() does.

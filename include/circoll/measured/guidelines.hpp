@@ -23,8 +23,8 @@ enum class Part {
 };
 
 struct GuidelineCall {
-  Collective collective = Collective::barrier;
-  Part part = Part::whole;
+  Collective collective = Collective::barrier;  ///< the one that is called
+  Part part = Part::whole;                      ///< the part of m that it is called with
 };
 
 /// Work that a rank has at least, besides the calls of a side; it is executed with them.
@@ -37,8 +37,8 @@ enum class Local {
 
 /// Calls one after another.
 struct GuidelineSide {
-  std::vector<GuidelineCall> calls{};
-  Local local = Local::none;
+  std::vector<GuidelineCall> calls{};  ///< in their order
+  Local local = Local::none;           ///< work of every rank besides the calls
 };
 /// "reduce+bcast", "allreduce/2+allreduce/2", "reduce_scatter@root", "bcast+copy_block": the name of a side in
 /// files and tables.
@@ -53,10 +53,10 @@ enum class Relation {
 /// By a guideline left(m) should not take longer than right(m). The bytes of the whole vector are m, as in the
 /// rules of a file.
 struct Guideline {
-  Relation relation = Relation::mock_up;
-  std::string_view source{};  ///< its number in the paper, "(2)" to "(6)"; empty: of the wider list
-  GuidelineSide left{};
-  GuidelineSide right{};
+  Relation relation = Relation::mock_up;  ///< how the two sides compare
+  std::string_view source{};              ///< its number in the paper, "(2)" to "(6)"; empty: of the wider list
+  GuidelineSide left{};                   ///< should take no longer than the right-hand side
+  GuidelineSide right{};                  ///< does the same, or more
   std::string_view counterpart{};  ///< the algorithm of the left collective that works like the right-hand side, if any
 };
 /// "reduce <= allreduce".
@@ -69,17 +69,17 @@ struct Guideline {
 struct SideTime {
   std::string side{};       ///< to_string(GuidelineSide)
   std::string algorithm{};  ///< as circoll-bench was asked
-  std::string served_by{};
-  Rank p = 1;
-  Count bytes = 0;  ///< m
-  Count reps = 0;
-  double median_s = 0;
+  std::string served_by{};  ///< what ran
+  Rank p = 1;               ///< ranks
+  Count bytes = 0;          ///< m
+  Count reps = 0;           ///< repetitions of the measurement
+  double median_s = 0;      ///< seconds, over the repetitions
 };
 
 /// One run of circoll-bench --guidelines.
 struct GuidelineRun {
-  Launch launch{};
-  std::vector<SideTime> sides{};
+  Launch launch{};                ///< about the run
+  std::vector<SideTime> sides{};  ///< every side that was measured
 };
 
 /// Reads what circoll-bench --guidelines --json wrote. Throws Error(parse), naming the line, on anything else.
@@ -99,18 +99,18 @@ enum class GuidelineVerdict {
 
 /// One guideline, for one algorithm, number of ranks and size.
 struct Finding {
-  const Guideline* guideline = nullptr;
-  std::string algorithm{};
-  Rank p = 1;
-  Count bytes = 0;
-  Count right_bytes = 0;  ///< differs for monotony
-  int left_launches = 0;
-  int right_launches = 0;
-  double left_s = 0;  ///< the median of the launches' medians
-  double right_s = 0;
-  double factor = 0;   ///< left_s / right_s
-  double p_value = 1;  ///< of the one-sided Mann-Whitney test of the launches' medians
-  GuidelineVerdict verdict = GuidelineVerdict::holds;
+  const Guideline* guideline = nullptr;                ///< never nullptr in what is found
+  std::string algorithm{};                             ///< of the left-hand side, as circoll-bench was asked
+  Rank p = 1;                                          ///< ranks
+  Count bytes = 0;                                     ///< m, of the left-hand side
+  Count right_bytes = 0;                               ///< differs for monotony
+  int left_launches = 0;                               ///< that have measured the left-hand side
+  int right_launches = 0;                              ///< that have measured the right-hand side
+  double left_s = 0;                                   ///< the median of the launches' medians
+  double right_s = 0;                                  ///< likewise
+  double factor = 0;                                   ///< left_s / right_s
+  double p_value = 1;                                  ///< of the one-sided Mann-Whitney test of the launches' medians
+  GuidelineVerdict verdict = GuidelineVerdict::holds;  ///< for this algorithm, p and m
 };
 
 /// All that can be compared. Throws Error(invalid_argument) if runs that measured the same number of ranks have

@@ -11,29 +11,29 @@ namespace circoll {
 
 /// A row of a file that circoll-bench --json wrote (docs/measuring.md). Times in seconds.
 struct Measurement {
-  Collective collective = Collective::barrier;
+  Collective collective = Collective::barrier;  ///< the one that was called
   std::string algorithm;  ///< as circoll-bench was asked: "auto", "native", a name with parameters, or "LIBRARY/NAME"
   std::string served_by;  ///< what ran
-  Rank p = 1;
-  Count bytes = 0;  ///< as circoll-bench counts them
-  Count reps = 0;
-  double median_s = 0;
-  bool wrong = false;  ///< the result was compared, and differed
+  Rank p = 1;             ///< ranks
+  Count bytes = 0;        ///< as circoll-bench counts them
+  Count reps = 0;         ///< repetitions
+  double median_s = 0;    ///< over the repetitions
+  bool wrong = false;     ///< the result was compared, and differed
 };
 
 /// One run of circoll-bench.
 struct Launch {
-  std::string source{};   ///< its file
-  std::string setting{};  ///< type, operator, root, synchronisation, MPI, policy, as text: comparable if equal
-  std::string type{};     ///< of the elements, by name
-  std::string op{};       ///< the operator of reductions, by name
-  Rank root = 0;
+  std::string source{};        ///< its file
+  std::string setting{};       ///< type, operator, root, synchronisation, MPI, policy, as text: comparable if equal
+  std::string type{};          ///< of the elements, by name
+  std::string op{};            ///< the operator of reductions, by name
+  Rank root = 0;               ///< 0 <= root < p; of rooted collectives
   std::string mpi{};           ///< the MPI library and its version, "openmpi 4.1.4"; empty if the file does not say
   bool default_policy = true;  ///< "auto" was the model's choice
   std::string library{};       ///< the MPI library with its version, the processor and the node; empty in old files
-  std::string processor{};
-  std::string host{};
-  std::vector<Measurement> rows{};
+  std::string processor{};     ///< empty in old files
+  std::string host{};          ///< empty in old files
+  std::vector<Measurement> rows{};  ///< in the file's order
 };
 
 /// Reads such a file. Throws Error(parse), naming the line, on anything else.
@@ -42,13 +42,13 @@ struct Launch {
 /// One algorithm in one cell over several launches. A launch counts by its median: repetitions of one launch have more
 /// in common than launches have.
 struct Combined {
-  Measurement row;   ///< of the first launch; median_s: the median of the launches' medians; reps: all of them
-  int launches = 0;  ///< that have measured it
-  double low_s = 0;  ///< the 95 % confidence interval of median_s, which takes six launches
-  double high_s = 0;
-  double speedup = 0;  ///< the median over the launches of native's median / this median; 0: native is missing
-  double speedup_low = 0;
-  double speedup_high = 0;
+  Measurement row;           ///< of the first launch; median_s: the median of the launches' medians; reps: all of them
+  int launches = 0;          ///< that have measured it
+  double low_s = 0;          ///< the 95 % confidence interval of median_s, which takes six launches
+  double high_s = 0;         ///< its upper end
+  double speedup = 0;        ///< the median over the launches of native's median / this median; 0: native is missing
+  double speedup_low = 0;    ///< the lower end of its 95 % confidence interval
+  double speedup_high = 0;   ///< its upper end
   double least_speedup = 0;  ///< the least of these ratios
 };
 

@@ -13,37 +13,37 @@ namespace circoll {
 
 /// Calls of one row whose bytes are in one class.
 struct ReportedSize {
-  Count bytes_from = 0;
-  std::int64_t calls = 0;  ///< over all ranks, as `bytes`
-  Count bytes = 0;
+  Count bytes_from = 0;     ///< the least size of the class, which ends below twice that
+  std::int64_t calls = 0;   ///< over all ranks, as `bytes`
+  Count bytes = 0;          ///< of the vectors of all calls, over all ranks
   double mean_s = 0;        ///< the calls' time, mean over the ranks of the program
   std::string algorithm{};  ///< with its parameters
 };
 
 /// A row of a report. Its calls are of one collective, on communicators of one size, by one algorithm.
 struct ReportedRow {
-  Rank comm_size = 0;  ///< 0: unknown
-  std::string mode{};  ///< "blocking", "nonblocking", "persistent"
-  Collective collective = Collective::barrier;
-  std::string served_by{};
-  std::int64_t calls = 0;
-  Count bytes = 0;
-  double mean_s = 0;         ///< from call to completion; mean over the ranks of the program
-  double mean_inside_s = 0;  ///< of that inside the entry point
-  std::vector<ReportedSize> sizes{};
+  Rank comm_size = 0;                           ///< 0: unknown
+  std::string mode{};                           ///< "blocking", "nonblocking", "persistent"
+  Collective collective = Collective::barrier;  ///< the one that was called
+  std::string served_by{};                      ///< an algorithm's name with parameters, or "native"
+  std::int64_t calls = 0;                       ///< over all ranks
+  Count bytes = 0;                              ///< of the vectors of all calls, over all ranks
+  double mean_s = 0;                            ///< from call to completion; mean over the ranks of the program
+  double mean_inside_s = 0;                     ///< of that inside the entry point
+  std::vector<ReportedSize> sizes{};            ///< by size, ascending; older reports have none
 
-  [[nodiscard]] bool native() const { return served_by == "native"; }
+  [[nodiscard]] bool native() const { return served_by == "native"; }  ///< true if the MPI library served the calls
 };
 
 /// The contents of a file that CIRCOLL_REPORT=FILE.json wrote.
 struct ProgramReport {
-  std::string source{};  ///< its file
-  std::string mpi{};
-  int ranks = 1;
-  std::int64_t calls = 0;
-  std::int64_t native_calls = 0;
+  std::string source{};               ///< its file
+  std::string mpi{};                  ///< the library's name and version
+  int ranks = 1;                      ///< of MPI_COMM_WORLD
+  std::int64_t calls = 0;             ///< of all rows
+  std::int64_t native_calls = 0;      ///< of these, served by the MPI library
   std::optional<double> program_s{};  ///< from MPI_Init to MPI_Finalize, mean over the ranks; older reports have none
-  std::vector<ReportedRow> rows{};
+  std::vector<ReportedRow> rows{};    ///< in the file's order
 
   /// The time inside of collectives, mean over the ranks.
   [[nodiscard]] double collectives_s() const;
@@ -55,10 +55,10 @@ struct ProgramReport {
 
 /// A time that several runs have measured.
 struct RunTimes {
-  double median_s = 0;
-  double least_s = 0;
-  double most_s = 0;
-  int runs = 0;
+  double median_s = 0;  ///< seconds
+  double least_s = 0;   ///< of the fastest run
+  double most_s = 0;    ///< of the slowest run
+  int runs = 0;         ///< 0: nothing was measured
 };
 
 /// An answer to the question which of two times is longer.
@@ -68,19 +68,19 @@ enum class Change {
   same,     ///< a difference that these runs do not show
   missing,  ///< one side has no such calls
 };
-[[nodiscard]] std::string_view to_string(Change change);
+[[nodiscard]] std::string_view to_string(Change change);  ///< "faster", "slower", "same", or "-"
 
 /// Calls of one kind, in runs without and with Circoll.
 struct ComparedCalls {
-  Collective collective = Collective::barrier;
-  Rank comm_size = 0;
-  std::string mode{};
-  std::int64_t calls = 0;         ///< in a run without
-  std::int64_t calls_with = 0;    ///< in a run with
-  std::int64_t native_calls = 0;  ///< of these, native
-  RunTimes without{};             ///< inside the entry points
-  RunTimes with{};
-  Change change = Change::missing;
+  Collective collective = Collective::barrier;  ///< the one that was called
+  Rank comm_size = 0;                           ///< 0: unknown
+  std::string mode{};                           ///< as ReportedRow::mode
+  std::int64_t calls = 0;                       ///< in a run without
+  std::int64_t calls_with = 0;                  ///< in a run with
+  std::int64_t native_calls = 0;                ///< of these, native
+  RunTimes without{};                           ///< inside the entry points
+  RunTimes with{};                              ///< inside the entry points, in a run with
+  Change change = Change::missing;              ///< from without to with
 
   /// Time without over time with; nothing if either is 0.
   [[nodiscard]] std::optional<double> speedup() const;
@@ -90,16 +90,16 @@ struct ComparedCalls {
 
 /// Two kinds of runs of one program, by the medians of the runs of a kind. All times were measured.
 struct RunComparison {
-  RunTimes program_without{}, program_with{};  ///< `runs` is 0 where a report has no such time
-  RunTimes collectives_without{}, collectives_with{};
-  Change program = Change::missing;
-  Change collectives = Change::missing;
-  std::vector<ComparedCalls> calls{};  ///< those that took most without Circoll first
-  std::vector<std::string> remarks{};  ///< sentences about what limits the comparison
-  std::vector<std::string> advice{};   ///< sentences that say what to do next
+  RunTimes program_without{}, program_with{};          ///< `runs` is 0 where a report has no such time
+  RunTimes collectives_without{}, collectives_with{};  ///< inside the entry points of collectives, mean over the ranks
+  Change program = Change::missing;                    ///< of the program's time
+  Change collectives = Change::missing;                ///< of the time in collectives
+  std::vector<ComparedCalls> calls{};                  ///< those that took most without Circoll first
+  std::vector<std::string> remarks{};                  ///< sentences about what limits the comparison
+  std::vector<std::string> advice{};                   ///< sentences that say what to do next
 
   [[nodiscard]] std::optional<double> share_without() const;
-  [[nodiscard]] std::optional<double> share_with() const;
+  [[nodiscard]] std::optional<double> share_with() const;  ///< the same with Circoll
 };
 
 /// Compares runs. A difference counts from `least_effect` on, and where there are several runs of each kind only if the

@@ -12,14 +12,14 @@ namespace circoll {
 
 /// One of several shards, numbered from 1.
 struct Shard {
-  int number = 1;
-  int of = 1;
+  int number = 1;  ///< 1 <= number <= of
+  int of = 1;      ///< how many there are
 
   friend bool operator==(const Shard&, const Shard&) = default;
 };
 /// Reads "2/8". Throws Error(invalid_argument) saying what is wrong.
 [[nodiscard]] Shard parse_shard(std::string_view text);
-[[nodiscard]] std::string to_string(const Shard& shard);
+[[nodiscard]] std::string to_string(const Shard& shard);  ///< "2/8"
 
 /// True if a cell of a table is the shard's. Rows and columns are dealt out in turns, so that each shard has about as
 /// many cells of each row, and of each column. Every cell belongs to one shard.
@@ -41,9 +41,9 @@ struct ShardedWork {
 
 /// The results of one shard, some or all of them.
 struct ShardResult {
-  std::string source{};  ///< its file
-  ShardedWork work{};
-  Shard shard{};
+  std::string source{};                         ///< its file
+  ShardedWork work{};                           ///< what was cut into shards
+  Shard shard{};                                ///< which one it is
   bool done = false;                            ///< nothing of it is left to do
   std::map<std::string, std::string> facts{};   ///< of where and when it ran: may differ
   std::map<std::int64_t, std::string> parts{};  ///< an item's result, as JSON, by the item's number from 0

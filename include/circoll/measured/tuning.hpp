@@ -12,24 +12,24 @@ namespace circoll {
 
 /// The best service of a collective on p ranks at one size, and around it.
 struct RuleCell {
-  Collective collective = Collective::barrier;
-  Rank p = 1;
-  Count bytes = 0;      ///< of the whole vector, as in rules; 0 where sizes cannot decide
+  Collective collective = Collective::barrier;  ///< whose calls the cell is about
+  Rank p = 1;                                   ///< ranks
+  Count bytes = 0;                              ///< of the whole vector, as in rules; 0 where sizes cannot decide
   std::string use{};    ///< "native", "auto", an algorithm with parameters, or one inside a library ("openmpi/ring")
   std::string about{};  ///< why
 };
 
 /// The operator that was measured: rules of reductions are for operators like it.
 struct RuleOperator {
-  Op op = Op::bor;
-  Type type = Type::byte;
+  Op op = Op::bor;         ///< never a caller's
+  Type type = Type::byte;  ///< of the elements
 };
 
 /// Throws Error(unknown_name) if the launch names an operator or type that is not known.
 [[nodiscard]] RuleOperator measured_operator(const Launch& launch);
 
 struct RulesText {
-  std::string about{};
+  std::string about{};             ///< what was measured, where and when, for the reader of the file
   std::string otherwise = "auto";  ///< for calls that no cell is near: of other numbers of ranks, or other operators
   bool one_node = false;           ///< rules are for communicators whose ranks share one node
   bool all_collectives = false;    ///< collectives without cells are served by `otherwise`, too

@@ -15,7 +15,7 @@ class Circoll(CMakePackage):
     license("BSD-3-Clause")
 
     version("main", branch="main")
-    version("0.1.0", tag="v0.1.0")  # the project's version
+    version("0.2.0", tag="v0.2.0")  # the project's version
 
     variant("openmpi", default=True, description="Drop-in, library and benchmark for Open MPI")
     variant("mpich", default=False, description="Drop-in, library and benchmark for MPICH")
