@@ -18,6 +18,8 @@ using Runs = std::vector<ProgramReport>;
 
 /// Of the run's time. What takes less is not noticed.
 constexpr double negligible_share = 0.02;
+/// Of the time in collectives: nobody needs to set a variable for less.
+constexpr double least_loss = 0.01;
 
 RunTimes times_of(std::vector<double> seconds) {
   if (seconds.empty()) return {};
@@ -197,6 +199,7 @@ void add_advice(RunComparison& all, const std::string& report, double least_effe
     return;
   }
   for (const auto& [collective, lost_s] : slower_collectives(all.calls, least_effect)) {
+    if (lost_s < least_loss * all.collectives_with.median_s) continue;
     all.advice.push_back(fmt::format("Set {}=native: with Circoll {} took {:.3g} s more.", variable_of(collective),
                                      to_string(collective), lost_s));
   }

@@ -187,6 +187,15 @@ bool mentions(const std::vector<std::string>& sentences, std::string_view what) 
                      [&](const std::string& sentence) { return sentence.find(what) != std::string::npos; });
 }
 
+TEST(Comparison, AdvisesNothingForWhatNobodyNotices) {
+  const ProgramReport without =
+      read(report(20, {row("allreduce", "native", 80, 4), row("barrier", "native", 2, 0.001)}));
+  const ProgramReport with = read(report(19, {row("allreduce", "ring", 80, 2), row("barrier", "circulant", 2, 0.02)}));
+  const RunComparison all = compare_runs({without}, {with});
+  EXPECT_EQ(calls_of(all, Collective::barrier).change, Change::slower);
+  EXPECT_FALSE(mentions(all.advice, "CIRCOLL_BARRIER=native"));
+}
+
 TEST(Comparison, AddsUpWhatWasMeasured) {
   // allreduce is served by two things in the one run: 1.5 + 0.5 s against 4 s.
   const ProgramReport without = read(report(20, {row("allreduce", "native", 80, 4), row("bcast", "native", 8, 1)}));
