@@ -162,9 +162,9 @@ void rank(const CostOptions& o, Collective collective) {
     }
   }
   text +=
-      "\nrounds and bytes: ranks send and receive; 1-way: no rank does both. Of every round the longest message "
-      "counts,\n"
-      "and the most bytes that a rank combines. Formulas: circoll cost COLLECTIVE/ALGORITHM; terms: docs/notation.md\n";
+      "\nrounds and bytes: ranks send and receive; 1-way: no rank does both. Of every round the longest message counts,"
+      "\nand the most bytes that a rank combines. Formulas: circoll cost COLLECTIVE/ALGORITHM; terms: "
+      "docs/notation.md\n";
   print(text);
 }
 

@@ -43,7 +43,7 @@ std::int64_t number(std::string_view text, std::string_view what) {
   return *value;
 }
 
-/// Cuts the first of several items, separated by commas, off a text.
+/// Cuts the first of several items, separated by commas, off a text. Unlike split_list it gives empty ones, to refuse.
 std::string_view next_item(std::string_view& text) {
   const std::string_view item = text.substr(0, text.find(','));
   text.remove_prefix(std::min(text.size(), item.size() + 1));

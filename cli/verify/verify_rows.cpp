@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
@@ -131,15 +132,18 @@ void verify_shard(const std::vector<Selection>& selections, const VerifyRange& r
   const Shard shard = options.parsed();
   const std::vector<std::vector<std::size_t>> groups = groups_of(selections);
   const auto columns = static_cast<std::int64_t>(groups.size());
-  require(range.first >= 1 && range.first <= range.last, "p ranges over A..B with 1 <= A <= B");
-  work.items = (range.last - range.first + 1) * columns;
+  std::vector<Rank> sizes = range.only;
+  if (sizes.empty()) {
+    sizes.resize(static_cast<std::size_t>(range.last - range.first + 1));
+    std::iota(sizes.begin(), sizes.end(), range.first);
+  }
+  work.items = static_cast<std::int64_t>(sizes.size()) * columns;
   ShardFile file(options.output, work, shard);
   if (file.complete()) {
     print(fmt::format("{}: shard {} was done before\n", options.output, to_string(shard)));
     return;
   }
-  for (Rank p = range.first; p <= range.last; ++p) {
-    const std::int64_t row = p - range.first;
+  for (std::int64_t row = 0; row < static_cast<std::int64_t>(sizes.size()); ++row) {
     std::vector<Selection> asked;
     std::vector<std::pair<std::int64_t, std::int64_t>> items;  // and their columns
     for (std::int64_t column = 0; column < columns; ++column) {
@@ -150,7 +154,8 @@ void verify_shard(const std::vector<Selection>& selections, const VerifyRange& r
     }
     if (asked.empty()) continue;
     VerifyRange one = range;
-    one.first = one.last = p;
+    one.only = {};
+    one.first = one.last = sizes[static_cast<std::size_t>(row)];
     const std::vector<RangeVerdict> verdicts = verify_range(asked, one);
     auto verdict = verdicts.begin();
     for (const auto& [item, column] : items) {

@@ -65,7 +65,7 @@ struct FailureBounds {
 
 /// An order of delivery within a round: the messages of these failed ranks arrived.
 struct Delivery {
-  std::vector<Rank> arrived_from{};  ///< in ascending order
+  std::vector<Rank> arrived_from{};  ///< failed ranks that sent in the round
   FailureOutcome outcome{};          ///< if just these arrived
 };
 
@@ -85,7 +85,7 @@ struct Repair {
   int pieces = 0;                 ///< the most that a block is put together from
   std::int64_t missing = 0;       ///< blocks that are left as they are, as they were contributed by failed ranks only
   Cost cost{};                    ///< the most of a rank
-  CriticalPath path{};            ///< in rounds together, as an algorithm declares its own
+  CriticalPath path{};            ///< counted in `ranks`
 };
 /// A repair for survivors of which each has ended some steps, in whatever order they did. Steps that are `torn` have
 /// begun, and may have written a part. Of the failed ranks' steps nothing need be known. All values count that lie in

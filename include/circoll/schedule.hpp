@@ -45,7 +45,7 @@ struct Shape {
 
 /// Buffer numbers 0 and 1 are the caller's; the others are scratch.
 inline constexpr std::int32_t send_buffer = 0;
-inline constexpr std::int32_t recv_buffer = 1;           ///< of both, only what the collective has
+inline constexpr std::int32_t recv_buffer = 1;           ///< the other one of the caller's
 inline constexpr std::int32_t first_scratch_buffer = 2;  ///< and all above
 
 /// A row of slots and the block that each slot holds. Blocks are an arithmetic progression modulo the number of blocks,

@@ -42,7 +42,7 @@ struct CallFacts {
 /// An algorithm that was considered and cannot serve the call.
 struct RuledOut {
   std::string id;   ///< without parameters
-  std::string why;  ///< one sentence without a full stop
+  std::string why;  ///< without a full stop
 };
 
 /// An algorithm that can serve the call, with its parameters, and its predicted time.
@@ -56,7 +56,7 @@ struct Decision {
   std::optional<Selection> selection{};  ///< complete with parameters; nothing: the MPI library's own collective
   std::string policy;                    ///< the name of the policy
   std::string reason;                    ///< one sentence without a full stop
-  std::vector<RuledOut> ruled_out{};     ///< in the order of the registry
+  std::vector<RuledOut> ruled_out{};     ///< in the order in which they were considered
   std::vector<Candidate> candidates{};   ///< of the model, the least time first; empty if no times were compared
 };
 

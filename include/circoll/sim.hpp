@@ -136,8 +136,8 @@ struct PlayedStep {
   Rank cause_rank = -1;       ///< the step that it waited for last; -1: none
   StepIndex cause_step = 0;   ///< likewise, its number in that rank's schedule
   Wait wait = Wait::arrival;  ///< the reason for which it waited
-  StepIndex sender_step = 0;  ///< as Dependencies counts steps: from 0 at every rank
-  Rank sender = -1;           ///< of a receive: the rank and step that its message comes from
+  StepIndex sender_step = 0;  ///< of a receive: the number of that step in the sender's schedule
+  Rank sender = -1;           ///< of a receive: the rank that its message comes from; -1: none
 };
 
 /// The outcome of one run.
@@ -145,7 +145,7 @@ struct Outcome {
   double time_s = 0;              ///< when the last rank has ended; the collective begins at 0
   double last_arrival_s = 0;      ///< when the last rank has begun
   Rank last_rank = 0;             ///< the first one of those that end last
-  std::int64_t events = 0;        ///< that were handled; 0 of the closed forms
+  std::int64_t events = 0;        ///< that were handled
   std::vector<double> begin_s{};  ///< of every rank
   std::vector<double> end_s{};    ///< of every rank
   /// Every step, if it was asked for: those of rank r are played[first_step[r]] up to played[first_step[r + 1]].
@@ -175,7 +175,7 @@ struct Stopped {};
 struct PathStep {
   Rank rank = 0;        ///< whose step it is
   StepIndex step = 0;   ///< from 0 in the rank's schedule
-  PlayedStep played{};  ///< with the step before it on the path as its cause
+  PlayedStep played{};  ///< its cause is the step before it on the path
 };
 /// The steps that made the last rank end when it did, first to last. Needs an outcome with every step.
 [[nodiscard]] std::vector<PathStep> critical_path(const Outcome& outcome);

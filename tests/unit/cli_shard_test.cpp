@@ -59,6 +59,19 @@ TEST(CliShard, ShardsProveWhatOneRunProves) {
   }
 }
 
+TEST(CliShard, CellsAreThoseOfTheListedRanks) {
+  const std::string listed = "verify allgather/ring -p 2,5..6,400 --jobs 2 ";
+  const Files files;
+  for (int i = 1; i <= 2; ++i) {
+    const Outcome outcome = do_shard(files, i, 2, listed);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+    EXPECT_TRUE(contains(outcome.out, "2 of 4 cells")) << outcome.out;
+  }
+  const Outcome together = run("combine --json " + files.all(2));
+  EXPECT_EQ(together.exit_code, 0);
+  EXPECT_EQ(without_seconds(together.out), without_seconds(run(listed + "--json").out));
+}
+
 TEST(CliShard, WhatIsDoneIsNotDoneAgain) {
   const Files files;
   ASSERT_EQ(do_shard(files, 2, 3).exit_code, 0);
