@@ -42,11 +42,18 @@ if(CIRCOLL_SANITIZE)
                                                  -fno-sanitize-recover=all)
   target_link_options(circoll_flags INTERFACE -fsanitize=${CIRCOLL_SANITIZE})
 endif()
+# circoll_lots(TARGET SIZE): its sources are compiled, and seen by clang-tidy, SIZE at a time if CIRCOLL_LOTS is on.
+# Most files take less time than the headers that they read.
+function(circoll_lots target size)
+  if(CIRCOLL_LOTS)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+  endif()
+endfunction()
 # Commands and tests are seldom hot; most of what they compile is headers of libraries, which instrumented and
 # optimised takes long.
 add_library(circoll_cold INTERFACE)
 if(CIRCOLL_SANITIZE)
   target_compile_options(circoll_cold INTERFACE -O0)
-elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+elseif(CMAKE_BUILD_TYPE MATCHES "^Rel")
   target_compile_options(circoll_cold INTERFACE -O1)
 endif()

@@ -112,6 +112,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md $
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+# The same as a site, which site/build makes with the tool: beside this build, or elsewhere.
+set(CIRCOLL_SITE ${PROJECT_BINARY_DIR}/site/html CACHE PATH "The documentation as a site that is installed, if it is there")
+install(DIRECTORY ${CIRCOLL_SITE}/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/html COMPONENT doc OPTIONAL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/experiments/netbed/rules DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         COMPONENT tool)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc

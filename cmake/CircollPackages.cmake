@@ -32,7 +32,7 @@ circoll_package(dev libcircoll-dev libdevel "libfmt-dev, libhwy-dev, libtinyxml2
   "collective communication for MPI: library"
   "The library for C++ and C: static archives, headers, and the files for\nCMake and pkg-config.")
 circoll_package(doc circoll-doc doc "" "collective communication for MPI: documentation"
-  "All pages, and the example programs.")
+  "All pages, as text and as a site to open in a browser, and the example\nprograms.")
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_DOC_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)

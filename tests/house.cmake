@@ -85,6 +85,8 @@ if(NOT CIRCOLL_SANITIZE AND CIRCOLL_INSTALL)
   set_tests_properties(consumer PROPERTIES LABELS house TIMEOUT 600)
   add_test(NAME fixture_algorithm COMMAND ${CMAKE_CURRENT_LIST_DIR}/fixture/run.sh ${PROJECT_SOURCE_DIR}
                                           ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER} ${CMAKE_C_COMPILER}
-                                          "${CMAKE_BUILD_TYPE}")
+                                          -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
+                                          "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=${CMAKE_CXX_FLAGS_RELWITHDEBINFO}"
+                                          -DCIRCOLL_LOTS=${CIRCOLL_LOTS})
   set_tests_properties(fixture_algorithm PROPERTIES LABELS house TIMEOUT 1200 PROCESSORS 2)
 endif()

@@ -130,7 +130,7 @@ std::string header(std::string_view first) {
   return names + "\n" + rule + "\n";
 }
 
-std::string sayings() {
+std::string sayings_text() {
   std::string text = R"(
 ## What is said, and whether it is true
 
@@ -211,6 +211,8 @@ schedules.
 
 }  // namespace
 
-std::string faults_page() { return std::string(introduction) + sayings() + closed_forms() + insurance() + tables(); }
+std::string faults_page() {
+  return std::string(introduction) + sayings_text() + closed_forms() + insurance() + tables();
+}
 
 }  // namespace circoll::cli

@@ -1,6 +1,11 @@
 // The caller's side of a call in C++: element types, operators, in place. Shared by the APIs of all executors.
 #pragma once
 
+// The first header of the project that those of the APIs read, so that an older standard is refused before all else.
+#if __cplusplus < 202002L
+#error "Circoll needs C++20: compile with -std=c++20"
+#endif
+
 #include <complex>
 #include <cstddef>
 #include <cstdint>

@@ -12,10 +12,6 @@
 // communicator. Nonblocking and persistent calls take no temporary buffers.
 #pragma once
 
-#if __cplusplus < 202002L
-#error "Circoll needs C++20: compile with -std=c++20"
-#endif
-
 #include <concepts>
 #include <cstddef>
 #include <ranges>

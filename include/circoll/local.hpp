@@ -11,10 +11,6 @@
 // circoll/comm.hpp and circoll/values.hpp.
 #pragma once
 
-#if __cplusplus < 202002L
-#error "Circoll needs C++20: compile with -std=c++20"
-#endif
-
 #include <cstddef>
 #include <functional>
 #include <memory>

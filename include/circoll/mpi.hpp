@@ -22,10 +22,6 @@
 // A communicator may be used by one thread at a time; different ones by different threads (MPI_THREAD_MULTIPLE).
 #pragma once
 
-#if __cplusplus < 202002L
-#error "Circoll needs C++20: compile with -std=c++20"
-#endif
-
 #include <mpi.h>
 
 #include <type_traits>

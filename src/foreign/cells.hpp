@@ -1,6 +1,7 @@
 // Neutral rules cut into disjoint cells: ranges of ranks, and in each of them ranges of bytes.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ struct RankCell {
 [[nodiscard]] std::string text_of(const Range& ranks, const Range& bytes);
 /// "16 to 31", "16", "from 16 on", "all".
 [[nodiscard]] std::string text_of(const Range& range, std::int64_t least);
+
+/// Lists longer than this are not searched for rules that nothing reaches, since all pairs of rules are compared.
+constexpr std::size_t longest_searched = 2000;
 
 /// Sentences about losses, each once, in the order in which they come.
 void add_loss(std::vector<std::string>& losses, std::string loss);

@@ -136,7 +136,6 @@ class IntelTuning final : public TuningFile {
   }
 
   void check(Collective collective, const std::vector<Adjustment>& list) {
-    constexpr std::size_t longest_searched = 2000;
     if (list.size() > longest_searched) return;
     const auto presets = presets_of(collective);
     for (std::size_t i = 0; i < list.size(); ++i) {

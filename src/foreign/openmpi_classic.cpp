@@ -13,8 +13,6 @@ namespace {
 
 using namespace openmpi;
 
-/// Lists longer than this are not searched for rules that nothing reaches.
-constexpr std::size_t longest_searched = 2000;
 constexpr Rank most_ranks = std::numeric_limits<std::int32_t>::max();
 
 class ClassicTuning final : public TuningFile {

@@ -21,7 +21,6 @@ using select::Json;
 
 constexpr Version version = Version::v60;
 constexpr std::uint64_t no_end = std::numeric_limits<std::uint64_t>::max();
-constexpr std::size_t longest_searched = 2000;
 
 enum class Distribution : std::uint8_t { any, one_per_node, single_node };
 

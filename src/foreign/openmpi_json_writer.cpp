@@ -15,7 +15,7 @@ using namespace openmpi;
 constexpr Range one{1, 1};
 
 /// A placement that the format knows, and the rules that hold for it.
-struct Placement {
+struct NamedPlacement {
   std::string_view name;
   bool (*is_of)(const Rule& rule);
 };
@@ -65,8 +65,8 @@ std::string list_text(std::span<const Rule> said, Collective collective) {
   const auto add = [&](const std::string& more) {
     if (!more.empty()) text += (text.empty() ? "" : ",\n") + more;
   };
-  for (const Placement& placement :
-       {Placement{"single-node", is_single_node}, Placement{"one-per-node", is_one_per_node}}) {
+  for (const NamedPlacement& placement :
+       {NamedPlacement{"single-node", is_single_node}, NamedPlacement{"one-per-node", is_one_per_node}}) {
     const bool named =
         std::any_of(rules.begin(), rules.end(), [&](const Rule* rule) { return placement.is_of(*rule); });
     if (!named) continue;

@@ -163,7 +163,6 @@ class UccTuning final : public TuningFile {
   }
 
   void check(const Section& section) {
-    constexpr std::size_t longest_searched = 1000;
     if (section.tokens.size() > longest_searched) return;
     for (std::size_t i = 0; i < section.tokens.size(); ++i) {
       const Token& token = section.tokens[i];

@@ -23,9 +23,10 @@ struct Placement {
   [[nodiscard]] bool is_anywhere() const { return nodes.is_any() && ranks_per_node.is_any(); }
 };
 
-class Narrowing {
+/// Rules that the file can say, and its sections of them.
+class Sections {
  public:
-  explicit Narrowing(std::vector<std::string>& losses) : losses_(losses) {}
+  explicit Sections(std::vector<std::string>& losses) : losses_(losses) {}
 
   void add(Rule rule) {
     const bool reducing = is_reducing(rule.collective);
@@ -131,18 +132,18 @@ Written write_ucc(std::span<const Rule> rules, const Reader& reader, const Expor
   Written written;
   std::vector<std::string>& losses = written.exported.losses;
   losses = options.losses;
-  Narrowing narrowing(losses);
-  for (const Rule& rule : rules) narrowing.add(rule);
-  written.said = narrowing.said;
+  Sections sections(losses);
+  for (const Rule& rule : rules) sections.add(rule);
+  written.said = sections.said;
   std::string body;
-  for (const auto& [variable, radix] : narrowing.radixes) {
+  for (const auto& [variable, radix] : sections.radixes) {
     const bool plain =
         variable == "BARRIER_KN_RADIX" || variable == "GATHER_KN_RADIX" || variable == "SCATTER_KN_RADIX";
     body += "UCC_TL_UCP_" + variable + "=" + (plain ? "" : "0-inf:host:") + std::to_string(radix) + "\n";
   }
   if (const std::string tokens = tokens_of(written.said, {}); !tokens.empty())
     body += "UCC_TL_UCP_TUNE=" + tokens + "\n";
-  for (const Placement& placement : narrowing.placements) {
+  for (const Placement& placement : sections.placements) {
     std::string section;
     if (!placement.ranks_per_node.is_any()) section += "ppn=" + std::to_string(placement.ranks_per_node.from);
     if (!placement.nodes.is_any())

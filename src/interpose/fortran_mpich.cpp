@@ -5,10 +5,12 @@
 #include "interpose/fortran.hpp"
 #include "interpose/serve.hpp"
 
+namespace {
 using circoll::interpose::fortran::free_op;
 using circoll::interpose::fortran::give;
 using circoll::interpose::fortran::start_all;
 using circoll::interpose::fortran::with;
+}  // namespace
 
 extern "C" {
 

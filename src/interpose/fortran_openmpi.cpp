@@ -39,13 +39,13 @@ void* buffer(void* address) {
 MPI_Datatype type(const MPI_Fint* handle) { return PMPI_Type_f2c(*handle); }
 MPI_Op op(const MPI_Fint* handle) { return PMPI_Op_f2c(*handle); }
 MPI_Comm comm(const MPI_Fint* handle) { return PMPI_Comm_f2c(*handle); }
-}  // namespace
 
 using circoll::interpose::fortran::free_op;
 using circoll::interpose::fortran::give;
 using circoll::interpose::fortran::start_all;
 using circoll::interpose::fortran::with;
 using Int = const MPI_Fint*;
+}  // namespace
 
 // A Fortran entry point `symbol`, and under the names that compilers have for the procedure `name`.
 #define CIRCOLL_PROCEDURE(...) CIRCOLL_PROCEDURE_AS(__VA_ARGS__)  // for names that a macro makes

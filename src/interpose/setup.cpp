@@ -15,12 +15,12 @@
 #include "interpose/serve.hpp"
 #include "interpose/state.hpp"
 
+namespace {
+
 using circoll::interpose::Check;
 using circoll::interpose::State;
 using circoll::interpose::stop_if_wrong;
 using circoll::mpi::Guard;
-
-namespace {
 
 bool wants_thread() noexcept {
   try {

@@ -5,13 +5,12 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "measured/one_line.hpp"
 
 namespace circoll::measured {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string written(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json json_of(const select::ProfileRanks& ranks) {
   Json json = {{"ranks", ranks.ranks}};
@@ -71,16 +70,17 @@ std::string merged_profile(const std::string& before, const ProfilePart& part) {
   const auto ranks_of_entry = [](const Json& entry) { return entry.at("ranks").get<Rank>(); };
   const Json all = merged(measured, Json::array({json_of(part.ranks)}), part.ranks.ranks, ranks_of_entry);
   std::string text = "{\n  \"circoll_rules\": 1,\n  \"about\": \"a profile, written by circoll tune --here\",\n";
-  text += "  \"profile\": {\n    \"version\": 1,\n    \"library\": " + written(part.key.library) +
-          ",\n    \"processor\": " + written(part.key.processor) + ",\n    \"measured\": [\n";
-  for (std::size_t i = 0; i < all.size(); ++i) text += "      " + written(all[i]) + (i + 1 < all.size() ? ",\n" : "\n");
+  text += "  \"profile\": {\n    \"version\": 1,\n    \"library\": " + one_line(part.key.library) +
+          ",\n    \"processor\": " + one_line(part.key.processor) + ",\n    \"measured\": [\n";
+  for (std::size_t i = 0; i < all.size(); ++i)
+    text += "      " + one_line(all[i]) + (i + 1 < all.size() ? ",\n" : "\n");
   text += "    ]\n  }";
   for (const Collective collective : all_collectives) {
     const std::string name(to_string(collective));
     const Json rules = merged(rules_of(old, name), rules_of(fresh, name), part.ranks.ranks, ranks_of_rule);
     if (rules.empty()) continue;
-    text += ",\n  " + written(name) + ": [\n";
-    for (const Json& rule : rules) text += "    " + written(rule) + ",\n";
+    text += ",\n  " + one_line(name) + ": [\n";
+    for (const Json& rule : rules) text += "    " + one_line(rule) + ",\n";
     text += "    {\"otherwise\": \"auto\"}\n  ]";
   }
   text += "\n}\n";

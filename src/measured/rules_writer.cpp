@@ -10,13 +10,12 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "measured/cuts.hpp"
+#include "measured/one_line.hpp"
 
 namespace circoll {
 namespace {
 
 using Line = nlohmann::ordered_json;
-
-std::string written(const Line& line) { return line.dump(-1, ' ', false, Line::error_handler_t::replace); }
 
 bool reads_back(const std::string& rules) {
   try {
@@ -96,7 +95,7 @@ std::optional<std::string> op_of_rule(Collective collective, Rank p, const std::
     Line rule = {{"p", {p, p + 1}}, {"use", use}};
     if (!op.empty()) rule["op"] = op;
     const Line rules = {{"circoll_rules", 1}, {to_string(collective), {rule, {{"otherwise", "auto"}}}}};
-    if (reads_back(written(rules))) return std::move(op);
+    if (reads_back(one_line(rules))) return std::move(op);
   }
   return std::nullopt;
 }
@@ -114,7 +113,7 @@ std::string rules_json(const std::vector<RuleCell>& cells, const RuleOperator& m
   });
   require_distinct(sorted);
   std::string json = "{\n  \"circoll_rules\": 1";
-  if (!text.about.empty()) json += ",\n  \"about\": " + written(text.about);
+  if (!text.about.empty()) json += ",\n  \"about\": " + one_line(text.about);
   for (const Collective collective : all_collectives) {
     std::string list;
     for (std::size_t first = 0, next = 0; first < sorted.size(); first = next) {
@@ -125,10 +124,10 @@ std::string rules_json(const std::vector<RuleCell>& cells, const RuleOperator& m
       if (sorted[first]->collective != collective) continue;
       const Cells of_p(sorted.begin() + static_cast<std::ptrdiff_t>(first),
                        sorted.begin() + static_cast<std::ptrdiff_t>(next));
-      for (const Line& line : lines_of(of_p, measured, text)) list += "    " + written(line) + ",\n";
+      for (const Line& line : lines_of(of_p, measured, text)) list += "    " + one_line(line) + ",\n";
     }
     if (list.empty() && !text.all_collectives) continue;
-    list += "    " + written({{"otherwise", text.otherwise}}) + "\n";
+    list += "    " + one_line({{"otherwise", text.otherwise}}) + "\n";
     json += ",\n  \"" + std::string(to_string(collective)) + "\": [\n" + list + "  ]";
   }
   json += "\n}\n";

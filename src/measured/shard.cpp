@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "circoll/error.hpp"
+#include "measured/one_line.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {
@@ -21,8 +22,6 @@ std::optional<int> whole(std::string_view text) {
   if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
   return value;
 }
-
-std::string written(const Line& line) { return line.dump(-1, ' ', false, Line::error_handler_t::replace); }
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::invalid_argument, what); }
 
@@ -66,7 +65,7 @@ std::string to_json(const ShardResult& result) {
                   {"seed", result.work.seed},     {"items", result.work.items},
                   {"shard", result.shard.number}, {"of", result.shard.of},
                   {"done", result.done},          {"facts", result.facts}};
-  std::string text = written(head);
+  std::string text = one_line(head);
   text.pop_back();  // the parts come line by line
   text += ",\n\"parts\":[";
   bool first = true;
@@ -120,7 +119,7 @@ ShardResult shard_from_json(std::string_view json, const std::string& source) {
                                  ? std::get_if<std::int64_t>(&part.array()->front().value)
                                  : nullptr;
     if (item == nullptr || *item < 0 || *item >= result.work.items) members.fail(part, "this is no part of the shard");
-    if (!result.parts.emplace(*item, written(whole_text["parts"][i][1])).second) {
+    if (!result.parts.emplace(*item, one_line(whole_text["parts"][i][1])).second) {
       members.fail(part, fmt::format("item {} is there twice", *item));
     }
   }

@@ -68,7 +68,7 @@ class Rounds {
  private:
   void add_event(Rank rank, StepIndex i) {
     const auto r = static_cast<std::size_t>(rank);
-    const Step& step = all_.ranks[r].steps[i];
+    const circoll::Step& step = all_.ranks[r].steps[i];
     if (step.kind == StepKind::recv) return;  // the event is that of the send
     event_[r][i] = static_cast<Event>(events_.size());
     events_.push_back({.message = step.kind == StepKind::send, .from = rank, .to = rank});
@@ -174,7 +174,7 @@ class Rounds {
       return std::tie(x.round, x.turn) < std::tie(y.round, y.turn);
     });
     std::vector<StepIndex> now(order.size());
-    std::vector<Step> steps;
+    std::vector<circoll::Step> steps;
     for (StepIndex i = 0; i < order.size(); ++i) {
       now[order[i]] = i;
       steps.push_back(s.steps[order[i]]);
