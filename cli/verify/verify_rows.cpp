@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
@@ -132,18 +131,15 @@ void verify_shard(const std::vector<Selection>& selections, const VerifyRange& r
   const Shard shard = options.parsed();
   const std::vector<std::vector<std::size_t>> groups = groups_of(selections);
   const auto columns = static_cast<std::int64_t>(groups.size());
-  std::vector<Rank> sizes = range.only;
-  if (sizes.empty()) {
-    sizes.resize(static_cast<std::size_t>(range.last - range.first + 1));
-    std::iota(sizes.begin(), sizes.end(), range.first);
-  }
-  work.items = static_cast<std::int64_t>(sizes.size()) * columns;
+  const bool all = range.only.empty();
+  const std::int64_t rows = all ? range.last - range.first + 1 : static_cast<std::int64_t>(range.only.size());
+  work.items = rows * columns;
   ShardFile file(options.output, work, shard);
   if (file.complete()) {
     print(fmt::format("{}: shard {} was done before\n", options.output, to_string(shard)));
     return;
   }
-  for (std::int64_t row = 0; row < static_cast<std::int64_t>(sizes.size()); ++row) {
+  for (std::int64_t row = 0; row < rows; ++row) {
     std::vector<Selection> asked;
     std::vector<std::pair<std::int64_t, std::int64_t>> items;  // and their columns
     for (std::int64_t column = 0; column < columns; ++column) {
@@ -154,8 +150,7 @@ void verify_shard(const std::vector<Selection>& selections, const VerifyRange& r
     }
     if (asked.empty()) continue;
     VerifyRange one = range;
-    one.only = {};
-    one.first = one.last = sizes[static_cast<std::size_t>(row)];
+    one.first = one.last = all ? range.first + row : range.only[static_cast<std::size_t>(row)];
     const std::vector<RangeVerdict> verdicts = verify_range(asked, one);
     auto verdict = verdicts.begin();
     for (const auto& [item, column] : items) {
