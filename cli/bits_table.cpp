@@ -1,6 +1,7 @@
 #include "bits_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // circoll local: run an algorithm in this process and check the result against the definition.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,6 @@
 // circoll verify: prove algorithms over ranges of p, roots and parameters, or find the smallest counterexample.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <malloc.h>
 #include <unistd.h>
 

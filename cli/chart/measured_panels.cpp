@@ -1,6 +1,7 @@
 #include "chart/measured_panels.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,7 @@
 #include "cost/cost_page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

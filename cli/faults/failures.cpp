@@ -1,6 +1,7 @@
 #include "faults/failures.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,6 @@
 // The matrix of failed ranks and rounds, coloured by class.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

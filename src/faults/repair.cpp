@@ -77,7 +77,6 @@ class Proof {
  public:
   Proof(const Program& program, const Stage& stage, const std::vector<Schedule>& ranks)
       : program_(program),
-        ranks_(ranks),
         matching_(ranks),
         claims_{.needs = {.idempotent = program.idempotent}},
         dependencies_(verify::prove_order({.ranks = ranks, .claims = claims_}, {})),
@@ -131,7 +130,6 @@ class Proof {
   }
 
   const Program& program_;
-  const std::vector<Schedule>& ranks_;
   Matching matching_;
   Claims claims_;
   std::vector<Dependencies> dependencies_;

@@ -1,6 +1,7 @@
 // The JSON form. Written by hand, one step per line, because names need no escapes (form.hpp); read with
 // nlohmann-json, every value through a Node that knows its path.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,5 +1,6 @@
 // Pictures like those of the circulant papers: the whole graph, then its rounds one by one.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 // The text form, written. Every word here has its twin in text_read.cpp.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iterator>
 #include <vector>
