@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
 #include <chrono>
@@ -24,6 +25,7 @@
 #include "interpose/check.hpp"
 #include "interpose/faults.hpp"
 #include "interpose/launch.hpp"
+#include "interpose/node_name.hpp"
 #include "interpose/report_setting.hpp"
 #include "interpose/watchdog.hpp"
 
@@ -49,6 +51,16 @@ std::string waiting_text(int rank) {
          " for all ranks to compare their variables; it waits forever if a rank runs without Circoll. All ranks get "
          "it "
          "by " +
+         how_to_preload();
+}
+
+std::string endless_text(const std::vector<int>& absent) {
+  std::array<char, 256> host{};
+  (void)gethostname(host.data(), host.size() - 1);
+  return "on node " + std::string(host.data()) + " " + ranks_text(absent) + ", counted there," +
+         (absent.size() == 1 ? " seems" : " seem") +
+         " to run without Circoll, and the ranks of other nodes wait for it in MPI_Init forever. End the job. All "
+         "ranks get it by " +
          how_to_preload();
 }
 
@@ -168,15 +180,19 @@ void State::agree() {
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size == 1 && !right_launcher()) return;
+  const Census census = take_census(size);
   std::unique_ptr<Watchdog> watchdog;
-  if (size > 1 && announced()) watchdog = watch(world_rank_);
-  const Census census = take_census(world_rank_, size);
   if (census.attendance == Attendance::some) {
-    do_without(census.absent, size);
-    return;
+    if (!announced() || census.is_world) return do_without(census.absent, size);
+    // The ranks of other nodes cannot know, and wait, as this one does. To tell them takes a message, which the program
+    // might receive if they have no drop-in either.
+    if (!census.absent.empty()) print(endless_text(census.absent));
+  } else if (size > 1 && announced()) {
+    watchdog = watch(world_rank_);
   }
   const Agreement agreement = compare_environments(world_rank_);
   watchdog.reset();
+  forget_mark();
   if (!agreement.compared) return;
   agreed_ = agreement.reports_alike;
   const bool wanted = recording();

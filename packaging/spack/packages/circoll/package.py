@@ -40,9 +40,7 @@ class Circoll(CMakePackage):
     depends_on("cli11@2.2:", type="build")
     depends_on("tinyxml2@9:")
 
-    # pmix: the header of the store of Open MPI's launchers.
     depends_on("openmpi@4.1:", when="+openmpi")
-    depends_on("pmix", when="+openmpi")
     depends_on("mpich@4:", when="+mpich")
     depends_on("simgrid@3.32: +smpi", when="+smpi")
 
