@@ -31,11 +31,6 @@ struct RunOptions {
 /// The MPI that the program is linked to. For interpreters and scripts the user says it, or the launcher.
 const MpiLibrary& detect_mpi(const std::string& program, const MpiLibrary* said) {
   const MpiLibrary* const linked = linked_mpi(program_file(program).value_or(program));
-  if (linked == &standard_abi) {
-    throw Error(ErrorCode::unsupported,
-                fmt::format("'{}' is linked to {}, for which there is no drop-in; link it to Open MPI or MPICH itself",
-                            program, linked->title));
-  }
   if (linked != nullptr && said != nullptr && linked != said) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("'{}' uses {}, not {}; leave out --mpi {}", program, linked->title, said->title, said->id));
@@ -108,8 +103,8 @@ void run(const RunOptions& options) {
 void add_run(CLI::App& app, Context& /*context*/) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run an MPI program with Circoll serving its collectives");
-  command->add_option("--mpi", options->mpi, "The MPI that the program uses")
-      ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
+  command->add_option("--mpi", options->mpi, "The MPI that the program uses, of which abi is the standard's interface")
+      ->check(CLI::IsMember({"auto", "openmpi", "mpich", "abi"}))
       ->capture_default_str();
   command->add_option("program", options->program, "The program and its arguments, after --")
       ->type_name("PROGRAM")

@@ -68,7 +68,7 @@ std::vector<Launcher> find_launchers() {
   };
   for (const char* name : launcher_names) {
     const auto file = program_file(name);
-    if (!file || found.size() == mpi_libraries.size()) continue;
+    if (!file || found.size() == mpi_implementations.size()) continue;
     const Ending ending = run_program({.arguments = {*file, "--version"}, .limit = std::chrono::seconds(20)});
     auto launcher = launcher_from_version(*file, ending.out + ending.err);
     if (launcher && !known(launcher->mpi)) found.push_back(*std::move(launcher));

@@ -33,7 +33,7 @@ struct Launcher {
 /// The MPI whose launcher has started this process as a rank, as the environment says; nullptr if none has.
 [[nodiscard]] const MpiLibrary* launching_mpi();
 
-/// The MPI of an option's value, "openmpi" or "mpich"; nullptr for "auto".
+/// The MPI of an option's value, "openmpi", "mpich" or "abi"; nullptr for "auto".
 [[nodiscard]] const MpiLibrary* mpi_named(const std::string& id);
 
 struct LaunchOptions {

@@ -56,11 +56,11 @@ bool names_symbol(const std::string& file, std::string_view symbol) {
 /// The MPI of a library by its name, or by its file where the name leaves it open. It is nullptr if it is of none.
 const MpiLibrary* mpi_of(std::string_view name, const std::string& file) {
   name.remove_prefix(name.rfind('/') + 1);
-  if (is_standard_abi(name)) return &standard_abi;
+  if (is_abi_library(name)) return &abi_library;
   if (name.starts_with("libmpich")) return &mpich_library;
   if (name == "libmpi.so.40") return &openmpi_library;
   if (!name.starts_with("libmpi")) return nullptr;  // libmpi.so.12, libmpi_gnu.so.12, libmpi_cxx.so.40
-  for (const MpiLibrary* const library : mpi_libraries) {
+  for (const MpiLibrary* const library : mpi_implementations) {
     if (names_symbol(file, library->symbol)) return library;
   }
   return nullptr;
@@ -77,7 +77,7 @@ const MpiLibrary* linked_mpi(const std::string& path) {
     std::string name, arrow, file;
     words >> name >> arrow >> file;
     const MpiLibrary* const library = mpi_of(name, arrow == "=>" ? file : name);
-    if (library == &standard_abi) return library;
+    if (library == &abi_library) return library;  // what else is there is behind it
     if (found == nullptr) found = library;
   }
   return found;

@@ -10,7 +10,7 @@ endif()
 set(circoll_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/circoll)
 set(circoll_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 set(circoll_built_mpis "")
-foreach(mpi openmpi mpich)
+foreach(mpi openmpi mpich abi)
   if(TARGET circoll_${mpi})
     list(APPEND circoll_built_mpis ${mpi})
   endif()
@@ -56,7 +56,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/circollConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/circollConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/circollConfig.cmake ${PROJECT_BINARY_DIR}/package/circollConfigVersion.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/CircollHighway.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/CircollHighway.cmake ${CMAKE_CURRENT_LIST_DIR}/CircollAbi.cmake
         DESTINATION ${circoll_cmake_dir} COMPONENT dev)
 
 # pkg-config. Paths are relative to the .pc file: the installed tree can be moved.
@@ -101,6 +101,11 @@ circoll_install_pc(circoll-msccl "${PROJECT_DESCRIPTION} (algorithms of MSCCL)" 
 set(circoll_module_openmpi ompi-c)
 set(circoll_module_mpich mpich)
 foreach(mpi IN LISTS circoll_built_mpis)
+  if(mpi STREQUAL "abi")  # no module is every library's
+    circoll_install_pc(circoll-abi "${PROJECT_DESCRIPTION} (over the standard ABI of MPI)" "circoll = ${PROJECT_VERSION}"
+                       "-L\${libdir} -lcircoll_abi ${CIRCOLL_ABI_LIBRARY}" "-I${CIRCOLL_ABI_INCLUDE_DIR} -DMPI_ABI")
+    continue()
+  endif()
   circoll_install_pc(circoll-${mpi} "${PROJECT_DESCRIPTION} (over ${circoll_module_${mpi}})"
                      "circoll = ${PROJECT_VERSION}, ${circoll_module_${mpi}}" "-L\${libdir} -lcircoll_${mpi}"
                      "-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX")  # as in src/exec/mpi: MPI's header as C
@@ -127,7 +132,9 @@ if(NOT circoll_is_shared)
   return()
 endif()
 file(RELATIVE_PATH circoll_lib_from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
-foreach(program circoll_cli circoll_bench_openmpi circoll_bench_mpich circoll_torture_openmpi circoll_torture_mpich)
+list(TRANSFORM circoll_built_mpis PREPEND circoll_bench_ OUTPUT_VARIABLE circoll_benches)
+list(TRANSFORM circoll_built_mpis PREPEND circoll_torture_ OUTPUT_VARIABLE circoll_tortures)
+foreach(program circoll_cli ${circoll_benches} ${circoll_tortures})
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${circoll_lib_from_bin}")
   endif()

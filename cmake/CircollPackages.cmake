@@ -48,6 +48,14 @@ if("mpich" IN_LIST circoll_built_mpis)
     "The drop-in for programs of MPICH, the benchmark and the torture test.")
 endif()
 
+if("abi" IN_LIST circoll_built_mpis)
+  circoll_package(abi circoll-abi science "${circoll_same_version}, libopenmpi40 (>= 6) | libmpich12 (>= 5)"
+    "collective communication for MPI: drop-in for the standard ABI"
+    "The drop-in for programs of the standard ABI of MPI 5, the benchmark and the\ntorture test.")
+  # libmpi_abi.so.1 is a link that ldconfig makes, and no package's file.
+  set(CPACK_DEBIAN_ABI_PACKAGE_SHLIBDEPS OFF)
+endif()
+
 # Every package has a copyright file and a changelog where Debian looks for them.
 file(WRITE ${PROJECT_BINARY_DIR}/package/changelog "circoll (${PROJECT_VERSION}) unstable; urgency=medium
 

@@ -2,12 +2,14 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <string_view>
+
 #include "operators.hpp"
 #include "types.hpp"
 
 namespace circoll::torture {
-
-#ifdef OPEN_MPI
+namespace openmpi {
 
 // 4.1.4
 bool is_broken_natively(const Operation& o, Mode mode, int /*size*/) {
@@ -19,8 +21,6 @@ bool is_broken_natively(const Operation& o, Mode mode, int /*size*/) {
   return o.differ && (o.collective == Collective::allgatherv || o.collective == Collective::bcast);
 }
 
-bool needs_handles_natively() { return true; }
-
 bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
   const Collective c = o.collective;
   // Receives by types that are not committed, and sends in place by them; MPI_Scatterv crashes.
@@ -30,7 +30,8 @@ bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
   return !overlooks;
 }
 
-#elif defined(MPICH_VERSION)
+}  // namespace openmpi
+namespace mpich {
 
 // 4.0.2
 bool is_broken_natively(const Operation& o, Mode mode, int size) {
@@ -52,8 +53,6 @@ bool is_broken_natively(const Operation& o, Mode mode, int size) {
   return is_exchange(o.collective) && size == 1;
 }
 
-bool needs_handles_natively() { return false; }
-
 bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
   const Collective c = o.collective;
   if (fault != Fault::negative_count) return true;
@@ -62,9 +61,32 @@ bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
   return !overlooks;
 }
 
-#else
-#error "What this MPI library does wrong is not known: write it here"
-#endif
+}  // namespace mpich
+
+namespace {
+
+/// The library, which the standard ABI shows at run time only.
+bool is_openmpi() {
+  static const bool is = [] {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> version{};
+    int length = 0;
+    MPI_Get_library_version(version.data(), &length);
+    return std::string_view(version.data()).starts_with("Open MPI");
+  }();
+  return is;
+}
+
+}  // namespace
+
+bool is_broken_natively(const Operation& o, Mode mode, int size) {
+  return is_openmpi() ? openmpi::is_broken_natively(o, mode, size) : mpich::is_broken_natively(o, mode, size);
+}
+
+bool needs_handles_natively() { return is_openmpi(); }
+
+bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
+  return is_openmpi() ? openmpi::refuses_natively(o, mode, fault) : mpich::refuses_natively(o, mode, fault);
+}
 
 // Both libraries make their schedules of all messages in the call.
 bool copies_arrays_natively(Collective /*collective*/, Mode /*mode*/) { return true; }

@@ -14,7 +14,7 @@
 namespace circoll::bench::native {
 namespace {
 
-constexpr std::array libraries{"openmpi", "mpich", "smpi"};
+constexpr std::array libraries{"openmpi", "mpich", "abi", "smpi"};
 /// The fan-out that Open MPI's chains have where nothing is said.
 constexpr int usual_fanout = 4;
 

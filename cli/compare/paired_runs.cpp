@@ -25,7 +25,16 @@ namespace fs = std::filesystem;
 const MpiLibrary* mpi_of(const PairedRuns& options) {
   const std::string& name = options.program.front();
   const MpiLibrary* const linked = linked_mpi(program_file(name).value_or(name));
-  return linked != nullptr && linked != &standard_abi ? linked : mpi_named(options.mpi);
+  return linked != nullptr ? linked : mpi_named(options.mpi);
+}
+
+/// The MPI whose launcher starts a program of `mpi`. Programs of the standard ABI are for all; the one that mpirun
+/// belongs to starts them, unless the user says another.
+const MpiLibrary* launched_by(const MpiLibrary* mpi, const PairedRuns& options) {
+  if (mpi != &abi_library) return mpi;
+  std::vector<std::string> others;
+  const MpiLibrary* const said = mpi_named(options.mpi);
+  return said != nullptr && said != &abi_library ? said : choose_launcher("auto", others).mpi;
 }
 
 /// The words that start the ranks of `program`.
@@ -42,11 +51,13 @@ std::vector<std::string> launched(const PairedRuns& options, const MpiLibrary* m
                             options.program.front()));
   }
   const std::vector<Launcher> launchers = find_launchers();
-  const auto found = std::find_if(launchers.begin(), launchers.end(), [&](const Launcher& l) { return l.mpi == mpi; });
+  const MpiLibrary* const launching = launched_by(mpi, options);
+  const auto found =
+      std::find_if(launchers.begin(), launchers.end(), [&](const Launcher& l) { return l.mpi == launching; });
   if (found == launchers.end()) {
     throw Error(ErrorCode::unsupported, fmt::format("no launcher of {} is on PATH; give one: --launcher 'COMMAND -n "
                                                     "{{np}}'",
-                                                    mpi->title));
+                                                    launching->title));
   }
   if (const std::string why = refusal(*found); !why.empty()) throw Error(ErrorCode::unsupported, why);
   return launch_command(*found, options.ranks, {.oversubscribe = options.oversubscribe}, program);

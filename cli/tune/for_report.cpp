@@ -40,7 +40,7 @@ std::string hash_of(const std::string& text) {
 
 const MpiLibrary* mpi_of(const TuneForOptions& options, const ProgramReport& report) {
   if (const MpiLibrary* const named = mpi_named(options.mpi)) return named;
-  for (const MpiLibrary* const library : mpi_libraries) {
+  for (const MpiLibrary* const library : mpi_implementations) {
     if (report.mpi.find(library->title) != std::string::npos) return library;
   }
   throw Error(ErrorCode::unsupported,

@@ -113,7 +113,7 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s, 
   if (world_rank_ != 0) return;
   Report report({.ranks = world_size(),
                  .mpi = library_version(),
-                 .library = mpi::library::identity == &openmpi_library ? Library::openmpi : Library::mpich,
+                 .library = mpi::library::implementation() == &openmpi_library ? Library::openmpi : Library::mpich,
                  .machine = options_.machine,
                  .profile = profile_,
                  .node = std::move(node),

@@ -123,12 +123,15 @@ std::optional<LocalRank> launch_local_rank() {
 
 std::string how_to_hand_on(const std::vector<std::string>& names) {
   std::string text;
+  const mpi::library::LauncherWords& words = mpi::library::launcher_words();
   for (const std::string& name : names) {
-    text.append(text.empty() ? mpi::library::hands_on_first : mpi::library::hands_on_next).append(name);
+    text.append(text.empty() ? words.hands_on_first : words.hands_on_next).append(name);
   }
   return text + ", srun --export=ALL";
 }
 
-std::string how_to_preload() { return std::string(mpi::library::preloads) + ", srun --export=ALL,LD_PRELOAD=FILE"; }
+std::string how_to_preload() {
+  return std::string(mpi::library::launcher_words().preloads) + ", srun --export=ALL,LD_PRELOAD=FILE";
+}
 
 }  // namespace circoll::interpose

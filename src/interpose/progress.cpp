@@ -4,18 +4,33 @@
 #include <sched.h>
 
 #include "core/environment.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "exec/mpi/pending/progress.hpp"
 #include "interpose/check.hpp"
 
 namespace circoll::interpose {
 namespace {
 
+/// The engine in this process; nullptr if it is none that we know. A drop-in has those that it may meet.
+const ProgressEngine* engine() {
+  if constexpr (mpi::library::identity == &openmpi_library) {
+    return &openmpi_progress;
+  } else if constexpr (mpi::library::identity == &mpich_library) {
+    return &mpich_progress;
+  } else {
+    const MpiLibrary* const library = mpi::library::implementation();
+    if (library == nullptr) return nullptr;
+    return library == &openmpi_library ? &openmpi_progress : &mpich_progress;
+  }
+}
+
 void run() {
   mpi::Progress& progress = mpi::progress();
+  const ProgressEngine* const known = engine();
   while (progress.await_pending()) {
     if (Check* const check = Check::on()) check->poll();
     if (progress.poll() > 0) {
-      announce_ended();
+      if (known != nullptr) known->announce_ended();
     } else {
       sched_yield();
     }
@@ -44,7 +59,8 @@ ProgressSource::ProgressSource() {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   const bool multiple = level == MPI_THREAD_MULTIPLE;
-  const Hook hook = install_progress_hook(multiple);
+  const ProgressEngine* const known = engine();
+  const Hook hook = known == nullptr ? Hook::unknown : known->install(multiple);
   if (hook == Hook::unknown) unavailable_ = "this MPI library's progress engine is not known";
   if (kind == ProgressKind::hook && hook != Hook::needs_thread) return;
   if (!multiple) {
@@ -57,7 +73,7 @@ ProgressSource::ProgressSource() {
 }
 
 void ProgressSource::stop() {
-  remove_progress_hook();
+  if (const ProgressEngine* const known = engine()) known->remove();
   if (!thread_.joinable()) return;
   mpi::progress().set_listening(false);
   thread_.join();

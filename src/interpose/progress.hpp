@@ -2,7 +2,8 @@
 //
 //   hook     the MPI library's progress engine, in which every waiting MPI call spends its time, calls us: Open MPI by
 //            opal_progress_register, MPICH by MPIX_Async_start (from 4.3 on), or by ucp_worker_progress (ch4:ucx),
-//            which it calls and we stand in front of
+//            which it calls and we stand in front of. Over the standard ABI both are there, and the one of the library
+//            behind it is used
 //   thread   a thread of ours besides; MPI is initialised with MPI_THREAD_MULTIPLE for it. Also where a program asks
 //            for that level and the hook cannot be used then (MPICH)
 #pragma once
@@ -12,17 +13,22 @@
 
 namespace circoll::interpose {
 
-/// Installs the hook in the progress engine of this MPI library. `multiple` says that MPI_THREAD_MULTIPLE was granted.
+/// The outcome of installing the hook.
 enum class Hook {
   installed,
   needs_thread,  ///< not with MPI_THREAD_MULTIPLE: the engine holds a lock there that our MPI calls would need
   unknown,       ///< an engine that we do not know
 };
-[[nodiscard]] Hook install_progress_hook(bool multiple);
-/// Takes it out again where MPI_Finalize would wait for it.
-void remove_progress_hook();
-/// Some operations have ended: makes calls that wait for them look. Outside of the hook.
-void announce_ended();
+/// The progress engine of an MPI library.
+struct ProgressEngine {
+  /// Installs the hook in it. `multiple` says that MPI_THREAD_MULTIPLE was granted.
+  Hook (*install)(bool multiple);
+  /// Takes the hook out again where MPI_Finalize would wait for it.
+  void (*remove)();
+  /// Some operations have ended: makes calls that wait for them look. Outside of the hook.
+  void (*announce_ended)();
+};
+extern const ProgressEngine openmpi_progress, mpich_progress;
 
 /// CIRCOLL_PROGRESS.
 enum class ProgressKind { hook, thread, off, unknown };

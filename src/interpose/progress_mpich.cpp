@@ -1,6 +1,7 @@
 // MPICH from 4.3 on: every pass of its progress engine, whatever the device, calls what MPIX_Async_start was given.
 // MPICH over UCX before that (ch4:ucx, as Debian builds it): every pass calls ucp_worker_progress of libucp, in front
-// of which the drop-in stands. Other devices had no such function; nonblocking calls are the library's own there.
+// of which the drop-in stands. Other devices had no such function; nonblocking calls are the library's own there. So it
+// is over the standard ABI, for which MPICH 5 has no MPIX_Async_start.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <string_view>
 
+#include "exec/mpi/library/library.hpp"
 #include "exec/mpi/pending/progress.hpp"
 #include "interpose/check.hpp"
 #include "interpose/progress.hpp"
@@ -15,12 +17,22 @@
 
 namespace {
 
-/// Set once, in install_progress_hook().
+/// Set once, in install_in_mpich().
 std::atomic<bool> hooked{false};
+
+/// Lets a request go, so that a waiting call of MPICH looks again for what it waits for. It does so then only. Not a
+/// receive from MPI_PROC_NULL: under MPICH 4.0.2, whoever frees such a persistent request may wait forever for a later
+/// native persistent collective (with and without the drop-in; tests/mpi/matrix).
+void announce_to_mpich() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, &request) == MPI_SUCCESS) {
+    PMPI_Request_free(&request);
+  }
+}
 
 void advance() {
   if (circoll::interpose::Check* const check = circoll::interpose::Check::on()) check->poll();
-  if (circoll::mpi::progress().poll() > 0) circoll::interpose::announce_ended();
+  if (circoll::mpi::progress().poll() > 0) announce_to_mpich();
 }
 
 // MPIX_Async_start is looked up, since libraries of one binary interface take each other's place: the headers here may
@@ -57,7 +69,12 @@ CIRCOLL_EXPORT unsigned ucp_worker_progress(void* worker) {
   WorkerProgress* real = next.load(std::memory_order_relaxed);
   if (real == nullptr) {
     real = reinterpret_cast<WorkerProgress*>(dlsym(RTLD_NEXT, "ucp_worker_progress"));
-    if (real == nullptr) return 0;  // cannot be: libmpich needs libucp
+    if (real == nullptr) {  // a plugin of the MPI library has brought libucp, which is not in the global scope then
+      if (void* const ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD); ucp != nullptr) {
+        real = reinterpret_cast<WorkerProgress*>(dlsym(ucp, "ucp_worker_progress"));
+      }
+    }
+    if (real == nullptr) return 0;  // cannot be: who calls it is linked to libucp
     next.store(real, std::memory_order_relaxed);
   }
   const unsigned events = real(worker);
@@ -97,10 +114,14 @@ Hook start_async(AsyncStart* start) {
   return Hook::unknown;
 }
 
-}  // namespace
+/// MPIX_Async_start, if the library has it. It takes a handle, so that only the one of MPICH's own interface is known.
+AsyncStart* find_async_start() {
+  if (mpi::library::identity != &mpich_library) return nullptr;
+  return reinterpret_cast<AsyncStart*>(dlsym(RTLD_DEFAULT, "PMPIX_Async_start"));
+}
 
-Hook install_progress_hook(bool multiple) {
-  auto* const start = reinterpret_cast<AsyncStart*>(dlsym(RTLD_DEFAULT, "PMPIX_Async_start"));
+Hook install_in_mpich(bool multiple) {
+  AsyncStart* const start = find_async_start();
   if (start == nullptr && !is_over_ucx()) return Hook::unknown;
   // The engine holds locks when it polls, if there are threads.
   if (multiple) return Hook::needs_thread;
@@ -109,7 +130,7 @@ Hook install_progress_hook(bool multiple) {
   return Hook::installed;
 }
 
-void remove_progress_hook() {
+void remove_from_mpich() {
   if (async != Async::polled) return;
   async = Async::ending;
   // A question about messages is a pass of the engine, unless there is one. What is left MPI_Finalize waits for.
@@ -118,14 +139,8 @@ void remove_progress_hook() {
   }
 }
 
-/// Lets a request go, so that a waiting call of MPICH looks again for what it waits for. It does so then only. Not a
-/// receive from MPI_PROC_NULL: under MPICH 4.0.2, whoever frees such a persistent request may wait forever for a later
-/// native persistent collective (with and without the drop-in; tests/mpi/matrix).
-void announce_ended() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, &request) == MPI_SUCCESS) {
-    PMPI_Request_free(&request);
-  }
-}
+}  // namespace
+
+const ProgressEngine mpich_progress{install_in_mpich, remove_from_mpich, announce_to_mpich};
 
 }  // namespace circoll::interpose

@@ -10,22 +10,24 @@
 namespace circoll::interpose {
 namespace {
 
-int advance() {
+int advance_openmpi() {
   if (Check* const check = Check::on()) check->poll();
   return mpi::progress().poll();
 }
 
-}  // namespace
-
-Hook install_progress_hook(bool /*multiple*/) {
+Hook install_in_openmpi(bool /*multiple*/) {
   // Of libopen-pal, in no public header; looked up, since a build may hide it.
   using Register = int(int (*callback)());
   auto* const add = reinterpret_cast<Register*>(dlsym(RTLD_DEFAULT, "opal_progress_register"));
-  return add != nullptr && add(advance) == MPI_SUCCESS ? Hook::installed : Hook::unknown;
+  return add != nullptr && add(advance_openmpi) == MPI_SUCCESS ? Hook::installed : Hook::unknown;
 }
 
-void remove_progress_hook() {}  // MPI_Finalize does not wait for it
+void remove_from_openmpi() {}  // MPI_Finalize does not wait for it
 
-void announce_ended() {}  // completion wakes who waits
+void announce_to_openmpi() {}  // completion wakes who waits
+
+}  // namespace
+
+const ProgressEngine openmpi_progress{install_in_openmpi, remove_from_openmpi, announce_to_openmpi};
 
 }  // namespace circoll::interpose

@@ -6,7 +6,8 @@
 //
 // An interpreter shows its MPI later, when it loads a module that is linked to it. Before it runs, what launched it
 // says which MPI that will be. Where that says nothing, MPI_Init finds the module, but the program may have read and
-// written by then. It ends there instead of doing so twice.
+// written by then. It ends there instead of doing so twice. So it is under the drop-in for the standard ABI, whose
+// programs all launchers start.
 #include "interpose/right_mpi.hpp"
 
 #include <dlfcn.h>
@@ -61,8 +62,8 @@ const MpiLibrary* mpi_behind(const LoadedObject& object) {
   const void* const init = object.find("MPI_Init");
   Dl_info info{};
   if (init == nullptr || dladdr(init, &info) == 0) return nullptr;
-  if (is_standard_abi(info.dli_fname)) return &standard_abi;
-  for (const MpiLibrary* const library : mpi_libraries) {
+  if (is_abi_library(info.dli_fname)) return &abi_library;
+  for (const MpiLibrary* const library : mpi_implementations) {
     if (object.find(library->symbol) != nullptr) return library;
   }
   return nullptr;
@@ -89,8 +90,10 @@ const MpiLibrary* linked_library(const link_map* object) {
   return found;
 }
 
-/// The MPI whose launcher started this process. Slurm's variables say nothing: it starts the programs of all.
+/// The MPI whose launcher started this process. Slurm's variables say nothing: it starts the programs of all. Nor does
+/// any launcher under the drop-in for the standard ABI.
 const MpiLibrary* launching_library() {
+  if (&served_library == &abi_library) return nullptr;
   const bool by_openmpi = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
   const bool by_pmi = std::getenv("PMI_RANK") != nullptr;
   if (by_openmpi && !by_pmi) return &openmpi_library;
@@ -155,7 +158,7 @@ fs::path dropin_of(const MpiLibrary& library) {
   std::error_code error;
   const fs::path self = fs::canonical(this_dropin().dli_fname, error);
   const fs::path other = self.parent_path().parent_path() / library.id / dropin_file;
-  return !library.id.empty() && fs::exists(other, error) ? other : fs::path();
+  return fs::exists(other, error) ? other : fs::path();
 }
 
 bool is_preloaded(const fs::path& file) {
@@ -187,8 +190,6 @@ void say(std::string_view who, const MpiLibrary& right, Outcome outcome) {
     add(outcome == Outcome::ends ? "; preload no other than " + file.native() : "");
   } else if (!file.empty()) {
     add("; preload ", file.native(), " instead");
-  } else if (right.id.empty()) {
-    add("; there is no drop-in for that");
   } else {
     add("; there is no drop-in for ", right.title, " beside it");
   }

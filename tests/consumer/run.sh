@@ -65,7 +65,7 @@ compile pkgconfig "$cxx" circoll "$here/consumer.cpp" -std=c++20
 compile pkgconfig_measured "$cxx" circoll-measured "$here/consumer_measured.cpp" -std=c++20
 compile pkgconfig_msccl "$cxx" circoll-msccl "$here/consumer_msccl.cpp" -std=c++20
 [ ! -e "$prefix/include/circoll/circoll.h" ] || compile pkgconfig_c "$cc" circoll "$here/consumer.c"
-for mpi in openmpi mpich; do
+for mpi in openmpi mpich abi; do
   [ -e "$libdir/pkgconfig/circoll-$mpi.pc" ] || continue
   compile "pkgconfig_$mpi" "$cxx" "circoll-$mpi" "$here/consumer_mpi.cpp" -std=c++20
   compile "pkgconfig_c_$mpi" "$cc" "circoll-$mpi" "$here/consumer_mpi.c"
@@ -84,7 +84,7 @@ for page in "$scratch"/pages/*; do
     compile "$program" "$with" circoll "$page" $standard
     continue
   fi
-  for mpi in openmpi mpich; do
+  for mpi in openmpi mpich abi; do
     [ ! -e "$libdir/pkgconfig/circoll-$mpi.pc" ] || compile "$program.$mpi" "$with" "circoll-$mpi" "$page" $standard
   done
 done

@@ -104,8 +104,13 @@ def absences(work):
                f"{ranks} are named: {message}")
         expect("report" not in message, f"{ranks}: no word of reports that nobody wants: {message}")
 
-    both = processes(1, environment({}, yielding) + [sums]) + [":"] + processes(2, environment({}) + [sums])
-    expect("rank 0 of 3" in message_of(same_as_native(launcher(*both), [], "MPMD"), "MPMD"), "MPMD: the rank is named")
+    def two_programs(first):
+        return launcher(*processes(1, environment({}, first) + [sums]), ":", *processes(2, environment({}) + [sums]))
+    if run(two_programs(preload))[0] == 0:
+        errors = same_as_native(two_programs(yielding), [], "MPMD")
+        expect("rank 0 of 3" in message_of(errors, "MPMD"), "MPMD: the rank is named")
+    else:
+        launching.skipped("two programs in one job: this launcher cannot start them (prterun 3.0 of Open MPI 5.0 crashes)")
 
     if not openmpi:  # a daemon on each of two nodes, which are this one by two names
         nodes = ["-launcher", "fork", "-hosts", "localhost:2,127.0.0.1:2"]

@@ -6,6 +6,7 @@
 #include "against_native.hpp"
 #include "circoll/mpi.hpp"
 #include "derived_types.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "harness.hpp"
 
 namespace circoll::test {
@@ -290,11 +291,9 @@ TEST_MPI(nothing) {
       call.op = MPI_MAX;
       call.sendcounts = call.recvcounts = zeros.data();
       call.senddispls = call.recvdispls = displs.data();
-#ifdef OPEN_MPI
       // For Open MPI's MPI_Reduce these are equal buffers, which it refuses.
       int unused = 0;
-      call.sendbuf = &unused;
-#endif
+      if (mpi::library::refuses_equal_buffers(Collective::reduce, call.recvbuf, 0)) call.sendbuf = &unused;
       serve(call, algorithm);
       if (is_reducing(collective) || collective == Collective::barrier) return;
       call.sendtype = call.recvtype = empty;

@@ -8,8 +8,13 @@ shift 6
 program=("$@")
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
-title="Open MPI" wrong=mpich
-[ "$mpi" = mpich ] && title=MPICH wrong=openmpi
+# A drop-in lies in a directory with the name of its MPI.
+case $(basename "$(dirname "$dropin")") in
+  abi) title="the standard ABI of MPI" ;;
+  mpich) title=MPICH ;;
+  *) title="Open MPI" ;;
+esac
+wrong=$(basename "$(dirname "$other")")
 linked=no
 ldd "$1" 2>/dev/null | grep -q libmpi && linked=yes
 
@@ -24,7 +29,7 @@ run() {
 # one_sentence NAME: there is one, about the MPI and the file.
 one_sentence() {
   [ "$(sentences)" = 1 ] || fail "$1: not exactly one sentence: $(cat "$work/err")"
-  grep -q "$title, but $other is the drop-in for .*$dropin" "$work/err" || fail "$1: the sentence: $(cat "$work/err")"
+  grep -q "$title.*, but $other is the drop-in for .*$dropin" "$work/err" || fail "$1: the sentence: $(cat "$work/err")"
 }
 served() { grep -qE 'allreduce +[a-z_]+ ' "$work/report" && ! grep -qE 'allreduce +native ' "$work/report"; }
 launch_under() ( # launch_under PRELOAD COMMAND...: the launcher has it, too

@@ -91,7 +91,7 @@ def test_spack():
     cmake = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     options = set(re.findall(r"^(?:option|set)\((\w+) ", cmake, re.M))
     variants = [words[0] for words, _ in directives.of("variant")]
-    expect({"openmpi", "mpich", "smpi", "explorer", "docs"} <= set(variants), f"variants: {variants}")
+    expect({"openmpi", "mpich", "abi", "smpi", "explorer", "docs"} <= set(variants), f"variants: {variants}")
     defaults = {words[0]: given["default"] for words, given in directives.of("variant")}
     expect(not defaults["explorer"] and not defaults["docs"], "explorer and docs are off by default")
     for values in itertools.product((False, True), repeat=len(variants)):
@@ -100,7 +100,8 @@ def test_spack():
         named = dict(re.fullmatch(r"-D(\w+):BOOL=(ON|OFF)", word).groups() for word in recipe.cmake_args())
         for name in named:
             expect(name in options, f"CMakeLists.txt has no option {name}")
-        for variant, option in (("openmpi", "CIRCOLL_OPENMPI"), ("mpich", "CIRCOLL_MPICH"), ("smpi", "CIRCOLL_SMPI")):
+        for variant, option in (("openmpi", "CIRCOLL_OPENMPI"), ("mpich", "CIRCOLL_MPICH"), ("abi", "CIRCOLL_ABI"),
+                                ("smpi", "CIRCOLL_SMPI")):
             expect(named.get(option) == ("ON" if recipe.spec.variants[variant] else "OFF"), f"{option} does not follow {variant}")
         expect(("explorer" in recipe.build_targets) == recipe.spec.variants["explorer"], "the explorer is a target of its own")
         expect("all" in recipe.build_targets, "and all else is built, too")

@@ -94,6 +94,7 @@ TEST(Launcher, Commands) {
   EXPECT_EQ(launch_command(openmpi, 4, {.oversubscribe = true}, program)[1], "--oversubscribe");
   EXPECT_EQ(launch_command(openmpi, 4, {.hardware_threads = true}, program)[1], "--use-hwthread-cpus");
   EXPECT_EQ(mpi_named("mpich"), &mpich_library);
+  EXPECT_EQ(mpi_named("abi"), &abi_library);
   EXPECT_EQ(mpi_named("auto"), nullptr);
 }
 

@@ -19,6 +19,7 @@ class Circoll(CMakePackage):
 
     variant("openmpi", default=True, description="Drop-in, library and benchmark for Open MPI")
     variant("mpich", default=False, description="Drop-in, library and benchmark for MPICH")
+    variant("abi", default=False, description="Drop-in, library and benchmark for the standard ABI of MPI 5")
     variant("smpi", default=False, description="Benchmark for SimGrid's SMPI, in simulated time")
     variant("shared", default=False, description="libcircoll as a shared library")
     variant("explorer", default=False, description="The page for the browser; npm fetches packages for it")
@@ -42,6 +43,9 @@ class Circoll(CMakePackage):
 
     depends_on("openmpi@4.1:", when="+openmpi")
     depends_on("mpich@4:", when="+mpich")
+    conflicts("~openmpi ~mpich", when="+abi", msg="the ABI is part of an MPI library: +openmpi or +mpich")
+    depends_on("openmpi@6:", when="+abi +openmpi")
+    depends_on("mpich@5:", when="+abi +mpich")  # configured with --enable-mpi-abi
     depends_on("simgrid@3.32: +smpi", when="+smpi")
 
     depends_on("emscripten", type="build", when="+explorer")
@@ -59,6 +63,7 @@ class Circoll(CMakePackage):
         return [
             self.define_from_variant("CIRCOLL_OPENMPI", "openmpi"),
             self.define_from_variant("CIRCOLL_MPICH", "mpich"),
+            self.define_from_variant("CIRCOLL_ABI", "abi"),
             self.define_from_variant("CIRCOLL_SMPI", "smpi"),
             self.define_from_variant("CIRCOLL_EXPLORER", "explorer"),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),

@@ -192,21 +192,21 @@ bool CallerBuffers::readdress() {
   if (reducing_) return true;  // there only the call knows where its buffers are
   recv_.buffer = as_base(call_.recvbuf);
   send_.buffer = as_base(in_place_ && is_exchange(call_.collective) ? call_.recvbuf : call_.sendbuf);
-  if (!library::refuses_equal_blocks) return true;
+  if (!library::refuses_equal_blocks()) return true;
   return is_exchange(call_.collective) ? !refuses_equal_buffers() : !refuses_own_block();
 }
 
 bool CallerBuffers::refuses_own_block() const {
   const CallerSide& all = all_blocks();
   const CallerSide& one = &all == &send_ ? recv_ : send_;
-  if (!library::refuses_equal_blocks || !all.significant || !one.significant) return false;
+  if (!library::refuses_equal_blocks() || !all.significant || !one.significant) return false;
   if (all.type != one.type || one.total_bytes() == 0 || all.elements_of(rank_) != one.count) return false;
   const Count elements = all.displs ? all.displs[rank_] : all.count * rank_;
   return one.buffer == all.buffer + elements * all.info.size_bytes;  // packed bytes: that is what MPICH looks at
 }
 
 bool CallerBuffers::refuses_equal_buffers() const {
-  if (!library::refuses_equal_blocks || in_place_) return false;
+  if (!library::refuses_equal_blocks() || in_place_) return false;
   if (send_.buffer != recv_.buffer || send_.type != recv_.type) return false;
   if (own_bytes_ == 0) return false;
   if (call_.collective == Collective::alltoallv) return call_.sendcounts.data() == call_.recvcounts.data();

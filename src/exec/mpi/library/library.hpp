@@ -20,6 +20,8 @@
 #include "exec/mpi/library/openmpi.hpp"
 #elif defined(MPICH_VERSION)
 #include "exec/mpi/library/mpich.hpp"
+#elif defined(MPI_ABI_VERSION)  // which the headers of implementations may define, too
+#include "exec/mpi/library/abi.hpp"
 #else
 #error "Circoll does not know this MPI library: write a file like exec/mpi/library/mpich.hpp for it, and name it here"
 #endif

@@ -4,10 +4,10 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <string_view>
 
 #include "circoll/types.hpp"
 #include "core/mpi_libraries.hpp"
+#include "exec/mpi/library/implementations.hpp"
 
 // Found without a call of the run-time linker, in the drop-in too. Libraries that are loaded late have few bytes of
 // this kind.
@@ -30,6 +30,9 @@ namespace circoll::mpi::library {
 /// The name of the library, and of its drop-in.
 inline constexpr const MpiLibrary* identity = &mpich_library;
 
+/// The MPI library that does the work; nullptr if it is none that we know.
+[[nodiscard]] constexpr const MpiLibrary* implementation() { return identity; }
+
 /// True if MPI_<Name>_init is MPIX_<Name>_init.
 inline constexpr bool persistent_is_extension = false;
 
@@ -44,15 +47,12 @@ inline constexpr bool makes_communicators_in_threads = true;
 /// deleted after them.
 inline constexpr bool nonblocking_outlives_communicator = true;
 
-// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the
-// ranks where that refuses it, and must not where it does not, for there it would wait for the others.
-
 /// True if a rank's own block, given as both buffers, is refused.
-inline constexpr bool refuses_equal_blocks = true;
+[[nodiscard]] constexpr bool refuses_equal_blocks() { return MpichFacts::refuses_equal_blocks; }
 
 /// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
-[[nodiscard]] inline bool refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) {
-  return count > 0;
+[[nodiscard]] inline bool refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
+  return MpichFacts::refuses_equal_buffers(collective, buffer, count);
 }
 
 /// True if MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes. Where elements are in one piece,
@@ -76,9 +76,7 @@ inline void free_shared_data(void* /*data*/) {}
 inline constexpr const char* lets_survivors_live = "";
 inline constexpr const char* how_survivors_live = "";
 
-// How the launcher hands an environment variable on to all ranks.
-inline constexpr std::string_view hands_on_first = "mpiexec -genvlist ";  ///< before the first name
-inline constexpr std::string_view hands_on_next = ",";                    ///< before each one more
-inline constexpr std::string_view preloads = "mpiexec -genv LD_PRELOAD FILE";
+/// The launcher's way to hand an environment variable on to all ranks.
+[[nodiscard]] constexpr const LauncherWords& launcher_words() { return MpichFacts::words; }
 
 }  // namespace circoll::mpi::library

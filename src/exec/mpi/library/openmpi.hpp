@@ -4,10 +4,10 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <string_view>
 
 #include "circoll/types.hpp"
 #include "core/mpi_libraries.hpp"
+#include "exec/mpi/library/implementations.hpp"
 
 #if OMPI_MAJOR_VERSION < 5 && __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
@@ -45,6 +45,9 @@ namespace circoll::mpi::library {
 /// The name of the library, and of its drop-in.
 inline constexpr const MpiLibrary* identity = &openmpi_library;
 
+/// The MPI library that does the work; nullptr if it is none that we know.
+[[nodiscard]] constexpr const MpiLibrary* implementation() { return identity; }
+
 /// True if MPI_<Name>_init is MPIX_<Name>_init.
 inline constexpr bool persistent_is_extension = CIRCOLL_PERSISTENT_IS_EXTENSION != 0;
 
@@ -59,15 +62,12 @@ inline constexpr bool makes_communicators_in_threads = false;
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed.
 inline constexpr bool nonblocking_outlives_communicator = false;
 
-// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the
-// ranks where that refuses it, and must not where it does not, for there it would wait for the others.
-
 /// True if a rank's own block, given as both buffers, is refused.
-inline constexpr bool refuses_equal_blocks = false;
+[[nodiscard]] constexpr bool refuses_equal_blocks() { return OpenMpiFacts::refuses_equal_blocks; }
 
 /// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
 [[nodiscard]] inline bool refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
-  return collective == Collective::reduce || (collective == Collective::allreduce && buffer != MPI_BOTTOM && count > 1);
+  return OpenMpiFacts::refuses_equal_buffers(collective, buffer, count);
 }
 
 /// True if MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes.
@@ -86,9 +86,7 @@ inline void free_shared_data(void* /*data*/) {}
 inline constexpr const char* lets_survivors_live = "OMPI_MCA_orte_enable_recovery";
 inline constexpr const char* how_survivors_live = "mpirun --enable-recovery does not";
 
-// How the launcher hands an environment variable on to all ranks.
-inline constexpr std::string_view hands_on_first = "mpirun -x ";  ///< before the first name
-inline constexpr std::string_view hands_on_next = " -x ";         ///< before each one more
-inline constexpr std::string_view preloads = "mpirun -x LD_PRELOAD";
+/// The launcher's way to hand an environment variable on to all ranks.
+[[nodiscard]] constexpr const LauncherWords& launcher_words() { return OpenMpiFacts::words; }
 
 }  // namespace circoll::mpi::library

@@ -4,10 +4,10 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <string_view>
 
 #include "circoll/types.hpp"
 #include "core/mpi_libraries.hpp"
+#include "exec/mpi/library/implementations.hpp"
 
 // A simulated rank is no thread: what it remembers must be among the variables that SMPI keeps apart for it.
 #define CIRCOLL_THREAD_LOCAL static
@@ -23,6 +23,9 @@ namespace circoll::mpi::library {
 /// The name of the library, and of its drop-in.
 inline constexpr const MpiLibrary* identity = nullptr;
 
+/// The MPI library that does the work; nullptr if it is none that we know.
+[[nodiscard]] constexpr const MpiLibrary* implementation() { return identity; }
+
 /// True if MPI_<Name>_init is MPIX_<Name>_init.
 inline constexpr bool persistent_is_extension = false;
 
@@ -36,7 +39,7 @@ inline constexpr bool makes_communicators_in_threads = true;
 inline constexpr bool nonblocking_outlives_communicator = true;
 
 /// True if a rank's own block, given as both buffers, is refused.
-inline constexpr bool refuses_equal_blocks = true;
+[[nodiscard]] constexpr bool refuses_equal_blocks() { return true; }
 
 /// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
 [[nodiscard]] inline bool refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) {
@@ -61,9 +64,10 @@ inline void free_shared_data(void* data) { smpi_shared_free(data); }
 inline constexpr const char* lets_survivors_live = "";
 inline constexpr const char* how_survivors_live = "";
 
-// How the launcher hands an environment variable on to all ranks: they are one process.
-inline constexpr std::string_view hands_on_first{};  ///< before the first name
-inline constexpr std::string_view hands_on_next{};   ///< before each one more
-inline constexpr std::string_view preloads{};
+/// The launcher's way to hand an environment variable on to all ranks: they are one process.
+[[nodiscard]] inline const LauncherWords& launcher_words() {
+  static constexpr LauncherWords none{};
+  return none;
+}
 
 }  // namespace circoll::mpi::library

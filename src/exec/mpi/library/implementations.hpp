@@ -1,0 +1,42 @@
+// Facts about Open MPI and MPICH that hold through their own headers and through the standard ABI alike. openmpi.hpp and
+// mpich.hpp take theirs from here, abi.hpp those of the one that is there at run time.
+#pragma once
+
+#include <mpi.h>
+
+#include <string_view>
+
+#include "circoll/types.hpp"
+
+namespace circoll::mpi::library {
+
+/// A launcher's way to hand an environment variable on to all ranks.
+struct LauncherWords {
+  std::string_view hands_on_first{};  ///< before the first name
+  std::string_view hands_on_next{};   ///< before each one more
+  std::string_view preloads{};
+};
+
+// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the
+// ranks where that refuses it, and must not where it does not, for there it would wait for the others.
+
+struct OpenMpiFacts {
+  /// True if a rank's own block, given as both buffers, is refused.
+  static constexpr bool refuses_equal_blocks = false;
+  /// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
+  [[nodiscard]] static bool refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
+    return collective == Collective::reduce ||
+           (collective == Collective::allreduce && buffer != MPI_BOTTOM && count > 1);
+  }
+  static constexpr LauncherWords words{"mpirun -x ", " -x ", "mpirun -x LD_PRELOAD"};
+};
+
+struct MpichFacts {
+  static constexpr bool refuses_equal_blocks = true;
+  [[nodiscard]] static bool refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) {
+    return count > 0;
+  }
+  static constexpr LauncherWords words{"mpiexec -genvlist ", ",", "mpiexec -genv LD_PRELOAD FILE"};
+};
+
+}  // namespace circoll::mpi::library
