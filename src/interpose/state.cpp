@@ -221,21 +221,20 @@ void State::expect_devices() {
   if (!complaint.empty()) warn("CIRCOLL_DEVICE_MEMORY: " + complaint);
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  int here = device::is_expected() ? 1 : 0;
-  int anywhere = here;
-  if (size > 1 && PMPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS) anywhere = 1;
-  has_devices_ = anywhere != 0;
+  device::RuntimeSet anywhere = device::expected_runtimes();
+  if (size > 1) PMPI_Allreduce(MPI_IN_PLACE, &anywhere, 1, MPI_INT, MPI_BOR, MPI_COMM_WORLD);
+  if (anywhere != 0) devices_ = device::reason_of(anywhere);
   // A rank that is alone agrees with nobody, and may look at any time.
-  mpi::globals().expects_devices = has_devices_ || size == 1;
+  mpi::globals().expects_devices = anywhere != 0 || size == 1;
 }
 
 void State::guard_calls() {
   if (!alike_) return;
   std::string ignored;
-  if (has_devices_ && wanted_faults(&ignored)) {
-    return warn(
-        "CIRCOLL_FAULTS is off: there is a runtime of GPUs, and calls with their memory are not repaired; "
-        "CIRCOLL_DEVICE_MEMORY=off says that no call has any");
+  if (!devices_.empty() && wanted_faults(&ignored)) {
+    return warn("CIRCOLL_FAULTS is off: " + devices_ +
+                ", and calls with memory of GPUs are not repaired; "
+                "CIRCOLL_DEVICE_MEMORY=off says that no call has any");
   }
   if (const std::string warning = begin_faults(); !warning.empty()) warn(warning);
 }
