@@ -116,6 +116,7 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s, 
                  .library = mpi::library::implementation() == &openmpi_library ? Library::openmpi : Library::mpich,
                  .machine = options_.machine,
                  .profile = profile_,
+                 .devices = devices_,
                  .node = std::move(node),
                  .program_s = std::move(program),
                  .learned = std::move(learned)});
