@@ -104,9 +104,10 @@ def absences(work):
                f"{ranks} are named: {message}")
         expect("report" not in message, f"{ranks}: no word of reports that nobody wants: {message}")
 
-    def two_programs(first):
-        return launcher(*processes(1, environment({}, first) + [sums]), ":", *processes(2, environment({}) + [sums]))
-    if run(two_programs(preload))[0] == 0:
+    def two_programs(first, others=preload):
+        return launcher(*processes(1, environment({}, first) + [sums]), ":",
+                        *processes(2, environment({}, others) + [sums]))
+    if run(two_programs(yielding, yielding))[0] == 0:
         errors = same_as_native(two_programs(yielding), [], "MPMD")
         expect("rank 0 of 3" in message_of(errors, "MPMD"), "MPMD: the rank is named")
     else:
