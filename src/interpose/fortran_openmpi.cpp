@@ -47,12 +47,13 @@ using circoll::interpose::fortran::with;
 using Int = const MPI_Fint*;
 }  // namespace
 
-// A Fortran entry point `symbol`, and under the names that compilers have for the procedure `name`.
+// A Fortran entry point `symbol`, and under the names that compilers on Linux have for the procedure `name`: with an
+// underscore, or with two (-fsecond-underscore). Not under the bare name, which compilers give it only if they are told
+// so (-fno-underscoring): it comes before a function of that name in the program's own libraries, as R's Rmpi has them.
 #define CIRCOLL_PROCEDURE(...) CIRCOLL_PROCEDURE_AS(__VA_ARGS__)  // for names that a macro makes
 #define CIRCOLL_PROCEDURE_AS(symbol, name, parameters, body)                       \
   extern "C" {                                                                     \
   CIRCOLL_EXPORT void symbol parameters { body; }                                  \
-  __attribute__((visibility("default"), alias(#symbol))) void name parameters;     \
   __attribute__((visibility("default"), alias(#symbol))) void name##_ parameters;  \
   __attribute__((visibility("default"), alias(#symbol))) void name##__ parameters; \
   }
