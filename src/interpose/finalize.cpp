@@ -81,7 +81,8 @@ void State::report() {
     return;
   }
   recording_ = false;
-  MPI_Comm comm = collecting_communicator();
+  // The program may have used up all communicators, which is no error of its own.
+  MPI_Comm comm = collecting_communicator(mpi::UnsetHandlers::may_be_set);
   if (comm == MPI_COMM_NULL) {
     warn("nothing is reported: no communicator is to be had");
     return;

@@ -55,12 +55,11 @@ inline constexpr bool persistent_is_extension = CIRCOLL_PERSISTENT_IS_EXTENSION 
 /// MPI library can have, so that the program does not run out of them because of us.
 inline constexpr int most_private_communicators = 4096;
 
-/// True if threads may make communicators of different groups at the same time. Open MPI's hang then, so that ours are
-/// made before there are threads.
-inline constexpr bool makes_communicators_in_threads = false;
-
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed.
 inline constexpr bool nonblocking_outlives_communicator = false;
+
+/// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors.
+inline constexpr bool knows_unset_handlers = false;
 
 /// True if a rank's own block, given as both buffers, is refused.
 [[nodiscard]] constexpr bool refuses_equal_blocks() { return OpenMpiFacts::refuses_equal_blocks; }
