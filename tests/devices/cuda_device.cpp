@@ -60,6 +60,7 @@ std::string unused() {
 void ask_about_memory(void* cuda, const char* host) {
   void* context = nullptr;
   int device = 0;
+  const int errors_before = errors;
   if (function<int*, int>(cuda, "cuDeviceGet")(&device, 0) != 0 ||
       function<void**, int>(cuda, "cuDevicePrimaryCtxRetain")(&context, device) != 0 ||
       function<void*>(cuda, "cuCtxSetCurrent")(context) != 0) {
@@ -77,7 +78,7 @@ void ask_about_memory(void* cuda, const char* host) {
   allocated(function<void**, std::size_t>(cuda, "cuMemAllocHost_v2")(&pinned, bytes), "pinned memory");
   allocated(function<void*, std::size_t, unsigned>(cuda, "cuMemHostRegister_v2")(registered, bytes, 0),
             "registered memory");
-  if (errors > 0) return;
+  if (errors > errors_before) return;
   const auto in_device = [](Address address) { return reinterpret_cast<const void*>(address); };
   const auto ask = [&](const std::string& where) {
     expect_claimed(in_device(on_device), true, "device memory" + where);
