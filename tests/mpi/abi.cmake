@@ -2,11 +2,13 @@
 # the ABI. Each has a directory here with its libmpi_abi.so.1. LD_LIBRARY_PATH names the one that the loader takes.
 set(abi_implementations "")
 get_filename_component(abi_library_directory ${CIRCOLL_ABI_LIBRARY} DIRECTORY)
-foreach(name module IN ZIP_LISTS "openmpi;mpich" "ompi-c;mpich")
+set(module_openmpi ompi-c)
+set(module_mpich mpich)
+foreach(name openmpi mpich)
   # Debian's files of both lie in one directory; elsewhere each lies beside its own libmpi.
   file(GLOB found ${abi_library_directory}/libmpi_abi_${name}.so.?.*)
   if(NOT found)
-    pkg_get_variable(directory ${module} libdir)
+    pkg_get_variable(directory ${module_${name}} libdir)
     file(GLOB found ${directory}/libmpi_abi.so.1)
   endif()
   if(found)
@@ -87,11 +89,13 @@ foreach(below IN LISTS abi_implementations)
   abi_torture(threads 3 --seed 13 --threads multiple)
   # A drop-in for a library itself under a program of the ABI, and the ABI's under a program of the library.
   if(TARGET circoll_dropin_${below})
-    foreach(right wrong IN ZIP_LISTS "abi;${below}" "${below};abi")
+    function(abi_wrong_dropin right wrong)
       abi_test(wrong_dropin_${wrong} 120 ${CMAKE_CURRENT_SOURCE_DIR}/wrong_dropin_test.sh ${below} 3
-               $<TARGET_FILE:circoll_dropin_${right}> $<TARGET_FILE:circoll_dropin_${wrong}> ${yield} $<TARGET_FILE:circoll_cli>
-               $<TARGET_FILE:all_collectives_${right}>)
-    endforeach()
+               $<TARGET_FILE:circoll_dropin_${right}> $<TARGET_FILE:circoll_dropin_${wrong}> ${yield}
+               $<TARGET_FILE:circoll_cli> $<TARGET_FILE:all_collectives_${right}>)
+    endfunction()
+    abi_wrong_dropin(abi ${below})
+    abi_wrong_dropin(${below} abi)
   endif()
   abi_test(compare 300 python3 ${CMAKE_CURRENT_SOURCE_DIR}/compare_abi_test.py ${below} $<TARGET_FILE:circoll_cli> ${yield}
            $<TARGET_FILE:counted_calls_abi>)
