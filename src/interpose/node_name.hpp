@@ -1,4 +1,4 @@
-// Names that processes of a node take: addresses of sockets that are in no file system, and go with the process.
+// Names that processes of a node take. They are addresses of sockets, in no file system, and go with the process.
 #pragma once
 
 #include <string>

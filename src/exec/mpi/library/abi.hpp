@@ -1,5 +1,5 @@
-// Facts about the standard ABI of MPI, from MPI 5 on. The library behind it is known at run time only. What differs among
-// libraries is asked of that one, or is what is right over all of them.
+// Facts about the standard ABI of MPI, from MPI 5 on. The library behind it is known at run time only. What differs
+// among libraries is asked of that one, or is what is right over all of them.
 #pragma once
 
 #include <mpi.h>
@@ -48,11 +48,11 @@ inline constexpr bool persistent_is_extension = false;
 /// Private communicators that a process may have where MPI_COMM_WORLD shares none: MPICH's number, the smaller one.
 inline constexpr int most_private_communicators = 256;
 
-/// True if the library's own nonblocking collectives may be under way when their communicator is freed. Not in Open MPI.
-/// Otherwise they are waited for, which the other ranks end by the same calls over any library.
+/// True if the library's own nonblocking collectives may be under way when their communicator is freed. Not in Open
+/// MPI. Otherwise they are waited for, which the other ranks end by the same calls over any library.
 inline constexpr bool nonblocking_outlives_communicator = false;
 
-/// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors, as over
+/// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors. It may over
 /// MPICH (mpich.hpp).
 inline constexpr bool knows_unset_handlers = true;
 

@@ -45,8 +45,8 @@ inline constexpr int most_private_communicators = 256;
 inline constexpr bool nonblocking_outlives_communicator = true;
 
 /// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors. A
-/// communicator whose handler nobody has set has none here, although MPICH answers MPI_ERRORS_ARE_FATAL. Its errors, and
-/// those of no communicator, go to the handler of MPI_COMM_SELF if that has one (from 4.1 on), or of MPI_COMM_WORLD.
+/// communicator whose handler nobody has set has none here, although MPICH answers MPI_ERRORS_ARE_FATAL. Its errors and
+/// those of no communicator go to the handler of MPI_COMM_SELF if that has one (from 4.1 on), or of MPI_COMM_WORLD.
 inline constexpr bool knows_unset_handlers = true;
 
 /// True if a rank's own block, given as both buffers, is refused.

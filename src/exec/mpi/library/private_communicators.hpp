@@ -9,8 +9,8 @@ namespace circoll::mpi {
 [[nodiscard]] int largest_tag();
 
 /// Where `library::knows_unset_handlers`: what becomes of the handler of MPI_COMM_WORLD or MPI_COMM_SELF if the program
-/// seems not to have set one. If it stays unset, a failure ends the job. If it may be set, errors of other communicators
-/// may go elsewhere from then on: for MPI_Finalize.
+/// seems not to have set one. If it stays unset, a failure ends the job. If it may be set, errors of other
+/// communicators may go elsewhere from then on: for MPI_Finalize.
 enum class UnsetHandlers { stay, may_be_set };
 
 /// A communicator of the same ranks, without attributes and topology, which returns errors: MPI_Comm_dup would run the
