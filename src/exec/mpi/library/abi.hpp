@@ -52,8 +52,8 @@ inline constexpr int most_private_communicators = 256;
 /// MPI. Otherwise they are waited for, which the other ranks end by the same calls over any library.
 inline constexpr bool nonblocking_outlives_communicator = false;
 
-/// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors. It may over
-/// MPICH (mpich.hpp).
+/// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors. It may
+/// over MPICH (mpich.hpp).
 inline constexpr bool knows_unset_handlers = true;
 
 // Over a library that we do not know equal buffers are served like others. All ranks do so, and nobody waits.
