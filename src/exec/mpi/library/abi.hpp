@@ -52,9 +52,9 @@ inline constexpr int most_private_communicators = 256;
 /// there are threads, which is right over MPICH, too.
 inline constexpr bool makes_communicators_in_threads = false;
 
-/// True if the library's own nonblocking collectives may be under way when their communicator is freed. Not in Open MPI.
-/// Otherwise they are waited for, which the other ranks end by the same calls over any library.
-inline constexpr bool nonblocking_outlives_communicator = false;
+/// True if the library's own nonblocking collectives may be under way when their communicator is freed. MPICH deletes
+/// attributes where the last of them ends, so that whoever waited for it there would wait forever.
+[[nodiscard]] inline bool nonblocking_outlives_communicator() { return implementation() == &mpich_library; }
 
 // Over a library that we do not know equal buffers are served like others. All ranks do so, and nobody waits.
 

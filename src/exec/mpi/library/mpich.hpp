@@ -45,7 +45,7 @@ inline constexpr bool makes_communicators_in_threads = true;
 
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed. Attributes are
 /// deleted after them.
-inline constexpr bool nonblocking_outlives_communicator = true;
+[[nodiscard]] constexpr bool nonblocking_outlives_communicator() { return true; }
 
 /// True if a rank's own block, given as both buffers, is refused.
 [[nodiscard]] constexpr bool refuses_equal_blocks() { return MpichFacts::refuses_equal_blocks; }

@@ -60,7 +60,7 @@ inline constexpr int most_private_communicators = 4096;
 inline constexpr bool makes_communicators_in_threads = false;
 
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed.
-inline constexpr bool nonblocking_outlives_communicator = false;
+[[nodiscard]] constexpr bool nonblocking_outlives_communicator() { return false; }
 
 /// True if a rank's own block, given as both buffers, is refused.
 [[nodiscard]] constexpr bool refuses_equal_blocks() { return OpenMpiFacts::refuses_equal_blocks; }

@@ -36,7 +36,7 @@ inline constexpr int most_private_communicators = 256;
 inline constexpr bool makes_communicators_in_threads = true;
 
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed.
-inline constexpr bool nonblocking_outlives_communicator = true;
+[[nodiscard]] constexpr bool nonblocking_outlives_communicator() { return true; }
 
 /// True if a rank's own block, given as both buffers, is refused.
 [[nodiscard]] constexpr bool refuses_equal_blocks() { return true; }
