@@ -127,7 +127,7 @@ int Check::forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* extra) {
   if (*held == nullptr) return MPI_SUCCESS;
   Check& check = *static_cast<Check*>(extra);
   // The other ranks make the same first call, and end it.
-  while (!mpi::library::nonblocking_outlives_communicator && check.is_opening(*held)) check.poll();
+  while (!mpi::library::nonblocking_outlives_communicator() && check.is_opening(*held)) check.poll();
   const Turn turn(check);
   (*held)->freed();
   check.any_freed_ = true;

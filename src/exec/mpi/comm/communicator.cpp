@@ -320,7 +320,7 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
   last_forgotten = comm;
   auto* const state = static_cast<CommState*>(value);
   // The other ranks make the same first call, and end it.
-  while (!library::nonblocking_outlives_communicator && state->tags_ == Tags::agreeing && !state->opened())
+  while (!library::nonblocking_outlives_communicator() && state->tags_ == Tags::agreeing && !state->opened())
     sched_yield();
   {
     const std::lock_guard lock(global.comm_mutex);

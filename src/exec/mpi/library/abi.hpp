@@ -48,9 +48,9 @@ inline constexpr bool persistent_is_extension = false;
 /// Private communicators that a process may have where MPI_COMM_WORLD shares none: MPICH's number, the smaller one.
 inline constexpr int most_private_communicators = 256;
 
-/// True if the library's own nonblocking collectives may be under way when their communicator is freed. Not in Open
-/// MPI. Otherwise they are waited for, which the other ranks end by the same calls over any library.
-inline constexpr bool nonblocking_outlives_communicator = false;
+/// True if the library's own nonblocking collectives may be under way when their communicator is freed. MPICH deletes
+/// attributes where the last of them ends, so that whoever waited for it there would wait forever.
+[[nodiscard]] inline bool nonblocking_outlives_communicator() { return implementation() == &mpich_library; }
 
 /// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors. It may
 /// over MPICH (mpich.hpp).

@@ -42,7 +42,7 @@ inline constexpr int most_private_communicators = 256;
 
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed. Attributes are
 /// deleted after them.
-inline constexpr bool nonblocking_outlives_communicator = true;
+[[nodiscard]] constexpr bool nonblocking_outlives_communicator() { return true; }
 
 /// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors. A
 /// communicator whose handler nobody has set has none here, although MPICH answers MPI_ERRORS_ARE_FATAL. Its errors and

@@ -56,7 +56,7 @@ inline constexpr bool persistent_is_extension = CIRCOLL_PERSISTENT_IS_EXTENSION 
 inline constexpr int most_private_communicators = 4096;
 
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed.
-inline constexpr bool nonblocking_outlives_communicator = false;
+[[nodiscard]] constexpr bool nonblocking_outlives_communicator() { return false; }
 
 /// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors.
 inline constexpr bool knows_unset_handlers = false;

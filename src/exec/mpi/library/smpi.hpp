@@ -33,7 +33,7 @@ inline constexpr bool persistent_is_extension = false;
 inline constexpr int most_private_communicators = 256;
 
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed.
-inline constexpr bool nonblocking_outlives_communicator = true;
+[[nodiscard]] constexpr bool nonblocking_outlives_communicator() { return true; }
 
 /// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors.
 inline constexpr bool knows_unset_handlers = false;
