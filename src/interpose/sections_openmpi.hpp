@@ -1,5 +1,5 @@
-// Buffers of mpi_f08 in Open MPI 6, which come as descriptors of the Fortran standard and may have gaps: a(1:9:2).
-// fortran_openmpi.cpp makes of them what the C functions take.
+// Buffers of mpi_f08 in Open MPI 6. They come as descriptors of the Fortran standard and may have gaps, as a(1:9:2) has.
+// The entry points of fortran_openmpi.cpp make of them what the C functions take.
 #pragma once
 
 #include <mpi.h>
@@ -50,8 +50,8 @@ class Sections {
   int error_ = MPI_SUCCESS;
 };
 
-/// True if this rank sends to a root of a gather, or gets from one of a scatter: no if it is the root of a group that
-/// communicates with another one, or has no part.
+/// True if this rank has a block of its own in a gather or scatter. Between two groups the root has none, nor have the
+/// others of its group.
 [[nodiscard]] inline bool has_own_block(const MPI_Fint* root) { return *root != MPI_ROOT && *root != MPI_PROC_NULL; }
 
 }  // namespace circoll::interpose::fortran
