@@ -1,5 +1,5 @@
-// Buffers of mpi_f08 in Open MPI 6. They come as descriptors of the Fortran standard and may have gaps, as a(1:9:2) has.
-// The entry points of fortran_openmpi.cpp make of them what the C functions take.
+// Buffers of mpi_f08 in Open MPI 6. They come as descriptors of the Fortran standard and may have gaps, as a(1:9:2). The
+// entry points of fortran_openmpi.cpp make of them what the C functions take.
 #pragma once
 
 #include <mpi.h>
