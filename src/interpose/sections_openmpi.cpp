@@ -54,7 +54,7 @@ int repeat(MPI_Count count, MPI_Aint distance, MPI_Datatype element, MPI_Datatyp
 }
 #endif
 
-/// The elements of each dimension that make up the first `count` ones of an array.
+/// The numbers of elements, by dimension, that make up the first `count` elements of an array.
 template <typename Count>
 struct Extents {
   std::array<Count, CFI_MAX_RANK> of{};

@@ -1,5 +1,7 @@
-// Buffers of mpi_f08 in Open MPI 6. They come as descriptors of the Fortran standard and may have gaps, as a(1:9:2). The
-// entry points of fortran_openmpi.cpp make of them what the C functions take.
+// Buffers of mpi_f08 in Open MPI 6, which may be parts of arrays with gaps.
+//
+// They come as descriptors of the Fortran standard: a(1:9:2) has gaps. fortran_openmpi.cpp makes of them what the C
+// functions take.
 #pragma once
 
 #include <mpi.h>
@@ -50,8 +52,8 @@ class Sections {
   int error_ = MPI_SUCCESS;
 };
 
-/// True if this rank has a block of its own in a gather or scatter. Between two groups the root has none, nor have the
-/// others of its group.
+/// True if this rank sends to the root of a gather, or receives from that of a scatter. Between two groups it does not
+/// if it is the root itself, or has no part.
 [[nodiscard]] inline bool has_own_block(const MPI_Fint* root) { return *root != MPI_ROOT && *root != MPI_PROC_NULL; }
 
 }  // namespace circoll::interpose::fortran
