@@ -81,8 +81,9 @@ inline constexpr bool shares_data_memory = false;
 [[nodiscard]] inline void* allocate_shared_data(std::size_t /*bytes*/) { return nullptr; }
 inline void free_shared_data(void* /*data*/) {}
 
-/// The launcher's setting that lets survivors of a failure live on; empty: there is none.
-inline constexpr const char* lets_survivors_live = "OMPI_MCA_orte_enable_recovery";
+/// The launcher's setting that lets survivors of a failure live on; empty: there is none that ranks see. From version 5
+/// on the launcher shows them nothing of the option.
+inline constexpr const char* lets_survivors_live = OMPI_MAJOR_VERSION < 5 ? "OMPI_MCA_orte_enable_recovery" : "";
 inline constexpr const char* how_survivors_live = "mpirun --enable-recovery does not";
 
 /// The launcher's way to hand an environment variable on to all ranks.
