@@ -11,7 +11,7 @@ namespace {
 
 std::atomic<long> stray{0}, expected{0};
 
-/// What the handler was called for in this thread since the next call was said to be erroneous.
+/// The error that the handler was called for, in this thread, since the next call was said to be erroneous.
 thread_local int heard = MPI_SUCCESS;
 
 void count_error(MPI_Comm* /*comm*/, int* error, ...) {  // NOLINT(cert-dcl50-cpp): as MPI wants it
