@@ -51,9 +51,8 @@ int private_duplicate(MPI_Comm comm, MPI_Comm* made, UnsetHandlers handlers) {
   MPI_Errhandler users = MPI_ERRHANDLER_NULL;
   int rc = PMPI_Comm_get_errhandler(comm, &users);
   if (rc != MPI_SUCCESS) return rc;
-  const bool predefined = comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF;
-  const bool stays =
-      library::knows_unset_handlers && handlers == UnsetHandlers::stay && predefined && users == MPI_ERRORS_ARE_FATAL;
+  const bool stays = library::knows_unset_handlers && handlers == UnsetHandlers::stay &&
+                     (comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF) && users == MPI_ERRORS_ARE_FATAL;
   if (!stays) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Group group = MPI_GROUP_NULL;
   rc = PMPI_Comm_group(comm, &group);
