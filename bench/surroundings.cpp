@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "exec/device/runtimes.hpp"
 #include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 
@@ -37,6 +38,9 @@ Surroundings surroundings() {
     } else if (one.read_directly < one.by_memory) {
       here.reading_reason = node::to_string(one.reading_reason);
     }
+  }
+  for (const device::LoadedRuntime& one : device::runtimes().inspect()) {
+    here.devices.push_back({.name = std::string(one.name), .unused = std::string(one.unused)});
   }
   return here;
 }

@@ -2,8 +2,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace circoll::bench {
+
+/// A runtime of devices that rank 0 has loaded.
+struct DeviceRuntime {
+  std::string name{};
+  std::string unused{};  ///< why rank 0 has no memory of it: "has no driver"; empty: it may have some
+};
 
 struct Surroundings {
   std::string library{};  ///< the MPI library with its version, as profiles name it
@@ -15,6 +22,7 @@ struct Surroundings {
   bool crowded = false;   ///< a node has more ranks than processors
   std::string reason{};   ///< why some do not reach others by memory; empty: all do
   std::string reading_reason{};
+  std::vector<DeviceRuntime> devices{};
 };
 
 /// Collective over MPI_COMM_WORLD; significant at rank 0. Ways of messages are known after the first collective of

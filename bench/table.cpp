@@ -97,6 +97,12 @@ nlohmann::ordered_json inside(const Surroundings& here) {
           {"crowded", here.crowded},  {"reason", here.reason},       {"reading_reason", here.reading_reason}};
 }
 
+nlohmann::ordered_json devices_of(const Surroundings& here) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const DeviceRuntime& one : here.devices) rows.push_back({{"name", one.name}, {"unused", one.unused}});
+  return rows;
+}
+
 std::ofstream open(const std::string& path) {
   std::ofstream file(path);
   if (!file) throw Error(ErrorCode::invalid_argument, "the file " + path + " cannot be written");
@@ -204,6 +210,7 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                                      {"processor", here.processor},
                                      {"host", here.host},
                                      {"inside_nodes", inside(here)},
+                                     {"device_runtimes", devices_of(here)},
                                      {"rows", rows}};
   if (!guidelines.empty()) document["sides"] = sides_of(guidelines, size);
   open(path) << document.dump(2) << "\n";

@@ -8,7 +8,8 @@
 namespace circoll::cli {
 
 /// The MPI that an ELF file, or a library that it needs, is linked to. The standard's ABI counts before the library
-/// behind it. nullptr for other files (scripts, interpreters, programs without MPI). Asks ldd.
+/// behind it. nullptr for other files (scripts, interpreters, programs without MPI). Asks ldd where the file itself
+/// does not name its MPI.
 [[nodiscard]] const MpiLibrary* linked_mpi(const std::string& path);
 
 }  // namespace circoll::cli

@@ -1,5 +1,5 @@
-# The target PkgConfig::mpi_abi, the standard ABI of MPI: its header and libmpi_abi, of whichever library has both. It is
-# not there where none is found. Installed too: it serves the users of circoll::abi.
+# The target PkgConfig::mpi_abi, the standard ABI of MPI: its header and libmpi_abi, of whichever library has both. It
+# is not there where none is found. Installed too: it serves the users of circoll::abi.
 #   CIRCOLL_ABI_INCLUDE_DIR   where the standard's mpi.h lies, or MPICH's, which is the standard's with -DMPI_ABI
 #   CIRCOLL_ABI_LIBRARY       libmpi_abi.so
 find_package(PkgConfig QUIET)

@@ -11,7 +11,13 @@ namespace {
 
 std::atomic<long> stray{0}, expected{0};
 
-void count_error(MPI_Comm* /*comm*/, int* /*error*/, ...) { ++stray; }  // NOLINT(cert-dcl50-cpp): as MPI wants it
+/// What the handler was called for in this thread since the next call was said to be erroneous.
+thread_local int heard = MPI_SUCCESS;
+
+void count_error(MPI_Comm* /*comm*/, int* error, ...) {  // NOLINT(cert-dcl50-cpp): as MPI wants it
+  ++stray;
+  heard = *error;
+}
 
 /// About two thirds of the ranks, in the other order; null if this one is not among them.
 MPI_Group group_of(const CommSpec& spec, const Communicator& parent) {
@@ -112,8 +118,11 @@ void count_stray_errors() {
 }
 
 void expect_error(MPI_Comm comm) {
+  heard = MPI_SUCCESS;
   if (comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF) ++expected;
 }
+
+int error_heard() { return heard; }
 
 long stray_errors() { return stray - expected; }
 

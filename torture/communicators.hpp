@@ -23,6 +23,8 @@ void free_oracle(Communicator& communicator);
 void count_stray_errors();
 /// The next call on it is erroneous: its error handler may be called once.
 void expect_error(MPI_Comm comm);
+/// The error that the handler was called for since then, in this thread; MPI_SUCCESS if it was not.
+[[nodiscard]] int error_heard();
 /// The number of unexpected calls of these handlers.
 [[nodiscard]] long stray_errors();
 

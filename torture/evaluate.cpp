@@ -49,9 +49,11 @@ class Comparison {
     for (const Block& block : expected_.open()) transplant(block, side.element.type.get());
     for (std::size_t i = 0; i < results.size(); ++i) {
       const Block& block = expected_.results()[i];
-      if (side.element.with_padding.get() != MPI_DATATYPE_NULL) transplant(block, side.element.with_padding.get());
       forgive(results[i], got_[i]);
       unpack(side, address, block, results[i]);
+      // Where all numbers are right only padding may differ, which Open MPI 5 writes now and then when it unpacks.
+      const MPI_Datatype with_padding = side.element.with_padding.get();
+      if (with_padding != MPI_DATATYPE_NULL && results[i] == got_[i]) transplant(block, with_padding);
     }
     const auto want = side.memory.bytes();
     const auto [at, unused] = std::ranges::mismatch(want, record_.received);

@@ -12,6 +12,9 @@ namespace circoll::torture {
 /// True if the library's own call returns an error to the ranks that make it, without waiting or crashing.
 [[nodiscard]] bool refuses_natively(const Operation& operation, Mode mode, Fault fault);
 
+/// True if a call returns MPI_SUCCESS when a handler of the user's has returned from its error. The library is asked.
+[[nodiscard]] bool forgets_errors_natively();
+
 /// True if the library's own nonblocking and persistent collectives need no arrays once the call has returned. Arrays
 /// are those of counts or displacements. MPI allows them to, but programs rely on it that they do not.
 [[nodiscard]] bool copies_arrays_natively(Collective collective, Mode mode);

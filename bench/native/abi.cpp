@@ -1,4 +1,4 @@
-// The standard ABI: the library behind it is not known when this is compiled, and each has variables of its own.
+// The standard ABI. The library behind it is not known when this is compiled, and each has variables of its own.
 #include "circoll/error.hpp"
 #include "native/algorithms.hpp"
 #include "native/library.hpp"

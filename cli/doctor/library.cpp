@@ -62,6 +62,35 @@ nlohmann::json start_ranks(const Launcher& launcher, const std::string& bench, R
   return nlohmann::json::parse(select::read_text_file(file));
 }
 
+/// Runtimes of GPUs in the ranks that were started: any program of this MPI has them, and may load more.
+void examine_devices(const nlohmann::json& runtimes, Findings& findings) {
+  const std::string wanted = environment("CIRCOLL_DEVICE_MEMORY").value_or("auto");
+  if (wanted == "on" || wanted == "off") {
+    findings.push_back(
+        {.weight = wanted == "on" ? Weight::note : Weight::good,
+         .about = "devices",
+         .says = wanted == "on" ? "CIRCOLL_DEVICE_MEMORY is on: ranks agree about memory of GPUs in each call"
+                                : "CIRCOLL_DEVICE_MEMORY is off: no call is taken to have memory of GPUs",
+         .todo = wanted == "on" ? "unset it, unless the MPI library loads its runtime of GPUs after MPI_Init" : ""});
+    return;
+  }
+  if (runtimes.empty()) findings.push_back({.about = "devices", .says = "no runtime of GPUs is loaded"});
+  for (const nlohmann::json& one : runtimes) {
+    const std::string name = one.at("name"), unused = one.at("unused");
+    if (!unused.empty()) {
+      findings.push_back(
+          {.about = "devices", .says = fmt::format("{} is loaded, but {}: calls are served", name, unused)});
+      continue;
+    }
+    findings.push_back({.weight = Weight::note,
+                        .about = "devices",
+                        .says = fmt::format("{} is loaded: ranks agree about memory of GPUs in each blocking call, and "
+                                            "nonblocking ones are native",
+                                            name),
+                        .todo = "CIRCOLL_DEVICE_MEMORY=off, if no collective has memory of a GPU; docs/devices.md"});
+  }
+}
+
 void examine_ranks(const Launcher& launcher, const std::string& bench, Rank ranks, LibraryExamination& result) {
   nlohmann::json seen;
   try {
@@ -108,6 +137,7 @@ void examine_ranks(const Launcher& launcher, const std::string& bench, Rank rank
                                              "since " +
                                                  reading});
   }
+  examine_devices(seen.value("device_runtimes", nlohmann::json::array()), result.findings);
 }
 
 /// The policy that "auto" is in a program under the drop-in.

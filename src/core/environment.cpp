@@ -59,7 +59,8 @@ constexpr std::array variables{
                         "the call is finished."},
     EnvironmentVariable{"CIRCOLL_DEVICE_MEMORY", "auto | on | off", "auto",
                         "Calls with memory of GPUs go to the MPI library. auto: if a runtime of GPUs is loaded "
-                        "when MPI_Init ends; on: if one is loaded at any time; off: there are no such calls."},
+                        "and usable when MPI_Init ends; on: if one is loaded at any time; off: there are no such "
+                        "calls."},
     EnvironmentVariable{"CIRCOLL_CORES", "NUMBER", "as MPI_Get_processor_name says",
                         "Consecutive ranks of MPI_COMM_WORLD that make a node, for what auto knows of nodes"},
     EnvironmentVariable{"CIRCOLL_NODE", "auto | off", "auto",

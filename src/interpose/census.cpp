@@ -1,77 +1,34 @@
 #include "interpose/census.hpp"
 
-#include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
+#include <chrono>
+#include <thread>
+
+#include "interpose/launch.hpp"
+#include "interpose/node_name.hpp"
 
 namespace circoll::interpose {
 namespace {
 
-/// The greatest tag that every MPI has. Its messages go between ranks that are both inside the drop-in's MPI_Init.
-constexpr int census_tag = 32767;
-/// Ranks that a rank looks at whose MPI_Init went past the drop-in.
-constexpr int most_looks = 32;
+/// For ranks that come late out of MPI_Init.
+constexpr std::chrono::milliseconds patience{1000};
+constexpr std::chrono::milliseconds between_looks{20};
 
 std::atomic<bool> was_announced{false};
-/// From announce() to take_census(). Not freed at the end of the process, when the store's library may have gone.
-std::atomic<Store*> opened{nullptr};
+/// The descriptor of this rank's mark; -1: there is none.
+std::atomic<int> mark{-1};
 
-/// True if all ranks are present, on a binary tree over the ranks. Each rank looks up its parent and its children only,
-/// and waits for those that are there. A rank that is absent cuts the tree in parts, each of which has a rank beside
-/// the cut.
-bool all_present(Store& store, int rank, int size) {
-  int all = 1;
-  std::vector<int> children;
-  for (const int child : {2 * rank + 1, 2 * rank + 2}) {
-    if (child >= size) continue;
-    if (store.mark_of(child) == Presence::absent) {
-      all = 0;
-    } else {
-      children.push_back(child);
-    }
-  }
-  for (const int child : children) {
-    int below = 0;
-    PMPI_Recv(&below, 1, MPI_INT, child, census_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    all = all != 0 && below != 0 ? 1 : 0;
-  }
-  if (rank > 0) {
-    const int parent = (rank - 1) / 2;
-    if (store.mark_of(parent) == Presence::absent) {
-      all = 0;
-    } else {
-      PMPI_Send(&all, 1, MPI_INT, parent, census_tag, MPI_COMM_WORLD);
-      PMPI_Recv(&all, 1, MPI_INT, parent, census_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-  }
-  for (const int child : children) PMPI_Send(&all, 1, MPI_INT, child, census_tag, MPI_COMM_WORLD);
-  return all != 0;
-}
+std::string mark_of(int local_rank, const std::string& job) { return "rank " + std::to_string(local_rank) + " " + job; }
 
-/// The absent ranks, if this is the lowest one that is not; else none.
-std::vector<int> absent_ranks(Store& store, int rank, int size) {
-  std::vector<int> absent;
-  for (int other = 0; other < size; ++other) {
-    if (other == rank) continue;
-    if (store.mark_of(other) == Presence::absent) {
-      absent.push_back(other);
-    } else if (other < rank) {
-      return {};
-    }
+std::vector<int> missing(const LocalRank& here, const std::string& job) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < here.size; ++rank) {
+    if (!is_node_name_taken(mark_of(rank, job))) ranks.push_back(rank);
   }
-  return absent;
-}
-
-/// True if some rank has left its mark, of many ranks as far as a sample tells.
-bool somebody_present(Store& store, int rank, int size) {
-  const int looks = std::min(size, most_looks);
-  for (int i = 0; i < looks; ++i) {
-    const int other = static_cast<int>(std::int64_t{i} * size / looks);
-    if (other != rank && store.mark_of(other) == Presence::present) return true;
-  }
-  return false;
+  return ranks;
 }
 
 }  // namespace
@@ -79,8 +36,7 @@ bool somebody_present(Store& store, int rank, int size) {
 void announce() noexcept {
   if (was_announced.exchange(true)) return;
   try {
-    std::unique_ptr<Store> store = open_store();
-    if (store != nullptr && store->put_mark()) opened = store.release();
+    if (const auto here = launch_local_rank()) mark = take_node_name(mark_of(here->rank, launch_name()));
   } catch (...) {
     return;  // the census is unknown then
   }
@@ -88,14 +44,34 @@ void announce() noexcept {
 
 bool announced() { return was_announced; }
 
-Census take_census(int world_rank, int world_size) {
-  if (world_size == 1) return {Attendance::all, {}};
-  const bool own = announced();
-  const std::unique_ptr<Store> store = own ? std::unique_ptr<Store>(opened.exchange(nullptr)) : open_store();
-  if (store == nullptr || !store->shows(world_rank, world_size, own)) return {};
-  if (!own) return {somebody_present(*store, world_rank, world_size) ? Attendance::some : Attendance::unknown, {}};
-  if (all_present(*store, world_rank, world_size)) return {Attendance::all, {}};
-  return {Attendance::some, absent_ranks(*store, world_rank, world_size)};
+Census take_census(int world_size) {
+  if (world_size == 1) return {.attendance = Attendance::all};
+  const auto here = launch_local_rank();
+  if (!here || here->size > world_size) return {};
+  const std::string job = launch_name();
+  Census census{.is_world = here->size == world_size};
+  std::vector<int> absent = missing(*here, job);
+  if (!announced()) {
+    if (absent.size() < static_cast<std::size_t>(here->size)) census.attendance = Attendance::some;
+    return census;
+  }
+  // Without a mark of one's own there is nothing to be learned from those of others.
+  if (std::find(absent.begin(), absent.end(), here->rank) != absent.end()) return {};
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!absent.empty() && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(between_looks);
+    absent = missing(*here, job);
+  }
+  census.attendance = absent.empty() ? Attendance::all : Attendance::some;
+  // The lowest rank that is there speaks: all below it are absent.
+  const bool speaks =
+      std::count_if(absent.begin(), absent.end(), [&](int rank) { return rank < here->rank; }) == here->rank;
+  if (speaks) census.absent = std::move(absent);
+  return census;
+}
+
+void forget_mark() noexcept {
+  if (const int held = mark.exchange(-1); held >= 0) close(held);
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {

@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "exec/mpi/library/quiet.hpp"
-
 namespace circoll::interpose {
 namespace {
 
@@ -14,16 +12,9 @@ constexpr int tag = 0;
 
 }  // namespace
 
-MPI_Comm collecting_communicator() {
-  // The program may have used up all communicators, which is no error of its own.
-  const mpi::QuietErrors quiet;
+MPI_Comm collecting_communicator(mpi::UnsetHandlers handlers) {
   MPI_Comm made = MPI_COMM_NULL;
-  MPI_Group group = MPI_GROUP_NULL;
-  if (PMPI_Comm_group(MPI_COMM_WORLD, &group) != MPI_SUCCESS) return MPI_COMM_NULL;
-  const int rc = PMPI_Comm_create(MPI_COMM_WORLD, group, &made);  // a duplicate would run the user's copy callbacks
-  PMPI_Group_free(&group);
-  if (rc != MPI_SUCCESS) return MPI_COMM_NULL;
-  PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  (void)mpi::private_duplicate(MPI_COMM_WORLD, &made, handlers);
   return made;
 }
 

@@ -6,11 +6,13 @@
 #include <functional>
 #include <string_view>
 
+#include "exec/mpi/library/private_communicators.hpp"
+
 namespace circoll::interpose {
 
 /// A communicator of all ranks for messages of our own, whose errors are returned. It is MPI_COMM_NULL if there is none
 /// to be had. Collective.
-[[nodiscard]] MPI_Comm collecting_communicator();
+[[nodiscard]] MPI_Comm collecting_communicator(mpi::UnsetHandlers handlers = mpi::UnsetHandlers::stay);
 
 /// Every rank's `produce` writes text into a sink; rank 0 gets it by `consume`, rank after rank, in parts. Messages are
 /// of at most 1 MiB, and rank 0 holds one. Collective.

@@ -81,7 +81,8 @@ void State::report() {
     return;
   }
   recording_ = false;
-  MPI_Comm comm = collecting_communicator();
+  // The program may have used up all communicators, which is no error of its own.
+  MPI_Comm comm = collecting_communicator(mpi::UnsetHandlers::may_be_set);
   if (comm == MPI_COMM_NULL) {
     warn("nothing is reported: no communicator is to be had");
     return;
@@ -116,6 +117,7 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s, 
                  .library = mpi::library::implementation() == &openmpi_library ? Library::openmpi : Library::mpich,
                  .machine = options_.machine,
                  .profile = profile_,
+                 .devices = devices_,
                  .node = std::move(node),
                  .program_s = std::move(program),
                  .learned = std::move(learned)});

@@ -7,19 +7,14 @@
 //
 // Procedures of `use mpi_f08` with buffers go past it in Open MPI 6, through ompi_<name>_wrapper_f08, and through
 // ..._wrapper_f08_c for large counts. Buffers come to these as descriptors of the Fortran standard (docs/libraries.md).
-#include <dlfcn.h>
 #include <mpi.h>
 
 #include <type_traits>
 
 #include "exec/mpi/library/library.hpp"
 #include "interpose/fortran.hpp"
+#include "interpose/sections_openmpi.hpp"
 #include "interpose/serve.hpp"
-
-#if __has_include(<ISO_Fortran_binding.h>)
-#include <ISO_Fortran_binding.h>
-#define CIRCOLL_DESCRIPTORS
-#endif
 
 static_assert(std::is_same_v<MPI_Fint, int>, "count arrays are passed on as they are");
 
@@ -42,17 +37,22 @@ MPI_Comm comm(const MPI_Fint* handle) { return PMPI_Comm_f2c(*handle); }
 
 using circoll::interpose::fortran::free_op;
 using circoll::interpose::fortran::give;
+using circoll::interpose::fortran::has_descriptors;
+using circoll::interpose::fortran::has_own_block;
+using circoll::interpose::fortran::library_procedure;
+using circoll::interpose::fortran::Sections;
 using circoll::interpose::fortran::start_all;
 using circoll::interpose::fortran::with;
 using Int = const MPI_Fint*;
 }  // namespace
 
-// A Fortran entry point `symbol`, and under the names that compilers have for the procedure `name`.
+// A Fortran entry point `symbol`, and under the names that compilers on Linux have for the procedure `name`: with an
+// underscore, or with two (-fsecond-underscore). Not under the bare name, which compilers give it only if they are told
+// so (-fno-underscoring): it comes before a function of that name in the program's own libraries, as R's Rmpi has them.
 #define CIRCOLL_PROCEDURE(...) CIRCOLL_PROCEDURE_AS(__VA_ARGS__)  // for names that a macro makes
 #define CIRCOLL_PROCEDURE_AS(symbol, name, parameters, body)                       \
   extern "C" {                                                                     \
   CIRCOLL_EXPORT void symbol parameters { body; }                                  \
-  __attribute__((visibility("default"), alias(#symbol))) void name parameters;     \
   __attribute__((visibility("default"), alias(#symbol))) void name##_ parameters;  \
   __attribute__((visibility("default"), alias(#symbol))) void name##__ parameters; \
   }
@@ -107,48 +107,23 @@ CIRCOLL_FORMS(barrier, Barrier, Ibarrier, (Int c), (comm(c)))
   CIRCOLL_FORMS(lower, upper, iupper, parameters, arguments)
 #include "interpose/fortran_collectives.inc"
 
-#ifdef CIRCOLL_DESCRIPTORS
+#if __has_include(<ISO_Fortran_binding.h>)
 
-namespace {
-
-/// True if the library's mpi_f08 hands on descriptors. Its names end in f08ts then, as the standard has it.
-bool has_descriptors() {
-  static const bool has = dlsym(RTLD_DEFAULT, "mpi_allreduce_f08ts_") != nullptr;
-  return has;
-}
-
-/// True if a buffer is in one piece, and described as this compiler does it. Other compilers order the members of a
-/// descriptor differently after its version, and have versions of their own.
-bool is_plain(const void* buffer) {
-  const auto* const described = static_cast<const CFI_cdesc_t*>(buffer);
-  if (described->version != CFI_VERSION) return false;
-  auto distance = static_cast<CFI_index_t>(described->elem_len);
-  for (int i = 0; i < described->rank; ++i) {
-    const CFI_dim_t& dimension = described->dim[i];
-    if (dimension.extent != 1 && dimension.sm != distance) return false;
-    distance *= dimension.extent;
-  }
-  return true;
-}
-
-/// Replaces descriptors by the addresses that they hold, if it can do so for all of them.
-template <typename... Buffers>
-bool find_addresses(Buffers&... buffers) {
-  if (!has_descriptors() || !(... && is_plain(buffers))) return false;
-  ((buffers = static_cast<const CFI_cdesc_t*>(buffers)->base_addr), ...);
-  return true;
-}
-
-}  // namespace
-
-// Parts of arrays with gaps between them go to the library. So does every call of a collective in which it
-// makes datatypes of them: what is in one piece here may be in several on another rank. In the other
-// collectives it refuses them.
-#define CIRCOLL_WRAPPER(symbol, buffers, parameters, names, body)                             \
-  extern "C" CIRCOLL_EXPORT void symbol parameters {                                          \
-    if (find_addresses buffers) return body;                                                  \
-    static auto* const next = reinterpret_cast<decltype(&symbol)>(dlsym(RTLD_NEXT, #symbol)); \
-    next != nullptr ? next names : give(ierr, MPI_ERR_INTERN);                                \
+// A call goes to the library only where that refuses it at once, or where no rank understands the buffers. It gets
+// the parameters as they came: the lambda changes its own copies.
+#define CIRCOLL_WRAPPER(symbol, buffers, parameters, names, body)                                            \
+  extern "C" CIRCOLL_EXPORT void symbol parameters {                                                         \
+    static const bool described = has_descriptors(CIRCOLL_CALLER);                                           \
+    const bool done = described && [=]() mutable {                                                           \
+      Sections sections;                                                                                     \
+      if (!buffers) return false;                                                                            \
+      sections.error() == MPI_SUCCESS ? body : give(ierr, sections.error());                                 \
+      return true;                                                                                           \
+    }();                                                                                                     \
+    if (done) return;                                                                                        \
+    static void* const found = library_procedure(#symbol, reinterpret_cast<void*>(&symbol), CIRCOLL_CALLER); \
+    auto* const next = reinterpret_cast<decltype(&symbol)>(found);                                           \
+    next != nullptr ? next names : give(ierr, MPI_ERR_INTERN);                                               \
   }
 #define CIRCOLL_WRAPPERS(f, function, i_f, ifunction, init_f, init, buffers, parameters, names, arguments)         \
   CIRCOLL_WRAPPER(f, buffers, (CIRCOLL_LIST parameters, MPI_Fint * ierr), (CIRCOLL_LIST names, ierr),              \
@@ -162,7 +137,6 @@ bool find_addresses(Buffers&... buffers) {
                         return init(CIRCOLL_LIST arguments, PMPI_Info_f2c(*info), made);                           \
                       })))
 
-#define CIRCOLL_IN_ONE_PIECE
 #define CIRCOLL_COUNT MPI_Fint
 #define CIRCOLL_DISPL MPI_Fint
 #define CIRCOLL_FORTRAN(lower, upper, iupper, buffers, parameters, names, arguments)                   \
@@ -171,7 +145,6 @@ bool find_addresses(Buffers&... buffers) {
 #include "interpose/fortran_collectives.inc"
 
 #if CIRCOLL_HAS_LARGE_COUNTS
-#define CIRCOLL_IN_ONE_PIECE
 #define CIRCOLL_COUNT MPI_Count
 #define CIRCOLL_DISPL MPI_Aint
 #define CIRCOLL_FORTRAN(lower, upper, iupper, buffers, parameters, names, arguments)                               \

@@ -23,8 +23,17 @@ struct Launch {
 [[nodiscard]] std::optional<Launch> launched_several();
 /// The rank that a launcher has given this process; 0 without a launcher.
 [[nodiscard]] int launch_rank();
-/// Names the job on this node, alike in all of its processes.
+/// Names the job on this node, alike in all of its processes. The name is that of the launcher's process that has
+/// started them, and the launcher's own for the job.
 [[nodiscard]] std::string launch_name();
+
+/// A process among those of its job on this node, as the launcher counts them.
+struct LocalRank {
+  int rank = 0;
+  int size = 1;
+};
+/// Nothing if no launcher says it.
+[[nodiscard]] std::optional<LocalRank> launch_local_rank();
 
 /// "mpirun -x A -x B, srun --export=ALL": how all ranks get these variables.
 [[nodiscard]] std::string how_to_hand_on(const std::vector<std::string>& names);

@@ -23,6 +23,7 @@ struct RunFacts {
   Library library = Library::mpich;
   Machine machine{};      ///< of the predicted times
   std::string profile{};  ///< the file that "auto" goes by, or why there is none; empty: nobody asked
+  std::string devices{};  ///< why calls may have memory of devices; empty: they have none
   /// Of messages between ranks of one node. A rank that has others on its node counts.
   struct Node {
     int ranks = 0;

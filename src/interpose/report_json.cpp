@@ -84,6 +84,7 @@ std::string Report::json() const {
                     {"ranks", facts_.ranks},
                     {"machine", facts_.machine.name},
                     {"profile", facts_.profile.empty() ? Json(nullptr) : Json(facts_.profile)},
+                    {"device_memory", facts_.devices.empty() ? Json(nullptr) : Json(facts_.devices)},
                     {"inside_nodes",
                      {{"ranks", facts_.node.ranks},
                       {"by_memory", facts_.node.by_memory},

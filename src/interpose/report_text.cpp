@@ -58,6 +58,9 @@ std::string Report::text() const {
                              facts_.ranks == 1 ? "rank" : "ranks", facts_.mpi, facts_.machine.name));
   add_line(text, "messages inside nodes: " + inside_nodes());
   if (!facts_.profile.empty()) add_line(text, "profile: " + facts_.profile);
+  if (!facts_.devices.empty()) {
+    add_line(text, "memory of GPUs: ranks agree about it in each call, since " + facts_.devices + "; docs/devices.md");
+  }
   add_line(
       text,
       "calls, bytes, sizes: over all ranks. time: all calls, on the slowest rank. predicted, native: by the model");

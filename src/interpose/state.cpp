@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
 #include <chrono>
@@ -24,6 +25,7 @@
 #include "interpose/check.hpp"
 #include "interpose/faults.hpp"
 #include "interpose/launch.hpp"
+#include "interpose/node_name.hpp"
 #include "interpose/report_setting.hpp"
 #include "interpose/watchdog.hpp"
 
@@ -49,6 +51,16 @@ std::string waiting_text(int rank) {
          " for all ranks to compare their variables; it waits forever if a rank runs without Circoll. All ranks get "
          "it "
          "by " +
+         how_to_preload();
+}
+
+std::string endless_text(const std::vector<int>& absent) {
+  std::array<char, 256> host{};
+  (void)gethostname(host.data(), host.size() - 1);
+  return "on node " + std::string(host.data()) + " " + ranks_text(absent) + ", counted there," +
+         (absent.size() == 1 ? " seems" : " seem") +
+         " to run without Circoll, and the ranks of other nodes wait for it in MPI_Init forever. End the job. All "
+         "ranks get it by " +
          how_to_preload();
 }
 
@@ -168,15 +180,19 @@ void State::agree() {
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   if (size == 1 && !right_launcher()) return;
+  const Census census = take_census(size);
   std::unique_ptr<Watchdog> watchdog;
-  if (size > 1 && announced()) watchdog = watch(world_rank_);
-  const Census census = take_census(world_rank_, size);
   if (census.attendance == Attendance::some) {
-    do_without(census.absent, size);
-    return;
+    if (!announced() || census.is_world) return do_without(census.absent, size);
+    // The ranks of other nodes cannot know, and wait, as this one does. To tell them takes a message, which the program
+    // might receive if they have no drop-in either.
+    if (!census.absent.empty()) print(endless_text(census.absent));
+  } else if (size > 1 && announced()) {
+    watchdog = watch(world_rank_);
   }
   const Agreement agreement = compare_environments(world_rank_);
   watchdog.reset();
+  forget_mark();
   if (!agreement.compared) return;
   agreed_ = agreement.reports_alike;
   const bool wanted = recording();
@@ -205,21 +221,20 @@ void State::expect_devices() {
   if (!complaint.empty()) warn("CIRCOLL_DEVICE_MEMORY: " + complaint);
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  int here = device::is_expected() ? 1 : 0;
-  int anywhere = here;
-  if (size > 1 && PMPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS) anywhere = 1;
-  has_devices_ = anywhere != 0;
+  device::RuntimeSet anywhere = device::expected_runtimes();
+  if (size > 1) PMPI_Allreduce(MPI_IN_PLACE, &anywhere, 1, MPI_INT, MPI_BOR, MPI_COMM_WORLD);
+  if (anywhere != 0) devices_ = device::reason_of(anywhere);
   // A rank that is alone agrees with nobody, and may look at any time.
-  mpi::globals().expects_devices = has_devices_ || size == 1;
+  mpi::globals().expects_devices = anywhere != 0 || size == 1;
 }
 
 void State::guard_calls() {
   if (!alike_) return;
   std::string ignored;
-  if (has_devices_ && wanted_faults(&ignored)) {
-    return warn(
-        "CIRCOLL_FAULTS is off: there is a runtime of GPUs, and calls with their memory are not repaired; "
-        "CIRCOLL_DEVICE_MEMORY=off says that no call has any");
+  if (!devices_.empty() && wanted_faults(&ignored)) {
+    return warn("CIRCOLL_FAULTS is off: " + devices_ +
+                ", and calls with memory of GPUs are not repaired; "
+                "CIRCOLL_DEVICE_MEMORY=off says that no call has any");
   }
   if (const std::string warning = begin_faults(); !warning.empty()) warn(warning);
 }

@@ -119,7 +119,7 @@ class State {
   std::atomic<bool> asked_{false};      ///< the ranks have been compared
   bool alike_ = false;                  ///< all ranks have the same environment
   bool agreed_ = false;                 ///< all ranks are known to want the same
-  bool has_devices_ = false;            ///< some rank has a runtime of devices, or is to be treated so
+  std::string devices_;                 ///< why calls may have memory of devices; empty: they have none
   std::mutex mutex_;                    ///< of the next two
   std::unique_ptr<Ledger> ledger_;      ///< of the report; nullptr: none is wanted
   std::unique_ptr<Trace> trace_;        ///< nullptr: none is wanted

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <string>
 #include <thread>
 
 namespace circoll::interpose {
@@ -24,8 +23,5 @@ class Watchdog {
   bool is_over_ = false;
   std::thread thread_;
 };
-
-/// True if this process is the first on its node to ask with this name. The others get false while it lives.
-[[nodiscard]] bool first_on_node(const std::string& name);
 
 }  // namespace circoll::interpose

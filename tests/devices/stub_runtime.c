@@ -9,6 +9,8 @@ static const char* begin;
 static size_t size;
 static enum stub_kind kind;
 static int initialized = 1;
+static int devices = 1;
+static int link_only;
 static int version = 60000000;
 static int last_error;
 
@@ -20,6 +22,10 @@ void stub_claim(const void* address, size_t bytes, enum stub_kind as) {
 
 void stub_initialize(int yes) { initialized = yes; }
 
+void stub_set_devices(int number) { devices = number; }
+
+void stub_link_only(int yes) { link_only = yes; }
+
 void stub_set_version(int number) { version = number; }
 
 int stub_last_error(void) { return last_error; }
@@ -29,6 +35,13 @@ static int is_claimed(const void* address) {
 }
 
 #ifdef CUDA
+int cuDeviceGetCount(int* count) {
+  if (link_only) return 34;
+  if (!initialized) return 3;
+  *count = devices;
+  return devices == 0 ? 100 : 0;
+}
+
 int cuPointerGetAttribute(void* value, int attribute, unsigned long long address) {
   if (!initialized) return 3;
   if (attribute != 2 || !is_claimed((const void*)(uintptr_t)address)) return 1;
@@ -71,8 +84,8 @@ struct properties {
 
 int zeDriverGet(uint32_t* count, void** drivers) {
   if (!initialized) return 0x78000001;
-  if (drivers != NULL && *count > 0) drivers[0] = &version;
-  *count = 1;
+  if (drivers != NULL && *count > 0 && devices > 0) drivers[0] = &version;
+  *count = (uint32_t)devices;
   return 0;
 }
 

@@ -69,6 +69,26 @@ def message_of(errors, what):
     return "\n".join(errors)
 
 
+def waits(command, messages):
+    """Seconds until a job that waits in MPI_Init has said so many messages, and what is on stderr 2 seconds later."""
+    with tempfile.TemporaryFile("w+") as errors:
+        begin = time.monotonic()
+        job = subprocess.Popen(command, env=launching.environment(), stdout=subprocess.DEVNULL, stderr=errors)
+        text = ""
+        while text.count("circoll:") < messages and time.monotonic() - begin < 40:
+            time.sleep(0.5)
+            errors.seek(0)
+            text = errors.read()
+        waited = time.monotonic() - begin
+        time.sleep(2)
+        errors.seek(0)
+        text = errors.read()
+        expect(job.poll() is None, "MPI_Init waits")
+        job.terminate()
+        job.wait(timeout=20)
+        return waited, text
+
+
 def absences(work):
     """Some ranks have no drop-in."""
     program = [all_collectives]
@@ -84,16 +104,23 @@ def absences(work):
                f"{ranks} are named: {message}")
         expect("report" not in message, f"{ranks}: no word of reports that nobody wants: {message}")
 
-    both = processes(1, environment({}, yielding) + [sums]) + [":"] + processes(2, environment({}) + [sums])
-    expect("rank 0 of 3" in message_of(same_as_native(launcher(*both), [], "MPMD"), "MPMD"), "MPMD: the rank is named")
+    def two_programs(first, others=preload):
+        return launcher(*processes(1, environment({}, first) + [sums]), ":",
+                        *processes(2, environment({}, others) + [sums]))
+    if run(two_programs(yielding, yielding))[0] == 0:
+        errors = same_as_native(two_programs(yielding), [], "MPMD")
+        expect("rank 0 of 3" in message_of(errors, "MPMD"), "MPMD: the rank is named")
+    else:
+        launching.skipped("two programs in one job: this launcher cannot start them (prterun 3.0 of Open MPI 5.0 crashes)")
 
     if not openmpi:  # a daemon on each of two nodes, which are this one by two names
         nodes = ["-launcher", "fork", "-hosts", "localhost:2,127.0.0.1:2"]
         errors = same_as_native(launcher(*nodes, *processes(4, environment({}) + program)), native, "two nodes")
         expect(errors == [], f"nothing is said on two nodes: {errors}")
-        command = launcher(*nodes, *processes(4, environment({}) + without([2], program)))
-        errors = same_as_native(command, native, "two nodes, one without")
-        expect("rank 2 of 4" in message_of(errors, "two nodes"), f"two nodes: the rank is named: {errors}")
+        _, text = waits(launcher(*nodes, *processes(4, environment({}) + without([2], [quiet, "60"]))), 2)
+        expect(re.search(r"^circoll: on node \S+ rank 0, counted there, seems to run without", text, re.M) is not None,
+               f"two nodes, one without: the rank is named: {text}")
+        expect(text.count("MPI_Init has waited for 10 seconds") == 1, f"the other node says that it waits: {text}")
 
     # MPI_Init of one rank goes past the drop-in, its collectives do not.
     past = f'if [ "{rank_here}" = 1 ]; then export LD_PRELOAD="{tool} {preload}"; fi; exec "$@"'
@@ -166,39 +193,20 @@ def no_report(work):
         expect(errors == [], f"{command} is no program of MPI: {errors}")
 
 
-def unknown_store():
-    """Nobody can tell which ranks have the drop-in: MPI_Init waits, and says so after seconds."""
-    options = ["--mca", "pmix_base_collect_data", "0"] if openmpi else []
-    hidden = [] if openmpi else ["env", "-u", "HYDI_CONTROL_FD"]
-    errors = same_as_native(launcher(*options, *processes(3, hidden + environment({}) + [sums])), [], "no store")
+def unknown_number():
+    """The launcher does not say how many ranks the node has: MPI_Init waits for all, and says so after seconds."""
+    hidden = ["env", "-u", "OMPI_COMM_WORLD_LOCAL_SIZE" if openmpi else "MPI_LOCALNRANKS"]
+    errors = same_as_native(launcher(*processes(3, hidden + environment({}) + [sums])), [], "unknown")
     expect(errors == [], f"nothing is said where all is well: {errors}")
-
-    with tempfile.TemporaryFile("w+") as errors:
-        begin = time.monotonic()
-        command = hidden + environment({}) + without([0], [quiet, "60"])
-        job = subprocess.Popen(launcher(*options, *processes(3, command)), env=launching.environment(),
-                               stdout=subprocess.DEVNULL, stderr=errors)
-        text = ""
-        while "circoll" not in text and time.monotonic() - begin < 40:
-            time.sleep(0.5)
-            errors.seek(0)
-            text = errors.read()
-        waited = time.monotonic() - begin
-        time.sleep(2)
-        errors.seek(0)
-        text = errors.read()
-        running = job.poll() is None
-        job.terminate()
-        job.wait(timeout=20)
-        expect(running, "MPI_Init waits")
-        expect(waited > 9 and re.search(r"waited for 10 seconds on rank [12] .* without Circoll", text) is not None,
-               f"it says so: {waited} {text}")
-        expect(text.count("circoll:") == 1, f"once: {text}")
+    waited, text = waits(launcher(*processes(3, hidden + environment({}) + without([0], [quiet, "60"]))), 1)
+    expect(waited > 9 and re.search(r"waited for 10 seconds on rank [12] .* without Circoll", text) is not None,
+           f"it says so: {waited} {text}")
+    expect(text.count("circoll:") == 1, f"once: {text}")
 
 
 with tempfile.TemporaryDirectory() as name:
     absences(pathlib.Path(name))
     differences(pathlib.Path(name))
     no_report(pathlib.Path(name))
-    unknown_store()
+    unknown_number()
 end()

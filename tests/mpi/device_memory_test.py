@@ -72,9 +72,11 @@ absolute = host | because(IN_DEVICE, ABSOLUTE)
 
 check("no runtime", 3, [cuda, "never", "all", "none"], {})
 check("device memory on all ranks", 3, [cuda, "before", "all", "all"], device)
-check("HIP, on one rank", 3, [hip, "before", "all", "last"], device)
+check("HIP, on one rank", 3, [hip, "before", "all", "last", "/dev/kfd"], device)
 check("Level Zero, which one rank has", 2, [level_zero, "before", "last", "last"], device)
 check("a runtime, but no device memory", 3, [cuda, "before", "all", "none"], absolute)
+for runtime, name in [(cuda, "CUDA"), (hip, "HIP"), (level_zero, "Level Zero")]:
+    check(f"{name}, which nobody uses when MPI_Init ends", 2, [runtime, "before", "all", "none", "idle"], {})
 check("none is to be looked for", 2, [cuda, "before", "all", "none"], {}, {"CIRCOLL_DEVICE_MEMORY": "off"})
 check("a runtime after MPI_Init, of no use", 2, [cuda, "after", "last", "none"], {})
 check("a runtime after MPI_Init, expected", 2, [cuda, "after", "last", "last"], device,
@@ -82,5 +84,5 @@ check("a runtime after MPI_Init, expected", 2, [cuda, "after", "last", "last"], 
 check("alone, at any time", 1, [cuda, "after", "all", "all"],
       because(IN_DEVICE, BUFFERS | NONBLOCKING | ABSOLUTE))
 warning = check("failures are not survived", 2, [cuda, "before", "all", "all"], device, {"CIRCOLL_FAULTS": "finish"})
-expect("CIRCOLL_FAULTS is off: there is a runtime of GPUs" in warning, "it is said", warning)
+expect("CIRCOLL_FAULTS is off: a rank has loaded CUDA" in warning, "it is said", warning)
 end()

@@ -1,5 +1,7 @@
 """How each MPI library launches the ranks of a test, and what the test expects of them."""
 import os
+import re
+import subprocess
 import sys
 
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
@@ -14,6 +16,13 @@ failures = []
 def launcher(mpi, *options):
     """The command that launches what processes() gives."""
     return [*LAUNCHERS[mpi], *options]
+
+
+def version(mpi):
+    """The version of the launcher, which is the library's: (4, 1, 4)."""
+    said = subprocess.run([LAUNCHERS[mpi][0], "--version"], capture_output=True, text=True, check=True).stdout
+    number = re.search(r"(?:\((?:Open MPI|OpenRTE)\)|Version:)\s*(\d+(?:\.\d+)*)", said)
+    return tuple(map(int, number[1].split(".")))
 
 
 def processes(mpi, np, command):
@@ -35,6 +44,11 @@ def expect(holds, what, *outputs):
     if not holds:
         failures.append(what)
         print(f"FAILED: {what}", *outputs, sep="\n", flush=True)
+
+
+def skipped(what):
+    """Says what the libraries here do not permit to test."""
+    print(f"skipped: {what}", flush=True)
 
 
 def end():

@@ -2,7 +2,8 @@
 # same_output_test.sh MPI NP DROPIN YIELD SERVED PROGRAM...: a program prints the same, and ends with the same status,
 # with and without the drop-in, which serves the collectives SERVED (a list with commas; - for none; one that ends in a
 # comma: and no call is native). $below is a library to be preloaded behind the drop-in, $said what that says on
-# standard error with the drop-in, and only then. QUIET=1: the drop-in says nothing.
+# standard error with the drop-in, and only then. QUIET=1: the drop-in says nothing. $forms: in which forms (blocking,
+# nonblocking, persistent) each of SERVED is served.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 served=$5
 shift 5
@@ -51,6 +52,11 @@ if [ "$served" != - ]; then
   for collective in ${served//,/ }; do
     awk -v c="$collective" '$2 == c && $3 != "native" && $4 > 0 { served = 1 } END { exit !served }' "$work/report" ||
       fail "$collective was not served"
+    for form in ${forms:-}; do
+      awk -v c="$collective" -v f="$form" '/communicators? of/ { now = index($0, ", " f " calls") }
+          now && $2 == c && $3 != "native" && $4 > 0 { served = 1 } END { exit !served }' "$work/report" ||
+        fail "$collective was not served in its $form form"
+    done
   done
 fi
 [ $failed = 0 ] && echo PASS

@@ -94,9 +94,10 @@ for variables, text in [(["CIRCOLL_FAULTS=yes"], "'yes' is none of off, report, 
     expect(text in said, f"{variables}: {text}", code, said)
 code, said = launch(1, [2, 10, 1, 0, "a"], ["CIRCOLL_FAULTS=finish"])
 expect(code == 0 and "there is one process only" in said, "one process has nobody to go on", said)
-if mpi == "openmpi":
+if mpi == "openmpi":  # the launchers of Open MPI 5 and later do not show ranks the option
     code, said = launch(2, [2, 10, 1, 0, "a"], ["CIRCOLL_FAULTS=finish"], options=[])
-    expect(code == 0 and "--enable-recovery" in said, "a launcher that ends the job is named", said)
+    named = launching.version(mpi) < (5,)
+    expect(code == 0 and ("--enable-recovery" in said) == named, "a launcher that is known to end the job is named", said)
 else:
     code, said = launch(3, [100000, 10, 3, 1, "a", 20000], ["CIRCOLL_FAULTS=finish"])
     expect(code not in (None, 0), "Hydra ends a job of which a process is killed", code, said)

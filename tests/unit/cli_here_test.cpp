@@ -196,6 +196,28 @@ TEST_F(Here, DoctorSaysWhatAutoGoesBy) {
       "wrong");
 }
 
+TEST_F(Here, DoctorNamesRuntimesOfGpus) {
+  with_own_name(bin_.path());
+  const auto says = [&](const std::string& words) {
+    const auto json = nlohmann::json::parse(run("doctor --mpi openmpi --json").out);
+    return finding(json.at("libraries")[0].at("findings"), "devices", words);
+  };
+  EXPECT_EQ(says("no runtime of GPUs is loaded").at("weight"), "good");
+  const Variable loaded("FAKE_DEVICES",
+                        R"([{"name": "CUDA", "unused": ""}, {"name": "Level Zero", "unused": "has no driver"}])");
+  EXPECT_EQ(says("Level Zero is loaded, but has no driver: calls are served").at("weight"), "good");
+  const auto cuda = says("CUDA is loaded: ranks agree about memory of GPUs in each blocking call");
+  EXPECT_EQ(cuda.at("weight"), "note");
+  EXPECT_TRUE(contains(cuda.at("todo"), "CIRCOLL_DEVICE_MEMORY=off, if")) << cuda;
+  {
+    const Variable on("CIRCOLL_DEVICE_MEMORY", "on");
+    EXPECT_EQ(says("CIRCOLL_DEVICE_MEMORY is on").at("weight"), "note");
+  }
+  const Variable off("CIRCOLL_DEVICE_MEMORY", "off");
+  EXPECT_EQ(says("CIRCOLL_DEVICE_MEMORY is off").at("weight"), "good");
+  EXPECT_TRUE(says("CUDA").is_null());
+}
+
 TEST_F(Here, DoctorFindsWhatIsWrong) {
   with_own_name(bin_.path());
   {

@@ -2,6 +2,7 @@
 """A launcher of no MPI: instead of ranks of circoll-bench it writes what they would have measured.
 
 FAKE says how it goes: fail, hang, strangers (every process is a world of its own), or well. FAKE_LOG gets a line per launch.
+FAKE_DEVICES has the runtimes of GPUs that the ranks have loaded.
 In every cell the second candidate takes half the time of the others, but native twice as long in allreduce.
 """
 import json
@@ -42,4 +43,5 @@ with open(after("--json"), "w", encoding="utf-8") as file:
     json.dump({"type": "float64", "op": "sum", "root": 0, "p": 1 if how == "strangers" else ranks, "sync": "clock", "policy": "model",
                "library": "Open MPI 9.9.9", "processor": os.environ.get("FAKE_PROCESSOR", "Fake"), "host": "n1",
                "inside_nodes": {"ranks": ranks, "by_memory": ranks, "read_directly": 0, "crowded": False, "reason": "",
-                                "reading_reason": "Yama allows it to nobody"}, "rows": rows}, file)
+                                "reading_reason": "Yama allows it to nobody"},
+               "device_runtimes": json.loads(os.environ.get("FAKE_DEVICES", "[]")), "rows": rows}, file)

@@ -1,6 +1,7 @@
 // Choices among the algorithms inside an MPI library, for tuning files of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 

@@ -46,6 +46,17 @@ TEST(Ledger, SizeClassesArePowersOfTwo) {
   }
 }
 
+TEST(Report, SaysWhyRanksAgreeAboutDeviceMemory) {
+  RunFacts facts = two_ranks();
+  EXPECT_EQ(Report(facts).text().find("GPU"), std::string::npos);
+  EXPECT_TRUE(json::parse(Report(facts).json()).at("device_memory").is_null());
+  facts.devices = "a rank has loaded CUDA";
+  EXPECT_NE(
+      Report(facts).text().find("memory of GPUs: ranks agree about it in each call, since a rank has loaded CUDA"),
+      std::string::npos);
+  EXPECT_EQ(json::parse(Report(facts).json()).at("device_memory"), facts.devices);
+}
+
 TEST(Report, SaysHowMessagesGoInsideNodes) {
   RunFacts facts = two_ranks();
   const auto line = [&] {

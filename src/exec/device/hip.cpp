@@ -1,5 +1,6 @@
 // Pointers of HIP, AMD's runtime.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,11 @@ class Hip final : public Runtime {
         version_(reinterpret_cast<Version*>(dlsym(library, "hipRuntimeGetVersion"))),
         peek_(reinterpret_cast<LastError*>(dlsym(library, "hipPeekAtLastError"))),
         forget_(reinterpret_cast<LastError*>(dlsym(library, "hipGetLastError"))) {}
+
+  /// Any question would initialise HIP, so that the system is asked for a driver. It is AMD's, or that of WSL.
+  [[nodiscard]] std::string_view unused() override {
+    return access("/dev/kfd", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ? "" : "has no device";
+  }
 
   [[nodiscard]] bool claims(const void* address) override {
     if (query_ == nullptr || version_ == nullptr || peek_ == nullptr || forget_ == nullptr) return true;

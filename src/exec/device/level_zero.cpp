@@ -38,6 +38,15 @@ class LevelZero final : public Runtime {
         make_context_(reinterpret_cast<MakeContext*>(dlsym(library, "zeContextCreate"))),
         query_(reinterpret_cast<Query*>(dlsym(library, "zeMemGetAllocProperties"))) {}
 
+  /// An MPI library that can handle memory of Level Zero has initialised it before its first message has arrived.
+  [[nodiscard]] std::string_view unused() override {
+    if (drivers_ == nullptr) return {};
+    std::uint32_t count = 0;
+    const int error = drivers_(&count, nullptr);
+    if (error == uninitialized) return "is not initialised";
+    return error == 0 && count == 0 ? "has no driver" : "";
+  }
+
   [[nodiscard]] bool claims(const void* address) override {
     if (drivers_ == nullptr || make_context_ == nullptr || query_ == nullptr) return true;
     const std::lock_guard lock(mutex_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 namespace circoll::device {
 
@@ -13,6 +14,10 @@ class Runtime {
   virtual ~Runtime() = default;
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
+
+  /// Why this process has no memory of the runtime, though it is loaded. The end of a sentence: "has no device".
+  /// Empty: it may have some, or the runtime does not say. Never initialises the runtime.
+  [[nodiscard]] virtual std::string_view unused() = 0;
 
   /// True if a processor should not touch the memory at an address, or if the runtime cannot tell. False for memory
   /// that the runtime does not know, and for pinned memory of the host.

@@ -13,12 +13,13 @@ namespace {
 
 /// A kind of runtime. Its library may have any version, as only long-lived functions of it are used.
 struct Kind {
+  std::string_view name;
   std::string_view library;
   std::unique_ptr<Runtime> (*make)(void*);
 };
 
-constexpr std::array known_kinds{Kind{"libcuda.so", make_cuda}, Kind{"libamdhip64.so", make_hip},
-                                 Kind{"libze_loader.so", make_level_zero}};
+constexpr std::array known_kinds{Kind{"CUDA", "libcuda.so", make_cuda}, Kind{"HIP", "libamdhip64.so", make_hip},
+                                 Kind{"Level Zero", "libze_loader.so", make_level_zero}};
 
 /// The libraries that the process has loaded so far, those included that are gone.
 unsigned long long count_additions() {
@@ -52,6 +53,16 @@ Paths find_paths() {
 
 }  // namespace
 
+std::string names_of(RuntimeSet set) {
+  std::string names;
+  for (std::size_t i = 0; i < known_kinds.size(); ++i) {
+    if ((set >> i & 1) == 0) continue;
+    if (!names.empty()) names += " and ";
+    names += known_kinds[i].name;
+  }
+  return names;
+}
+
 Runtimes::~Runtimes() {
   for (const std::atomic<Runtime*>& runtime : found_) delete runtime.load();
 }
@@ -59,6 +70,24 @@ Runtimes::~Runtimes() {
 bool Runtimes::loaded() {
   if (count_additions() != additions_.load(std::memory_order_relaxed)) look();
   return std::any_of(found_.begin(), found_.end(), [](const auto& runtime) { return runtime.load() != nullptr; });
+}
+
+std::vector<LoadedRuntime> Runtimes::inspect() {
+  std::vector<LoadedRuntime> all;
+  if (!loaded()) return all;
+  for (std::size_t i = 0; i < kinds; ++i) {
+    if (Runtime* const runtime = found_[i].load()) all.push_back({known_kinds[i].name, runtime->unused()});
+  }
+  return all;
+}
+
+RuntimeSet Runtimes::usable() {
+  RuntimeSet set = 0;
+  for (std::size_t i = 0; loaded() && i < kinds; ++i) {
+    Runtime* const runtime = found_[i].load();
+    if (runtime != nullptr && runtime->unused().empty()) set |= 1 << i;
+  }
+  return set;
 }
 
 bool Runtimes::claims(const void* address) const {

@@ -4,10 +4,23 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "exec/device/runtime.hpp"
 
 namespace circoll::device {
+
+/// Kinds of runtimes, a bit for each, the same in all processes.
+using RuntimeSet = int;
+/// "CUDA and Level Zero".
+[[nodiscard]] std::string names_of(RuntimeSet set);
+
+struct LoadedRuntime {
+  std::string_view name;
+  std::string_view unused;  ///< Runtime::unused()
+};
 
 /// Runtimes that were found once stay loaded. Thread-safe.
 class Runtimes {
@@ -20,6 +33,10 @@ class Runtimes {
   /// True if a runtime is loaded. If the process has loaded libraries since this was asked last, looks among them;
   /// else asks the loader for a number.
   [[nodiscard]] bool loaded();
+  /// Those that are loaded now, each of which is asked whether this process may have memory of it.
+  [[nodiscard]] std::vector<LoadedRuntime> inspect();
+  /// Those of them that say so.
+  [[nodiscard]] RuntimeSet usable();
   /// True if a runtime that loaded() has found claims the memory at an address.
   [[nodiscard]] bool claims(const void* address) const;
 

@@ -1,9 +1,11 @@
-/* device_memory RUNTIME WHEN LOADED CLAIMED: collectives with buffers in memory of devices on some ranks.
+/* device_memory RUNTIME WHEN LOADED CLAIMED [FILE]: collectives with buffers in memory of devices on some ranks.
  *
  * RUNTIME   the library of a runtime, a stand-in that claims what it is told to
  * WHEN      before or after MPI_Init, or never, it is loaded
  * LOADED    by all ranks, or the last one
  * CLAIMED   the buffers of all ranks, of the last one, or of none are in device memory
+ * FILE      the file of a device that the system has; "idle": it has none, and the runtime is initialised after
+ *           MPI_Init only, so that ranks need not talk before calls
  *
  * Only inside the MPI library's own collectives can device memory be touched, as if the library knew how to. It is
  * protected otherwise, so that whoever else touches it ends the program. So the program defines those functions. */
@@ -15,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../../devices/device_files.h"
 #include "../../devices/stub_runtime.h"
 #include "persistent.h"
 
@@ -23,6 +26,8 @@ enum { elements = 100, most_ranks = 8, bytes = 1 << 16 };
 static char* device; /* NULL: there is none */
 static int opened;   /* nonblocking and persistent operations of the library that may touch it, and calls inside */
 static int rank, size, errors;
+static int allreduces; /* of the library */
+static void (*initialize)(int yes);
 
 static void open_device(void) {
   if (device != NULL && opened++ == 0) mprotect(device, bytes, PROT_READ | PROT_WRITE);
@@ -47,8 +52,13 @@ static void close_device(void) {
     return NEXT(name) arguments;               \
   }
 
-OPENED(PMPI_Allreduce, (const void* a, void* b, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-       (a, b, n, type, op, comm))
+int PMPI_Allreduce(const void* a, void* b, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  ++allreduces;
+  open_device();
+  const int error = NEXT(PMPI_Allreduce)(a, b, n, type, op, comm);
+  close_device();
+  return error;
+}
 OPENED(PMPI_Bcast, (void* a, int n, MPI_Datatype type, int root, MPI_Comm comm), (a, n, type, root, comm))
 OPENED(PMPI_Reduce, (const void* a, void* b, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
        (a, b, n, type, op, root, comm))
@@ -95,11 +105,12 @@ static int is(const int* a, int n, int value, int step) {
 }
 
 /* With a and b where the arguments say, and c and d in memory of the host on all ranks. */
-static void calls_on(MPI_Comm comm, int* a, int* b, int* c, int* d) {
-  int counts[most_ranks], at[most_ranks], i, round;
+static void calls_on(MPI_Comm comm, int* a, int* b, int* c, int* d, int ranks_talk) {
+  int counts[most_ranks], at[most_ranks], i, round, before = 0;
   const int sum = size * (size - 1) / 2;
   MPI_Request request;
   for (round = 0; round < 3; ++round) { /* the first call, one that is remembered, and one that is known */
+    if (round == 1) before = allreduces;
     fill(a, elements, rank);
     MPI_Allreduce(a, b, elements, MPI_INT, MPI_SUM, comm);
     expect(is(b, elements, sum, size), "allreduce");
@@ -125,6 +136,7 @@ static void calls_on(MPI_Comm comm, int* a, int* b, int* c, int* d) {
     for (i = 0; i < elements && rank > 0; ++i) expect(d[i] == rank * (rank - 1) / 2, "exscan");
     MPI_Barrier(comm);
   }
+  if (!ranks_talk) expect(allreduces == before, "no rank asks the others about device memory");
   fill(a, elements, rank);
   MPI_Iallreduce(a, b, elements, MPI_INT, MPI_SUM, comm, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -157,31 +169,36 @@ static int is_one(const char* whose) {
   return strcmp(whose, "all") == 0 || (strcmp(whose, "last") == 0 && rank == size - 1);
 }
 
-static void load(const char* runtime, const char* claimed) {
+static void load(const char* runtime, const char* claimed, int idle) {
   void* const library = dlopen(runtime, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) {
     fprintf(stderr, "%s\n", dlerror());
     exit(2);
   }
+  *(void**)&initialize = dlsym(library, "stub_initialize");
+  if (idle) initialize(0);
   if (!is_one(claimed)) return;
   device = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ((__typeof__(&stub_claim))dlsym(library, "stub_claim"))(device, bytes, stub_device);
 }
 
 int main(int argc, char** argv) {
-  if (argc != 5) return 2;
+  if (argc < 5) return 2;
+  const int idle = argc > 5 && strcmp(argv[5], "idle") == 0;
+  if (argc > 5 && !idle) set_device_file(argv[5]);
   /* The launchers say it before MPI does. */
   const char* const place = getenv("OMPI_COMM_WORLD_RANK") != NULL ? "OMPI_COMM_WORLD_RANK" : "PMI_RANK";
   const char* const ranks = getenv("OMPI_COMM_WORLD_SIZE") != NULL ? "OMPI_COMM_WORLD_SIZE" : "PMI_SIZE";
   rank = getenv(place) != NULL ? atoi(getenv(place)) : 0;
   size = getenv(ranks) != NULL ? atoi(getenv(ranks)) : 1;
-  if (strcmp(argv[2], "before") == 0 && is_one(argv[3])) load(argv[1], argv[4]);
+  if (strcmp(argv[2], "before") == 0 && is_one(argv[3])) load(argv[1], argv[4], idle);
   MPI_Init(&argc, &argv);
-  if (strcmp(argv[2], "after") == 0 && is_one(argv[3])) load(argv[1], argv[4]);
+  if (strcmp(argv[2], "after") == 0 && is_one(argv[3])) load(argv[1], argv[4], idle);
   int* const host = calloc(bytes, 1);
   int* const a = device != NULL ? (int*)device : host + 2000;
   int* const b = a + 1000;
-  calls_on(MPI_COMM_WORLD, a, b, host, host + 1000);
+  if (initialize != NULL) initialize(1);
+  calls_on(MPI_COMM_WORLD, a, b, host, host + 1000, !idle);
   absolute(MPI_COMM_WORLD, host, host + 1000);
   free(host);
   MPI_Finalize();

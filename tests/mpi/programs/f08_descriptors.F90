@@ -17,6 +17,16 @@ program f08_descriptors
       type(*), dimension(..) :: buffer
       integer :: count, datatype, root, comm, ierror
     end subroutine
+    subroutine gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, ierror) &
+        bind(C, name="ompi_gather_wrapper_f08")
+      type(*), dimension(..) :: sendbuf, recvbuf
+      integer :: sendcount, sendtype, recvcount, recvtype, root, comm, ierror
+    end subroutine
+    subroutine iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request, &
+        ierror) bind(C, name="ompi_iscatterv_wrapper_f08")
+      type(*), dimension(..) :: sendbuf, recvbuf
+      integer :: sendcounts(*), displs(*), sendtype, recvcount, recvtype, root, comm, request, ierror
+    end subroutine
     subroutine allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
         bind(C, name="ompi_allreduce_init_wrapper_f08")
       type(*), dimension(..) :: sendbuf, recvbuf
@@ -53,8 +63,29 @@ program f08_descriptors
   scalar = rank + 1
   call allreduce(scalar, b, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
   call report('a scalar', b(1) == size*(size + 1)/2)
-  call bcast(b, n, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
-  call report('where parts are datatypes', .false.)
+  ! Gaps are datatypes here; not at rank 0, which is in one piece.
+  b = rank
+  matrix = rank
+  if (rank == 0) then
+    call bcast(b, n, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  else
+    call bcast(matrix(2, :), n, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  end if
+  call report('a row as a datatype', all(matrix(2, :) == 0) .and. sum(matrix) == rank*n*(n - 1))
+  matrix = rank
+  if (rank == 0) then
+    call bcast(b, 4, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  else
+    call bcast(matrix(2:3, 5:1:-2), 4, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  end if
+  call report('columns of a block, backwards', all(matrix(2:3, 3:5:2) == 0) .and. sum(matrix) == rank*(n*n - 4))
+  call bcast(matrix(2:3, 1:3), 3, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call report('a part of a column', .false.)
+  call bcast(matrix(2, :), n + 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call report('more than a row', .false.)
+  call bcast(matrix(2, :), 0, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call report('nothing of a row', .true.)
+  matrix = rank + 1
   b = 0
   request = MPI_REQUEST_NULL
   call iallreduce(matrix(:, 1), b, n, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, request, ierr)
@@ -80,6 +111,31 @@ program f08_descriptors
   received = -1
   call alltoallv(sent, counts, displs, MPI_INTEGER, received, counts, displs, MPI_INTEGER, MPI_COMM_WORLD, ierr)
   call report('irregular', count(received > 0) == sum(counts) .and. received((size - 1)*n + 1) == size)
+  ! What the root alone looks at: gaps at other ranks are nobody's business, gaps at the root are the library's.
+  do i = 1, n
+    matrix(2, i) = 10*rank + i
+  end do
+  received = -1
+  if (rank == 0) then
+    call gather(matrix(2, :), n, MPI_INTEGER, received, n, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  else
+    call gather(matrix(2, :), n, MPI_INTEGER, matrix(3, :), n, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  end if
+  call report('a gather of rows', rank /= 0 .or. &
+              all(received == [((10*(i/n) + mod(i, n) + 1), i=0, n*size - 1)]))
+  if (rank == 0) call gather(matrix(2, :), n, MPI_INTEGER, matrix(3:4, :), n, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  if (rank /= 0) ierr = 77
+  call report('a gather into rows', .false.)
+  counts = n - 1
+  sent = [(i, i=1, n*size)]
+  matrix = -1
+  request = MPI_REQUEST_NULL
+  call iscatterv(sent, counts, displs, MPI_INTEGER, matrix(4, :), n - 1, MPI_INTEGER, 0, MPI_COMM_WORLD, request, ierr)
+  i = ierr
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  ierr = i
+  call report('a scatter into rows', all(matrix(4, 1:n - 1) == [(n*rank + i, i=1, n - 1)]) .and. &
+              count(matrix /= -1) == n - 1)
   call MPI_Finalize(ierr)
 contains
   subroutine report(what, right)

@@ -41,9 +41,7 @@ class Circoll(CMakePackage):
     depends_on("cli11@2.2:", type="build")
     depends_on("tinyxml2@9:")
 
-    # pmix: the header of the store of Open MPI's launchers.
     depends_on("openmpi@4.1:", when="+openmpi")
-    depends_on("pmix", when="+openmpi")
     depends_on("mpich@4:", when="+mpich")
     conflicts("~openmpi ~mpich", when="+abi", msg="the ABI is part of an MPI library: +openmpi or +mpich")
     depends_on("openmpi@6:", when="+abi +openmpi")

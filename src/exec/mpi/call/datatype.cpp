@@ -11,7 +11,6 @@
 
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
-#include "exec/mpi/library/quiet.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -243,11 +242,10 @@ using Table = std::unordered_map<MPI_Datatype, TypeInfo>;
 
 Table make_table() {
   Table table;
-  // An MPI without Fortran has handles of Fortran's types that it refuses, as if the program had asked.
-  const QuietErrors quiet;
+  const bool can_ask = self_communicator() != MPI_COMM_NULL;
   for (const Row& row : predefined_rows()) {
-    // Fortran types may be missing, as MPI_DATATYPE_NULL or as a type of size zero, too.
-    if (row.type == MPI_DATATYPE_NULL) continue;
+    // Fortran types may be missing, as MPI_DATATYPE_NULL, as handles that MPI refuses, or as types of size zero.
+    if (row.type == MPI_DATATYPE_NULL || (can_ask && !has_handle(row.type))) continue;
     TypeInfo info = measure(row.type, types().next_id++);
     if (!info.valid || info.size_bytes == 0) continue;
     info.named = true;

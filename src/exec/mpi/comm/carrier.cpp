@@ -39,7 +39,8 @@ int share_world() {
   global.world = std::make_shared<Carrier>(comm);
   global.world->placement_ = shared_placement(placement_from(ranks));
   if (size > 1) rc = global.world->find_neighbours(rank, ranks);
-  if (!library::makes_communicators_in_threads) (void)self_communicator();
+  // While communicators are plenty, and before there are threads: Open MPI's hang if they make communicators at once.
+  (void)self_communicator();
   return rc;
 }
 

@@ -97,7 +97,7 @@ void CommState::refuse(std::string_view reason) {
 int CommState::make_carrier() {
   // Ranks may have different communicators otherwise, so that they must agree on both questions about these.
   const std::array<int, 2> answers{globals().private_comms < library::most_private_communicators ? 1 : 0,
-                                   device::is_expected() ? 0 : 1};
+                                   device::expected_runtimes() != 0 ? 0 : 1};
   std::array<int, 2> of_all{};
   int rc =
       PMPI_Allreduce(answers.data(), of_all.data(), static_cast<int>(answers.size()), MPI_INT, MPI_MIN, user_comm_);

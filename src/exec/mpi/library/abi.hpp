@@ -1,5 +1,5 @@
-// Facts about the standard ABI of MPI, from MPI 5 on. The library behind it is known at run time only. What differs among
-// libraries is asked of that one, or is what is right over all of them.
+// Facts about the standard ABI of MPI, from MPI 5 on. The library behind it is known at run time only. What differs
+// among libraries is asked of that one, or is what is right over all of them.
 #pragma once
 
 #include <mpi.h>
@@ -48,13 +48,13 @@ inline constexpr bool persistent_is_extension = false;
 /// Private communicators that a process may have where MPI_COMM_WORLD shares none: MPICH's number, the smaller one.
 inline constexpr int most_private_communicators = 256;
 
-/// True if threads may make communicators of different groups at the same time. Open MPI's hang. Ours are made before
-/// there are threads, which is right over MPICH, too.
-inline constexpr bool makes_communicators_in_threads = false;
-
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed. MPICH deletes
 /// attributes where the last of them ends, so that whoever waited for it there would wait forever.
 [[nodiscard]] inline bool nonblocking_outlives_communicator() { return implementation() == &mpich_library; }
+
+/// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors. It may
+/// over MPICH (mpich.hpp).
+inline constexpr bool knows_unset_handlers = true;
 
 // Over a library that we do not know equal buffers are served like others. All ranks do so, and nobody waits.
 

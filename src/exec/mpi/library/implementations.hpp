@@ -1,5 +1,5 @@
-// Facts about Open MPI and MPICH that hold through their own headers and through the standard ABI alike. openmpi.hpp and
-// mpich.hpp take theirs from here, abi.hpp those of the one that is there at run time.
+// Facts about Open MPI and MPICH that hold through their own headers and through the standard ABI. The files of both
+// take theirs from here, and abi.hpp those of the one that is there at run time.
 #pragma once
 
 #include <mpi.h>

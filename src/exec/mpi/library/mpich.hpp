@@ -40,12 +40,14 @@ inline constexpr bool persistent_is_extension = false;
 /// MPI library can have, so that the program does not run out of them because of us.
 inline constexpr int most_private_communicators = 256;
 
-/// True if threads may make communicators of different groups at the same time.
-inline constexpr bool makes_communicators_in_threads = true;
-
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed. Attributes are
 /// deleted after them.
 [[nodiscard]] constexpr bool nonblocking_outlives_communicator() { return true; }
+
+/// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors. A
+/// communicator whose handler nobody has set has none here, although MPICH answers MPI_ERRORS_ARE_FATAL. Its errors and
+/// those of no communicator go to the handler of MPI_COMM_SELF if that has one (from 4.1 on), or of MPI_COMM_WORLD.
+inline constexpr bool knows_unset_handlers = true;
 
 /// True if a rank's own block, given as both buffers, is refused.
 [[nodiscard]] constexpr bool refuses_equal_blocks() { return MpichFacts::refuses_equal_blocks; }

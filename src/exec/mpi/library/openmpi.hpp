@@ -55,12 +55,11 @@ inline constexpr bool persistent_is_extension = CIRCOLL_PERSISTENT_IS_EXTENSION 
 /// MPI library can have, so that the program does not run out of them because of us.
 inline constexpr int most_private_communicators = 4096;
 
-/// True if threads may make communicators of different groups at the same time. Open MPI's hang then, so that ours are
-/// made before there are threads.
-inline constexpr bool makes_communicators_in_threads = false;
-
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed.
 [[nodiscard]] constexpr bool nonblocking_outlives_communicator() { return false; }
+
+/// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors.
+inline constexpr bool knows_unset_handlers = false;
 
 /// True if a rank's own block, given as both buffers, is refused.
 [[nodiscard]] constexpr bool refuses_equal_blocks() { return OpenMpiFacts::refuses_equal_blocks; }
@@ -82,8 +81,9 @@ inline constexpr bool shares_data_memory = false;
 [[nodiscard]] inline void* allocate_shared_data(std::size_t /*bytes*/) { return nullptr; }
 inline void free_shared_data(void* /*data*/) {}
 
-/// The launcher's setting that lets survivors of a failure live on; empty: there is none.
-inline constexpr const char* lets_survivors_live = "OMPI_MCA_orte_enable_recovery";
+/// The launcher's setting that lets survivors of a failure live on; empty: there is none that ranks see. From version 5
+/// on the launcher shows them nothing of the option.
+inline constexpr const char* lets_survivors_live = OMPI_MAJOR_VERSION < 5 ? "OMPI_MCA_orte_enable_recovery" : "";
 inline constexpr const char* how_survivors_live = "mpirun --enable-recovery does not";
 
 /// The launcher's way to hand an environment variable on to all ranks.

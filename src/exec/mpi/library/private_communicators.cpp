@@ -3,6 +3,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "exec/mpi/library/library.hpp"
+
 namespace circoll::mpi {
 namespace {
 
@@ -44,19 +46,22 @@ void free_self_communicator() noexcept {
   if (MPI_Comm self = known().self.exchange(MPI_COMM_NULL); self != MPI_COMM_NULL) PMPI_Comm_free(&self);
 }
 
-int private_duplicate(MPI_Comm comm, MPI_Comm* made) {
+int private_duplicate(MPI_Comm comm, MPI_Comm* made, UnsetHandlers handlers) {
   // A failure (no context id is left, say) is ours to handle, not the user's error handler's.
   MPI_Errhandler users = MPI_ERRHANDLER_NULL;
   int rc = PMPI_Comm_get_errhandler(comm, &users);
   if (rc != MPI_SUCCESS) return rc;
-  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const bool predefined = comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF;
+  const bool stays =
+      library::knows_unset_handlers && handlers == UnsetHandlers::stay && predefined && users == MPI_ERRORS_ARE_FATAL;
+  if (!stays) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Group group = MPI_GROUP_NULL;
   rc = PMPI_Comm_group(comm, &group);
   if (rc == MPI_SUCCESS) {
     rc = PMPI_Comm_create(comm, group, made);
     PMPI_Group_free(&group);
   }
-  PMPI_Comm_set_errhandler(comm, users);
+  if (!stays) PMPI_Comm_set_errhandler(comm, users);
   PMPI_Errhandler_free(&users);
   if (rc != MPI_SUCCESS) {
     *made = MPI_COMM_NULL;

@@ -32,11 +32,11 @@ inline constexpr bool persistent_is_extension = false;
 /// Private communicators that a process may have where MPI_COMM_WORLD shares none.
 inline constexpr int most_private_communicators = 256;
 
-/// True if threads may make communicators of different groups at the same time.
-inline constexpr bool makes_communicators_in_threads = true;
-
 /// True if the library's own nonblocking collectives may be under way when their communicator is freed.
 [[nodiscard]] constexpr bool nonblocking_outlives_communicator() { return true; }
+
+/// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors.
+inline constexpr bool knows_unset_handlers = false;
 
 /// True if a rank's own block, given as both buffers, is refused.
 [[nodiscard]] constexpr bool refuses_equal_blocks() { return true; }
