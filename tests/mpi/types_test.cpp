@@ -306,6 +306,54 @@ TEST_MPI(nothing) {
   PMPI_Type_free(&empty);
 }
 
+// Two bytes, `apart` from one another, of which the next element begins a byte later. The first is at MPI_BOTTOM.
+MPI_Datatype spread_at(const char* address, MPI_Aint apart) {
+  const std::array<int, 2> lengths{1, 1};
+  std::array<MPI_Aint, 2> places{};
+  PMPI_Get_address(address, &places[0]);
+  places[1] = places[0] + apart;
+  MPI_Datatype absolute = MPI_DATATYPE_NULL, element = MPI_DATATYPE_NULL;
+  PMPI_Type_create_hindexed(2, lengths.data(), places.data(), MPI_CHAR, &absolute);
+  PMPI_Type_create_resized(absolute, places[0], 1, &element);
+  PMPI_Type_free(&absolute);
+  return committed(element);
+}
+
+// Elements lie a byte or two behind MPI_BOTTOM, at addresses that are MPI_IN_PLACE or MPI_BUFFER_AUTOMATIC.
+TEST_MPI(near_bottom) {
+  const auto n = static_cast<std::size_t>(world_size());
+  constexpr std::size_t apart = 64;
+  std::vector<char> in(2 * apart), out(2 * apart);
+  MPI_Datatype sent = spread_at(in.data(), apart), received = spread_at(out.data(), apart);
+  const std::vector<int> ones(n, 1);
+  std::vector<int> displs(n);
+  for (const std::size_t first : {1, 2}) {
+    for (std::size_t i = 0; i < n; ++i) {
+      displs[i] = static_cast<int>(3 * i + first);
+      in[3 * i + first] = static_cast<char>('a' + world_rank());
+      in[3 * i + first + apart] = static_cast<char>('A' + i);
+    }
+    for_each_algorithm(Collective::alltoallv, {}, [&](const Algorithm& algorithm) {
+      std::fill(out.begin(), out.end(), '.');
+      mpi::Call call{
+          .collective = Collective::alltoallv, .sendbuf = MPI_BOTTOM, .recvbuf = MPI_BOTTOM, .comm = MPI_COMM_WORLD};
+      call.sendtype = sent;
+      call.recvtype = received;
+      call.sendcounts = call.recvcounts = ones.data();
+      call.senddispls = call.recvdispls = displs.data();
+      serve(call, algorithm);
+      std::vector<char> expected(2 * apart, '.');
+      for (std::size_t i = 0; i < n; ++i) {
+        expected[3 * i + first] = static_cast<char>('a' + i);
+        expected[3 * i + first + apart] = static_cast<char>('A' + world_rank());
+      }
+      expect(out == expected, algorithm.id(Collective::alltoallv) + ": wrong data");
+    });
+  }
+  PMPI_Type_free(&sent);
+  PMPI_Type_free(&received);
+}
+
 // Hundreds of datatypes exist: MPICH 4.0.2's MPI_Pack errs about the later ones. One of five chars, not at its address.
 TEST_MPI(many_datatypes) {
   const std::array<int, 1> length{5};

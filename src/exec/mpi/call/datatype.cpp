@@ -271,19 +271,44 @@ Count chunk_elements(const TypeInfo& info) {
   return std::max<Count>(1, pack_chunk_bytes / std::max<Count>(1, info.size_bytes));
 }
 
+/// True for MPI_BOTTOM, and for addresses a few bytes from it that are MPI's other constants, for which a library may
+/// take them. Open MPI's standard ABI exchanges them for its own in all calls.
+bool is_constant(const void* address) {
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+  if (address == MPI_BUFFER_AUTOMATIC) return true;
+#endif
+  return address == MPI_BOTTOM || address == MPI_IN_PLACE;
+}
+
+/// Makes a type to be used at `*address`. If that is a constant, it becomes MPI_BOTTOM, and the type has it in itself.
+int make_contiguous_at(const void** address, Count count, MPI_Datatype type, Count extent_bytes, MPI_Datatype* made) {
+  int rc = make_contiguous(count, type, extent_bytes, made);
+  if (rc != MPI_SUCCESS || *address == MPI_BOTTOM || !is_constant(*address)) return rc;
+  const int one = 1;
+  const MPI_Aint place = static_cast<const char*>(*address) - static_cast<const char*>(MPI_BOTTOM);
+  MPI_Datatype moved = MPI_DATATYPE_NULL;
+  rc = PMPI_Type_create_hindexed(1, &one, &place, *made, &moved);
+  PMPI_Type_free(made);
+  if (rc == MPI_SUCCESS) rc = PMPI_Type_commit(&moved);
+  *made = moved;
+  *address = MPI_BOTTOM;
+  return rc;
+}
+
 /// Packs by a message to ourselves. It serves elements beyond 1 GiB, which MPI_Pack cannot address, absolute addresses,
 /// which MPICH's MPI_Pack takes for a null pointer, and types that it packs wrong.
-int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_type, Count from_extent, void* to,
+int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_type, Count from_extent, const void* to,
                        Count to_count, MPI_Datatype to_type, Count to_extent) {
   MPI_Datatype out = MPI_DATATYPE_NULL, in = MPI_DATATYPE_NULL;
-  if (const int rc = make_contiguous(from_count, from_type, from_extent, &out); rc != MPI_SUCCESS) return rc;
-  if (const int rc = make_contiguous(to_count, to_type, to_extent, &in); rc != MPI_SUCCESS) {
+  if (const int rc = make_contiguous_at(&from, from_count, from_type, from_extent, &out); rc != MPI_SUCCESS) return rc;
+  if (const int rc = make_contiguous_at(&to, to_count, to_type, to_extent, &in); rc != MPI_SUCCESS) {
     PMPI_Type_free(&out);
     return rc;
   }
   // Threads share the communicator, and this may run inside a wait of another one: each message has a tag of its own.
   const int tag = static_cast<int>(types().next_packing_tag++ % packing_tags);
-  const int rc = PMPI_Sendrecv(from, 1, out, 0, tag, to, 1, in, 0, tag, self_communicator(), MPI_STATUS_IGNORE);
+  const int rc =
+      PMPI_Sendrecv(from, 1, out, 0, tag, const_cast<void*>(to), 1, in, 0, tag, self_communicator(), MPI_STATUS_IGNORE);
   PMPI_Type_free(&out);
   PMPI_Type_free(&in);
   return rc;
@@ -325,7 +350,7 @@ int pack(const void* from, Count count, MPI_Datatype type, const TypeInfo& info,
     return MPI_SUCCESS;
   }
   const Count step = chunk_elements(info);
-  if (step == 0 || from == MPI_BOTTOM || library::packs_wrong(type, info.size_bytes, info.true_extent_bytes)) {
+  if (step == 0 || is_constant(from) || library::packs_wrong(type, info.size_bytes, info.true_extent_bytes)) {
     return exchange_with_self(from, count, type, info.extent_bytes, to, info.size_bytes * count, MPI_BYTE, 1);
   }
   for (Count done = 0; done < count; done += step) {
@@ -346,7 +371,7 @@ int unpack(const void* from, void* to, Count count, MPI_Datatype type, const Typ
     return MPI_SUCCESS;
   }
   const Count step = chunk_elements(info);
-  if (step == 0 || to == MPI_BOTTOM) {
+  if (step == 0 || is_constant(to)) {
     return exchange_with_self(from, info.size_bytes * count, MPI_BYTE, 1, to, count, type, info.extent_bytes);
   }
   for (Count done = 0; done < count; done += step) {
