@@ -126,6 +126,10 @@ std::vector<std::string> launch_command(const Launcher& launcher, long ranks, co
     } else if (options.hardware_threads) {
       command.emplace_back("--use-hwthread-cpus");
     }
+    // From 5 on it complains, in a line for each pair of ranks, that it cannot reach this node by IPv6.
+    if (std::atoi(launcher.version.c_str()) >= 5) {
+      command.insert(command.end(), {"--mca", "btl_tcp_disable_family", "6"});
+    }
   }
   command.insert(command.end(), {launcher.mpi == &openmpi_library ? "-np" : "-n", std::to_string(ranks)});
   command.insert(command.end(), program.begin(), program.end());

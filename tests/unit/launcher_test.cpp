@@ -92,6 +92,11 @@ TEST(Launcher, Commands) {
   EXPECT_EQ(launch_command(mpich, 2, {.oversubscribe = true}, program),
             (std::vector<std::string>{"/mpiexec", "-n", "2", "prog", "x"}));
   EXPECT_EQ(launch_command(openmpi, 4, {.oversubscribe = true}, program)[1], "--oversubscribe");
+  for (const auto& [version, words] : {std::pair("4.1.4", 5), std::pair("5.0.7", 8), std::pair("6.0.0rc2", 8)}) {
+    Launcher launcher = openmpi;
+    launcher.version = version;
+    EXPECT_EQ(launch_command(launcher, 2, {}, program).size(), words) << version;
+  }
   EXPECT_EQ(launch_command(openmpi, 4, {.hardware_threads = true}, program)[1], "--use-hwthread-cpus");
   EXPECT_EQ(mpi_named("mpich"), &mpich_library);
   EXPECT_EQ(mpi_named("abi"), &abi_library);
