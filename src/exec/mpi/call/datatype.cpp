@@ -271,8 +271,8 @@ Count chunk_elements(const TypeInfo& info) {
   return std::max<Count>(1, pack_chunk_bytes / std::max<Count>(1, info.size_bytes));
 }
 
-/// True for MPI_BOTTOM, and for addresses a few bytes from it that are MPI's other constants, for which a library may
-/// take them. Open MPI's standard ABI exchanges them for its own in all calls.
+/// True for MPI_BOTTOM and for MPI's other constants, which lie a few bytes from it. A library may take such an address
+/// for the constant. Open MPI's standard ABI exchanges them for its own in all calls.
 bool is_constant(const void* address) {
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
   if (address == MPI_BUFFER_AUTOMATIC) return true;
