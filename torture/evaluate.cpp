@@ -52,7 +52,7 @@ class Comparison {
       forgive(results[i], got_[i]);
       unpack(side, address, block, results[i]);
       // Where all numbers are right only padding may differ, which Open MPI 5 writes now and then when it unpacks.
-      const MPI_Datatype with_padding = side.element.with_padding.get();
+      MPI_Datatype with_padding = side.element.with_padding.get();
       if (with_padding != MPI_DATATYPE_NULL && results[i] == got_[i]) transplant(block, with_padding);
     }
     const auto want = side.memory.bytes();
