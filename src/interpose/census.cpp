@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include "interpose/launch.hpp"
@@ -21,14 +23,25 @@ std::atomic<bool> was_announced{false};
 /// The descriptor of this rank's mark; -1: there is none.
 std::atomic<int> mark{-1};
 
-std::string mark_of(int local_rank, const std::string& job) { return "rank " + std::to_string(local_rank) + " " + job; }
+/// This process on its node, as the launcher's variables and the processes above it say. Asked once: the program may
+/// change its variables.
+struct Place {
+  std::optional<LocalRank> here = launch_local_rank();
+  std::string job = here ? launch_name() : "";
 
-std::vector<int> missing(const LocalRank& here, const std::string& job) {
-  std::vector<int> ranks;
-  for (int rank = 0; rank < here.size; ++rank) {
-    if (!is_node_name_taken(mark_of(rank, job))) ranks.push_back(rank);
+  [[nodiscard]] std::string mark_of(int local_rank) const { return "rank " + std::to_string(local_rank) + " " + job; }
+  [[nodiscard]] std::vector<int> missing() const {
+    std::vector<int> ranks;
+    for (int rank = 0; rank < here->size; ++rank) {
+      if (!is_node_name_taken(mark_of(rank))) ranks.push_back(rank);
+    }
+    return ranks;
   }
-  return ranks;
+};
+
+const Place& place() {
+  static const auto* const found = new Place;  // for as long as anyone may call
+  return *found;
 }
 
 }  // namespace
@@ -36,7 +49,7 @@ std::vector<int> missing(const LocalRank& here, const std::string& job) {
 void announce() noexcept {
   if (was_announced.exchange(true)) return;
   try {
-    if (const auto here = launch_local_rank()) mark = take_node_name(mark_of(here->rank, launch_name()));
+    if (place().here) mark = take_node_name(place().mark_of(place().here->rank));
   } catch (...) {
     return;  // the census is unknown then
   }
@@ -46,11 +59,10 @@ bool announced() { return was_announced; }
 
 Census take_census(int world_size) {
   if (world_size == 1) return {.attendance = Attendance::all};
-  const auto here = launch_local_rank();
+  const std::optional<LocalRank>& here = place().here;
   if (!here || here->size > world_size) return {};
-  const std::string job = launch_name();
   Census census{.is_world = here->size == world_size};
-  std::vector<int> absent = missing(*here, job);
+  std::vector<int> absent = place().missing();
   if (!announced()) {
     if (absent.size() < static_cast<std::size_t>(here->size)) census.attendance = Attendance::some;
     return census;
@@ -60,7 +72,7 @@ Census take_census(int world_size) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (!absent.empty() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(between_looks);
-    absent = missing(*here, job);
+    absent = place().missing();
   }
   census.attendance = absent.empty() ? Attendance::all : Attendance::some;
   // The lowest rank that is there speaks: all below it are absent.
