@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -102,12 +103,15 @@ void ask_about_memory(void* cuda, const char* host) {
       "memory is freed");
   expect_claimed(in_device(on_device), false, "device memory that was freed");
   expect_claimed(in_device(managed), false, "managed memory that was freed");
+  expect(function<void*>(cuda, "cuMemHostUnregister")(registered) == 0, "memory is no longer registered");
+  std::free(registered);
 }
 
 }  // namespace
 
 int main() {
-  const char* const host = static_cast<const char*>(std::malloc(bytes));
+  const std::unique_ptr<char, decltype(&std::free)> allocated(static_cast<char*>(std::malloc(bytes)), &std::free);
+  const char* const host = allocated.get();
   expect(!runtimes().loaded(), "no runtime is loaded at the beginning");
   void* const cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (cuda == nullptr) {
