@@ -5,8 +5,19 @@
 launch() {
   case $mpi in
     openmpi)
-      OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe --bind-to none \
-        --mca mpi_yield_when_idle 1 --mca btl "${btl:-self,vader}" --mca op ^avx -np "$np" "$@"
+      # From Open MPI 5 on mpirun loses and mixes what ranks print. Where it goes to files they append it themselves.
+      local me=$BASHPID out err ranks=("$@")
+      out=$(readlink "/proc/$me/fd/1") err=$(readlink "/proc/$me/fd/2")
+      (
+        if { [ -f "$out" ] || [ "$out" = /dev/null ]; } && [ -f "$err" ]; then
+          exec >>"$out" 2>>"$err"
+          # shellcheck disable=SC2016  # expanded by the ranks' shells
+          ranks=(sh -c 'exec >>"$0" 2>>"$1"; shift; exec "$@"' "$out" "$err" "$@")
+        fi
+        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+        exec mpirun.openmpi --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca btl "${btl:-self,vader}" \
+          --mca btl_tcp_if_include lo --mca op ^avx -np "$np" "${ranks[@]}"
+      )
       ;;
     mpich) mpiexec.mpich -n "$np" "$@" ;;
     *)

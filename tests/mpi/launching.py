@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-                         "--mca", "btl", "self,vader", "--mca", "op", "^avx"],
+                         "--mca", "btl", "self,vader", "--mca", "btl_tcp_if_include", "lo", "--mca", "op", "^avx"],
              "mpich": ["mpiexec.mpich"]}
 NUMBERS = {"openmpi": "-np", "mpich": "-n"}
 SPINS = {"openmpi": False, "mpich": True}  # while it waits, unless a shim is preloaded that yields
@@ -28,6 +28,11 @@ def version(mpi):
 def processes(mpi, np, command):
     """np ranks of a command."""
     return [NUMBERS[mpi], str(np), *command]
+
+
+def on_first_rank(assignment, command):
+    """The command, with VARIABLE=VALUE on rank 0 alone. An Open MPI crashes if a launch has several commands (library_faults_test.py)."""
+    return ["sh", "-c", f'[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" != 0 ] || export {assignment}; exec "$@"', "sh", *command]
 
 
 def preloaded(mpi, dropin, shim):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from launching import NUMBERS, end, environment, expect, launcher, processes
+from launching import end, environment, expect, launcher, on_first_rank, processes, version
 
 MPI, BENCH, PROBE, CIRCOLL = sys.argv[1:5]
 QUICK = ["--reps", "3", "--seconds", "0.01", "--sync", "barrier"]
@@ -21,6 +21,10 @@ FUNCTIONS = {"split_binary_tree": "split_bintree", "binary_tree": "bintree", "re
 def run(np, command, **variables):
     return subprocess.run(launcher(MPI) + processes(MPI, np, command), env=environment() | variables, capture_output=True, text=True, timeout=120,
                           check=False)
+
+# Allreduces that came after Open MPI 4.1 and MPICH 4.0.
+LATER = {"openmpi": [((6,), {"allgather_reduce"})],
+         "mpich": [((4, 2), {"tree", "recexch", "ring", "k_reduce_scatter_allgather"}), ((5,), {"recursive_multiplying", "ccl"})]}
 
 
 def bench(np, *options, code=0, **variables):
@@ -52,6 +56,8 @@ def all_are_measured():
     wanted = {"openmpi": {"recursive_doubling", "ring", "segmented_ring", "segmented_ring:segment=4096", "rabenseifner", "basic_linear",
                           "nonoverlapping"},
               "mpich": {"recursive_doubling", "reduce_scatter_allgather", "smp", "nb"}}[MPI]
+    for since, names in LATER[MPI]:
+        wanted |= names if version(MPI) >= since else set()
     expect(names_of(result, "allreduce") == {"native", "auto"} | {f"{MPI}/{name}" for name in wanted}, "allreduce", text)
     inside = [row for row in result["rows"] if "/" in row["algorithm"]]
     expect(all(row["correct"] == "yes" and row["served_by"] == row["algorithm"] for row in inside), "all inside are right", text)
@@ -135,8 +141,7 @@ def operators_show_it():
 def functions_are_called():
     """The dynamic linker says which function of Open MPI is called for the first time by the first rank."""
     for collective in ("allreduce", "bcast", "allgather", "alltoall"):
-        command = [NUMBERS[MPI], "1", "env", "LD_DEBUG=bindings", PROBE, collective, "1000", "80", ":", NUMBERS[MPI], "1", PROBE,
-                   collective, "1000", "80"]
+        command = processes(MPI, 2, on_first_rank("LD_DEBUG=bindings", [PROBE, collective, "1000", "80"]))
         done = subprocess.run(launcher(MPI) + command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
         expect(done.returncode == 0, f"functions of {collective}: exit code {done.returncode}", done.stderr[-2000:])
         forced, called = "", {}
@@ -180,7 +185,7 @@ def circoll(*arguments):
 def bcasts_of(variables):
     """The algorithms of coll/tuned by which native broadcasts run, as the dynamic linker sees the first rank."""
     command = [BENCH, "--algorithm", "native", "--collective", "bcast", "--bytes", "4Ki", *QUICK]
-    done = subprocess.run(launcher(MPI) + [NUMBERS[MPI], "1", "env", "LD_DEBUG=bindings", *command, ":", NUMBERS[MPI], "1", *command],
+    done = subprocess.run(launcher(MPI) + processes(MPI, 2, on_first_rank("LD_DEBUG=bindings", command)),
                           env=environment() | variables, capture_output=True, text=True, timeout=120, check=False)
     expect(done.returncode == 0, f"native with {variables}: exit code {done.returncode}", done.stderr[-2000:])
     return {match[1] for line in done.stderr.splitlines() if "mca_coll_tuned.so" in line and
