@@ -15,6 +15,10 @@ static void report_of(const char* collective, const char* what, int rc) {
   report(line, rc);
 }
 
+static int is_reduction(const char* collective) {
+  return strstr(collective, "reduce") != NULL || strstr(collective, "scan") != NULL;
+}
+
 /* Whether the MPI library itself gets through an erroneous call: where it does not look, it crashes, or one rank
  * waits for another that has been refused. "*" stands for all collectives. */
 static int survives(const char* collective, const char* what) {
@@ -77,6 +81,7 @@ static int survives(const char* collective, const char* what) {
   size_t i, found = 0;
   for (i = 0; i < sizeof seen / sizeof seen[0]; ++i) found += strcmp(seen[i], what) == 0;
   if (nonblocking && found == 0) return 0;
+  if (reductions_need_types && strncmp(what, "no type", 7) == 0 && is_reduction(collective)) return 0;
   for (i = 0; i < sizeof fatal / sizeof fatal[0]; ++i) {
     if ((fatal[i].collective[0] == '*' || strcmp(fatal[i].collective, collective) == 0) &&
         strcmp(fatal[i].what, what) == 0 && size >= fatal[i].from_size)

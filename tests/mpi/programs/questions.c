@@ -21,18 +21,22 @@ static void ask(void) {
   MPI_Type_create_resized(MPI_INT, 0, 8, &resized);
   MPI_Type_vector(2, 1, 2, MPI_INT, &good);
   MPI_Type_commit(&good);
-#define TYPES(what, type)                                                                         \
-  report("bcast, " what, CALL(Bcast, bcast, b, 1, type, 0, comm));                                \
-  report("allgather, " what, CALL(Allgather, allgather, a, 1, type, b, 1, type, comm));           \
-  report("gatherv, " what, CALL(Gatherv, gatherv, a, 1, type, b, counts, displs, type, 0, comm)); \
-  report("alltoall, " what, CALL(Alltoall, alltoall, a, 1, type, b, 1, type, comm));              \
-  report("allreduce, user operator, " what, CALL(Allreduce, allreduce, a, b, 1, type, op, comm)); \
-  report("reduce, user operator, " what, CALL(Reduce, reduce, a, b, 1, type, op, 0, comm));       \
-  report("scan, user operator, " what, CALL(Scan, scan, a, b, 1, type, op, comm));
+#define TYPES(what, type)                                                                           \
+  report("bcast, " what, CALL(Bcast, bcast, b, 1, type, 0, comm));                                  \
+  report("allgather, " what, CALL(Allgather, allgather, a, 1, type, b, 1, type, comm));             \
+  report("gatherv, " what, CALL(Gatherv, gatherv, a, 1, type, b, counts, displs, type, 0, comm));   \
+  report("alltoall, " what, CALL(Alltoall, alltoall, a, 1, type, b, 1, type, comm));                \
+  if (!reductions_need_types || (type) != MPI_DATATYPE_NULL) {                                      \
+    report("allreduce, user operator, " what, CALL(Allreduce, allreduce, a, b, 1, type, op, comm)); \
+    report("reduce, user operator, " what, CALL(Reduce, reduce, a, b, 1, type, op, 0, comm));       \
+    report("scan, user operator, " what, CALL(Scan, scan, a, b, 1, type, op, comm));                \
+  }
   report("bcast", CALL(Bcast, bcast, b, 1, good, 0, comm));
   report("allreduce, user operator", CALL(Allreduce, allreduce, a, b, 4, MPI_INT, op, comm));
   TYPES("MPI_DATATYPE_NULL", MPI_DATATYPE_NULL)
-  report("reduce, MPI_DATATYPE_NULL", CALL(Reduce, reduce, a, b, 1, MPI_DATATYPE_NULL, MPI_SUM, 0, comm));
+  if (!reductions_need_types) {
+    report("reduce, MPI_DATATYPE_NULL", CALL(Reduce, reduce, a, b, 1, MPI_DATATYPE_NULL, MPI_SUM, 0, comm));
+  }
   TYPES("not committed", open)
   TYPES("resized, not committed", resized)
   TYPES("a handle of zero", none)

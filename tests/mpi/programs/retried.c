@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "either.h"
+#include "no_type.h"
 
 enum { n = 6, most = 16 };
 static int rank, size;
@@ -71,6 +72,14 @@ static void report(const char* what, int rc) {
   for (i = 0; rank == 0 && i < size; ++i) printf("%-28s rank %d: %016llx\n", what, i, all[i]);
 }
 
+/* A type that is refused. */
+static MPI_Datatype wrong_type(int form) {
+  static MPI_Datatype open = MPI_DATATYPE_NULL; /* not committed, and not freed */
+  if (!reductions_need_types || form >= 6) return MPI_DATATYPE_NULL;
+  if (open == MPI_DATATYPE_NULL) MPI_Type_vector(2, 1, 2, MPI_INT, &open);
+  return open;
+}
+
 /* Twice on a communicator where the right call is the first, and on one that is used already. */
 static void retried(int nonblocking) {
   const int root = size - 1;
@@ -86,7 +95,7 @@ static void retried(int nonblocking) {
         for (tries = 0; tries < 2 && rank == who; ++tries) {
           /* Nothing is significant of a type where nothing is sent or received. */
           const int wrong =
-              form == 14 ? call(form, nonblocking, MPI_INT, -3) : call(form, nonblocking, MPI_DATATYPE_NULL, root);
+              form == 14 ? call(form, nonblocking, MPI_INT, -3) : call(form, nonblocking, wrong_type(form), root);
           if (wrong == MPI_SUCCESS) printf("rank %d: the wrong %s succeeds\n", rank, names[form]);
         }
         rc = call(form, nonblocking, MPI_INT, root);
@@ -113,7 +122,7 @@ static void left(void) {
       MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
       if (turn % 2 == 0) MPI_Barrier(comm);
       fill();
-      rc = call(form, 0, rank == 0 ? MPI_DATATYPE_NULL : MPI_INT, 0);
+      rc = call(form, 0, rank == 0 ? wrong_type(form) : MPI_INT, 0);
       if ((rc != MPI_SUCCESS) != (rank == 0)) printf("rank %d: %s returns %d\n", rank, names[form], rc);
       fill();
       rc = call(form == 8 ? 0 : 12, 0, MPI_INT, 0);

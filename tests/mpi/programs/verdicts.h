@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "either.h"
+#include "no_type.h"
 
 static int rank, size;
 static MPI_Comm comm;   /* the one under test */
