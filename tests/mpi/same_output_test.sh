@@ -16,15 +16,19 @@ preload+=${below:+ $below}
 essence() { grep -v -E 'UCX +WARN|PID|^\[vm|mpirun|^=|^-|^ *$' "$1" | sed -E 's/\[[0-9.]+\]|0x[0-9a-f]+|comm [0-9]+|\([0-9]+\)//g'; }
 
 # run NAME ENVIRONMENT...: the program's output in NAME and NAME.err, its status in $ended. The last words of a program
-# that is aborted get lost now and then in Open MPI's mpirun; it is run again then.
+# that is aborted get lost now and then in Open MPI's mpirun, its status in MPICH's mpiexec; it is run again then.
 run() {
   local name=$1 attempt
   shift
   for attempt in 1 2 3 4 5; do
     launch env "$@" >"$work/$name" 2>"$work/$name.err"
     ended=$?
-    { [ $ended = 0 ] || [ -n "$(complaints "$work/$name.err")" ]; } && return
-    echo "attempt $attempt: ended with $ended and said nothing of why"
+    if [ $ended = 0 ]; then
+      grep -q "^Abort(" "$work/$name.err" || return
+    elif [ -n "$(complaints "$work/$name.err")" ]; then
+      return
+    fi
+    echo "attempt $attempt: ended with $ended, and what it said does not fit"
   done
 }
 # Which rank is the first to abort is chance; what it says is not.

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "circoll/collectives.hpp"
-#include "exec/device/expected.hpp"
+#include "exec/device/runtimes.hpp"
 #include "exec/mpi/call/caller_side.hpp"
 
 namespace circoll::mpi {
@@ -38,8 +38,8 @@ bool is_claimed(const Contents& contents, Rank size) {
     cover(0, contents.count);
   }
   if (lowest > highest) return false;
-  // Of absolute addresses nobody can say whose they are, unless no runtime counts: a rank alone has not asked yet.
-  if (contents.buffer == MPI_BOTTOM && !info.dense) return device::expected_runtimes() != 0;
+  // Whose absolute addresses are nobody can say. A runtime that is loaded, but that this process cannot use, has none.
+  if (contents.buffer == MPI_BOTTOM && !info.dense) return device::runtimes().usable() != 0;
   const auto claims = [&](Count offset) {
     return device::runtimes().claims(as_base(contents.buffer) + info.true_lb_bytes + offset);
   };
