@@ -56,7 +56,7 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/circollConfig.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/circollConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/circollConfig.cmake ${PROJECT_BINARY_DIR}/package/circollConfigVersion.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/CircollHighway.cmake ${CMAKE_CURRENT_LIST_DIR}/CircollAbi.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/CircollAbi.cmake
         DESTINATION ${circoll_cmake_dir} COMPONENT dev)
 
 # pkg-config. Paths are relative to the .pc file: the installed tree can be moved.
@@ -82,7 +82,7 @@ endfunction()
 set(circoll_requires "")
 set(circoll_libs "-L\${libdir} -lcircoll -pthread")
 if(NOT circoll_is_shared)
-  set(circoll_requires "fmt libhwy")
+  set(circoll_requires "fmt")
   list(JOIN circoll_cxx_runtime " -l" circoll_cxx_libs)
   string(APPEND circoll_libs " -l${circoll_cxx_libs}")
 endif()

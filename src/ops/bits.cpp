@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "ops/bits.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target.h
+#include "ops/dispatch.hpp"
 #include "ops/vector_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -137,14 +138,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace circoll::ops {
 
-HWY_EXPORT(logical_kernel);
-ReduceKernel logical_kernel(Op op, std::size_t element_bytes) {
-  return HWY_DYNAMIC_DISPATCH(logical_kernel)(op, element_bytes);
+ReduceKernel logical_kernel(Target target, Op op, std::size_t element_bytes) {
+  return CIRCOLL_ON(target, logical_kernel)(op, element_bytes);
 }
 
-HWY_EXPORT(bitwise_kernel);
-ReduceKernel bitwise_kernel(Op op, std::size_t element_bytes) {
-  return HWY_DYNAMIC_DISPATCH(bitwise_kernel)(op, element_bytes);
+ReduceKernel bitwise_kernel(Target target, Op op, std::size_t element_bytes) {
+  return CIRCOLL_ON(target, bitwise_kernel)(op, element_bytes);
 }
 
 }  // namespace circoll::ops

@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "ops/complex.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target.h
+#include "ops/dispatch.hpp"
 #include "ops/vector_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -75,8 +76,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace circoll::ops {
 
-HWY_EXPORT(complex_kernel);
-ReduceKernel complex_kernel(Op op, Type type) { return HWY_DYNAMIC_DISPATCH(complex_kernel)(op, type); }
+ReduceKernel complex_kernel(Target target, Op op, Type type) { return CIRCOLL_ON(target, complex_kernel)(op, type); }
 
 }  // namespace circoll::ops
 #endif

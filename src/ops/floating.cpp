@@ -5,6 +5,7 @@
 #define HWY_TARGET_INCLUDE "ops/floating.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target.h
+#include "ops/dispatch.hpp"
 #include "ops/vector_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -68,8 +69,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace circoll::ops {
 
-HWY_EXPORT(floating_kernel);
-ReduceKernel floating_kernel(Op op, Type type) { return HWY_DYNAMIC_DISPATCH(floating_kernel)(op, type); }
+ReduceKernel floating_kernel(Target target, Op op, Type type) { return CIRCOLL_ON(target, floating_kernel)(op, type); }
 
 }  // namespace circoll::ops
 #endif

@@ -12,6 +12,7 @@
 #define HWY_TARGET_INCLUDE "ops/half.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target.h
+#include "ops/dispatch.hpp"
 #include "ops/vector_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -153,8 +154,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace circoll::ops {
 
-HWY_EXPORT(half_kernel);
-ReduceKernel half_kernel(Op op) { return HWY_DYNAMIC_DISPATCH(half_kernel)(op); }
+ReduceKernel half_kernel(Target target, Op op) { return CIRCOLL_ON(target, half_kernel)(op); }
 
 }  // namespace circoll::ops
 #endif

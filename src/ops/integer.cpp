@@ -8,6 +8,7 @@
 #define HWY_TARGET_INCLUDE "ops/integer.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target.h
+#include "ops/dispatch.hpp"
 #include "ops/vector_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -94,8 +95,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace circoll::ops {
 
-HWY_EXPORT(integer_kernel);
-ReduceKernel integer_kernel(Op op, Type type) { return HWY_DYNAMIC_DISPATCH(integer_kernel)(op, type); }
+ReduceKernel integer_kernel(Target target, Op op, Type type) { return CIRCOLL_ON(target, integer_kernel)(op, type); }
 
 }  // namespace circoll::ops
 #endif

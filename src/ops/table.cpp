@@ -1,9 +1,10 @@
 // Operators that are defined on each type (MPI 4.0, section 6.9.2), and properties of operators.
-#include <cstdint>
+#include <utility>
 
 #include "circoll/ops.hpp"
-#include "hwy/highway.h"
 #include "ops/families.hpp"
+// after the targets
+#include "hwy/highway.h"
 
 namespace circoll {
 namespace {
@@ -12,12 +13,13 @@ bool is_integer(Type type) { return type >= Type::int8 && type <= Type::uint64; 
 
 }  // namespace
 
-ReduceKernel reduce_kernel(Op op, Type type) {
-  using namespace ops;
+namespace ops {
+
+ReduceKernel kernel_on(Target target, Op op, Type type) {
   if (op == Op::replace || op == Op::no_op) return copy_kernel(op, extent_bytes(type));
   switch (type) {
     case Type::byte:
-      return bitwise_kernel(op, extent_bytes(type));
+      return bitwise_kernel(target, op, extent_bytes(type));
     case Type::int8:
     case Type::int16:
     case Type::int32:
@@ -26,23 +28,23 @@ ReduceKernel reduce_kernel(Op op, Type type) {
     case Type::uint16:
     case Type::uint32:
     case Type::uint64:
-      if (const ReduceKernel arithmetic = integer_kernel(op, type)) return arithmetic;
-      if (const ReduceKernel bitwise = bitwise_kernel(op, extent_bytes(type))) return bitwise;
-      return logical_kernel(op, extent_bytes(type));
+      if (const ReduceKernel arithmetic = integer_kernel(target, op, type)) return arithmetic;
+      if (const ReduceKernel bitwise = bitwise_kernel(target, op, extent_bytes(type))) return bitwise;
+      return logical_kernel(target, op, extent_bytes(type));
     case Type::float16:
-      return half_kernel(op);
+      return half_kernel(target, op);
     case Type::float32:
     case Type::float64:
-      return floating_kernel(op, type);
+      return floating_kernel(target, op, type);
     case Type::complex64:
     case Type::complex128:
-      return complex_kernel(op, type);
+      return complex_kernel(target, op, type);
     case Type::float_long:
     case Type::complex_long:
       return long_double_kernel(op, type);
     case Type::boolean:
     case Type::logical:
-      return logical_kernel(op, extent_bytes(type));
+      return logical_kernel(target, op, extent_bytes(type));
     case Type::pair_float_int:
     case Type::pair_double_int:
     case Type::pair_long_int:
@@ -55,6 +57,18 @@ ReduceKernel reduce_kernel(Op op, Type type) {
   }
   return nullptr;
 }
+
+const char* name_of(Target target) {
+  for (const auto& [least, highways] :
+       {std::pair(Target::avx512, HWY_AVX3), std::pair(Target::avx2, HWY_AVX2), std::pair(Target::sse4, HWY_SSE4)}) {
+    if (target >= least && (HWY_TARGETS & highways) != 0) return hwy::TargetName(highways);
+  }
+  return hwy::TargetName(HWY_STATIC_TARGET);
+}
+
+}  // namespace ops
+
+ReduceKernel reduce_kernel(Op op, Type type) { return ops::kernel_on(ops::best_target(), op, type); }
 
 bool is_exact(Op op, Type type) { return (op != Op::sum && op != Op::prod) || is_integer(type); }
 
@@ -83,10 +97,6 @@ bool is_idempotent(Op op) {
   }
 }
 
-const char* kernel_target() {
-  // A lower bit is a better target; HWY_EXPORT's tables fall back on the static target.
-  const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
-  return hwy::TargetName(usable != 0 ? usable & -usable : HWY_STATIC_TARGET);
-}
+const char* kernel_target() { return ops::name_of(ops::best_target()); }
 
 }  // namespace circoll

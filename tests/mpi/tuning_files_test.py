@@ -122,14 +122,17 @@ units = written("units.rules", "1\n2\n1\n2 2\n0 2 0 0\n4k 1 0 0\n")
 honoured(units, 4, "allreduce", 64, "basic_linear")     # 4k is 4
 counted = written("scan.rules", "1\n14\n1\n2 2\n0 2 0 0\n4096 1 0 0\n")
 honoured(counted, 4, "scan", 65536, "recursive_doubling")  # the count is not looked at
+# Later libraries take the header that READER does not know, and choose themselves in place of what is not there.
+as_reader = launching.version("openmpi") < (4, 1, 8)
 for name, text in {"late.rules": "1\n2\n1\n2 1\n16 2 0 0\n", "short.rules": "1\n2\n1\n2 2\n0 2 0 0\n",
                    "header.rules": "rule-file-version-2\n1\n2\n1\n2 1\n0 2 0 0\n"}.items():
     damaged = written(name, text)
     expect(check(damaged, 4, "allreduce", 512)["rejected"], f"circoll check rejects {name}")
-    left_alone(damaged, 4, "allreduce", 512)
+    if as_reader or name != "header.rules":
+        left_alone(damaged, 4, "allreduce", 512)
 unknown = written("unknown.rules", "1\n0\n1\n2 1\n0 7 0 0\n")
 expect("MPI_ERR_ARG" in json.dumps(check(unknown, 4, "allgather", 512)["calls"]), "circoll check says that the call fails")
 failed, output = run(4, "allgather", 512, *with_file(unknown))
 # MPI_ERRORS_ARE_FATAL aborts with the error class; its message may be lost on the way.
-expect(failed is None and output.endswith(f"exit code {MPI_ERR_ARG}"), "an algorithm that is not there is an error of the call", output)
+expect(not as_reader or failed is None and output.endswith(f"exit code {MPI_ERR_ARG}"), "an algorithm that is not there is an error of the call", output)
 end()

@@ -4,36 +4,32 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "hwy/highway.h"
 #include "kernel_definitions.hpp"
+#include "ops/families.hpp"
 
 namespace circoll {
 namespace {
 
-/// While it lives, kernels are those of one instruction set.
-class OnTarget {
- public:
-  explicit OnTarget(std::int64_t target) { hwy::SetSupportedTargetsForTest(target); }
-  ~OnTarget() { hwy::SetSupportedTargetsForTest(0); }
-  OnTarget(const OnTarget&) = delete;
-  OnTarget& operator=(const OnTarget&) = delete;
-};
+using ops::kernel_on;
+using ops::Target;
 
-/// The instruction sets that the library was compiled for and this processor has, and the fallback.
-std::vector<std::int64_t> usable_targets() {
-  std::set<std::int64_t> targets{HWY_STATIC_TARGET};
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) targets.insert(target);
-  return {targets.begin(), targets.end()};
+/// The instruction sets that this processor has.
+std::vector<Target> usable_targets() {
+  std::vector<Target> targets;
+  std::copy_if(ops::all_targets.begin(), ops::all_targets.end(), std::back_inserter(targets), ops::is_usable);
+  return targets;
 }
 
 const std::array<std::size_t, 14> sizes{0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 1000, 1003};
@@ -76,22 +72,34 @@ void check_kernel(ReduceKernel kernel, const std::function<T(T, T)>& define, boo
   }
 }
 
-class OpsOnTarget : public testing::TestWithParam<std::int64_t> {
- protected:
-  OnTarget target_{GetParam()};
-};
+class OpsOnTarget : public testing::TestWithParam<Target> {};
 INSTANTIATE_TEST_SUITE_P(Targets, OpsOnTarget, testing::ValuesIn(usable_targets()),
-                         [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
+                         [](const auto& info) { return "Target" + std::to_string(static_cast<int>(info.param)); });
 
-TEST_P(OpsOnTarget, ReportsItsName) { EXPECT_STREQ(kernel_target(), hwy::TargetName(GetParam())); }
+TEST(Ops, TheBestUsableTargetIsUsed) {
+  EXPECT_EQ(ops::best_target(), usable_targets().back());
+  EXPECT_STREQ(kernel_target(), ops::name_of(usable_targets().back()));
+  EXPECT_EQ(reduce_kernel(Op::sum, Type::float32), kernel_on(usable_targets().back(), Op::sum, Type::float32));
+}
+
+TEST(Ops, EachTargetHasKernelsOfItsOwn) {
+  // One for each instruction set that the compiler knows and its own target does not hold already.
+  std::set<ReduceKernel> kernels;
+  std::set<std::string> names;
+  for (const Target target : ops::all_targets) {
+    kernels.insert(kernel_on(target, Op::sum, Type::float32));
+    names.insert(ops::name_of(target));
+  }
+  EXPECT_EQ(kernels.size(), names.size());
+}
 
 TEST_P(OpsOnTarget, KernelsEqualTheDefinitions) {
-  for_each_type([](Type type, auto zero, const Ops& ops) {
+  for_each_type([this](Type type, auto zero, const Ops& ops) {
     using T = decltype(zero);
     ASSERT_EQ(extent_bytes(type), sizeof(T));
     for (const Op op : ops) {
       SCOPED_TRACE(std::string(to_string(op)) + " on " + std::string(to_string(type)));
-      const ReduceKernel kernel = reduce_kernel(op, type);
+      const ReduceKernel kernel = kernel_on(GetParam(), op, type);
       ASSERT_NE(kernel, nullptr);
       // Where the result is an operand, NaN payloads count too.
       const bool compare_bits = has_bits<T> && (op == Op::min || op == Op::max);
@@ -102,13 +110,13 @@ TEST_P(OpsOnTarget, KernelsEqualTheDefinitions) {
 }
 
 TEST_P(OpsOnTarget, ReplaceAndNoOpCopyEveryType) {
-  for_each_type([](Type type, auto zero, const Ops&) {
+  for_each_type([this](Type type, auto zero, const Ops&) {
     using T = decltype(zero);
     SCOPED_TRACE(to_string(type));
     check_kernel<T>(
-        reduce_kernel(Op::replace, type), [](T, T b) { return b; }, false);
+        kernel_on(GetParam(), Op::replace, type), [](T, T b) { return b; }, false);
     check_kernel<T>(
-        reduce_kernel(Op::no_op, type), [](T a, T) { return a; }, false);
+        kernel_on(GetParam(), Op::no_op, type), [](T a, T) { return a; }, false);
   });
 }
 
@@ -121,7 +129,7 @@ TEST_P(OpsOnTarget, EveryHalfIsConverted) {
     std::vector<Half> left(n), right(n, Half{other}), dst(n);
     for (std::size_t i = 0; i < n; ++i) left[i] = {static_cast<std::uint16_t>(i)};
     for (const Op op : floating_ops) {
-      reduce_kernel(op, Type::float16)(dst.data(), left.data(), right.data(), n);
+      kernel_on(GetParam(), op, Type::float16)(dst.data(), left.data(), right.data(), n);
       for (std::size_t i = 0; i < n; ++i) {
         ASSERT_TRUE(Element<Half>::same(dst[i], Element<Half>::define(op, left[i], right[i])))
             << to_string(op) << " of " << std::hex << i << " and " << other << " gave " << dst[i].bits;
@@ -141,15 +149,14 @@ TEST(Ops, TargetsGiveTheSameBits) {
     }
     for (const Op op : ops) {
       std::vector<T> first;
-      for (const std::int64_t target : usable_targets()) {
-        const OnTarget on_target(target);
+      for (const Target target : usable_targets()) {
         std::vector<T> dst(n);
-        reduce_kernel(op, type)(dst.data(), left.data(), right.data(), n);
+        kernel_on(target, op, type)(dst.data(), left.data(), right.data(), n);
         if (first.empty()) first = dst;
         for (std::size_t i = 0; i < n; ++i) {
           const bool equal =
               has_bits<T> && is_exact(op, type) ? same_bits(dst[i], first[i]) : Element<T>::same(dst[i], first[i]);
-          ASSERT_TRUE(equal) << to_string(op) << " on " << to_string(type) << " differs on " << hwy::TargetName(target);
+          ASSERT_TRUE(equal) << to_string(op) << " on " << to_string(type) << " differs on " << ops::name_of(target);
         }
       }
     }

@@ -1,5 +1,6 @@
-/* What MPI libraries do wrong by themselves, one thing a run: calls of MPI only, no word of Circoll. It prints "right" on
- * rank 0 and ends with 0 where the library does it right. library_faults_test.py knows in which versions it does not.
+/* What MPI libraries do wrong by themselves, one thing a run: calls of MPI only, no word of Circoll. It prints "right"
+ * on rank 0 and ends with 0 where the library does it right. library_faults_test.py knows in which versions it does
+ * not.
  *   library_faults THING */
 #include <mpi.h>
 #include <stdio.h>

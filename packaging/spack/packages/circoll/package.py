@@ -36,7 +36,7 @@ class Circoll(CMakePackage):
 
     # The group `library` of tools/packages.
     depends_on("fmt@9:")
-    depends_on("highway@1:")
+    depends_on("highway@1:", type="build")
     depends_on("nlohmann-json@3.11:", type="build")
     depends_on("cli11@2.2:", type="build")
     depends_on("tinyxml2@9:")
