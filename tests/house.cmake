@@ -38,7 +38,7 @@ if(NOT CIRCOLL_SANITIZE)
   foreach(mpi openmpi mpich abi)
     if(TARGET circoll_${mpi})
       circoll_abi_test(libcircoll_${mpi} libcircoll_mpi circoll_${mpi} ${c_header} --prefix circoll_mpi_)
-      circoll_abi_test(drop_in_${mpi} drop_in_${mpi} circoll_dropin_${mpi} --version ${mpi_${mpi}_VERSION}
+      circoll_abi_test(drop_in_${mpi} drop_in_${mpi} circoll_dropin_${mpi} --version=${mpi_${mpi}_VERSION}
                        --header ${PROJECT_SOURCE_DIR}/include/circoll/survive.h)
     endif()
   endforeach()

@@ -85,7 +85,7 @@ if [ $linked = yes ]; then
     grep -q "$what" "$work/err" || fail "$name: $(cat "$work/err")"
     [ ! -s "$work/out" ] || fail "$name: the program ran"
   }
-  refused --mpi "uses $title, not " "$circoll" run --mpi "$wrong" -- "${program[@]}"
+  refused --mpi "uses $title.*, not " "$circoll" run --mpi "$wrong" -- "${program[@]}"
   refused CIRCOLL_DROPIN_PATH "but the program uses $title" env CIRCOLL_DROPIN_PATH="$other" "$circoll" run -- \
     "${program[@]}"
   refused "no such file" "does not exist" env CIRCOLL_DROPIN_PATH="$work/none.so" "$circoll" run -- "${program[@]}"
