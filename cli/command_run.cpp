@@ -68,17 +68,23 @@ std::string dropin_for(const MpiLibrary& mpi) {
                           fs::read_symlink("/proc/self/exe").parent_path().string(), dropin_file));
 }
 
-/// Libraries that are preloaded already, without drop-ins: the one for the program's MPI is enough.
-std::string other_preloads() {
+/// The value of LD_PRELOAD with a drop-in. Runtimes of sanitizers, which must be first, come before the drop-in: the
+/// program's, and those that are preloaded already. Other tools come after it. Other drop-ins are left out.
+std::string preloads(const std::string& dropin, const std::string& program) {
+  std::vector<std::string> first = linked_sanitizers(program_file(program).value_or(program));
   const char* const value = std::getenv("LD_PRELOAD");
   std::string_view rest = value == nullptr ? "" : value;
-  std::string others;
+  std::vector<std::string> others;
   while (!rest.empty()) {
     const std::string_view entry = rest.substr(0, rest.find_first_of(": "));
     rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
-    if (!entry.empty() && fs::path(entry).filename() != dropin_file) others.append(":").append(entry);
+    if (entry.empty() || fs::path(entry).filename() == dropin_file) continue;
+    std::vector<std::string>& list = is_sanitizer(entry) ? first : others;
+    if (std::find(list.begin(), list.end(), entry) == list.end()) list.emplace_back(entry);
   }
-  return others;
+  first.push_back(dropin);
+  first.insert(first.end(), others.begin(), others.end());
+  return fmt::format("{}", fmt::join(first, ":"));
 }
 
 /// Starts the program several times, natively and with Circoll.
@@ -93,8 +99,7 @@ void run_compared(const RunOptions& options) {
 void run(const RunOptions& options) {
   const std::string& program = options.program.front();
   const std::string dropin = dropin_for(detect_mpi(program, mpi_named(options.mpi)));
-  // Ours first, so that it comes before other tools.
-  setenv("LD_PRELOAD", (dropin + other_preloads()).c_str(), 1);
+  setenv("LD_PRELOAD", preloads(dropin, program).c_str(), 1);
   become(options.program);
 }
 

@@ -121,6 +121,25 @@ const MpiLibrary* mpi_of(std::string_view name, const std::string& file) {
   return nullptr;
 }
 
+/// A library that an executable is linked to.
+struct Linked {
+  std::string name;
+  std::string file;
+};
+
+std::vector<Linked> linked_libraries(const std::string& path) {
+  // Lines are "NAME => FILE (ADDRESS)", or "FILE (ADDRESS)" for a name that is a path.
+  std::istringstream lines(ldd(path));
+  std::vector<Linked> linked;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, arrow, file;
+    words >> name >> arrow >> file;
+    linked.push_back({name, arrow == "=>" ? file : name});
+  }
+  return linked;
+}
+
 }  // namespace
 
 const MpiLibrary* linked_mpi(const std::string& path) {
@@ -128,18 +147,31 @@ const MpiLibrary* linked_mpi(const std::string& path) {
   for (const std::string& name : needed_libraries(path)) {
     if (const MpiLibrary* const library = mpi_named_by(name)) return library;
   }
-  // Lines are "NAME => FILE (ADDRESS)", or "FILE (ADDRESS)" for a name that is a path.
-  std::istringstream lines(ldd(path));
   const MpiLibrary* found = nullptr;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string name, arrow, file;
-    words >> name >> arrow >> file;
-    const MpiLibrary* const library = mpi_of(name, arrow == "=>" ? file : name);
+  for (const Linked& linked : linked_libraries(path)) {
+    const MpiLibrary* const library = mpi_of(linked.name, linked.file);
     if (library == &abi_library) return library;  // what else is there is behind it
     if (found == nullptr) found = library;
   }
   return found;
+}
+
+bool is_sanitizer(std::string_view file) {
+  file.remove_prefix(file.rfind('/') + 1);
+  for (const char* name : {"libasan.", "libhwasan.", "liblsan.", "libtsan.", "libclang_rt.asan", "libclang_rt.tsan"}) {
+    if (file.starts_with(name)) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> linked_sanitizers(const std::string& path) {
+  std::vector<std::string> files;
+  const std::vector<std::string> needed = needed_libraries(path);
+  if (std::none_of(needed.begin(), needed.end(), is_sanitizer)) return files;
+  for (const Linked& linked : linked_libraries(path)) {
+    if (is_sanitizer(linked.name)) files.push_back(linked.file);
+  }
+  return files;
 }
 
 }  // namespace circoll::cli
