@@ -14,11 +14,13 @@ others="2 MPI_Pcontrol, 1 MPI_Init, 1 MPI_Finalize, 1 MPI_Comm_dup"
 check() { # check NAME COUNTED SERVED LIBRARY...: "counted" of the tool's line; whether the drop-in serves allreduce
   local name=$1 counted=$2 serves=$3
   shift 3
-  rm -f "$work/counts"
-  launch env LD_PRELOAD="$* $preload" TOOL_OUTPUT="$work/counts" CIRCOLL_REPORT="$work/report" "$program" >"$work/ours" 2>"$work/err" ||
+  rm -f "$work"/counts*
+  launch env LD_PRELOAD="$* $preload" TOOL_OUTPUT="$work/counts" CHAINED_OUTPUT="$work/counts_chained" CIRCOLL_REPORT="$work/report" "$program" >"$work/ours" 2>"$work/err" ||
     fail "$name: the program fails: $(cat "$work/err")"
   diff "$work/native" "$work/ours" || fail "$name: the output differs"
-  [ "$(cat "$work/counts")" = "$counted MPI_Allreduce, $others" ] || fail "$name: counted $(cat "$work/counts")"
+  local file="$work/counts"
+  [[ " $* " == *" $tool "* ]] || file=$work/counts_chained
+  [ "$(cat "$file")" = "$counted MPI_Allreduce, $others" ] || fail "$name: counted $(cat "$file")"
   [ -n "$serves" ] || return
   served bcast || fail "$name: the drop-in does not serve bcast"
   if [ "$serves" = yes ]; then
@@ -35,6 +37,9 @@ check "the tool alone" 10 "" "$tool"
 check "the tool before the drop-in" 10 no "$tool" "$dropin"
 check "the tool after the drop-in" 0 yes "$dropin" "$tool"
 check "a tool that hands on, before the drop-in" 10 yes "$chained" "$dropin"
+check "a tool that hands on before the drop-in, and another one after it" 0 yes "$chained" "$dropin" "$tool"
+[ "$(cat "$work/counts_chained")" = "10 MPI_Allreduce, $others" ] ||
+  fail "the tool before the drop-in and another tool has counted $(cat "$work/counts_chained")"
 
 # What is not the drop-in's business is not among its symbols.
 nm -D --defined-only "$dropin" | grep -E ' (MPI_Pcontrol|P?MPI_T_|PMPI_)' && fail "the drop-in defines what it must not"

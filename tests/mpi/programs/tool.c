@@ -1,6 +1,6 @@
-/* A tool of MPI's profiling interface: counts some calls and writes the counts into the file TOOL_OUTPUT at the end
- * of rank 0. With CHAINED it hands on to the next library that defines the function, else, as tools do, to the PMPI_
- * one. */
+/* A tool of MPI's profiling interface: counts some calls and writes the counts into a file at the end of rank 0. As
+ * tools do, it hands on to the PMPI_ function, and the file is TOOL_OUTPUT. With CHAINED it hands on to the next
+ * library that defines the function, and the file is CHAINED_OUTPUT. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -10,6 +10,7 @@
 static int allreduces, pcontrols, begins, ends, communicators, rank = -1;
 
 #ifdef CHAINED
+#define OUTPUT "CHAINED_OUTPUT"
 #define NEXT(name, parameters, arguments)            \
   do {                                               \
     int(*next) parameters = NULL;                    \
@@ -17,6 +18,7 @@ static int allreduces, pcontrols, begins, ends, communicators, rank = -1;
     return next arguments;                           \
   } while (0)
 #else
+#define OUTPUT "TOOL_OUTPUT"
 #define NEXT(name, parameters, arguments) return PMPI_##name arguments
 #endif
 
@@ -27,6 +29,7 @@ int MPI_Init(int* argc, char*** argv) {
 
 int MPI_Finalize(void) {
   ++ends;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   NEXT(Finalize, (void), ());
 }
 
@@ -42,13 +45,12 @@ int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype da
 }
 
 int MPI_Pcontrol(const int level, ...) {
-  (void)level;
   ++pcontrols;
-  return PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  NEXT(Pcontrol, (const int, ...), (level));
 }
 
 __attribute__((destructor)) static void report(void) {
-  FILE* file = rank == 0 ? fopen(getenv("TOOL_OUTPUT"), "w") : NULL;
+  FILE* file = rank == 0 ? fopen(getenv(OUTPUT), "w") : NULL;
   if (file == NULL) return;
   fprintf(file, "%d MPI_Allreduce, %d MPI_Pcontrol, %d MPI_Init, %d MPI_Finalize, %d MPI_Comm_dup\n", allreduces,
           pcontrols, begins, ends, communicators);
