@@ -225,7 +225,7 @@ Signature CallerBuffers::signature(const InternedChoice& choice) const {
   s.head.root = is_rooted(c) ? call_.root : 0;
   s.head.in_place = in_place_ && has_in_place_schedule(c, Shape{.size = size_, .rank = rank_, .root = s.head.root});
   if (c == Collective::barrier) return s;
-  s.head.count = is_irregular(c) ? 0 : block_;
+  s.head.count = is_irregular(c) ? 0 : in_rounds() ? part_bytes_ : block_;
   if (is_reducing(c)) {
     s.head.extent_bytes = elements_.extent_bytes;
     s.head.message_bytes = elements_.typed ? elements_.info.size_bytes : elements_.extent_bytes;
@@ -243,6 +243,10 @@ void CallerBuffers::add_arrays(Signature& s) const {
   const Collective c = call_.collective;
   if (c == Collective::reduce_scatter) {
     s.counts = {.values = call_.recvcounts, .size = size_};
+    return;
+  }
+  if (in_rounds()) {  // both sides are staged
+    s.counts = s.send_counts = prepare::numbers_of(parts_);
     return;
   }
   const auto counts_of = [&](const CallerSide& side) {

@@ -3,8 +3,10 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "circoll/collectives.hpp"
 #include "exec/mpi/call/call.hpp"
@@ -65,6 +67,20 @@ class CallerBuffers {
   void discard(std::span<const Block> blocks, std::span<const Count> counts);
   [[nodiscard]] bool discards() const { return discarded_bytes_ >= 0; }
 
+  /// Lets an alltoall(v) in place of long blocks be made in rounds. Each is about a part of every block, so that
+  /// staging memory stays small. In an alltoallv, messages must go directly from rank to rank. Else no effect.
+  void use_rounds();
+  void use_no_rounds() {
+    rounds_ = 0;
+    recv_.copied = false;
+  }
+  [[nodiscard]] bool in_rounds() const { return rounds_ > 0; }
+  /// Goes to the first round; to the next one, if there is one. Signature and memory are those of the round.
+  void first_round() {
+    if (in_rounds()) set_round(0);
+  }
+  [[nodiscard]] bool next_round();
+
   /// True if schedules work in the caller's buffers as they are. Then before() and after() have nothing to do, and
   /// bases do not depend on staging memory. Not after discard().
   [[nodiscard]] bool direct() const {
@@ -82,7 +98,7 @@ class CallerBuffers {
   [[nodiscard]] char* recv_base(std::byte* staging) const;
   /// Packs what the schedule reads from staging memory; unpacks, or copies, what it has written there.
   [[nodiscard]] int before(std::byte* send_staging, std::byte* recv_staging) const;
-  [[nodiscard]] int after(const std::byte* recv_staging, const Elements& elements) const;
+  [[nodiscard]] int after(std::byte* recv_staging, const Elements& elements) const;
 
  private:
   void read_reduction();
@@ -100,6 +116,11 @@ class CallerBuffers {
   /// The side with a block of every rank.
   [[nodiscard]] const CallerSide& all_blocks() const;
   void add_arrays(Signature& signature) const;
+  void set_round(Count round);
+  [[nodiscard]] Count round_bytes() const;
+  [[nodiscard]] int move_part(Rank block, Count bytes, std::byte* staged, bool out) const;
+  /// Packs the parts of this round, or unpacks them.
+  [[nodiscard]] int move_round(std::byte* staging, bool out) const;
   [[nodiscard]] int pack_own_block(std::byte* recv_staging) const;
 
   const Call& call_;
@@ -116,6 +137,10 @@ class CallerBuffers {
   bool exact_ = true;
   Count block_ = 0;  ///< plan elements per user block, where uniform
   Count own_bytes_ = 0;
+  Count rounds_ = 0;  ///< of an exchange in place; 0: all at once
+  Count round_ = 0;
+  Count part_bytes_ = 0;
+  std::vector<Count> parts_{};  ///< of each block, in bytes, in this round
   Count discarded_bytes_ = -1;  ///< not negative: the call fails, and its blocks are received and dropped
 };
 

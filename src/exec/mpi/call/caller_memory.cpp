@@ -15,7 +15,10 @@ void CallerBuffers::discard(std::span<const Block> blocks, std::span<const Count
   }
 }
 
-Count CallerBuffers::send_staging_bytes() const { return send_.staged() ? send_.total_bytes() : 0; }
+Count CallerBuffers::send_staging_bytes() const {
+  if (in_rounds()) return round_bytes();
+  return send_.staged() ? send_.total_bytes() : 0;
+}
 
 Count CallerBuffers::recv_staging_bytes() const {
   if (is_reduce_scatter(call_.collective) && in_place_) {
@@ -23,6 +26,7 @@ Count CallerBuffers::recv_staging_bytes() const {
     return own * elements_.extent_bytes;
   }
   if (discards()) return discarded_bytes_;
+  if (in_rounds()) return round_bytes();
   return recv_.staged() ? recv_.total_bytes() : 0;
 }
 
@@ -56,19 +60,21 @@ int CallerBuffers::pack_own_block(std::byte* recv_staging) const {
 
 int CallerBuffers::before(std::byte* send_staging, std::byte* recv_staging) const {
   if (is_reducing(call_.collective)) return MPI_SUCCESS;
+  if (in_rounds()) return move_round(send_staging, false);
   if (send_.staged()) return send_.pack_to(send_staging);
   if (!recv_.staged() || discards()) return MPI_SUCCESS;
   if (call_.collective == Collective::bcast) return at_root() ? recv_.pack_to(recv_staging) : MPI_SUCCESS;
   return in_place_ ? pack_own_block(recv_staging) : MPI_SUCCESS;
 }
 
-int CallerBuffers::after(const std::byte* recv_staging, const Elements& elements) const {
+int CallerBuffers::after(std::byte* recv_staging, const Elements& elements) const {
   const Collective c = call_.collective;
   if (is_reduce_scatter(c) && in_place_) {
     const Count own = c == Collective::reduce_scatter ? call_.recvcounts[rank_] : call_.recvcount;
     return elements.copy(as_base(call_.recvbuf),
                          reinterpret_cast<const char*>(recv_staging) - elements_.info.true_lb_bytes, own);
   }
+  if (in_rounds()) return move_round(recv_staging, true);
   if (!recv_.staged() || discards() || (c == Collective::bcast && at_root())) return MPI_SUCCESS;
   return recv_.unpack_from(recv_staging);
 }

@@ -42,7 +42,9 @@ bool Operation::prepare(const InternedChoice& choice) {
   }
   find_data_plan(true);
   reason_ = plan_->native_reason();
-  repeatable_ = user_.lasting();
+  // What an interrupted call has done is known of one execution.
+  if (plan_->has_plan() && prologue_ == nullptr && !state_.can_be_interrupted()) use_rounds();
+  repeatable_ = user_.lasting() && !user_.in_rounds();
   repeatable_with_counts_ = user_.has_lasting_handles();
   return plan_->has_plan();
 }
@@ -74,6 +76,23 @@ bool Operation::find_data_plan(bool wait) {
   return plan_ != nullptr;
 }
 
+void Operation::use_rounds() {
+  user_.use_rounds();
+  if (!user_.in_rounds()) return;
+  forget_plan();
+  find_data_plan(true);
+  if (plan_->has_plan()) return;
+  user_.use_no_rounds();
+  plan_ = std::move(last_plan_);
+}
+
+/// The next round has another one.
+void Operation::forget_plan() noexcept {
+  give_back_execution();
+  last_plan_ = std::move(plan_);
+  plan_.reset();
+}
+
 void Operation::take_numbers() {
   order_ = Order::numbered;
   units_ = tag_layout().units_for(plan()->tags());
@@ -96,6 +115,11 @@ Route Operation::route() const {
 void Operation::start() {
   error_ = MPI_SUCCESS;
   if (!state_.usable()) throw Error(ErrorCode::transport, std::string(state_.unusable_reason()));
+  if (user_.in_rounds()) {
+    user_.first_round();
+    forget_plan();
+    find_data_plan(true);
+  }
   if (has_prologue()) {
     start_prologue();
   } else {
@@ -208,7 +232,7 @@ void Operation::divide_memory() {
                               .send = user_.send_staging_bytes(),
                               .recv = user_.recv_staging_bytes()});
   // With a prologue the binding is that of the counts first, and what does not fit may have to be staged.
-  division_lasts_ = prologue_ == nullptr;
+  division_lasts_ = prologue_ == nullptr && !user_.in_rounds();
 }
 
 bool Operation::bind_data() {
@@ -256,11 +280,17 @@ int Operation::run_anew() {
   return error;
 }
 
-void Operation::end_data() {
+bool Operation::end_data() {
   int rc = execution_->error();
   if (rc == MPI_SUCCESS) rc = user_.after(recv_staging_, binding_.elements);
   if (rc == MPI_SUCCESS && user_.discards()) rc = MPI_ERR_TRUNCATE;
+  if (rc == MPI_SUCCESS && user_.next_round()) {
+    forget_plan();
+    phase_ = Phase::between;
+    return false;
+  }
   end(rc, execution_->complete());
+  return true;
 }
 
 bool Operation::progress() {
@@ -268,15 +298,15 @@ bool Operation::progress() {
     if (!execution_->progress()) return false;
     if (!end_prologue()) return true;
   }
-  if (phase_ == Phase::between) {
-    if (!find_data_plan(false)) return false;
-    start_data();
-  }
-  if (phase_ == Phase::data) {
+  while (true) {
+    if (phase_ == Phase::between) {
+      if (!find_data_plan(false)) return false;
+      start_data();
+    }
+    if (phase_ != Phase::data) return true;
     if (!execution_->progress()) return false;
-    end_data();
+    if (end_data()) return true;
   }
-  return true;
 }
 
 int Operation::wait() {
@@ -287,9 +317,11 @@ int Operation::wait() {
       start_data();
     }
   }
-  if (phase_ == Phase::data) {
+  while (phase_ == Phase::data) {
     if (execution_->wait() == interrupted) return interrupted;
-    end_data();
+    if (end_data()) break;
+    find_data_plan(true);
+    start_data();
   }
   return error_;
 }

@@ -63,7 +63,10 @@ class Operation {
   /// Packed bytes, as Outcome::bytes.
   [[nodiscard]] Count bytes() const { return user_.own_bytes(); }
   /// The plan that serves it; not null after prepare().
-  [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const { return plan_ ? plan_ : prologue_; }
+  [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const {
+    if (plan_) return plan_;
+    return prologue_ ? prologue_ : last_plan_;
+  }
 
   /// Takes the numbers of a nonblocking operation, whose messages may be under way beside those of others. Not for an
   /// erroneous call: the others' call is the next one here.
@@ -119,11 +122,14 @@ class Operation {
   int run_anew();
   int run_again();
   void divide_memory();
+  void use_rounds();
+  void forget_plan() noexcept;
   /// The first or second execution of a start. They have the same tags, as every rank does one after the other.
   void execute(BoundPlan& plan);
   [[nodiscard]] Route route() const;
   [[nodiscard]] bool end_prologue();
-  void end_data();
+  /// False: another round follows.
+  [[nodiscard]] bool end_data();
   void give_back_execution() noexcept;
   /// `matched`: all messages of the call have been sent and received, in spite of the error.
   void end(int error, bool matched = false) noexcept;
@@ -137,7 +143,8 @@ class Operation {
   std::string_view reason_{};
   std::shared_ptr<BoundPlan> prologue_{};
   std::shared_ptr<BoundPlan> plan_{};
-  bool counts_known_ = false;  ///< by an earlier start
+  std::shared_ptr<BoundPlan> last_plan_{};  ///< of the round before
+  bool counts_known_ = false;               ///< by an earlier start
   bool repeatable_ = false, repeatable_with_counts_ = false;
   bool lasting_ = false;  ///< a start changes nothing but the addresses of the caller's buffers
   Order order_ = Order::blocking;
