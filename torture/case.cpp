@@ -34,10 +34,10 @@ int comm_of(const Case& c, const Step& step) {
 }
 
 std::string describe(const Case& c, const Mistake& mistake) {
-  constexpr std::array faults{"no operator",     "an operator that the type does not have",
-                              "no type",         "a type that is not committed",
-                              "a negative root", "a root that is no rank",
-                              "a negative count"};
+  constexpr std::array faults{"no operator",      "an operator that the type does not have",
+                              "no type",          "a type that is not committed",
+                              "a negative root",  "a root that is no rank",
+                              "a negative count", "equal buffers"};
   constexpr std::array who{"one rank", "some ranks", "all ranks"};
   const Operation& o = c.operations[static_cast<std::size_t>(mistake.operation)];
   return fmt::format("mistake e{}: {} of comm {}: {} {} like #{} with {}{}", mistake.id,

@@ -98,7 +98,8 @@ enum class Fault : std::uint8_t {
   uncommitted_type,
   negative_root,
   large_root,
-  negative_count
+  negative_count,
+  equal_buffers
 };
 enum class Who : std::uint8_t { one, some, all };
 

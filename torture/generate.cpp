@@ -198,6 +198,9 @@ class Generator {
     std::vector<Fault> faults{Fault::no_type, Fault::uncommitted_type, Fault::negative_count};
     if (is_rooted(o.collective)) faults.insert(faults.end(), {Fault::negative_root, Fault::large_root});
     if (is_reducing(o.collective)) faults.insert(faults.end(), {Fault::no_operator, Fault::undefined_operator});
+    const bool has_one_vector =
+        is_reducing(o.collective) && !is_rooted(o.collective) && !is_reduce_scatter(o.collective);
+    if (has_one_vector) faults.push_back(Fault::equal_buffers);
     Mistake m{.id = static_cast<int>(case_.mistakes.size()), .operation = o.id};
     m.mode = random_.percent(50) ? o.mode : random_.pick(options_.modes);
     m.fault = random_.pick(faults);

@@ -37,6 +37,8 @@ int class_of(Fault fault) {
       return MPI_ERR_ROOT;
     case Fault::negative_count:
       return MPI_ERR_COUNT;
+    case Fault::equal_buffers:
+      return MPI_ERR_BUFFER;
     default:
       return MPI_ERR_TYPE;
   }
@@ -65,9 +67,11 @@ bool makes(const Mistake& mistake, int rank, int size) {
 std::string make_mistake(const Mistake& mistake, const Operation& operation, const Communicator& c) {
   Instance instance(operation, c.rank, c.size);
   const bool of_type = class_of(mistake.fault) == MPI_ERR_TYPE;
-  if (of_type && !has_elements(instance)) return "";
+  const bool of_elements = of_type || mistake.fault == Fault::equal_buffers;
+  if (of_elements && !has_elements(instance)) return "";
   Arguments arguments = instance.arguments(c.comm);
   Type uncommitted;
+  int nothing = 0;
   switch (mistake.fault) {
     case Fault::no_operator:
       arguments.op = MPI_OP_NULL;
@@ -95,6 +99,9 @@ std::string make_mistake(const Mistake& mistake, const Operation& operation, con
     case Fault::negative_count:
       instance.scribble_counts();
       arguments.sendcount = arguments.recvcount = -7;
+      break;
+    case Fault::equal_buffers:
+      arguments.sendbuf = arguments.recvbuf = &nothing;  // refused before anything is read
       break;
   }
   expect_error(c.comm);

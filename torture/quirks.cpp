@@ -62,6 +62,7 @@ bool is_broken_natively(const Operation& o, Mode mode, int /*size*/) {
 
 bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
   const Collective c = o.collective;
+  if (fault == Fault::equal_buffers) return false;
   // Receives by types that are not committed, and sends in place by them; MPI_Scatterv crashes.
   if (fault == Fault::uncommitted_type) return is_reducing(c) && !o.in_place;
   if (fault != Fault::negative_count) return true;
@@ -96,6 +97,7 @@ bool refuses_natively(const Operation& o, Mode mode, Fault fault) {
   const Collective c = o.collective;
   // 5.0.2 fails an assertion.
   if (fault == Fault::no_type && is_reducing(c)) return library().major < 5;
+  if (fault == Fault::equal_buffers) return !o.in_place && mode != Mode::persistent;
   if (fault != Fault::negative_count) return true;
   // Crash.
   const bool overlooks = is_reducing(c) || is_scatter(c) || mode != Mode::blocking;

@@ -54,6 +54,9 @@ constexpr std::array variables{
                         "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome."},
     EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0",
                         "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
+    EnvironmentVariable{"CIRCOLL_PATIENCE", "SECONDS", "10",
+                        "Drop-in: a rank that has waited in a collective for this time asks the others whether their "
+                        "calls match its own. 0: it waits on, as the MPI library does."},
     EnvironmentVariable{"CIRCOLL_FAULTS", "off | report | finish", "off",
                         "Drop-in: blocking collectives survive the failure of ranks; the survivors get an error, or "
                         "the call is finished."},

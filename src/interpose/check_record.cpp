@@ -90,6 +90,15 @@ CheckRecord::CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size,
   }
 }
 
+CheckRecord::CheckRecord(const mpi::MadeCall& call)
+    : collective_(call.collective), mode_(call.blocking ? Mode::blocking : Mode::nonblocking), bytes_(call.bytes) {
+  if (is_rooted(call.collective)) root_ = call.root;
+  if (!is_reducing(call.collective)) return;
+  user_op_ = call.op >= mpi::MadeCall::user_op;
+  commutes_ = call.op != mpi::MadeCall::user_op;
+  if (!user_op_) op_ = static_cast<Op>(call.op - 1);
+}
+
 void CheckRecord::read_reduction(const mpi::Call& call, Rank size) {
   const mpi::TypeInfo info = mpi::describe(call.sendtype);
   if (info.named) element_ = call.sendtype;
@@ -214,6 +223,7 @@ std::string CheckRecord::amount_text() const {
         return " of " + bytes_text(bytes_) + " from each rank to each";
     }
   }
+  if (blocks_.empty()) return bytes_ < 0 ? std::string() : " of " + bytes_text(bytes_) + " in all";
   std::string text = " of blocks of ";
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     if (i == most_blocks) return text + ", ... bytes";

@@ -9,6 +9,7 @@
 
 #include "circoll/types.hpp"
 #include "exec/mpi/call/call.hpp"
+#include "exec/mpi/comm/made_calls.hpp"
 #include "interpose/check_message.hpp"
 #include "interpose/event.hpp"
 
@@ -22,11 +23,16 @@ class CheckRecord {
   /// MPI_Finalize.
   explicit CheckRecord(const void* caller) : caller_(caller) {}
 
+  /// A call that was served, as far as it is known later.
+  explicit CheckRecord(const mpi::MadeCall& call);
+
   /// A hash of everything that is the same on all ranks of a program that is right.
   [[nodiscard]] std::uint64_t hash() const;
   /// The sum of this over all ranks is zero if each sends what the other expects. Else it is most likely not.
   [[nodiscard]] std::uint64_t balance() const;
   [[nodiscard]] DescribedCall described() const;
+  /// "MPI_Bcast of 40 bytes, root 0"
+  [[nodiscard]] std::string text() const;
 
  private:
   void read_reduction(const mpi::Call& call, Rank size);
@@ -34,7 +40,6 @@ class CheckRecord {
   void read_own_block(const mpi::Call& call);
   void read_exchange(const mpi::Call& call, Rank size);
   [[nodiscard]] std::string name() const;
-  [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string amount_text() const;
   [[nodiscard]] std::string operator_text() const;
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <string_view>
 
+#include "exec/mpi/comm/stalls.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/pending/progress.hpp"
 #include "interpose/check.hpp"
@@ -32,6 +33,7 @@ void announce_to_mpich() {
 
 void advance() {
   if (circoll::interpose::Check* const check = circoll::interpose::Check::on()) check->poll();
+  circoll::mpi::stalls().glance();
   if (circoll::mpi::progress().poll() > 0) announce_to_mpich();
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include "exec/mpi/comm/stalls.hpp"
 #include "exec/mpi/pending/progress.hpp"
 #include "interpose/check.hpp"
 #include "interpose/progress.hpp"
@@ -12,6 +13,7 @@ namespace {
 
 int advance_openmpi() {
   if (Check* const check = Check::on()) check->poll();
+  mpi::stalls().glance();
   return mpi::progress().poll();
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "exec/mpi/comm/carrier.hpp"
+#include "exec/mpi/comm/stalls.hpp"
 #include "interpose/census.hpp"
 #include "interpose/check.hpp"
 #include "interpose/faults.hpp"
@@ -13,6 +14,7 @@
 #include "interpose/progress.hpp"
 #include "interpose/right_mpi.hpp"
 #include "interpose/serve.hpp"
+#include "interpose/stalled.hpp"
 #include "interpose/state.hpp"
 
 namespace {
@@ -41,6 +43,7 @@ int begin(int error) noexcept {
     state->begin_learning();
     if (state->serves_any()) (void)circoll::mpi::share_world();
     state->guard_calls();
+    if (Guard::known() == nullptr) circoll::mpi::stalls().open(circoll::interpose::say_stalled);
     state->program_begins();
   } catch (...) {
     return error;  // calls are native then, or fail by themselves

@@ -131,7 +131,7 @@ bool Connection::take_stored(const Line& line, std::span<std::byte> into) const 
   if (line.kind != static_cast<std::uint16_t>(Kind::stored)) return false;
   Announcement announcement;
   std::memcpy(&announcement, line.data.data(), sizeof announcement);
-  if (announcement.refused != 0 || announcement.bytes > into.size()) return false;
+  if (announcement.refused != 0 || announcement.bytes != into.size()) return false;
   const auto stored = store_.data(announcement.where, announcement.bytes);
   if (stored.empty()) return false;
   std::memcpy(into.data(), stored.data(), stored.size());

@@ -115,7 +115,7 @@ class Connection {
     if (line == nullptr) return Taken::nothing;
     if (line->key != key) return Taken::other;
     if (line->kind == static_cast<std::uint16_t>(Kind::whole)) {
-      if (LaneReader::bytes_of(*line) > into.size()) return Taken::other;
+      if (LaneReader::bytes_of(*line) != into.size()) return Taken::other;
       reader_->copy(*line, into.data());
     } else if (!take_stored(*line, into)) {
       return Taken::other;

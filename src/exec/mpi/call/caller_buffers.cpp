@@ -54,9 +54,10 @@ void CallerBuffers::read_reduction() {
   own_bytes_ = own * info.size_bytes;
   erroneous_ = (!in_place_ && is_missing(call_.sendbuf, own_bytes_, info)) ||
                (receives && is_missing(call_.recvbuf, in_place_ ? own_bytes_ : received * info.size_bytes, info));
-  if (!in_place_ && receives && call_.sendbuf == call_.recvbuf) {
+  // A library that refuses them in an exscan does so on rank 0, too, whose receive buffer is not significant.
+  if (!in_place_ && (receives || c == Collective::exscan) && call_.sendbuf == call_.recvbuf) {
     erroneous_ = erroneous_ || library::refuses_equal_buffers(c, call_.recvbuf, own);
-    in_place_ = true;  // what it amounts to otherwise
+    in_place_ = receives;  // what it amounts to otherwise
   }
   if (erroneous_) return;
   elements_.type = call_.sendtype;

@@ -12,7 +12,9 @@ const TagLayout& tag_layout() {
 }
 
 Carrier::Carrier(MPI_Comm comm)
-    : comm_(comm), layout_(tag_layout()), tags_(static_cast<int>((std::int64_t{largest_tag()} + 1) / layout_.unit)) {}
+    : comm_(comm),
+      layout_(tag_layout()),
+      tags_(static_cast<int>((std::int64_t{largest_tag()} + 1) / layout_.unit) - 1) {}
 
 Carrier::~Carrier() { close(); }
 
@@ -37,6 +39,8 @@ int share_world() {
     return rc;
   }
   global.world = std::make_shared<Carrier>(comm);
+  // The first tags, on all ranks alike: MPI_COMM_WORLD's calls need no agreement.
+  (void)global.world->tags().take(TagLayout::context_units);
   global.world->placement_ = shared_placement(placement_from(ranks));
   if (size > 1) rc = global.world->find_neighbours(rank, ranks);
   // While communicators are plenty, and before there are threads: Open MPI's hang if they make communicators at once.

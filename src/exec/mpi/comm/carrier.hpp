@@ -29,6 +29,8 @@ class Carrier {
   [[nodiscard]] MPI_Comm comm() const { return comm_; }
   [[nodiscard]] TagSpace& tags() { return tags_; }
   [[nodiscard]] const TagLayout& layout() const { return layout_; }
+  /// The tag behind all others, of questions about calls that do not end (stalls.hpp).
+  [[nodiscard]] int stall_tag() const { return tags_.units() * layout_.unit; }
   /// The placement of the ranks of MPI_COMM_WORLD; nothing is known in a carrier of another communicator's.
   [[nodiscard]] const Placement& placement() const { return placement_; }
   /// The ranks that are reached by memory; nullptr if there are none.

@@ -12,6 +12,7 @@
 #include "exec/device/expected.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/comm/placement.hpp"
+#include "exec/mpi/comm/stalls.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
 
@@ -83,6 +84,10 @@ int CommState::look_at(MPI_Comm comm) {
   } else if (world != nullptr) {
     carrier_ = world;
     placement_ = placement_in_world(*world, ranks_, size);
+    if (comm == MPI_COMM_WORLD) {
+      range_.take_first(carrier_, TagLayout::context_units);
+      tags_ = Tags::open;
+    }
   } else {
     ranks_ = {};
   }
@@ -185,7 +190,8 @@ Route CommState::route(Collective collective) const {
           .offset = static_cast<int>(collective) * layout.blocking_stride(),
           .span = static_cast<std::uint32_t>(layout.most_tags()),
           .neighbours = range_.neighbours(),
-          .interruption = interruption_};
+          .interruption = interruption_,
+          .stalls_on = stalls_here()};
 }
 
 std::unique_ptr<CommState> CommState::offer() const {
@@ -238,7 +244,8 @@ Route CommState::route(std::uint64_t number, int units) const {
           .range = &range_,
           .offset = layout.blocking_tags() + static_cast<int>(number % TagLayout::epochs) * layout.unit,
           .span = static_cast<std::uint32_t>(units * layout.unit),
-          .neighbours = range_.neighbours()};
+          .neighbours = range_.neighbours(),
+          .stalls_on = stalls_here()};
 }
 
 bool CommState::may_start(std::uint64_t number, int units) {
@@ -336,6 +343,7 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
 
 int CommState::finalize(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
   // MPI deletes the attributes of MPI_COMM_SELF first in MPI_Finalize, while everything still works.
+  stalls().linger();
   bury_released();
   Globals& global = globals();
   const std::lock_guard lock(global.comm_mutex);

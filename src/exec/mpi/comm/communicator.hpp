@@ -17,6 +17,7 @@
 #include "circoll/types.hpp"
 #include "core/spin_lock.hpp"
 #include "exec/mpi/comm/carrier.hpp"
+#include "exec/mpi/comm/made_calls.hpp"
 #include "exec/mpi/comm/route.hpp"
 #include "exec/mpi/comm/tag_range.hpp"
 
@@ -127,6 +128,16 @@ class CommState {
   /// Keeps the tags from other communicators after a refused call or an execution that was given up. Others may have
   /// made the call, and messages for it may be left behind, which no other communicator may meet.
   void spoil_tags();
+  /// A call of this rank has been refused, or has failed before it began. Others may have made it.
+  void missed_call() {
+    spoil_tags();
+    made_calls_.lose_count();
+  }
+  /// The calls that were served, for ranks that wait for this one in vain.
+  [[nodiscard]] MadeCalls& made_calls() { return made_calls_; }
+  [[nodiscard]] const MadeCalls& made_calls() const { return made_calls_; }
+  /// The user's communicator, or MPI_COMM_WORLD if that has been freed.
+  [[nodiscard]] MPI_Comm user_comm() const { return user_comm_; }
 
   /// The attachment of a room, made if there is none; or nullptr if there is none. It is made by the thread that uses
   /// the communicator.
@@ -177,6 +188,10 @@ class CommState {
 
   CommState() = default;
   [[nodiscard]] int look_at(MPI_Comm comm);
+  /// This object where ranks that wait in vain can ask one another. Who interrupts calls knows better.
+  [[nodiscard]] const CommState* stalls_here() const {
+    return is_in_world() && interruption_ == nullptr ? this : nullptr;
+  }
   void settle();
   void refuse(std::string_view reason);
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
@@ -196,6 +211,7 @@ class CommState {
   TagRange range_;
   Placement placement_{};
   const Interruption* interruption_ = nullptr;
+  MadeCalls made_calls_;
   std::uint64_t next_number_ = 0;
   SpinLock opening_lock_;                  // of the agreement on tags
   SpinLock unfinished_lock_;               // of the next, which seldom grows

@@ -13,6 +13,8 @@
 
 namespace circoll::mpi {
 
+class CommState;
+
 /// The communicator and tags of an execution's messages. They go over `comm`, where a peer has another rank, and have
 /// `span` tags from `offset` on in a range. What it refers to outlives the execution.
 struct Route {
@@ -24,6 +26,7 @@ struct Route {
   /// The ranks of `comm` that are reached by memory; nullptr if there are none.
   const Neighbours* neighbours = nullptr;
   const Interruption* interruption = nullptr;  ///< of blocking calls; nullptr: none
+  const CommState* stalls_on = nullptr;        ///< where calls that do not end are looked after; nullptr: nowhere
 
   /// The number of the channel that serves a peer: 0 is MPI, 1 is the memory of the node.
   [[nodiscard]] std::size_t channel_of(Rank peer) const {

@@ -18,6 +18,14 @@ void TagRange::take(std::shared_ptr<Carrier> carrier, int units, int spare) {
   own_ = first_unit_ < 0 ? -1 : first_unit_ * carrier_->layout().unit;
 }
 
+void TagRange::take_first(std::shared_ptr<Carrier> carrier, int units) {
+  carrier_ = std::move(carrier);
+  first_unit_ = own_ = 0;
+  units_ = units;
+  id_ = ++globals().ranges;
+  agreed_ = true;
+}
+
 int TagRange::agree(MPI_Comm comm, int size) {
   others_.resize(static_cast<std::size_t>(size));
   const int rc = PMPI_Allgather(&own_, 1, MPI_INT, others_.data(), 1, MPI_INT, comm);

@@ -26,6 +26,8 @@ class TagRange {
   /// Takes units at this rank, of which `spare` others are left. If there are none, the agreement will say so to all.
   /// Throws std::bad_alloc.
   void take(std::shared_ptr<Carrier> carrier, int units, int spare = 0);
+  /// Has the first tags of a carrier, which were taken from it on all ranks. Nothing is to be agreed upon.
+  void take_first(std::shared_ptr<Carrier> carrier, int units);
   /// Tells the others, waiting for them: one native allgather of a number on `comm`, of `size` ranks. Returns an MPI
   /// error code.
   [[nodiscard]] int agree(MPI_Comm comm, int size);

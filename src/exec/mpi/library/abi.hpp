@@ -63,6 +63,11 @@ inline constexpr bool knows_unset_handlers = true;
   return implementation() == &mpich_library && MpichFacts::refuses_equal_blocks;
 }
 
+/// True if a bcast returns an error on a rank that gets less than it expects.
+[[nodiscard]] inline bool refuses_short_bcasts() {
+  return implementation() == &mpich_library && MpichFacts::refuses_short_bcasts;
+}
+
 /// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
 [[nodiscard]] inline bool refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
   if (implementation() == &openmpi_library) return OpenMpiFacts::refuses_equal_buffers(collective, buffer, count);

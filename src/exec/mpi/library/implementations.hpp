@@ -23,6 +23,8 @@ struct LauncherWords {
 struct OpenMpiFacts {
   /// True if a rank's own block, given as both buffers, is refused.
   static constexpr bool refuses_equal_blocks = false;
+  /// True if a bcast returns an error on a rank that gets less than it expects.
+  static constexpr bool refuses_short_bcasts = false;
   /// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
   [[nodiscard]] static bool refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
     return collective == Collective::reduce ||
@@ -33,6 +35,7 @@ struct OpenMpiFacts {
 
 struct MpichFacts {
   static constexpr bool refuses_equal_blocks = true;
+  static constexpr bool refuses_short_bcasts = true;
   [[nodiscard]] static bool refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) {
     return count > 0;
   }

@@ -52,6 +52,9 @@ inline constexpr bool knows_unset_handlers = true;
 /// True if a rank's own block, given as both buffers, is refused.
 [[nodiscard]] constexpr bool refuses_equal_blocks() { return MpichFacts::refuses_equal_blocks; }
 
+/// True if a bcast returns an error on a rank that gets less than it expects.
+[[nodiscard]] constexpr bool refuses_short_bcasts() { return MpichFacts::refuses_short_bcasts; }
+
 /// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
 [[nodiscard]] inline bool refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
   return MpichFacts::refuses_equal_buffers(collective, buffer, count);

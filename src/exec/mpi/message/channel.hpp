@@ -5,12 +5,14 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
 
 #include "circoll/plan.hpp"
 #include "exec/mpi/call/elements.hpp"
+#include "exec/mpi/comm/made_calls.hpp"
 #include "exec/mpi/comm/route.hpp"
 
 namespace circoll::mpi {
@@ -21,6 +23,9 @@ struct Binding {
   std::byte* staging = nullptr;
   Route route{};
   Elements elements{};
+  std::uint64_t call_number = 0;  ///< among the served calls on the communicator; 0: not counted
+  MadeCall call{};
+  bool exact = false;  ///< a message that is shorter than expected is an error
 
   [[nodiscard]] char* address(Area area, Count offset_bytes) const {
     return base[static_cast<std::size_t>(area)] + offset_bytes;
@@ -53,7 +58,7 @@ class Channel {
   [[nodiscard]] virtual std::span<const StepIndex> poll() = 0;
   /// The MPI error code of the first failure.
   [[nodiscard]] virtual int error() const = 0;
-  /// The error of a message that was longer than expected: it has been received, and the execution goes on.
+  /// The error of a message of another length than expected: it has been received, and the execution goes on.
   [[nodiscard]] virtual int truncation() const = 0;
   /// Gives up messages that are under way. Receives have ended when it returns, unless that cannot be had.
   virtual void abandon() noexcept = 0;
@@ -61,6 +66,8 @@ class Channel {
   virtual void halt(Halt& halt, const IsDead& is_dead) = 0;
   /// Asks whether the peers of messages that are under way still exist; an error if one does not. Seldom called.
   virtual void look_for_peers() {}
+  /// Adds the peers of messages that are under way. Seldom called. Allocates.
+  virtual void add_awaited(std::vector<Rank>& /*peers*/) const {}
 };
 
 }  // namespace circoll::mpi

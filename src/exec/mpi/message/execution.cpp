@@ -33,6 +33,7 @@ Execution::Execution(const Plan& plan, const MessageTable& messages)
 void Execution::start(const Binding& binding) {
   binding_ = &binding;
   error_ = MPI_SUCCESS;
+  idle_ = 0;
   mpi_.start(binding);
   if (binding_->route.neighbours != nullptr && others_.empty()) {
     auto channel = std::make_unique<NodeChannel>(*plan_);
@@ -138,11 +139,10 @@ int Execution::wait() {
     }
   }
   if (way_ == Way::ended) return error_;
-  std::uint64_t idle = 0;
   while (!advance(library::waits_inside_mpi)) {
     if (news != nullptr && news->there()) return interrupted;
-    idle = news_ ? 0 : idle + 1;
-    if (idle > 0) wait_a_little(idle);
+    idle_ = news_ ? 0 : idle_ + 1;
+    if (idle_ > 0) wait_a_little(idle_);
   }
   return error();
 }
@@ -151,6 +151,7 @@ void Execution::wait_a_little(std::uint64_t idle) {
   const Neighbours* const neighbours = binding_->route.neighbours;
   const Pace& pace = neighbours == nullptr || neighbours->crowded() ? crowded : alone;
   if (idle >= pace.yield && idle % pace.again == 0) sched_yield();
+  if (idle % Stall::polls == 0) look_for_stall();
   if (neighbours == nullptr) return;
   // What others want of this rank, one-sided for one, is done in MPI alone, and so are our nonblocking operations. A
   // message to itself is never found.
@@ -161,6 +162,17 @@ void Execution::wait_a_little(std::uint64_t idle) {
   if (idle % polls_before_looking == 0) {
     for (const auto& channel : others_) channel->look_for_peers();
   }
+}
+
+void Execution::look_for_stall() {
+  if (binding_->route.stalls_on == nullptr || binding_->call_number == 0 || !stalls().watches()) return;
+  const auto awaited = [this] {
+    std::vector<Rank> peers;
+    mpi_.add_awaited(peers);
+    for (const auto& channel : others_) channel->add_awaited(peers);
+    return peers;
+  };
+  if (const int rc = stall_.look(*binding_, idle_ == Stall::polls, awaited); rc != MPI_SUCCESS) error_ = rc;
 }
 
 void Execution::collect(std::span<const StepIndex> ended) {

@@ -11,6 +11,7 @@
 #include "exec/mpi/message/channel.hpp"
 #include "exec/mpi/message/mpi_channel.hpp"
 #include "exec/mpi/message/node_channel.hpp"
+#include "exec/mpi/message/stall.hpp"
 #include "exec/mpi/message/straight.hpp"
 #include "plan/engine.hpp"
 
@@ -31,7 +32,12 @@ class Execution {
   void start(const Binding& binding);
   /// Asks the channels once for news and goes on with what waited for it. True if the execution is over: everything
   /// done, or an error.
-  bool progress() { return advance(false); }
+  bool progress() {
+    if (advance(false)) return true;
+    idle_ = news_ ? 0 : idle_ + 1;
+    if (idle_ % Stall::polls == 0 && idle_ != 0) look_for_stall();
+    return false;
+  }
   /// progress() until it is over. Returns an MPI error code, or `interrupted`: it may be waited for again, or halted.
   int wait();
   /// Ends an execution that was interrupted, once nothing is written any more, and says how far it came. A process that
@@ -66,6 +72,8 @@ class Execution {
   bool go_straight(Straight::Patience patience);
   /// advance() has had no news so many times.
   void wait_a_little(std::uint64_t idle);
+  /// There has been no news for a multiple of Stall::polls polls. May end the execution with an error.
+  void look_for_stall();
   void collect(std::span<const StepIndex> ended);
   /// Asked at every step and every poll, so that most executions compare two numbers.
   [[nodiscard]] bool failed() const {
@@ -82,6 +90,8 @@ class Execution {
   int error_ = MPI_SUCCESS;  ///< of local steps
   bool news_ = false;        ///< whether the last advance() has had any
   Way way_ = Way::engine;
+  std::uint64_t idle_ = 0;  ///< polls without news, in a row
+  Stall stall_;
   MpiChannel mpi_;
   std::vector<std::unique_ptr<Channel>> others_;
   NodeChannel* node_ = nullptr;  ///< the first of others_, if it is the one of its own; called without a table

@@ -101,6 +101,12 @@ std::span<const StepIndex> MpiChannel::poll_by(Completion some) {
   return completed == 0 ? std::span<const StepIndex>{} : collect(static_cast<std::size_t>(completed));
 }
 
+void MpiChannel::check_length(const Message& message, const MPI_Status& status) {
+  int count = 0;
+  PMPI_Get_count(&status, message.type == MPI_DATATYPE_NULL ? binding_->elements.type : message.type, &count);
+  if (truncation_ == MPI_SUCCESS && count != message.count) truncation_ = MPI_ERR_OTHER;
+}
+
 std::span<const StepIndex> MpiChannel::collect(std::size_t completed) {
   for (std::size_t i = 0; i < completed; ++i) completed_[i] = steps_[static_cast<std::size_t>(indices_[i])];
   // Close the gaps. What completes now may post new messages at the end.
@@ -114,6 +120,7 @@ std::span<const StepIndex> MpiChannel::collect(std::size_t completed) {
   for (std::size_t i = 0; i < completed; ++i) {
     const PlanStep& step = plan_->steps[completed_[i]];
     const Message& message = (*messages_)[completed_[i]];
+    if (binding_->exact && step.kind != StepKind::send) check_length(message, statuses_[i]);
     if (step.kind != StepKind::send && message.staging_bytes >= 0)
       fail(unpack_pieces(*plan_, step, *binding_, binding_->staging + message.staging_bytes));
     if (step.kind == StepKind::recv_reduce) fail(combine(*plan_, step, *binding_));

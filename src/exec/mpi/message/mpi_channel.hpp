@@ -27,6 +27,9 @@ class MpiChannel final : public Channel {
   [[nodiscard]] int truncation() const override { return truncation_; }
   void abandon() noexcept override { give_up(nullptr, nullptr); }
   void halt(Halt& halt, const IsDead& is_dead) override { give_up(&halt, &is_dead); }
+  void add_awaited(std::vector<Rank>& peers) const override {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(active_); ++i) peers.push_back(plan_->steps[steps_[i]].peer);
+  }
   /// After an error: the messages that were given up and are not complete. MPI may still use the memory of the
   /// execution for them. Allocates.
   [[nodiscard]] std::vector<MPI_Request> take_abandoned();
@@ -39,6 +42,7 @@ class MpiChannel final : public Channel {
   [[nodiscard]] int first_error(int completed);
   void give_up(Halt* halt, const IsDead* is_dead);
   [[nodiscard]] std::span<const StepIndex> collect(std::size_t completed);
+  void check_length(const Message& message, const MPI_Status& status);
   void fail(int error);
   [[nodiscard]] bool is_receive(std::size_t request) const {
     return plan_->steps[steps_[request]].kind != StepKind::send;

@@ -148,6 +148,7 @@ void NodeChannel::end(Transfer& transfer) {
   if (is_send(transfer)) return;
   if (transfer.in.reason != node::Reason::none) fail(MPI_ERR_OTHER);
   if (transfer.in.truncated) truncation_ = MPI_ERR_TRUNCATE;
+  if (binding_->exact && transfer.in.bytes < transfer.in.into.size()) truncation_ = MPI_ERR_OTHER;
   if (transfer.in.reason != node::Reason::none) return;
   const PlanStep& step = plan_->steps[transfer.step];
   if (binding_->elements.typed) unpack(transfer, step);

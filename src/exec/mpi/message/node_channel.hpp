@@ -35,6 +35,9 @@ class NodeChannel final : public Channel {
   void abandon() noexcept override;
   void halt(Halt& halt, const IsDead& is_dead) override;
   void look_for_peers() override;
+  void add_awaited(std::vector<Rank>& peers) const override {
+    for (std::size_t i = 0; i < active_; ++i) peers.push_back(plan_->steps[transfers_[i]->step].peer);
+  }
 
  private:
   /// A message that is under way. Which one of the two depends on the step.

@@ -56,7 +56,7 @@ std::unique_ptr<Nonblocking> make(const Call& call, CommState& state, const Inte
     return known;
   }
   auto made = std::make_unique<Nonblocking>(call, state, observer);
-  if (made->operation().erroneous()) state.spoil_tags();
+  if (made->operation().erroneous()) state.missed_call();
   (void)made->operation().prepare(choice);
   return made;
 }

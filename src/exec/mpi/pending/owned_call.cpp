@@ -35,7 +35,7 @@ Service serve_on(CommState& state, const Call& call, const InternedChoice& choic
   if (kind == Kind::persistent) {
     throw_error(find_service(operation, state, choice));
   } else {
-    if (operation.erroneous()) state.spoil_tags();
+    if (operation.erroneous()) state.missed_call();
     (void)operation.prepare(choice);
   }
   if (operation.erroneous()) refuse_arguments(call);

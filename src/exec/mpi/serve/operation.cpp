@@ -4,6 +4,7 @@
 #include <new>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "exec/mpi/message/abandoned.hpp"
 #include "exec/mpi/message/combine.hpp"
 #include "exec/mpi/serve/plans.hpp"
@@ -37,6 +38,7 @@ bool Operation::prepare(const InternedChoice& choice) {
     prologue_ = find_plan(placed(user_.prologue_signature(choice)), MPI_BYTE, {}, state_.placement(), true);
     reason_ = prologue_->native_reason();
     if (!reason_.empty()) return false;
+    made_ = made_call();
     if (prologue_->prologue() != nullptr) return true;
     prologue_.reset();  // the algorithm is direct: no counts of others are needed
   }
@@ -44,9 +46,23 @@ bool Operation::prepare(const InternedChoice& choice) {
   reason_ = plan_->native_reason();
   // What an interrupted call has done is known of one execution.
   if (plan_->has_plan() && prologue_ == nullptr && !state_.can_be_interrupted()) use_rounds();
+  made_ = made_call();
   repeatable_ = user_.lasting() && !user_.in_rounds();
   repeatable_with_counts_ = user_.has_lasting_handles();
   return plan_->has_plan();
+}
+
+MadeCall Operation::made_call() const {
+  const Collective c = call_.collective;
+  MadeCall made{.collective = c, .root = is_rooted(c) ? call_.root : 0, .bytes = user_.own_bytes()};
+  if (is_reducing(c)) {
+    const auto op = predefined_op(call_.op);
+    made.op = static_cast<std::uint16_t>(op ? 1 + static_cast<int>(*op)
+                                            : MadeCall::user_op + (user_.elements().commutative ? 1 : 0));
+  }
+  if (is_irregular(c) && !is_reducing(c)) made.bytes = -1;
+  if (c == Collective::alltoall || c == Collective::reduce_scatter_block) made.bytes /= state_.size();
+  return made;
 }
 
 Signature Operation::placed(Signature signature) const {
@@ -97,6 +113,8 @@ void Operation::take_numbers() {
   order_ = Order::numbered;
   units_ = tag_layout().units_for(plan()->tags());
   number_ = state_.take_numbers(units_);
+  made_.blocking = false;
+  begin_call();
 }
 
 bool Operation::reserve_tags() {
@@ -115,6 +133,7 @@ Route Operation::route() const {
 void Operation::start() {
   error_ = MPI_SUCCESS;
   if (!state_.usable()) throw Error(ErrorCode::transport, std::string(state_.unusable_reason()));
+  if (order_ == Order::blocking) begin_call();
   if (user_.in_rounds()) {
     user_.first_round();
     forget_plan();
@@ -129,6 +148,9 @@ void Operation::start() {
 
 void Operation::execute(BoundPlan& plan) {
   binding_.route = route();
+  binding_.call_number = call_number_;
+  binding_.call = made_;
+  binding_.exact = library::refuses_short_bcasts() && call_.collective == Collective::bcast;
   if (executing_ != &plan) {
     give_back_execution();
     execution_ = plan.take_execution();
@@ -147,6 +169,7 @@ void Operation::end(int error, bool matched) noexcept {
   if (error_ != MPI_SUCCESS) lasting_ = false;
   if (error_ != MPI_SUCCESS && !matched) spoil();
   memory_.shrink();
+  end_call();
   phase_ = Phase::idle;
 }
 
@@ -262,11 +285,14 @@ int Operation::run_again() {
   binding_.base[static_cast<std::size_t>(Area::recv)] = user_.direct_recv();
   error_ = MPI_SUCCESS;
   phase_ = Phase::data;
+  begin_call();
+  binding_.call_number = call_number_;
   execution_->start(binding_);
   if (const int rc = execution_->wait(); rc != MPI_SUCCESS) [[unlikely]] {
     if (rc == interrupted) return rc;
     end(rc, execution_->complete());
   }
+  end_call();
   phase_ = Phase::idle;
   return error_;
 }
@@ -346,6 +372,7 @@ Halt Operation::halt_before_start() {
 int Operation::end_halted(bool has_result) {
   phase_ = Phase::idle;
   error_ = has_result ? user_.after(recv_staging_, binding_.elements) : MPI_ERR_OTHER;
+  end_call();
   if (!left_.empty()) abandoned().add(std::move(left_), memory_.detach());
   left_.clear();
   return error_;

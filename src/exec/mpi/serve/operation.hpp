@@ -122,8 +122,15 @@ class Operation {
   int run_anew();
   int run_again();
   void divide_memory();
+  [[nodiscard]] MadeCall made_call() const;
   void use_rounds();
   void forget_plan() noexcept;
+  /// The call takes its place among those of the communicator; has ended.
+  void begin_call() noexcept { call_number_ = state_.made_calls().begin(made_); }
+  void end_call() noexcept {
+    if (call_number_ != 0) state_.made_calls().end(call_number_, error_ != MPI_SUCCESS);
+    call_number_ = 0;
+  }
   /// The first or second execution of a start. They have the same tags, as every rank does one after the other.
   void execute(BoundPlan& plan);
   [[nodiscard]] Route route() const;
@@ -150,6 +157,8 @@ class Operation {
   Order order_ = Order::blocking;
   int units_ = 1;  ///< of tags
   std::uint64_t number_ = 0;
+  MadeCall made_{};                ///< by prepare()
+  std::uint64_t call_number_ = 0;  ///< of the call that is under way; 0: none, or not counted
   TagRange reserved_;
   Phase phase_ = Phase::idle;
   std::vector<MPI_Request> left_{};  ///< by halt(): MPI may still use the memory

@@ -14,7 +14,7 @@ namespace circoll::mpi {
 int find_service(Operation& operation, CommState& state, const InternedChoice& choice) {
   if (operation.erroneous()) {
     // The others may have made the call, and sent.
-    state.spoil_tags();
+    state.missed_call();
   } else if (!state.has_carrier()) {
     if (const int rc = state.make_carrier(); rc != MPI_SUCCESS) return rc;
     if (!state.usable()) {

@@ -72,7 +72,7 @@ auto with_memory(CommState& state, const Serve& serve) {
   try {
     return serve();
   } catch (const std::bad_alloc&) {
-    state.spoil_tags();
+    state.missed_call();
     throw;
   }
 }

@@ -1,0 +1,70 @@
+#!/bin/bash
+# mismatched_test.sh MPI NP DROPIN YIELD PROGRAM: collectives whose ranks disagree end on all ranks, with an error where
+# one can be seen, and with a message where a rank would wait forever. A rank that is late is no error.
+set -u
+mpi=$1 np=$2 dropin=$3 yield=$4 program=$5
+# shellcheck source=launch.sh
+. "$(dirname "$0")/launch.sh"
+
+run() { # run CASE VARIABLE=VALUE...: its output is $work/out, its messages are $work/err
+  local case=$1
+  shift
+  launch timeout 60 env LD_PRELOAD="$dropin $preload" CIRCOLL_PATIENCE=1 "$@" "$program" "$case" >"$work/out" 2>"$work/err" ||
+    fail "$case $*: ends with $?: $(grep -v UCX "$work/err" | tail -n 5)"
+  [ "$(grep -c 'rank [0-9]*: ' "$work/out")" = "$np" ] || fail "$case $*: not all ranks have returned: $(cat "$work/out")"
+}
+errors() { grep -c ": error" "$work/out"; }
+somebody() { # somebody gets an error, as the amounts are seen to differ or the wait is ended
+  run "$@"
+  [ "$(errors)" -ge 1 ] || fail "$*: no rank has seen an error"
+}
+all_wait() { # all of RANKS ranks would wait forever
+  local ranks=$1
+  shift
+  run "$@"
+  [ "$(errors)" = "$ranks" ] || fail "$*: $(cat "$work/out")"
+  grep -q "^circoll: rank.* of MPI_COMM_WORLD" "$work/err" || fail "$*: nothing is said: $(cat "$work/err")"
+}
+
+# More arrives than there is room for.
+for call in bcast scatter allgather alltoall allreduce; do
+  somebody $call
+  somebody i$call
+done
+for call in gather allgather alltoall allreduce; do
+  somebody $call+
+  somebody i$call+
+done
+# Less arrives: MPICH looks at that in a broadcast only.
+for case in gather igather scatter+ iscatter+; do run $case; done
+for case in bcast+ ibcast+; do
+  if [ "$mpi" = mpich ]; then somebody $case; else run $case; fi
+done
+# The amounts make the ranks choose different algorithms, some of which wait for messages that nobody sends.
+somebody bcast CIRCOLL_POLICY=classic
+somebody allreduce+ CIRCOLL_POLICY=classic
+somebody iallgather CIRCOLL_POLICY=classic
+
+for node in auto off; do
+  all_wait "$np" root CIRCOLL_NODE=$node
+  grep -q "MPI_Bcast of 12000 bytes, root 0" "$work/err" || fail "root: the call is not named: $(cat "$work/err")"
+  all_wait "$np" other CIRCOLL_NODE=$node
+  grep -q "MPI_Barrier" "$work/err" || fail "other: the call is not named: $(cat "$work/err")"
+  all_wait $((np - 1)) absent CIRCOLL_NODE=$node
+  grep -q "which is in MPI_Finalize" "$work/err" || fail "absent: $(cat "$work/err")"
+  # The last rank is 7 times as late as the others' patience.
+  run late CIRCOLL_NODE=$node
+  [ "$(errors)" = 0 ] || fail "late: $(cat "$work/out")"
+  grep "^circoll" "$work/err" && fail "late: something is said"
+  grep "was not matched" "$work/out" "$work/err" && fail "late: messages are left behind"
+done
+
+# Equal buffers: as natively, on all ranks.
+for case in exscan_alias iexscan_alias; do
+  run $case
+  sed 's/0x[0-9a-f]*/ADDRESS/g' "$work/out" | sort >"$work/ours"
+  launch env LD_PRELOAD="$preload" "$program" $case 2>/dev/null | sed 's/0x[0-9a-f]*/ADDRESS/g' | sort >"$work/native"
+  diff "$work/native" "$work/ours" || fail "$case: not as natively"
+done
+[ $failed = 0 ] && echo PASS
+exit $failed
