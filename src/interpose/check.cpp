@@ -13,7 +13,7 @@
 #include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/world_ranks.hpp"
-#include "exec/mpi/library/library.hpp"
+#include "exec/mpi/library/failures.hpp"
 #include "interpose/collect.hpp"
 
 namespace circoll::interpose {
@@ -122,13 +122,14 @@ void Check::attach(MPI_Comm comm, CommPointer checked) const {
   if (PMPI_Comm_set_attr(comm, keyval_, value.get()) == MPI_SUCCESS) (void)value.release();  // forget() deletes it
 }
 
-int Check::forget(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* extra) {
+int Check::forget(MPI_Comm comm, int /*keyval*/, void* value, void* extra) {
   const std::unique_ptr<CommPointer> held(static_cast<CommPointer*>(value));
   if (*held == nullptr) return MPI_SUCCESS;
   Check& check = *static_cast<Check*>(extra);
   // The other ranks make the same first call, and end it.
   while (!mpi::library::nonblocking_outlives_communicator() && check.is_opening(*held)) check.poll();
   const Turn turn(check);
+  if (mpi::library::is_revoked(comm)) (*held)->give_up();
   (*held)->freed();
   check.any_freed_ = true;
   return MPI_SUCCESS;
@@ -206,6 +207,7 @@ int Check::compare(const mpi::Call& call, Mode mode, const void* return_address)
   std::shared_ptr<CheckedCall> begun;
   {
     const Turn turn(*this);
+    if (mpi::library::is_revoked(call.comm)) comm->give_up();
     if (comm->ended()) return MPI_SUCCESS;
     if (part == Part::refused) {
       comm->refuse();
@@ -221,11 +223,16 @@ int Check::compare(const mpi::Call& call, Mode mode, const void* return_address)
   return begun->differs ? call_errhandler(comm->handle()) : MPI_SUCCESS;
 }
 
-void Check::wait(const CheckedComm& comm, const CheckedCall& call) {
+void Check::wait(CheckedComm& comm, const CheckedCall& call) {
+  constexpr unsigned polls_before_asking = 1024;
   Patience patience;
-  while (true) {
+  for (unsigned polls = 1;; ++polls) {
     poll();
     if (call.over.load(std::memory_order_acquire)) return;
+    if (polls % polls_before_asking == 0 && mpi::library::failure_of(comm.handle()) != MPI_SUCCESS) {
+      const Turn turn(*this);
+      comm.give_up();
+    }
     patience.wait(
         [&] { return waiting_text(comm.described(), call.number, comm.rank(), patience_s, call.record->described()); });
   }

@@ -62,7 +62,7 @@ class Check {
   [[nodiscard]] std::uint64_t new_id();
   void advance();
   void forget_freed();
-  void wait(const CheckedComm& comm, const CheckedCall& call);
+  void wait(CheckedComm& comm, const CheckedCall& call);
   [[nodiscard]] int call_errhandler(MPI_Comm comm) const;
   void drain();
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);

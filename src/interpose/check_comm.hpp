@@ -69,6 +69,8 @@ class CheckedComm {
   std::shared_ptr<CheckedCall> begin(CheckRecord record, bool waited_for);
   /// This rank makes a call that the MPI library will refuse. Ranks that wait for it go on, without a comparison.
   void refuse() { refuse_from(next_); }
+  /// No call is compared any more. The communicator is revoked or a process of it has failed, and all ranks learn that.
+  void give_up() { end_at(1); }
   void take(const CheckPacket& packet, std::string_view rest);
 
   /// Calls that this rank has made, and that are not over.

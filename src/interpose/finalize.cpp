@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "exec/mpi/comm/neighbours.hpp"
-#include "exec/mpi/library/library.hpp"
+#include "exec/mpi/library/failures.hpp"
 #include "interpose/report.hpp"
 #include "interpose/state.hpp"
 
@@ -84,7 +84,9 @@ void State::report() {
   // The program may have used up all communicators, which is no error of its own.
   MPI_Comm comm = collecting_communicator(mpi::UnsetHandlers::may_be_set);
   if (comm == MPI_COMM_NULL) {
-    warn("nothing is reported: no communicator is to be had");
+    warn(mpi::library::failure_of(MPI_COMM_WORLD) == MPI_SUCCESS
+             ? "nothing is reported: no communicator is to be had"
+             : "nothing is reported: MPI_COMM_WORLD is revoked, or a process of it has failed");
     return;
   }
   // What follows calls MPI, whose progress may end operations and record them: not under the mutex.

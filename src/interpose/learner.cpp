@@ -8,6 +8,7 @@
 #include "circoll/bits.hpp"
 #include "circoll/collectives.hpp"
 #include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/library/failures.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/ledger.hpp"
 #include "prepare/prepared_call.hpp"
@@ -281,7 +282,7 @@ const mpi::InternedChoice& Learner::best(const mpi::Call& call, const mpi::Inter
 int Learner::ended(const Turn& turn, const mpi::Call& call, double seconds, int error) {
   learn::Group& group = turn.group->group;
   if (turn.timed) group.took(seconds);
-  if (!group.agreement_due()) return MPI_SUCCESS;
+  if (!group.agreement_due() || mpi::library::is_failure(error)) return MPI_SUCCESS;
   // An error handler may have freed the communicator, and with it what was learned.
   if (error != MPI_SUCCESS && mpi::CommState::last_used(call.comm) == nullptr) return MPI_SUCCESS;
   std::vector<double> greatest(group.local().begin(), group.local().end());

@@ -95,8 +95,34 @@ int CommState::look_at(MPI_Comm comm) {
 }
 
 void CommState::refuse(std::string_view reason) {
-  usable_ = false;
   unusable_reason_ = reason;
+  usable_ = false;
+}
+
+void CommState::fail(int error) {
+  int none = MPI_SUCCESS;
+  if (failure_.compare_exchange_strong(none, error) && usable_)
+    refuse("the communicator is revoked, or a process of it has failed");
+}
+
+int CommState::find_failure() {
+  if (!library::tells_failures) return MPI_SUCCESS;
+  // What has become unusable has failed already, or MPI_Finalize has begun, after which MPI must not be asked.
+  if (usable_ && !asking_.exchange(true)) {
+    if (const int error = library::failure_of(user_comm_); error != MPI_SUCCESS) fail(error);
+    asking_ = false;
+  }
+  return failure_;
+}
+
+MPI_Comm CommState::completions() {
+  if (size_ == 1 || !library::outlives_failures()) return self_communicator();
+  if (completions_ == MPI_COMM_NULL) {
+    MPI_Comm made = MPI_COMM_NULL;
+    if (private_duplicate(MPI_COMM_SELF, &made) != MPI_SUCCESS) return self_communicator();
+    completions_ = made;
+  }
+  return completions_;
 }
 
 int CommState::make_carrier() {
@@ -178,7 +204,7 @@ bool CommState::opened() {
 }
 
 void CommState::settle() {
-  if (!range_.agreed()) refuse("no tags are left for the communicator");
+  if (!range_.agreed() && find_failure() == MPI_SUCCESS) refuse("no tags are left for the communicator");
   tags_ = Tags::open;
 }
 
@@ -191,7 +217,8 @@ Route CommState::route(Collective collective) const {
           .span = static_cast<std::uint32_t>(layout.most_tags()),
           .neighbours = range_.neighbours(),
           .interruption = interruption_,
-          .stalls_on = stalls_here()};
+          .stalls_on = stalls_here(),
+          .asked = library::tells_failures && interruption_ == nullptr ? user_comm_ : MPI_COMM_NULL};
 }
 
 std::unique_ptr<CommState> CommState::offer() const {
@@ -320,6 +347,8 @@ void CommState::close() {
   }
   owns_carrier_ = false;
   carrier_.reset();
+  if (MPI_Comm completions = completions_.exchange(MPI_COMM_NULL); completions != MPI_COMM_NULL)
+    PMPI_Comm_free(&completions);
 }
 
 int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*/) {
@@ -334,6 +363,13 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
     ++global.generation;
     if (state->position_ != global.states.end()) global.states.erase(state->position_);
     state->position_ = global.states.end();
+  }
+  if (library::tells_failures) {
+    // A thread that polls may be asking MPI about the communicator. From now on none does.
+    while (state->asking_.exchange(true)) sched_yield();
+    // Other ranks may have sent messages in calls that this rank has not made.
+    const bool failed = state->usable() ? library::failure_of(comm) != MPI_SUCCESS : state->failure() != MPI_SUCCESS;
+    if (failed) state->spoil_tags();
   }
   state->user_comm_ = MPI_COMM_WORLD;
   state->release();

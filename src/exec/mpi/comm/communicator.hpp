@@ -20,6 +20,7 @@
 #include "exec/mpi/comm/made_calls.hpp"
 #include "exec/mpi/comm/route.hpp"
 #include "exec/mpi/comm/tag_range.hpp"
+#include "exec/mpi/library/failures.hpp"
 
 namespace circoll::mpi {
 
@@ -73,6 +74,19 @@ class CommState {
   /// False for intercommunicators, where there is no carrier to be had, and once MPI_Finalize has begun: calls are
   /// native then.
   [[nodiscard]] bool usable() const { return usable_; }
+  /// The same, asked when a call begins: false, too, once the program has revoked the communicator.
+  [[nodiscard]] bool still_usable() {
+    if (usable_ && library::is_revoked(user_comm_)) [[unlikely]]
+      (void)find_failure();
+    return usable_;
+  }
+  /// The error of calls on a communicator that is revoked, or of which a process has failed; else MPI_SUCCESS. It asks
+  /// MPI.
+  [[nodiscard]] int find_failure();
+  /// The same as far as it is known.
+  [[nodiscard]] int failure() const { return library::tells_failures ? failure_.load() : MPI_SUCCESS; }
+  /// Leaves the communicator's calls to the MPI library, which refuses them, after such an error.
+  void fail(int error);
   /// Why not; the same on all ranks.
   [[nodiscard]] std::string_view unusable_reason() const { return unusable_reason_; }
   [[nodiscard]] Rank rank() const { return rank_; }
@@ -171,6 +185,9 @@ class CommState {
   /// Takes tags that nobody else uses. -1 if there are none.
   void take_tags(TagRange* range) const { range->take(carrier_, TagLayout::context_units); }
 
+  /// The communicator of messages that complete requests: self_communicator(), or one that can be revoked.
+  [[nodiscard]] MPI_Comm completions();
+
   /// Calls the error handler of the user's communicator, or of MPI_COMM_WORLD if that has been freed.
   void call_errhandler(int error) const { PMPI_Comm_call_errhandler(user_comm_, error); }
 
@@ -205,6 +222,9 @@ class CommState {
   Rank rank_ = 0;
   Rank size_ = 1;
   MPI_Comm user_comm_ = MPI_COMM_WORLD;
+  std::atomic<int> failure_{MPI_SUCCESS};
+  std::atomic<bool> asking_{false};                   ///< a thread asks MPI for failures, or the program has freed it
+  std::atomic<MPI_Comm> completions_{MPI_COMM_NULL};  ///< its own, if it has one
   std::string_view unusable_reason_ = "an intercommunicator";
   std::shared_ptr<Carrier> carrier_;
   RankMap ranks_;  ///< in the carrier

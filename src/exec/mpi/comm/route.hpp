@@ -27,6 +27,8 @@ struct Route {
   const Neighbours* neighbours = nullptr;
   const Interruption* interruption = nullptr;  ///< of blocking calls; nullptr: none
   const CommState* stalls_on = nullptr;        ///< where calls that do not end are looked after; nullptr: nowhere
+  /// The program's communicator, if a call that waits asks for its failures (library/failures.hpp).
+  MPI_Comm asked = MPI_COMM_NULL;
 
   /// The number of the channel that serves a peer: 0 is MPI, 1 is the memory of the node.
   [[nodiscard]] std::size_t channel_of(Rank peer) const {

@@ -158,7 +158,7 @@ Outcome perform_unguarded(Guard& guard, const Call& call, const InternedChoice& 
 
 Outcome perform_guarded(Guard& guard, const Call& call, const InternedChoice& choice, bool timed) {
   CommState* state = CommState::last_used(call.comm);
-  if (state == nullptr || choice.kind == InternedChoice::Kind::native) {
+  if (state == nullptr || !state->still_usable() || choice.kind == InternedChoice::Kind::native) {
     const FoundCommunicator found = find_communicator(call, choice);
     if (found.error != MPI_SUCCESS || found.state == nullptr || !found.native_reason.empty())
       return perform_unguarded(guard, call, choice, timed);

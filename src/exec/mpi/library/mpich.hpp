@@ -23,6 +23,8 @@
 #define CIRCOLL_HAS_LARGE_COUNTS 0
 #endif
 
+#define CIRCOLL_TELLS_FAILURES 0
+
 #define CIRCOLL_HAS_CXX_COMPLEX 1
 
 namespace circoll::mpi::library {
@@ -66,6 +68,9 @@ inline constexpr bool knows_unset_handlers = true;
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype type, Count size, Count true_extent) {
   return size == true_extent && (static_cast<unsigned>(type) & 0xff00U) != 0;
 }
+
+/// True if a call that waits frees requests that have failed, persistent ones too.
+inline constexpr bool frees_failed_requests = false;
 
 /// True if time passes in MPI's own waiting only.
 inline constexpr bool waits_inside_mpi = false;

@@ -38,6 +38,13 @@
 #define CIRCOLL_HAS_LARGE_COUNTS 0
 #endif
 
+// Revoked communicators and failed processes (failures.hpp), from version 5 on.
+#if OMPI_MAJOR_VERSION >= 5
+#define CIRCOLL_TELLS_FAILURES 1
+#else
+#define CIRCOLL_TELLS_FAILURES 0
+#endif
+
 #define CIRCOLL_HAS_CXX_COMPLEX 1
 
 namespace circoll::mpi::library {
@@ -74,6 +81,9 @@ inline constexpr bool knows_unset_handlers = false;
 
 /// True if MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes.
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype /*type*/, Count /*size*/, Count /*true_extent*/) { return false; }
+
+/// True if a call that waits frees requests that have failed, persistent ones too.
+inline constexpr bool frees_failed_requests = true;
 
 /// True if time passes in MPI's own waiting only.
 inline constexpr bool waits_inside_mpi = false;

@@ -15,6 +15,8 @@
 #define CIRCOLL_HAS_PERSISTENT 0
 #define CIRCOLL_HAS_LARGE_COUNTS 0
 
+#define CIRCOLL_TELLS_FAILURES 0
+
 // Its header names them, but declares no such variables.
 #define CIRCOLL_HAS_CXX_COMPLEX 0
 
@@ -51,6 +53,9 @@ inline constexpr bool knows_unset_handlers = false;
 
 /// True if MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes.
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype /*type*/, Count /*size*/, Count /*true_extent*/) { return false; }
+
+/// True if a call that waits frees requests that have failed, persistent ones too.
+inline constexpr bool frees_failed_requests = false;
 
 /// True if time passes in MPI's own waiting only.
 inline constexpr bool waits_inside_mpi = true;

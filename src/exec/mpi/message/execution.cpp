@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-#include "exec/mpi/library/library.hpp"
+#include "exec/mpi/library/failures.hpp"
 #include "exec/mpi/message/combine.hpp"
 
 namespace circoll::mpi {
@@ -22,6 +22,8 @@ constexpr Pace alone{.yield = 4096, .again = 256, .mpi = 64};
 /// On a list the same. A rank that has got its turn mostly finds at once what it waits for.
 constexpr Straight::Patience crowded_patience{.now = 4, .in_all = 64, .blocking = true};
 constexpr Straight::Patience alone_patience{.now = 16, .in_all = 64, .blocking = true};
+/// Polls after which MPI is asked whether the communicator is revoked or a process has failed, some ten microseconds.
+constexpr std::uint64_t polls_before_asking = 256;
 /// Polls after which ranks are looked for that have ended, a second or less.
 constexpr std::uint64_t polls_before_looking = std::uint64_t{1} << 20U;
 
@@ -149,6 +151,8 @@ int Execution::wait() {
 
 void Execution::wait_a_little(std::uint64_t idle) {
   const Neighbours* const neighbours = binding_->route.neighbours;
+  if (library::tells_failures && idle % polls_before_asking == 0 && binding_->route.asked != MPI_COMM_NULL)
+    error_ = library::failure_of(binding_->route.asked);
   const Pace& pace = neighbours == nullptr || neighbours->crowded() ? crowded : alone;
   if (idle >= pace.yield && idle % pace.again == 0) sched_yield();
   if (idle % Stall::polls == 0) look_for_stall();

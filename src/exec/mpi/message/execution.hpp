@@ -87,7 +87,7 @@ class Execution {
   const Plan* plan_;
   Engine engine_;
   const Binding* binding_ = nullptr;
-  int error_ = MPI_SUCCESS;  ///< of local steps
+  int error_ = MPI_SUCCESS;  ///< of local steps, or a failure that MPI tells of
   bool news_ = false;        ///< whether the last advance() has had any
   Way way_ = Way::engine;
   std::uint64_t idle_ = 0;  ///< polls without news, in a row

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "exec/mpi/library/failures.hpp"
 #include "exec/mpi/message/staging.hpp"
 
 namespace circoll::mpi {
@@ -146,7 +147,7 @@ bool NodeChannel::receive(Transfer& transfer, const PlanStep& step) {
 /// A message that is over, one way or another.
 void NodeChannel::end(Transfer& transfer) {
   if (is_send(transfer)) return;
-  if (transfer.in.reason != node::Reason::none) fail(MPI_ERR_OTHER);
+  if (transfer.in.reason != node::Reason::none) fail(library::process_failed);
   if (transfer.in.truncated) truncation_ = MPI_ERR_TRUNCATE;
   if (binding_->exact && transfer.in.bytes < transfer.in.into.size()) truncation_ = MPI_ERR_OTHER;
   if (transfer.in.reason != node::Reason::none) return;
@@ -230,7 +231,7 @@ void NodeChannel::look_for_peers() {
   // Whoever interrupts the call knows better.
   if (binding_->route.interruption != nullptr) return;
   for (std::size_t i = 0; i < active_; ++i) {
-    if (!node::is_alive(transfers_[i]->peer->address)) fail(MPI_ERR_OTHER);
+    if (!node::is_alive(transfers_[i]->peer->address)) fail(library::process_failed);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "exec/mpi/library/failures.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
 
 namespace circoll::mpi {
@@ -17,14 +18,14 @@ int next_tag() {
 
 }  // namespace
 
-CompletionMessage::CompletionMessage() : tag_(next_tag()) {}
+CompletionMessage::CompletionMessage(MPI_Comm comm) : comm_(comm), tag_(next_tag()) {}
 
 int CompletionMessage::receive(MPI_Request* request) const {
-  return PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag_, self_communicator(), request);
+  return PMPI_Irecv(nullptr, 0, MPI_BYTE, 0, tag_, comm_, request);
 }
 
 int CompletionMessage::init_receive(MPI_Request* request) const {
-  return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag_, self_communicator(), request);
+  return PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, tag_, comm_, request);
 }
 
 void CompletionMessage::withdraw(MPI_Request* request) noexcept {
@@ -33,9 +34,10 @@ void CompletionMessage::withdraw(MPI_Request* request) noexcept {
 }
 
 void CompletionMessage::send(int error) const noexcept {
+  if (library::is_failure(error) && comm_ != self_communicator()) return library::revoke(comm_);
   const char too_long = 0;
   MPI_Request sent = MPI_REQUEST_NULL;
-  PMPI_Isend(&too_long, error == MPI_SUCCESS ? 0 : 1, MPI_BYTE, 0, tag_, self_communicator(), &sent);
+  PMPI_Isend(&too_long, error == MPI_SUCCESS ? 0 : 1, MPI_BYTE, 0, tag_, comm_, &sent);
   if (sent != MPI_REQUEST_NULL) PMPI_Request_free(&sent);
 }
 

@@ -9,7 +9,8 @@ namespace circoll::mpi {
 
 class CompletionMessage {
  public:
-  CompletionMessage();
+  /// On a private communicator of this process alone.
+  explicit CompletionMessage(MPI_Comm comm);
 
   /// The receive, under way or persistent. Returns an MPI error code.
   [[nodiscard]] int receive(MPI_Request* request) const;
@@ -17,10 +18,12 @@ class CompletionMessage {
   /// Takes it back: nobody will send.
   static void withdraw(MPI_Request* request) noexcept;
   /// Completes it. A status of a receive cannot carry an error code; if there was one, the message is too long, so that
-  /// the receive fails at least.
+  /// the receive fails at least. After a failure that MPI tells of (library/failures.hpp) the communicator is revoked,
+  /// if it is not the one of all. Its receives fail as collectives do then, so that all operations on it must be over.
   void send(int error) const noexcept;
 
  private:
+  MPI_Comm comm_;
   int tag_;
 };
 

@@ -35,7 +35,7 @@ class Nonblocking final : public PendingCall {
   }
 
  private:
-  CompletionMessage message_;
+  CompletionMessage message_{comm_state().completions()};
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/library/library.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
 #include "exec/mpi/pending/pending_call.hpp"
 #include "exec/mpi/serve/device_calls.hpp"
@@ -26,6 +27,11 @@ class Persistent final : public PendingCall {
 
   [[nodiscard]] int start() {
     entered();
+    // The receive would fail before the operation is over.
+    if (const int failure = comm_state().find_failure(); failure != MPI_SUCCESS) {
+      comm_state().call_errhandler(failure);
+      return failure;
+    }
     MPI_Request handle = handle_;
     if (const int rc = PMPI_Start(&handle); rc != MPI_SUCCESS) return rc;
     state_ = State::active;
@@ -43,18 +49,12 @@ class Persistent final : public PendingCall {
   /// The program has freed the request. True: to be deleted now; false: it deletes itself when it is over.
   [[nodiscard]] bool give_up() { return state_.exchange(State::given_up) != State::active; }
 
-  void finished() noexcept override {
-    notify_observer();
-    const CompletionMessage message = message_;
-    const int error = call_errhandler();
-    if (state_.exchange(State::inactive) == State::given_up) delete this;
-    message.send(error);  // from here on the program may start it again
-  }
+  void finished() noexcept override;
 
  private:
   enum class State { inactive, active, given_up };
 
-  CompletionMessage message_;
+  CompletionMessage message_{comm_state().completions()};
   MPI_Request handle_ = MPI_REQUEST_NULL;
   std::atomic<State> state_{State::inactive};
 };
@@ -69,6 +69,29 @@ struct Registry {
 Registry& registry() {
   static auto* const instance = new Registry;
   return *instance;
+}
+
+/// Removes a request. nullptr if it is not registered.
+Persistent* take(MPI_Request request) {
+  Registry& known = registry();
+  if (known.size == 0) return nullptr;
+  const std::lock_guard lock(known.mutex);
+  const auto found = known.all.find(request);
+  if (found == known.all.end()) return nullptr;
+  Persistent* const taken = found->second;
+  known.all.erase(found);
+  known.size = known.all.size();
+  return taken;
+}
+
+void Persistent::finished() noexcept {
+  notify_observer();
+  const CompletionMessage message = message_;
+  const int error = call_errhandler();
+  // MPI frees the request in the call that waits for it, and may give its handle to another one.
+  if (error != MPI_SUCCESS && library::frees_failed_requests && take(handle_) != nullptr) state_ = State::given_up;
+  if (state_.exchange(State::inactive) == State::given_up) delete this;
+  message.send(error);  // from here on the program may start it again
 }
 
 Persistent* find(MPI_Request request) {
@@ -141,14 +164,8 @@ bool start_persistent(MPI_Request request, int* error) {
 }
 
 bool free_persistent(MPI_Request* request, int* error) {
-  Persistent* const found = find(*request);
+  Persistent* const found = take(*request);
   if (found == nullptr) return false;
-  {
-    Registry& known = registry();
-    const std::lock_guard lock(known.mutex);
-    known.all.erase(*request);
-    known.size = known.all.size();
-  }
   *error = PMPI_Request_free(request);
   if (found->give_up()) delete found;
   return true;

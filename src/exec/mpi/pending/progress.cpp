@@ -81,7 +81,7 @@ void Progress::set_listening(bool listening) {
   signals_.notify_all();
 }
 
-bool Progress::advance(Pending& pending) noexcept {
+bool Progress::advance(Pending& pending, bool asks) noexcept {
   Operation& operation = pending.operation();
   try {
     if (!pending.started_ && operation.may_start()) {
@@ -89,6 +89,12 @@ bool Progress::advance(Pending& pending) noexcept {
       operation.start();
     }
     if (pending.started_ && operation.progress()) return true;
+    if (asks) {
+      if (const int error = pending.comm_state().find_failure(); error != MPI_SUCCESS) {
+        operation.fail(error);
+        return true;
+      }
+    }
     // Survivors have other calls to make meanwhile: nobody ends this one.
     Guard* const guard = Guard::known();
     if (guard == nullptr || !guard->hits(pending.comm_state())) return false;
@@ -110,6 +116,30 @@ void Progress::take_arrived() noexcept {
   }
 }
 
+void Progress::end(Pending& pending) noexcept {
+  CommState& state = pending.comm_state();
+  if (pending.operation().numbered()) state.remove_unfinished(pending.operation().first_number());
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  pending.finished();
+  state.release();
+}
+
+int Progress::end_all(CommState& state) noexcept {
+  const auto first = std::stable_partition(active_.begin(), active_.end(),
+                                           [&](Pending* pending) { return &pending->comm_state() != &state; });
+  const std::vector<Pending*>::difference_type kept = first - active_.begin();
+  for (auto it = first; it != active_.end(); ++it) {
+    (*it)->started_ = true;
+    (*it)->operation().fail(state.failure());
+  }
+  const int ended = static_cast<int>(active_.end() - first);
+  // What is told may make other calls, but these do not come here.
+  for (auto it = active_.begin() + kept; it != active_.end(); ++it) end(**it);
+  active_.erase(active_.begin() + kept, active_.end());
+  next_ = 0;
+  return ended;
+}
+
 int Progress::poll() noexcept {
   if (pending() == 0) return 0;
   if (polling_.exchange(true, std::memory_order_acquire)) return 0;
@@ -118,21 +148,22 @@ int Progress::poll() noexcept {
     take_arrived();
   }
   int ended = 0;
+  const bool asks = library::tells_failures && ++polls_ % polls_before_asking == 0;
   const std::size_t asked = std::min(batch, active_.size());
-  for (std::size_t i = 0; i < asked; ++i) {
+  for (std::size_t i = 0; i < asked && !active_.empty(); ++i) {
     if (next_ >= active_.size()) next_ = 0;
     Pending& pending = *active_[next_];
-    if (!advance(pending)) {
+    if (!advance(pending, asks)) {
       ++next_;
       continue;
     }
+    if (library::is_failure(pending.operation().error())) {
+      ended += end_all(pending.comm_state());
+      continue;
+    }
     active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(next_));
-    CommState& state = pending.comm_state();
-    if (pending.operation().numbered()) state.remove_unfinished(pending.operation().first_number());
-    pending_.fetch_sub(1, std::memory_order_relaxed);
     ++ended;
-    pending.finished();
-    state.release();
+    end(pending);
   }
   polling_.store(false, std::memory_order_release);
   return ended;

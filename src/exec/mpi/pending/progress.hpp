@@ -62,7 +62,16 @@ class Progress {
   /// Operations asked per poll: with thousands outstanding each pass of MPI's engine must stay short.
   static constexpr std::size_t batch = 16;
 
-  [[nodiscard]] static bool advance(Pending& pending) noexcept;
+  /// Polls after which MPI is asked for failures, for some operations each time.
+  static constexpr std::uint32_t polls_before_asking = 251;
+
+  /// True if the operation is over.
+  [[nodiscard]] static bool advance(Pending& pending, bool asks) noexcept;
+  /// An operation that is over and no longer among the active ones.
+  void end(Pending& pending) noexcept;
+  /// Ends all active operations of a communicator that has failed, before the program hears of the first one. Returns
+  /// how many.
+  int end_all(CommState& state) noexcept;
   /// True if an operation that is not over meets a condition. Not from within poll().
   template <typename Condition>
   [[nodiscard]] bool any(Condition condition);
@@ -77,6 +86,7 @@ class Progress {
   std::vector<Pending*> arrived_;
   std::vector<Pending*> active_;  // of who polls, in the order of arrival
   std::size_t next_ = 0;
+  std::uint32_t polls_ = 0;
 };
 
 /// Part of the executor's global state (HACKING.md).

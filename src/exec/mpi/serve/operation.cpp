@@ -28,7 +28,11 @@ Operation::Operation(const Call& call, CommState& state, std::vector<Count>& cou
       user_(call_, state.rank(), state.size()),
       memory_(arenas()) {}
 
-Operation::~Operation() { give_back_execution(); }
+Operation::~Operation() {
+  give_back_execution();
+  // Others may have started theirs, and sent.
+  if (order_ == Order::reserved && state_.find_failure() != MPI_SUCCESS) reserved_.spoil();
+}
 
 bool Operation::prepare(const InternedChoice& choice) {
   choice_ = &choice;
@@ -132,6 +136,7 @@ Route Operation::route() const {
 
 void Operation::start() {
   error_ = MPI_SUCCESS;
+  if (const int failure = state_.failure(); failure != MPI_SUCCESS) return end(failure);
   if (!state_.usable()) throw Error(ErrorCode::transport, std::string(state_.unusable_reason()));
   if (order_ == Order::blocking) begin_call();
   if (user_.in_rounds()) {
@@ -167,6 +172,7 @@ void Operation::give_back_execution() noexcept {
 void Operation::end(int error, bool matched) noexcept {
   if (error_ == MPI_SUCCESS) error_ = error;
   if (error_ != MPI_SUCCESS) lasting_ = false;
+  if (library::is_failure(error_)) state_.fail(error_);
   if (error_ != MPI_SUCCESS && !matched) spoil();
   memory_.shrink();
   end_call();

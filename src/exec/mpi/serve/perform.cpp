@@ -161,7 +161,7 @@ FoundCommunicator find_communicator(const Call& call, const InternedChoice& choi
   if (found.state == nullptr) {
     return {.native_reason = globals().finalizing ? "MPI_Finalize has begun" : "the communicator is being freed"};
   }
-  if (!found.state->usable()) found.native_reason = found.state->unusable_reason();
+  if (!found.state->still_usable()) found.native_reason = found.state->unusable_reason();
   return found;
 }
 
@@ -173,7 +173,7 @@ Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserve
         return again_not_served(call, choice, unserved, known->reason, known->bytes);
       }
       // A call that was served before means what it meant then.
-      if (Operation* const known = state->usable() ? calls->served.find(call, shape, choice) : nullptr) {
+      if (Operation* const known = state->still_usable() ? calls->served.find(call, shape, choice) : nullptr) {
         return with_memory(*state, [&] { return execute_known(*known, *state, call, choice, unserved, timed); });
       }
     }
