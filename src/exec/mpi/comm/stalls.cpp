@@ -11,6 +11,7 @@
 #include "core/text.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/library/failures.hpp"
 #include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
@@ -48,7 +49,8 @@ Stalls& stalls() {
 }
 
 void Stalls::open(void (*say)(const Stalled&) noexcept) {
-  if (library::waits_inside_mpi || shared_world() == nullptr) return;
+  // A program that survives the death of ranks would wait for their answers in MPI_Finalize.
+  if (library::waits_inside_mpi || library::outlives_failures() || shared_world() == nullptr) return;
   patience_ = patience_setting();
   say_ = say;
   int rc = MPI_SUCCESS;
