@@ -21,6 +21,8 @@
 #define CIRCOLL_INIT(prefix, name) prefix##MPI_##name##_init
 #define CIRCOLL_HAS_LARGE_COUNTS 1
 
+#define CIRCOLL_TELLS_FAILURES 0
+
 #define CIRCOLL_HAS_CXX_COMPLEX 1
 
 namespace circoll::mpi::library {
