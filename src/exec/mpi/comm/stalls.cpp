@@ -181,7 +181,7 @@ int Stalls::conclude(const Stalled& stalled) noexcept {
     int error_class = MPI_ERR_OTHER, code = MPI_ERR_OTHER;
     if (lock.owns_lock() && error_ == MPI_SUCCESS && PMPI_Add_error_class(&error_class) == MPI_SUCCESS &&
         PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS) {
-      constexpr const char* text = "circoll: the collective calls of the ranks do not match";
+      char text[] = "circoll: the collective calls of the ranks do not match";  // SimGrid may not have it const
       PMPI_Add_error_string(error_class, text);
       PMPI_Add_error_string(code, text);
       error_ = code;
