@@ -59,11 +59,11 @@ for node in auto off; do
   grep "was not matched" "$work/out" "$work/err" && fail "late: messages are left behind"
 done
 
-# Equal buffers: as natively, on all ranks.
+# Equal buffers: as natively, on all ranks. First lines of errors are compared, since mpiexec cuts and mixes the others.
 for case in exscan_alias iexscan_alias; do
   run $case
-  sed 's/0x[0-9a-f]*/ADDRESS/g' "$work/out" | sort >"$work/ours"
-  launch env LD_PRELOAD="$preload" "$program" $case 2>/dev/null | sed 's/0x[0-9a-f]*/ADDRESS/g' | sort >"$work/native"
+  grep -o 'rank [0-9]*: .*' "$work/out" | sort >"$work/ours"
+  launch env LD_PRELOAD="$preload" "$program" $case 2>/dev/null | grep -o 'rank [0-9]*: .*' | sort >"$work/native"
   diff "$work/native" "$work/ours" || fail "$case: not as natively"
 done
 [ $failed = 0 ] && echo PASS
