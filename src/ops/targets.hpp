@@ -8,7 +8,8 @@
 
 namespace circoll::ops {
 
-/// From the least to the best: what the compiler was told that every processor has, and those that are asked for.
+/// From the least to the best. The baseline is what the compiler takes for granted. For the others the processor is
+/// asked.
 enum class Target { baseline, sse4, avx2, avx512 };
 inline constexpr std::array<Target, 4> all_targets{Target::baseline, Target::sse4, Target::avx2, Target::avx512};
 
