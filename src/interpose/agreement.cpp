@@ -10,6 +10,7 @@
 #include "circoll/error.hpp"
 #include "core/environment.hpp"
 #include "core/hash.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "interpose/launch.hpp"
 #include "select/text_file.hpp"
 
@@ -67,7 +68,7 @@ std::vector<Setting> read_settings() {
 /// of this one for its first blocking collective.
 bool reduce(void* values, int count, MPI_Datatype type, MPI_Op op) {
   MPI_Request request = MPI_REQUEST_NULL;
-  return PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, MPI_COMM_WORLD, &request) == MPI_SUCCESS &&
+  return PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, mpi::base_world(), &request) == MPI_SUCCESS &&
          PMPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
@@ -75,7 +76,7 @@ bool reduce(void* values, int count, MPI_Datatype type, MPI_Op op) {
 std::vector<int> first_others(const std::vector<Setting>& settings, int world_rank) {
   std::vector<std::uint64_t> hashes(settings.size());
   std::transform(settings.begin(), settings.end(), hashes.begin(), [](const Setting& setting) { return setting.hash; });
-  PMPI_Bcast(hashes.data(), static_cast<int>(hashes.size()), MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  PMPI_Bcast(hashes.data(), static_cast<int>(hashes.size()), MPI_UINT64_T, 0, mpi::base_world());
   std::vector<int> others(settings.size(), std::numeric_limits<int>::max());
   for (std::size_t i = 0; i < settings.size(); ++i) {
     if (settings[i].hash != hashes[i]) others[i] = world_rank;
@@ -91,7 +92,7 @@ Setting setting_of(int rank, int world_rank, const Setting& own) {
     text[0] = own.kind;
     own.value.copy(text.data() + 1, most_text - 1);
   }
-  PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, rank, MPI_COMM_WORLD);
+  PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, rank, mpi::base_world());
   return {.name = own.name, .kind = static_cast<Setting::Kind>(text[0]), .value = text.c_str() + 1, .hash = 0};
 }
 

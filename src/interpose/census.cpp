@@ -47,7 +47,12 @@ const Place& place() {
 }  // namespace
 
 void announce() noexcept {
-  if (was_announced.exchange(true)) return;
+  if (!was_announced.exchange(true)) announce_again();
+}
+
+void announce_again() noexcept {
+  if (mark >= 0) return;
+  was_announced = true;
   try {
     if (place().here) mark = take_node_name(place().mark_of(place().here->rank));
   } catch (...) {

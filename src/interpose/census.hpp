@@ -23,6 +23,8 @@ struct Census {
 
 /// Leaves this rank's mark. Before MPI_Init, which it never makes fail.
 void announce() noexcept;
+/// Leaves it again if it was taken away: a session begins.
+void announce_again() noexcept;
 /// True if announce() was called: MPI_Init was not called past the drop-in.
 [[nodiscard]] bool announced();
 /// The count, after MPI_Init and once, on all ranks that have called announce(). It sends nothing. If a mark is missing

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "exec/mpi/library/base.hpp"
+
 namespace circoll::interpose {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr int tag = 0;
 
 MPI_Comm collecting_communicator(mpi::UnsetHandlers handlers) {
   MPI_Comm made = MPI_COMM_NULL;
-  (void)mpi::private_duplicate(MPI_COMM_WORLD, &made, handlers);
+  (void)mpi::private_duplicate(mpi::base_world(), &made, handlers);
   return made;
 }
 

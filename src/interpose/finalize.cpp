@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "exec/mpi/comm/neighbours.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "interpose/report.hpp"
 #include "interpose/state.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 int world_size() {
   int size = 1;
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  PMPI_Comm_size(mpi::base_world(), &size);
   return size;
 }
 
@@ -66,7 +67,7 @@ RunFacts::Node gather_node_use(MPI_Comm comm, int ranks) {
 std::string State::place(const std::string& path) const {
   // Spawned processes have a world of their own, whose files must not be written over their parents'.
   MPI_Comm parent = MPI_COMM_NULL;
-  PMPI_Comm_get_parent(&parent);
+  if (!mpi::base_is_made()) PMPI_Comm_get_parent(&parent);
   return parent == MPI_COMM_NULL ? path : path + "." + std::to_string(getpid());
 }
 
@@ -84,7 +85,7 @@ void State::report() {
   // The program may have used up all communicators, which is no error of its own.
   MPI_Comm comm = collecting_communicator(mpi::UnsetHandlers::may_be_set);
   if (comm == MPI_COMM_NULL) {
-    warn(mpi::library::failure_of(MPI_COMM_WORLD) == MPI_SUCCESS
+    warn(mpi::library::failure_of(mpi::base_world()) == MPI_SUCCESS
              ? "nothing is reported: no communicator is to be had"
              : "nothing is reported: MPI_COMM_WORLD is revoked, or a process of it has failed");
     return;

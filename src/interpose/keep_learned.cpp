@@ -5,6 +5,7 @@
 #include <string>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "interpose/collect.hpp"
 #include "interpose/learned_file.hpp"
@@ -17,11 +18,11 @@ namespace {
 /// The text of rank 0 at all ranks. Empty if it could not be had.
 std::string of_rank_0(std::string text) {
   auto length = static_cast<std::int64_t>(text.size());
-  if (PMPI_Bcast(&length, 1, MPI_INT64_T, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return {};
+  if (PMPI_Bcast(&length, 1, MPI_INT64_T, 0, mpi::base_world()) != MPI_SUCCESS) return {};
   text.resize(static_cast<std::size_t>(length));
   if (length == 0) return {};
   // At most that of a text file, 16 MiB.
-  if (PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD) != MPI_SUCCESS) return {};
+  if (PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, mpi::base_world()) != MPI_SUCCESS) return {};
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "exec/mpi/comm/stalls.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/pending/progress.hpp"
 #include "interpose/check.hpp"
@@ -26,7 +27,7 @@ std::atomic<bool> hooked{false};
 /// native persistent collective (with and without the drop-in; tests/mpi/matrix).
 void announce_to_mpich() {
   MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, &request) == MPI_SUCCESS) {
+  if (PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, circoll::mpi::base_self(), &request) == MPI_SUCCESS) {
     PMPI_Request_free(&request);
   }
 }
@@ -107,7 +108,7 @@ int end_async(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*
 Hook start_async(AsyncStart* start) {
   int keyval = MPI_KEYVAL_INVALID;
   if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_async, &keyval, nullptr) != MPI_SUCCESS ||
-      PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr) != MPI_SUCCESS) {
+      PMPI_Comm_set_attr(mpi::base_self(), keyval, nullptr) != MPI_SUCCESS) {
     return Hook::unknown;
   }
   async = Async::polled;
@@ -137,7 +138,7 @@ void remove_from_mpich() {
   async = Async::ending;
   // A question about messages is a pass of the engine, unless there is one. What is left MPI_Finalize waits for.
   for (int pass = 0, flag = 0; pass < 100 && async == Async::ending; ++pass) {
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, mpi::base_self(), &flag, MPI_STATUS_IGNORE);
   }
 }
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/stalls.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "interpose/census.hpp"
 #include "interpose/check.hpp"
 #include "interpose/faults.hpp"
@@ -14,6 +14,7 @@
 #include "interpose/progress.hpp"
 #include "interpose/right_mpi.hpp"
 #include "interpose/serve.hpp"
+#include "interpose/sessions.hpp"
 #include "interpose/stalled.hpp"
 #include "interpose/state.hpp"
 
@@ -34,17 +35,13 @@ bool wants_thread() noexcept {
 
 int begin(int error) noexcept {
   if (error != MPI_SUCCESS) return error;
+  // Sessions may have begun already.
+  if (circoll::mpi::base_is_made()) return error;
   try {
     State* const state = State::get();
     if (state == nullptr) return error;
-    state->agree_once();
-    if (state->serves_any()) state->expect_devices();
-    state->use_profile();
-    state->begin_learning();
-    if (state->serves_any()) (void)circoll::mpi::share_world();
-    state->guard_calls();
+    state->begin();
     if (Guard::known() == nullptr) circoll::mpi::stalls().open(circoll::interpose::say_stalled);
-    state->program_begins();
   } catch (...) {
     return error;  // calls are native then, or fail by themselves
   }
@@ -71,6 +68,10 @@ CIRCOLL_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* p
 }
 
 CIRCOLL_EXPORT int MPI_Finalize() {
+  if (circoll::mpi::base_is_made()) {
+    circoll::interpose::end_sessions_if(0);
+    return CIRCOLL_NEXT(Finalize)();
+  }
   if (Check* const check = Check::on()) check->finish(CIRCOLL_CALLER);
   if (State* const state = State::known()) state->progress().stop();
   if (circoll::interpose::end_faults()) return MPI_SUCCESS;

@@ -18,7 +18,9 @@
 #include "core/environment.hpp"
 #include "core/text.hpp"
 #include "exec/device/expected.hpp"
+#include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "interpose/agreement.hpp"
 #include "interpose/census.hpp"
@@ -34,6 +36,7 @@ namespace {
 
 std::atomic<State*> instance{nullptr};
 std::mutex instance_mutex;
+std::atomic<bool> had_sessions{false};
 
 std::string variable_of(Collective collective) {
   std::string name = "CIRCOLL_";
@@ -46,8 +49,9 @@ constexpr std::chrono::seconds patience{10};
 
 void print(const std::string& text) { std::fprintf(stderr, "circoll: %s\n", text.c_str()); }
 
-std::string waiting_text(int rank) {
-  return "MPI_Init has waited for " + std::to_string(patience.count()) + " seconds on rank " + std::to_string(rank) +
+std::string waiting_text(int rank, const char* function) {
+  return std::string(function) + " has waited for " + std::to_string(patience.count()) + " seconds on rank " +
+         std::to_string(rank) +
          " for all ranks to compare their variables; it waits forever if a rank runs without Circoll. All ranks get "
          "it "
          "by " +
@@ -64,18 +68,17 @@ std::string endless_text(const std::vector<int>& absent) {
          how_to_preload();
 }
 
-/// Says that MPI_Init waits, unless it is destroyed before; nullptr if there is no thread to be had.
-std::unique_ptr<Watchdog> watch(int rank) {
+}  // namespace
+
+std::unique_ptr<Watchdog> watch(int rank, const char* function) {
   try {
-    return std::make_unique<Watchdog>(patience, [rank] {
-      if (first_on_node(launch_name())) print(waiting_text(rank));
+    return std::make_unique<Watchdog>(patience, [rank, function] {
+      if (first_on_node(launch_name())) print(waiting_text(rank, function));
     });
   } catch (const std::system_error&) {
     return nullptr;  // the others wait for this rank
   }
 }
-
-}  // namespace
 
 State* State::known() { return instance.load(std::memory_order_acquire); }
 
@@ -90,9 +93,37 @@ State* State::get() {
   return instance.load();
 }
 
+State& State::begin_sessions() {
+  const std::lock_guard lock(instance_mutex);
+  instance.store(new State, std::memory_order_release);
+  return *instance.load();
+}
+
+void State::end_sessions() {
+  // Not deleted: calls that have ended may refer to its choices.
+  instance.store(nullptr, std::memory_order_release);
+  had_sessions = true;
+}
+
+bool State::sessions_have_ended() { return had_sessions; }
+
+void State::begin() noexcept {
+  try {
+    agree_once();
+    if (serves_any()) expect_devices();
+    use_profile();
+    begin_learning();
+    if (serves_any()) (void)mpi::share_world();
+    guard_calls();
+    program_begins();
+  } catch (...) {
+    return;  // calls are native then, or fail by themselves
+  }
+}
+
 State::State() : process_(getpid()) {
   mpi::globals().own_world_only = true;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank_);
+  PMPI_Comm_rank(mpi::base_world(), &world_rank_);
   if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
   read_choices();
   report_ = report_setting();
@@ -178,9 +209,10 @@ void State::read_choices() {
 
 void State::agree() {
   int size = 1;
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size == 1 && !right_launcher()) return;
-  const Census census = take_census(size);
+  PMPI_Comm_size(mpi::base_world(), &size);
+  if (size == 1 && !mpi::base_is_made() && !right_launcher()) return;
+  // In a program of sessions the ranks have been counted.
+  const Census census = mpi::base_is_made() ? Census{.attendance = Attendance::all} : take_census(size);
   std::unique_ptr<Watchdog> watchdog;
   if (census.attendance == Attendance::some) {
     if (!announced() || census.is_world) return do_without(census.absent, size);
@@ -188,11 +220,11 @@ void State::agree() {
     // might receive if they have no drop-in either.
     if (!census.absent.empty()) print(endless_text(census.absent));
   } else if (size > 1 && announced()) {
-    watchdog = watch(world_rank_);
+    watchdog = watch(world_rank_, "MPI_Init");
   }
   const Agreement agreement = compare_environments(world_rank_);
   watchdog.reset();
-  forget_mark();
+  if (!mpi::base_is_made()) forget_mark();
   if (!agreement.compared) return;
   agreed_ = agreement.reports_alike;
   const bool wanted = recording();
@@ -205,7 +237,9 @@ void State::agree() {
     }
   }
   alike_ = agreement.alike;
-  if (agreement.alike) return Check::open();
+  if (agreement.alike && mpi::base_is_made() && environment("CIRCOLL_CHECK").value_or("0") != "0")
+    warn("CIRCOLL_CHECK is off: calls are not compared in a program that does not call MPI_Init");
+  if (agreement.alike) return mpi::base_is_made() ? void() : Check::open();
   go_native();
   std::string text = "the CIRCOLL_ variables, or the files that they name, differ among the ranks; ";
   if (wanted && !agreed_) text += "nothing is reported, and ";
@@ -220,9 +254,9 @@ void State::expect_devices() {
   if (device::expected_by_user(&complaint) == device::Expected::never) return;
   if (!complaint.empty()) warn("CIRCOLL_DEVICE_MEMORY: " + complaint);
   int size = 1;
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  PMPI_Comm_size(mpi::base_world(), &size);
   device::RuntimeSet anywhere = device::expected_runtimes();
-  if (size > 1) PMPI_Allreduce(MPI_IN_PLACE, &anywhere, 1, MPI_INT, MPI_BOR, MPI_COMM_WORLD);
+  if (size > 1) PMPI_Allreduce(MPI_IN_PLACE, &anywhere, 1, MPI_INT, MPI_BOR, mpi::base_world());
   if (anywhere != 0) devices_ = device::reason_of(anywhere);
   // A rank that is alone agrees with nobody, and may look at any time.
   mpi::globals().expects_devices = anywhere != 0 || size == 1;
@@ -231,6 +265,8 @@ void State::expect_devices() {
 void State::guard_calls() {
   if (!alike_) return;
   std::string ignored;
+  if (mpi::base_is_made() && wanted_faults(&ignored))
+    return warn("CIRCOLL_FAULTS is off: a program that does not call MPI_Init is not guarded");
   if (!devices_.empty() && wanted_faults(&ignored)) {
     return warn("CIRCOLL_FAULTS is off: " + devices_ +
                 ", and calls with memory of GPUs are not repaired; "
@@ -254,7 +290,7 @@ void State::use_profile() {
     profile_ = "none, since " + why;
     return;
   }
-  const mpi::SharedProfile shared = mpi::share_profile(MPI_COMM_WORLD, options_);
+  const mpi::SharedProfile shared = mpi::share_profile(mpi::base_world(), options_);
   if (!shared.complaint.empty()) warn(shared.complaint);
   profile_ = "none, since " + shared.why;
   if (shared.text.empty()) return;
@@ -272,9 +308,14 @@ void State::do_without(const std::vector<int>& absent, int size) {
   const bool wanted = recording();
   go_native();
   recording_ = false;  // reports are collective
-  if (absent.empty()) return;
+  say_absent(absent, size, wanted);
+}
+
+void say_absent(const std::vector<int>& absent, int size, bool reports) {
+  static std::atomic<bool> said{false};
+  if (absent.empty() || said.exchange(true)) return;
   print(ranks_text(absent) + " of " + std::to_string(size) + (absent.size() == 1 ? " seems" : " seem") +
-        " to run without Circoll; " + (wanted ? "nothing is reported, and " : "") +
+        " to run without Circoll; " + (reports ? "nothing is reported, and " : "") +
         "the native collectives are used. All ranks get it by " + how_to_preload());
 }
 
@@ -319,7 +360,7 @@ void State::register_report() {
   // Attributes of MPI_COMM_SELF are deleted at the beginning of MPI_Finalize, whichever language called it.
   int keyval = MPI_KEYVAL_INVALID;
   if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, nullptr) != MPI_SUCCESS) return;
-  PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, this);
+  PMPI_Comm_set_attr(mpi::base_self(), keyval, this);
 }
 
 int State::at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) {

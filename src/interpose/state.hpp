@@ -23,8 +23,16 @@
 #include "interpose/ledger.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/trace.hpp"
+#include "interpose/watchdog.hpp"
 
 namespace circoll::interpose {
+
+/// Prints that a function of MPI waits for other ranks, when some seconds have passed. Destroying it before prevents
+/// that. nullptr if no thread can be started. `function` is a literal.
+[[nodiscard]] std::unique_ptr<Watchdog> watch(int rank, const char* function);
+
+/// Says which ranks run without the drop-in, if there are any, and what follows. `reports`: there would be a report.
+void say_absent(const std::vector<int>& absent, int size, bool reports);
 
 class State {
  public:
@@ -33,6 +41,16 @@ class State {
   [[nodiscard]] static State* get();
   /// The state if there is one already.
   [[nodiscard]] static State* known();
+
+  /// Makes the state in a program of sessions only. Before that set_base() names the communicators that stand for
+  /// MPI_COMM_WORLD and MPI_COMM_SELF.
+  static State& begin_sessions();
+  /// The last session ends, and the state has reported. The next session makes another one.
+  static void end_sessions();
+  [[nodiscard]] static bool sessions_have_ended();
+
+  /// All that is done where MPI_Init ends. Collective over MPI_COMM_WORLD.
+  void begin() noexcept;
 
   /// Compares the configuration of all ranks of MPI_COMM_WORLD, which all call this. They do so in MPI_Init, or in the
   /// first blocking collective on it if a tool has kept that from us. If it differs, or if ranks run without the

@@ -21,6 +21,7 @@ const char* reason() {
   if (const State* const state = State::known()) {
     return state->speaks_of_reports() ? "the program ended without MPI_Finalize" : nullptr;
   }
+  if (State::sessions_have_ended()) return nullptr;
   int initialized = 0;
   PMPI_Initialized(&initialized);
   const bool wanted = report_setting() != "0" || environment("CIRCOLL_TRACE");

@@ -2,6 +2,7 @@
 
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/comm/placement.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
 
@@ -26,12 +27,12 @@ void Carrier::close() {
 int share_world() {
   Globals& global = globals();
   int size = 1, rank = 0;
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(base_world(), &size);
+  PMPI_Comm_rank(base_world(), &rank);
   MPI_Comm comm = MPI_COMM_NULL;
-  int mine = private_duplicate(MPI_COMM_WORLD, &comm) == MPI_SUCCESS ? 1 : 0;
+  int mine = private_duplicate(base_world(), &comm) == MPI_SUCCESS ? 1 : 0;
   int all = 0;
-  int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  int rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, base_world());
   std::vector<Whereabouts> ranks;
   if (rc == MPI_SUCCESS && all != 0) rc = gather_whereabouts(comm, rank, size, &ranks);
   if (rc != MPI_SUCCESS || all == 0) {

@@ -13,6 +13,7 @@
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/comm/stalls.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
 
@@ -119,7 +120,7 @@ MPI_Comm CommState::completions() {
   if (size_ == 1 || !library::outlives_failures()) return self_communicator();
   if (completions_ == MPI_COMM_NULL) {
     MPI_Comm made = MPI_COMM_NULL;
-    if (private_duplicate(MPI_COMM_SELF, &made) != MPI_SUCCESS) return self_communicator();
+    if (private_duplicate(base_self(), &made) != MPI_SUCCESS) return self_communicator();
     completions_ = made;
   }
   return completions_;
@@ -371,7 +372,7 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
     const bool failed = state->usable() ? library::failure_of(comm) != MPI_SUCCESS : state->failure() != MPI_SUCCESS;
     if (failed) state->spoil_tags();
   }
-  state->user_comm_ = MPI_COMM_WORLD;
+  state->user_comm_ = base_world();
   state->release();
   bury_released();
   return MPI_SUCCESS;
@@ -398,7 +399,7 @@ int CommState::create_keyvals() {
   int rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &global.comm_keyval, nullptr);
   if (rc == MPI_SUCCESS)
     rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalize, &global.finalize_keyval, nullptr);
-  if (rc == MPI_SUCCESS) rc = PMPI_Comm_set_attr(MPI_COMM_SELF, global.finalize_keyval, &global);
+  if (rc == MPI_SUCCESS) rc = PMPI_Comm_set_attr(base_self(), global.finalize_keyval, &global);
   return rc;
 }
 

@@ -50,6 +50,9 @@ struct Globals {
 /// Never destroyed: threads and destructors of the application may still call us at exit.
 [[nodiscard]] Globals& globals();
 
+/// Makes them as they were before the first communicator, when all is closed and sessions may begin anew.
+void reset_globals();
+
 /// Has a function called at MPI_Finalize, once the states of communicators are closed. Thread-safe.
 void at_finalize(void (*close)() noexcept);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "exec/mpi/library/base.hpp"
+
 namespace circoll::mpi {
 
 RankMap::RankMap(std::vector<int> ranks) {
@@ -19,7 +21,7 @@ RankMap::RankMap(std::vector<int> ranks) {
 bool find_world_ranks(MPI_Comm comm, Rank size, RankMap* ranks) {
   MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
   if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return false;
-  if (PMPI_Comm_group(MPI_COMM_WORLD, &world) != MPI_SUCCESS) {
+  if (PMPI_Comm_group(base_world(), &world) != MPI_SUCCESS) {
     PMPI_Group_free(&group);
     return false;
   }

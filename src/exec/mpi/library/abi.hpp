@@ -22,6 +22,7 @@
 #define CIRCOLL_HAS_LARGE_COUNTS 1
 
 #define CIRCOLL_TELLS_FAILURES 0
+#define CIRCOLL_HAS_SESSIONS 1
 
 #define CIRCOLL_HAS_CXX_COMPLEX 1
 
@@ -57,6 +58,9 @@ inline constexpr int most_private_communicators = 256;
 /// True if an error handler that is set to what MPI_Comm_get_errhandler gives may change who hears of errors. It may
 /// over MPICH (mpich.hpp).
 inline constexpr bool knows_unset_handlers = true;
+
+/// True if a single process gets on with messages to itself in a program of sessions.
+inline constexpr bool sessions_progress_alone = true;
 
 // Over a library that we do not know equal buffers are served like others. All ranks do so, and nobody waits.
 

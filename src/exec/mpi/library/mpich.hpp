@@ -23,6 +23,12 @@
 #define CIRCOLL_HAS_LARGE_COUNTS 0
 #endif
 
+#if MPI_VERSION >= 4
+#define CIRCOLL_HAS_SESSIONS 1
+#else
+#define CIRCOLL_HAS_SESSIONS 0
+#endif
+
 #define CIRCOLL_TELLS_FAILURES 0
 
 #define CIRCOLL_HAS_CXX_COMPLEX 1
@@ -68,6 +74,9 @@ inline constexpr bool knows_unset_handlers = true;
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype type, Count size, Count true_extent) {
   return size == true_extent && (static_cast<unsigned>(type) & 0xff00U) != 0;
 }
+
+/// True if a lone process of sessions only can wait for messages. 4.0 lacks a worker then.
+inline constexpr bool sessions_progress_alone = MPICH_NUMVERSION >= 40100000;
 
 /// True if a call that waits frees requests that have failed, persistent ones too.
 inline constexpr bool frees_failed_requests = false;

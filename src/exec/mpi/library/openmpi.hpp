@@ -45,6 +45,13 @@
 #define CIRCOLL_TELLS_FAILURES 0
 #endif
 
+// Likewise.
+#if OMPI_MAJOR_VERSION >= 5
+#define CIRCOLL_HAS_SESSIONS 1
+#else
+#define CIRCOLL_HAS_SESSIONS 0
+#endif
+
 #define CIRCOLL_HAS_CXX_COMPLEX 1
 
 namespace circoll::mpi::library {
@@ -81,6 +88,9 @@ inline constexpr bool knows_unset_handlers = false;
 
 /// True if MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes.
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype /*type*/, Count /*size*/, Count /*true_extent*/) { return false; }
+
+/// True if a single process gets on with messages to itself in a program of sessions.
+inline constexpr bool sessions_progress_alone = true;
 
 /// True if a call that waits frees requests that have failed, persistent ones too.
 inline constexpr bool frees_failed_requests = true;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
@@ -27,7 +28,7 @@ int largest_tag() {
   if (const int largest = known().largest_tag; largest != 0) return largest;
   void* value = nullptr;
   int found = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found);
+  PMPI_Comm_get_attr(base_world(), MPI_TAG_UB, &value, &found);
   known().largest_tag = found != 0 ? *static_cast<int*>(value) : 32767;  // what MPI promises
   return known().largest_tag;
 }
@@ -37,7 +38,7 @@ MPI_Comm self_communicator() {
   const std::lock_guard lock(known().mutex);
   if (known().self == MPI_COMM_NULL) {
     MPI_Comm made = MPI_COMM_NULL;
-    if (private_duplicate(MPI_COMM_SELF, &made) == MPI_SUCCESS) known().self = made;
+    if (private_duplicate(base_self(), &made) == MPI_SUCCESS) known().self = made;
   }
   return known().self;
 }
@@ -54,11 +55,16 @@ int private_duplicate(MPI_Comm comm, MPI_Comm* made, UnsetHandlers handlers) {
   const bool stays = library::knows_unset_handlers && handlers == UnsetHandlers::stay &&
                      (comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF) && users == MPI_ERRORS_ARE_FATAL;
   if (!stays) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  MPI_Group group = MPI_GROUP_NULL;
-  rc = PMPI_Comm_group(comm, &group);
-  if (rc == MPI_SUCCESS) {
-    rc = PMPI_Comm_create(comm, group, made);
-    PMPI_Group_free(&group);
+  if (base_is_made() && (comm == base_world() || comm == base_self())) {
+    // Without attributes to be copied. MPICH 4.2 cannot make one by MPI_Comm_create of a single process here.
+    rc = PMPI_Comm_dup(comm, made);
+  } else {
+    MPI_Group group = MPI_GROUP_NULL;
+    rc = PMPI_Comm_group(comm, &group);
+    if (rc == MPI_SUCCESS) {
+      rc = PMPI_Comm_create(comm, group, made);
+      PMPI_Group_free(&group);
+    }
   }
   if (!stays) PMPI_Comm_set_errhandler(comm, users);
   PMPI_Errhandler_free(&users);

@@ -16,6 +16,7 @@
 #define CIRCOLL_HAS_LARGE_COUNTS 0
 
 #define CIRCOLL_TELLS_FAILURES 0
+#define CIRCOLL_HAS_SESSIONS 0
 
 // Its header names them, but declares no such variables.
 #define CIRCOLL_HAS_CXX_COMPLEX 0
@@ -53,6 +54,9 @@ inline constexpr bool knows_unset_handlers = false;
 
 /// True if MPI_Pack packs elements of a datatype wrongly. The sizes are in bytes.
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype /*type*/, Count /*size*/, Count /*true_extent*/) { return false; }
+
+/// True if a single process gets on with messages to itself in a program of sessions.
+inline constexpr bool sessions_progress_alone = false;
 
 /// True if a call that waits frees requests that have failed, persistent ones too.
 inline constexpr bool frees_failed_requests = false;

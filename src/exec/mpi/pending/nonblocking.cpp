@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
 #include "exec/mpi/pending/finished_operations.hpp"
 #include "exec/mpi/pending/pending_call.hpp"
@@ -115,7 +116,7 @@ Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* reque
 bool cancel_nonblocking(MPI_Request request, int* error) {
   if (!progress().owns(request)) return false;
   *error = MPI_ERR_REQUEST;
-  PMPI_Comm_call_errhandler(MPI_COMM_WORLD, *error);
+  PMPI_Comm_call_errhandler(base_world(), *error);
   return true;
 }
 

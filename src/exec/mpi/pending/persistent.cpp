@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "circoll/error.hpp"
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/library/private_communicators.hpp"
 #include "exec/mpi/pending/pending_call.hpp"
@@ -174,7 +175,7 @@ bool free_persistent(MPI_Request* request, int* error) {
 bool cancel_persistent(MPI_Request request, int* error) {
   if (find(request) == nullptr) return false;
   *error = MPI_ERR_REQUEST;
-  PMPI_Comm_call_errhandler(MPI_COMM_WORLD, *error);
+  PMPI_Comm_call_errhandler(base_world(), *error);
   return true;
 }
 
