@@ -292,19 +292,21 @@ TEST(Exchange, TakesAtOnceWhatComesNext) {
   }
   EXPECT_EQ(connection.take_at_once(4, into), Taken::nothing);
   pair.line().go_on();
-  EXPECT_EQ(take(5, 48), Taken::other);  // 4 comes first
+  EXPECT_EQ(take(5, 16), Taken::other);  // 4 comes first
   EXPECT_EQ(take(4, 3), Taken::other);   // it is longer
-  EXPECT_EQ(take(4, 48), Taken::message);
+  EXPECT_EQ(take(4, 48), Taken::other);  // it is shorter
+  EXPECT_EQ(take(4, 4), Taken::message);
   EXPECT_EQ(into[3], std::byte{4});
   EXPECT_EQ(into[4], std::byte{0});
   connection.receive(other);
-  EXPECT_EQ(take(5, 48), Taken::other);  // somebody waits for another message
+  EXPECT_EQ(take(5, 16), Taken::other);  // somebody waits for another message
   connection.abandon(other);
-  EXPECT_EQ(take(5, 48), Taken::message);
+  EXPECT_EQ(take(5, 16), Taken::message);
   EXPECT_EQ(into[15], std::byte{5});
   EXPECT_EQ(take(6, 48), Taken::other);
   std::vector<std::byte> rest(1001);
-  EXPECT_EQ(connection.take_at_once(6, rest), Taken::message);
+  EXPECT_EQ(connection.take_at_once(6, rest), Taken::other);
+  EXPECT_EQ(connection.take_at_once(6, std::span(rest).first(1000)), Taken::message);
   EXPECT_EQ(std::count(rest.begin(), rest.end(), std::byte{6}), 1000);
   EXPECT_EQ(rest.back(), std::byte{0});
   pair.line().go_on();

@@ -108,7 +108,7 @@ class Connection {
     message,  ///< it has been received
     other,    ///< there is something else to be done, by receive() and poll()
   };
-  /// Receives a message that is the next one in the lane, as if by receive() and poll().
+  /// Receives a message of that very length which is the next in the lane, as if by receive() and poll().
   [[nodiscard]] Taken take_at_once(std::uint64_t key, std::span<std::byte> into) {
     if (!reader_ || !quiet()) return Taken::other;
     const Line* const line = reader_->front();
