@@ -74,6 +74,11 @@ inline constexpr bool sessions_progress_alone = true;
   return implementation() == &mpich_library && MpichFacts::refuses_short_bcasts;
 }
 
+/// True if a call that waits frees requests that have failed, persistent ones too.
+[[nodiscard]] inline bool frees_failed_requests() {
+  return implementation() == &openmpi_library && OpenMpiFacts::frees_failed_requests;
+}
+
 /// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
 [[nodiscard]] inline bool refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
   if (implementation() == &openmpi_library) return OpenMpiFacts::refuses_equal_buffers(collective, buffer, count);

@@ -25,6 +25,8 @@ struct OpenMpiFacts {
   static constexpr bool refuses_equal_blocks = false;
   /// True if a bcast returns an error on a rank that gets less than it expects.
   static constexpr bool refuses_short_bcasts = false;
+  /// True if a call that waits frees requests that have failed, persistent ones too.
+  static constexpr bool frees_failed_requests = true;
   /// True if a reduction of `count` elements in all is refused if both buffers are `buffer`.
   [[nodiscard]] static bool refuses_equal_buffers(Collective collective, const void* buffer, Count count) {
     return collective == Collective::reduce ||
@@ -36,6 +38,7 @@ struct OpenMpiFacts {
 struct MpichFacts {
   static constexpr bool refuses_equal_blocks = true;
   static constexpr bool refuses_short_bcasts = true;
+  static constexpr bool frees_failed_requests = false;
   [[nodiscard]] static bool refuses_equal_buffers(Collective /*collective*/, const void* /*buffer*/, Count count) {
     return count > 0;
   }

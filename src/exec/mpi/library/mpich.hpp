@@ -79,7 +79,7 @@ inline constexpr bool knows_unset_handlers = true;
 inline constexpr bool sessions_progress_alone = MPICH_NUMVERSION >= 40100000;
 
 /// True if a call that waits frees requests that have failed, persistent ones too.
-inline constexpr bool frees_failed_requests = false;
+[[nodiscard]] constexpr bool frees_failed_requests() { return MpichFacts::frees_failed_requests; }
 
 /// True if time passes in MPI's own waiting only.
 inline constexpr bool waits_inside_mpi = false;

@@ -93,7 +93,7 @@ inline constexpr bool knows_unset_handlers = false;
 inline constexpr bool sessions_progress_alone = true;
 
 /// True if a call that waits frees requests that have failed, persistent ones too.
-inline constexpr bool frees_failed_requests = true;
+[[nodiscard]] constexpr bool frees_failed_requests() { return OpenMpiFacts::frees_failed_requests; }
 
 /// True if time passes in MPI's own waiting only.
 inline constexpr bool waits_inside_mpi = false;

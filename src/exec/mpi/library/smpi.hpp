@@ -59,7 +59,7 @@ inline constexpr bool knows_unset_handlers = false;
 inline constexpr bool sessions_progress_alone = false;
 
 /// True if a call that waits frees requests that have failed, persistent ones too.
-inline constexpr bool frees_failed_requests = false;
+[[nodiscard]] constexpr bool frees_failed_requests() { return false; }
 
 /// True if time passes in MPI's own waiting only.
 inline constexpr bool waits_inside_mpi = true;

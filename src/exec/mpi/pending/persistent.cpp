@@ -90,7 +90,7 @@ void Persistent::finished() noexcept {
   const CompletionMessage message = message_;
   const int error = call_errhandler();
   // MPI frees the request in the call that waits for it, and may give its handle to another one.
-  if (error != MPI_SUCCESS && library::frees_failed_requests && take(handle_) != nullptr) state_ = State::given_up;
+  if (error != MPI_SUCCESS && library::frees_failed_requests() && take(handle_) != nullptr) state_ = State::given_up;
   if (state_.exchange(State::inactive) == State::given_up) delete this;
   message.send(error);  // from here on the program may start it again
 }
