@@ -49,7 +49,8 @@ int main(int argc, char** argv) {
   handled = 0;
   rc = MPI_Cancel(&request);
   if (rank == 0) {
-    printf("MPI_Cancel: refused %d, handler called %d\n", rc != MPI_SUCCESS, handled); /* MPI names no class */
+    /* MPI names no class, and MPICH 5.0.2 forgets the error after the handler (library_faults). */
+    printf("MPI_Cancel: refused %d, handler called %d\n", rc != MPI_SUCCESS || handled > 0, handled);
   }
   rc = MPI_Wait(&request, &status);
   MPI_Test_cancelled(&status, &flag);
