@@ -1,5 +1,6 @@
 // circoll run: starts a program with the drop-in preloaded.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
