@@ -11,6 +11,7 @@
 #include "core/environment.hpp"
 #include "core/hash.hpp"
 #include "exec/mpi/library/base.hpp"
+#include "interpose/collect.hpp"
 #include "interpose/launch.hpp"
 #include "select/text_file.hpp"
 
@@ -64,14 +65,6 @@ std::vector<Setting> read_settings() {
   return settings;
 }
 
-/// Nonblocking collectives have tags of their own. A rank that nobody knows to run without the drop-in takes no message
-/// of this one for its first blocking collective.
-bool reduce(void* values, int count, MPI_Datatype type, MPI_Op op) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  return PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, mpi::base_world(), &request) == MPI_SUCCESS &&
-         PMPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
-}
-
 /// For each variable the lowest rank that has it otherwise than rank 0. If there is none, it is the greatest int.
 std::vector<int> first_others(const std::vector<Setting>& settings, int world_rank) {
   std::vector<std::uint64_t> hashes(settings.size());
@@ -81,7 +74,7 @@ std::vector<int> first_others(const std::vector<Setting>& settings, int world_ra
   for (std::size_t i = 0; i < settings.size(); ++i) {
     if (settings[i].hash != hashes[i]) others[i] = world_rank;
   }
-  reduce(others.data(), static_cast<int>(others.size()), MPI_INT, MPI_MIN);
+  (void)reduce_apart(others.data(), static_cast<int>(others.size()), MPI_INT, MPI_MIN, mpi::base_world());
   return others;
 }
 
@@ -154,7 +147,7 @@ Agreement compare_environments(int world_rank) {
   // The greatest hashes and, as complements, the least ones.
   std::uint64_t both[] = {all.value(), ~all.value(), reports.value(), ~reports.value(), names.value(), ~names.value()};
   Agreement agreement;
-  agreement.compared = reduce(both, static_cast<int>(std::size(both)), MPI_UINT64_T, MPI_MAX);
+  agreement.compared = reduce_apart(both, static_cast<int>(std::size(both)), MPI_UINT64_T, MPI_MAX, mpi::base_world());
   if (!agreement.compared) return agreement;
   const bool same_names = both[4] == ~both[5];
   agreement.alike = both[0] == ~both[1] && same_names;

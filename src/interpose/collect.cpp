@@ -20,6 +20,12 @@ MPI_Comm collecting_communicator(mpi::UnsetHandlers handlers) {
   return made;
 }
 
+bool reduce_apart(void* values, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  return PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm, &request) == MPI_SUCCESS &&
+         PMPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
+}
+
 void collect(MPI_Comm comm, const std::function<void(const std::function<void(std::string_view)>& sink)>& produce,
              const std::function<void(int rank, std::string_view part)>& consume) {
   int rank = 0;

@@ -1,4 +1,4 @@
-// Communication of all ranks of MPI_COMM_WORLD when reports are written. Nothing here uses served collectives.
+// Communication of all ranks of MPI_COMM_WORLD that are the drop-in's own. Nothing here uses served collectives.
 #pragma once
 
 #include <mpi.h>
@@ -13,6 +13,10 @@ namespace circoll::interpose {
 /// A communicator of all ranks for messages of our own, whose errors are returned. It is MPI_COMM_NULL if there is none
 /// to be had. Collective.
 [[nodiscard]] MPI_Comm collecting_communicator(mpi::UnsetHandlers handlers = mpi::UnsetHandlers::stay);
+
+/// Reduces values in place. Nonblocking collectives have tags of their own. A rank that nobody knows to run without the
+/// drop-in takes no message of this one for its first blocking collective.
+[[nodiscard]] bool reduce_apart(void* values, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /// Every rank's `produce` writes text into a sink; rank 0 gets it by `consume`, rank after rank, in parts. Messages are
 /// of at most 1 MiB, and rank 0 holds one. Collective.

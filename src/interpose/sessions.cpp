@@ -15,6 +15,7 @@
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "interpose/census.hpp"
+#include "interpose/collect.hpp"
 #include "interpose/launch.hpp"
 #include "interpose/next.hpp"
 #include "interpose/report_setting.hpp"
@@ -45,13 +46,6 @@ bool is_initialized() {
   int initialized = 0;
   PMPI_Initialized(&initialized);
   return initialized != 0;
-}
-
-/// A number for all ranks of a communicator. Nonblocking collectives have tags of their own.
-bool reduce(MPI_Comm comm, int mine, MPI_Op op, int* of_all) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  return PMPI_Iallreduce(&mine, of_all, 1, MPI_INT, op, comm, &request) == MPI_SUCCESS &&
-         PMPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
 /// A communicator of processes of a set of our session, with a name among those of the same processes.
@@ -95,8 +89,8 @@ void found(MPI_Comm comm) {
     }
     self = make("mpi://SELF", "circoll alone", MPI_GROUP_NULL);
   }
-  int all = 0;
-  if (!reduce(comm, world != MPI_COMM_NULL && self != MPI_COMM_NULL ? 1 : 0, MPI_MIN, &all) || all == 0) {
+  int all = world != MPI_COMM_NULL && self != MPI_COMM_NULL ? 1 : 0;
+  if (!reduce_apart(&all, 1, MPI_INT, MPI_MIN, comm) || all == 0) {
     return drop(world, self);
   }
   mpi::set_base(world, self);
@@ -117,9 +111,8 @@ void made(MPI_Comm comm) {
     return say_absent(census.absent, size, report_setting() != "0");
   }
   const auto watchdog = size > 1 ? watch(rank, "MPI_Comm_create_from_group") : nullptr;
-  const bool taken = State::known() != nullptr || is_initialized();
-  int any_taken = 1;
-  if (!reduce(comm, taken ? 1 : 0, MPI_MAX, &any_taken) || any_taken != 0) return;
+  int taken = State::known() != nullptr || is_initialized() ? 1 : 0;  // on any rank, then
+  if (!reduce_apart(&taken, 1, MPI_INT, MPI_MAX, comm) || taken != 0) return;
   found(comm);
 }
 
