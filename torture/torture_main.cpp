@@ -10,9 +10,11 @@
 #include "edits.hpp"
 #include "generate.hpp"
 #include "options.hpp"
+#include "quirks.hpp"
 #include "rerun.hpp"
 #include "run.hpp"
 #include "shrink.hpp"
+#include "types.hpp"
 #include "watchdog.hpp"
 
 namespace circoll::torture {
@@ -22,6 +24,8 @@ class Run {
  public:
   explicit Run(const Options& options) : options_(options) {
     PMPI_Comm_dup(MPI_COMM_WORLD, &control_);
+    prepare_copying();
+    (void)forgets_errors_natively();  // makes a communicator, too
     PMPI_Comm_rank(control_, &rank_);
     PMPI_Comm_size(control_, &size_);
   }

@@ -227,6 +227,9 @@ bool is_padded(const BaseType& base) {
   return extent != base.packed_bytes;
 }
 
+/// Of copy_typed.
+MPI_Comm copying_comm = MPI_COMM_NULL;
+
 }  // namespace
 
 const std::vector<BaseType>& base_types() {
@@ -322,16 +325,13 @@ Type at_address(const Element& element, const void* address) {
   return make.resized(moved, place + element.lb, element.extent);
 }
 
+void prepare_copying() { PMPI_Comm_dup(MPI_COMM_SELF, &copying_comm); }
+
 void copy_typed(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
                 MPI_Datatype to_type) {
-  static MPI_Comm self = [] {
-    MPI_Comm made = MPI_COMM_NULL;
-    PMPI_Comm_dup(MPI_COMM_SELF, &made);
-    return made;
-  }();
   static std::atomic<unsigned> next_tag{0};
   const int tag = static_cast<int>(next_tag++ % 16384);  // threads do not meet
-  PMPI_Sendrecv(from, from_count, from_type, 0, tag, to, to_count, to_type, 0, tag, self, MPI_STATUS_IGNORE);
+  PMPI_Sendrecv(from, from_count, from_type, 0, tag, to, to_count, to_type, 0, tag, copying_comm, MPI_STATUS_IGNORE);
 }
 
 }  // namespace circoll::torture

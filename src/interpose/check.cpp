@@ -46,8 +46,7 @@ class Patience {
 
 }  // namespace
 
-/// A turn lets one thread use the communicators and messages alone. The thread that has one gets another: MPICH frees a
-/// communicator, and what is attached to it, when the last message on it ends.
+/// A turn lets one thread use the communicators and messages alone. It covers calls of MPI.
 class Check::Turn {
  public:
   explicit Turn(Check& check) : check_(check), first_(check.busy_ != std::this_thread::get_id()) {
@@ -128,18 +127,18 @@ int Check::forget(MPI_Comm comm, int /*keyval*/, void* value, void* extra) {
   Check& check = *static_cast<Check*>(extra);
   // The other ranks make the same first call, and end it.
   while (!mpi::library::nonblocking_outlives_communicator() && check.is_opening(*held)) check.poll();
-  const Turn turn(check);
-  if (mpi::library::is_revoked(comm)) (*held)->give_up();
-  (*held)->freed();
+  // Without a turn: the MPI library may hold its lock here, which the thread that has the turn waits for. MPICH frees a
+  // communicator, and what is attached to it, when the last message on it ends, in any call of any thread.
+  (*held)->freed(mpi::library::is_revoked(comm));
   check.any_freed_ = true;
   return MPI_SUCCESS;
 }
 
 void Check::forget_freed() {
-  if (!any_freed_) return;
-  any_freed_ = false;
+  if (!any_freed_.exchange(false)) return;
   for (auto it = comms_.begin(); it != comms_.end();) {
     const bool freed = it->second->is_freed();
+    if (freed && it->second->is_revoked()) it->second->give_up();
     if (freed && it->second->outstanding() > 0) any_freed_ = true;
     it = freed && it->second->outstanding() == 0 ? comms_.erase(it) : std::next(it);
   }
@@ -165,7 +164,7 @@ int Check::begin_open(MPI_Comm handle, const CommPointer& comm) {
 void Check::open(const Opening& opening) {
   comms_.emplace(opening.id, opening.comm);
   opening.comm->open(opening.id);
-  any_freed_ = any_freed_ || opening.comm->is_freed();
+  if (opening.comm->is_freed()) any_freed_ = true;
   if (const auto found = early_.find(opening.id); found != early_.end()) {
     const auto packets = std::move(found->second);
     early_.erase(found);

@@ -74,7 +74,7 @@ class Check {
   std::unordered_map<std::uint64_t, CommPointer> comms_;
   /// About communicators that this rank does not know yet.
   std::unordered_map<std::uint64_t, std::vector<std::pair<CheckPacket, std::string>>> early_;
-  bool any_freed_ = false;
+  std::atomic<bool> any_freed_{false};
 
   std::list<Opening> openings_;
   std::atomic<std::size_t> opening_{0};  // their number, for those who have no turn

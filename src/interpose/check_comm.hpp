@@ -59,7 +59,13 @@ class CheckedComm {
   [[nodiscard]] Rank size() const { return static_cast<Rank>(world_ranks_.size()); }
   /// Whose error handler is to be called: MPI_COMM_WORLD's if it has been freed.
   [[nodiscard]] MPI_Comm handle() const { return handle_; }
-  void freed() { handle_ = MPI_COMM_WORLD; }
+  /// The program has freed it. From any thread; all else needs the turn.
+  void freed(bool revoked) {
+    revoked_ = revoked;
+    handle_ = MPI_COMM_WORLD;
+  }
+  /// True if it was revoked when it was freed.
+  [[nodiscard]] bool is_revoked() const { return revoked_; }
   [[nodiscard]] bool is_freed() const { return handle_ == MPI_COMM_WORLD && id_ != world_id; }
   [[nodiscard]] DescribedComm described() const;
   /// True if no call is compared any more, since one did not match, or a rank has refused one.
@@ -92,7 +98,8 @@ class CheckedComm {
 
   std::optional<std::uint64_t> id_;
   std::uint64_t refused_ = 0;  ///< the first call that was refused before it had its number; 0: none
-  MPI_Comm handle_;
+  std::atomic<MPI_Comm> handle_;
+  std::atomic<bool> revoked_{false};
   CheckShared& shared_;
   std::vector<Rank> world_ranks_;
   Rank rank_ = 0;

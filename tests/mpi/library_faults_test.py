@@ -23,6 +23,7 @@ FAULTS = {
     "error_after_handler": ("a call forgets its error when a handler of the user's returns", {"mpich": [(5, 0, 2)]}),
     "persistent_gather": ("a persistent gather copies the root's block when it is made", {"mpich": [(4, 0, 2), (4, 2, 1)]}),
     "spawn": ("no process can be spawned", {"mpich": [(4, 0, 2), (4, 2, 1)]}),
+    "communicators_of_threads": ("threads that make communicators at the same time hang", {"openmpi": [(4, 1, 4), (5, 0, 7), (6, 0, 0)]}),
     "left_message": ("MPI_Finalize crashes over a message that nobody has received", {"mpich": [(4, 2, 1), (5, 0, 2)]}),
 }
 

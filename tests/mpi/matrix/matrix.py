@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """matrix.py [--write] TABLE DROPINS YIELD PROGRAMS: runs the programs that call every entry point, and compares the table
-of what became of the calls with TABLE, or writes it there.
+of what became of the calls with TABLE, or writes it there. With other versions of the MPI libraries than TABLE's, entry
+points may be there or not; no call may be native that is served in TABLE.
 
 DROPINS and PROGRAMS are directories: DROPINS/<mpi>/libcircoll-mpi.so, PROGRAMS/matrix_<mpi>_<binding>.
 """
@@ -92,6 +93,20 @@ def column(results, trace):
     return [cell(entry, results, events) for entry in entries()]
 
 
+def titles_and_cells(text):
+    """The line of titles, and the cells by entry point."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")]
+    return rows[0], {row[0]: row[1:] for row in rows[1:]}
+
+
+def newly_native(old, new):
+    """The calls that are served in one table and native in the other."""
+    titles, cells = titles_and_cells(new)
+    before = titles_and_cells(old)[1]
+    return [f"{name}, {title}: {cell}" for name, row in cells.items() for title, cell, known in zip(titles[1:], row, before[name])
+            if known == "served" and cell.startswith("native")]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
@@ -124,7 +139,11 @@ def main():
         path.write_text(text)
         return
     old = path.read_text()
-    if old != text:
+    if titles_and_cells(old)[0] != titles_and_cells(text)[0]:
+        print("other versions than the table's:", ", ".join(titles))
+        if native := newly_native(old, text):
+            sys.exit("native now:\n" + "\n".join(native))
+    elif old != text:
         sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), str(path), "as run"))
         sys.exit(1)
 

@@ -3,9 +3,11 @@
  * not.
  *   library_faults THING */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size;
 
@@ -108,10 +110,62 @@ static int left_message(void) {
   return 1;
 }
 
+/* Threads of three ranks that make communicators at the same time: a group of ranks 0 and 2, one of 0 and 1, and a
+ * duplicate of that of 1 and 2. All ranks make them in an order that ends if each making advances by itself. */
+static MPI_Comm last_two = MPI_COMM_NULL;
+
+static void make_pair(int other, int tag) {
+  MPI_Group world, pair;
+  MPI_Comm made;
+  const int ranks[2] = {rank < other ? rank : other, rank < other ? other : rank};
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_incl(world, 2, ranks, &pair);
+  MPI_Comm_create_group(MPI_COMM_WORLD, pair, tag, &made);
+  MPI_Comm_free(&made);
+  MPI_Group_free(&pair);
+  MPI_Group_free(&world);
+}
+
+static void duplicate_last_two(void) {
+  MPI_Comm made;
+  MPI_Comm_dup(last_two, &made);
+  MPI_Comm_free(&made);
+}
+
+static void* other_thread(void* unused) {
+  if (rank == 0) {
+    usleep(300000); /* after the other thread has begun */
+    make_pair(1, 2);
+  }
+  if (rank == 1) make_pair(0, 2);
+  return unused;
+}
+
+static int communicators_of_threads(void) {
+  pthread_t other;
+  int provided;
+  MPI_Query_thread(&provided);
+  if (provided != MPI_THREAD_MULTIPLE || size != 3) return 0;
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, 0, &last_two);
+  pthread_create(&other, NULL, other_thread, NULL);
+  if (rank == 0) make_pair(2, 1);
+  if (rank == 1) {
+    usleep(300000);
+    duplicate_last_two();
+  }
+  if (rank == 2) {
+    duplicate_last_two();
+    make_pair(0, 1);
+  }
+  pthread_join(other, NULL);
+  return 1;
+}
+
 int main(int argc, char** argv) {
   const char* const thing = argc > 1 ? argv[1] : "";
-  int mine = 0, all = 0;
-  MPI_Init(&argc, &argv);
+  int mine = 0, all = 0, provided = MPI_THREAD_SINGLE;
+  const int threads = strcmp(thing, "communicators_of_threads") == 0;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (strcmp(thing, "nothing") == 0 || strcmp(thing, "commands") == 0)
@@ -124,6 +178,7 @@ int main(int argc, char** argv) {
   if (strcmp(thing, "spawn") == 0) mine = spawn(argv[0]);
   if (strcmp(thing, "child") == 0) mine = child();
   if (strcmp(thing, "left_message") == 0) mine = left_message();
+  if (threads) mine = communicators_of_threads();
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (rank == 0 && strcmp(thing, "child") != 0) puts(all ? "right" : "wrong");
   fflush(stdout);

@@ -427,10 +427,14 @@ CommState* CommState::of(MPI_Comm comm, int* error) {
     std::unique_ptr<CommState> made(new CommState);
     *error = made->look_at(comm);
     if (*error != MPI_SUCCESS) return nullptr;
-    const std::lock_guard lock(global.comm_mutex);
-    made->position_ = global.states.insert(global.states.end(), made.get());
+    {
+      const std::lock_guard lock(global.comm_mutex);
+      made->position_ = global.states.insert(global.states.end(), made.get());
+    }
+    // Without the lock, which forget() takes where the MPI library holds its own.
     *error = PMPI_Comm_set_attr(comm, global.comm_keyval, made.get());
     if (*error != MPI_SUCCESS) {
+      const std::lock_guard lock(global.comm_mutex);
       global.states.erase(made->position_);
       return nullptr;
     }

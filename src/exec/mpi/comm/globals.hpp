@@ -17,8 +17,8 @@ class CommState;
 
 /// Part of the executor's global state (HACKING.md).
 struct Globals {
-  /// Serialises creation and deletion of communicator states. Recursive: MPI may call the delete callback of
-  /// an attribute from within a call that we make while we hold it.
+  /// Of the list of communicator states, and of what is made once. It covers no call of MPI after that: MPI calls the
+  /// delete callback of an attribute, which takes it, while it holds locks of its own. Recursive: for the calls before.
   std::recursive_mutex comm_mutex;
   std::atomic<bool> keyvals_made{false};
   int comm_keyval = MPI_KEYVAL_INVALID;
