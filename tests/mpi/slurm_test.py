@@ -15,8 +15,8 @@ import slurm_machine
 from launching import end, expect
 
 mpi, circoll, bench, shim, program = sys.argv[1:6]
-# Under Debian's Slurm srun --mpi=pmix ends the ranks of Debian's Open MPI at once (SIGKILL). Open MPI 5 takes the two nodes,
-# which are this machine, for two machines: its ranks meet over the loopback interface.
+# Under Debian's Slurm srun --mpi=pmix ends the ranks of Debian's Open MPI at once (SIGKILL). Open MPI 5 takes the two
+# nodes, which are this machine, for two machines: its ranks meet over the loopback interface.
 STARTS = {"openmpi": "mpirun.openmpi --oversubscribe --bind-to none --mca btl_tcp_if_include lo -np {np}",
           "mpich": "srun --mpi=pmi2 -n {np}"}
 LAUNCHES = 2
