@@ -1,10 +1,12 @@
 #include "start_line.hpp"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
+#include <vector>
+
+#include "exec/node/processors.hpp"
 
 #ifdef CIRCOLL_SIMULATED
 #include <smpi/smpi_helpers_internal.h>
@@ -20,14 +22,18 @@ constexpr double tolerance = 2e-6;
 constexpr int trials = 40;
 constexpr double least_notice = 5e-6, most_notice = 20e-3;
 
-/// True if a node has more ranks than processors. Collective; the same on all ranks.
+/// True if a node has more ranks than processors, as the executor sees it. Collective; the same on all ranks.
 bool is_crowded(MPI_Comm comm) {
   MPI_Comm node = MPI_COMM_NULL;
   int ranks = 0;
   PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   PMPI_Comm_size(node, &ranks);
+  const node::OwnProcessors own = node::own_processors();
+  std::vector<node::OwnProcessors> all(static_cast<std::size_t>(ranks));
+  constexpr int bytes = sizeof own;
+  PMPI_Allgather(&own, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, node);
   PMPI_Comm_free(&node);
-  int crowded = ranks > sysconf(_SC_NPROCESSORS_ONLN) ? 1 : 0;
+  int crowded = node::is_crowded(all) ? 1 : 0;
   PMPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, comm);
   return crowded != 0;
 }

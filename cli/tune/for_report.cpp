@@ -1,7 +1,6 @@
 #include "for_report.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,9 +12,11 @@
 #include "circoll/machine.hpp"
 #include "circoll/select.hpp"
 #include "compare/paired_runs.hpp"
+#include "core/hash.hpp"
 #include "core/text.hpp"
 #include "launcher.hpp"
 #include "process.hpp"
+#include "processors.hpp"
 #include "select/text_file.hpp"
 #include "shard/shard_file.hpp"
 
@@ -25,18 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-/// The processors that this process may use.
-long processors() {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
-}
-
-/// FNV-1a, to tell reports of one name apart.
-std::string hash_of(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
-}
+/// To tell reports of one name apart.
+std::string hash_of(const std::string& text) { return fmt::format("{:016x}", Hash().add(text).value()); }
 
 const MpiLibrary* mpi_of(const TuneForOptions& options, const ProgramReport& report) {
   if (const MpiLibrary* const named = mpi_named(options.mpi)) return named;
@@ -51,7 +42,7 @@ const MpiLibrary* mpi_of(const TuneForOptions& options, const ProgramReport& rep
 /// Options whose values were left to this machine.
 TuneForOptions completed(TuneForOptions options, const ProgramReport& report) {
   options.mpi = mpi_of(options, report)->id;
-  if (options.ranks_per_node == 0) options.ranks_per_node = processors();
+  if (options.ranks_per_node == 0) options.ranks_per_node = own_processors().usable();
   if (options.most_ranks == 0) options.most_ranks = options.nodes * options.ranks_per_node;
   if (!options.machine.empty()) options.campaign.machine = read_machine(options.machine);
   options.campaign.op = {.op = parse_op(options.op), .type = parse_type(options.type)};

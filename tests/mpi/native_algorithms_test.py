@@ -139,9 +139,10 @@ def operators_show_it():
 
 
 def tuned_of(bindings):
-    """The file that coll/tuned calls from: a component of Open MPI 4, the library itself from 5 on, which others call from, too."""
+    """The file that coll/tuned calls from: a component of Open MPI 4, the library itself from 5 on, which others call from, too. In
+    Open MPI 6 the library below both of its interfaces is libopen_mpi.so."""
     component = "mca_coll_tuned.so"
-    return component if component in bindings else "file /[^ ]*libmpi.so"
+    return component if component in bindings else "file /[^ ]*lib(?:open_)?mpi.so"
 
 
 def functions_are_called():
