@@ -13,6 +13,7 @@
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/pending/progress.hpp"
+#include "interpose/census.hpp"
 #include "interpose/check.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/serve.hpp"
@@ -128,7 +129,12 @@ Hook install_in_mpich(bool multiple) {
   if (start == nullptr && !is_over_ucx()) return Hook::unknown;
   // The engine holds locks when it polls, if there are threads.
   if (multiple) return Hook::needs_thread;
-  if (start != nullptr) return start_async(start);
+  if (start != nullptr) {
+    // A tool that calls PMPI_Init goes past the drop-in in MPI_Finalize, too. That of MPICH 5.0.2 waits for all that it
+    // polls before it deletes attributes, and nothing tells us that it has begun.
+    const bool ends_with_us = mpi::base_is_made() || announced();
+    return ends_with_us ? start_async(start) : Hook::unknown;
+  }
   hooked = true;
   return Hook::installed;
 }

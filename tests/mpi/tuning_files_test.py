@@ -2,7 +2,8 @@
 """tuning_files_test.py CIRCOLL PROGRAM: Open MPI does with a rules file what `circoll check` says that it does.
 
 Which algorithm ran is seen by its messages: who sent how many of which size to whom, counted by Open MPI's own monitoring. They are
-compared with those of a run in which the algorithm was forced by its number. The installed library is built without messages about rules."""
+compared with those of a run in which the algorithm was forced by its number. The installed library is built without messages about rules.
+Skipped (77) where the monitoring crashes, as in Open MPI 6.0.0rc2."""
 import collections
 import json
 import pathlib
@@ -89,6 +90,11 @@ def written(name, text):
     file.write_text(text)
     return file
 
+
+# Its component for point-to-point messages is not initialised there.
+if launching.version("openmpi") >= (6,) and run(2, "allreduce", 64)[0] is None:
+    print("skipped: Open MPI's own monitoring crashes")
+    sys.exit(77)
 
 rules = written("rules.json", json.dumps({
     "circoll_rules": 1,
