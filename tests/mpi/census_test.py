@@ -15,7 +15,7 @@ import tempfile
 import time
 
 import launching
-from launching import end, expect
+from launching import end, expect, skipped
 
 mpi, dropin, shim, tool, sums, quiet, all_collectives = sys.argv[1:8]
 other_launcher = shutil.which(sys.argv[8]) if len(sys.argv) > 8 else None
@@ -169,6 +169,19 @@ def differences(work):
     expect("'rules' on rank 2, which cannot be read there" in message, f"unreadable: {message}")
 
 
+def under_another_launcher(wanted):
+    """Each process is a job of its own."""
+    other = [other_launcher, *(["-n", "2"] if openmpi else ["--oversubscribe", "-np", "2"])]
+    if run([*other, sums])[0] != 0:  # MPICH 5.0.2 aborts where it finds PMIx
+        skipped("another launcher: MPI_Init fails without Circoll")
+        return
+    _, _, errors = run(other + environment(wanted, f"{dropin} {yielding}") + [sums])
+    message = message_of([line for line in errors if "circoll" in line], "another launcher")
+    expect("nothing is reported" in message and "2 processes" in message, f"another launcher: {message}")
+    _, _, errors = run(other + environment({}, f"{dropin} {yielding}") + [sums])
+    expect("circoll" not in "\n".join(errors), f"another launcher, no report wanted: {errors}")
+
+
 def no_report(work):
     """A report is wanted and cannot come."""
     wanted = {"CIRCOLL_REPORT": work / "never", "CIRCOLL_TRACE": work / "neither"}
@@ -179,12 +192,7 @@ def no_report(work):
     expect("without MPI_Finalize" in message_of(errors, "unfinished"), f"unfinished: {status} {errors}")
 
     if other_launcher is not None:
-        other = [other_launcher, *(["-n", "2"] if openmpi else ["--oversubscribe", "-np", "2"])]
-        _, _, errors = run(other + environment(wanted, f"{dropin} {yielding}") + [sums])
-        message = message_of([line for line in errors if "circoll" in line], "another launcher")
-        expect("nothing is reported" in message and "2 processes" in message, f"another launcher: {message}")
-        _, _, errors = run(other + environment({}, f"{dropin} {yielding}") + [sums])
-        expect("circoll" not in "\n".join(errors), f"another launcher, no report wanted: {errors}")
+        under_another_launcher(wanted)
     for name in wanted.values():
         expect(not name.exists(), "nothing is written")
 

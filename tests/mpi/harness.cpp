@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -46,6 +47,13 @@ void fail(const std::string& what) {
 int world_rank() { return rank_of_world; }
 int world_size() { return size_of_world; }
 int thread_level() { return granted; }
+
+int mpich_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};  // "MPICH Version:      5.0.2"
+  int length = 0, major = 0, minor = 0;
+  PMPI_Get_library_version(text.data(), &length);
+  return std::sscanf(text.data(), "MPICH Version: %d.%d", &major, &minor) == 2 ? 100 * major + minor : 0;
+}
 
 }  // namespace circoll::test
 

@@ -19,6 +19,8 @@ inline void expect(bool holds, const std::string& what) {
 [[nodiscard]] int world_size();
 /// Thread level that MPI granted.
 [[nodiscard]] int thread_level();
+/// 401 for MPICH 4.1, whatever interface it is used by; 0 for other libraries.
+[[nodiscard]] int mpich_version();
 
 }  // namespace circoll::test
 

@@ -15,7 +15,8 @@ QUICK = ["--reps", "3", "--seconds", "0.01", "--sync", "barrier"]
 # Functions of Open MPI that are not called as the algorithms are.
 FUNCTIONS = {"split_binary_tree": "split_bintree", "binary_tree": "bintree", "recursive_doubling": "recursivedoubling", 
              "segmented_ring": "ring_segmented", "rabenseifner": "redscat_allgather", "neighbor": "neighborexchange",
-             "modified_bruck": "bruck", "two_proc": "two_procs", ("alltoall", "linear"): "basic_linear", ("allgather", "linear"): "basic_linear"}
+             "modified_bruck": "bruck", "two_proc": "two_procs", "bruck-k-fanout": "k_bruck",
+             "direct-messaging": "direct_messaging", ("alltoall", "linear"): "basic_linear", ("allgather", "linear"): "basic_linear"}
 
 
 def run(np, command, **variables):
@@ -158,7 +159,7 @@ def functions_are_called():
         for line in done.stderr.splitlines():
             if line.startswith("forced "):
                 forced = line.split("/")[1]
-            elif re.search(tuned, line) and (symbol := re.search(rf"`ompi_coll_base_{collective}_intra_(\w+)'", line)):
+            elif re.search(tuned, line) and (symbol := re.search(rf"`ompi_coll_base_{collective}_(?:intra_)?(\w+)'", line)):
                 called.setdefault(forced, []).append(symbol[1])
         for name in marks(2, collective, 1000, 80):
             wanted = FUNCTIONS.get((collective, name)) or FUNCTIONS.get(name) or name
