@@ -52,8 +52,9 @@ inline void copy_short(std::byte* to, const std::byte* from, std::size_t bytes) 
 struct Lane {
   static constexpr std::size_t lines = 16;
   static_assert((lines & (lines - 1)) == 0);
-  /// The longest message, of a third of the lines or so.
-  static constexpr std::size_t most_bytes = 6 * Line::most_bytes;
+  /// The longest message. Lines come one after another. So 192 bytes take 0.25 us as four lines and 0.28 us stored, but
+  /// 256 bytes take 0.30 us as six lines and 0.29 us stored (10 collectives, 2 ranks, AMD EPYC).
+  static constexpr std::size_t most_bytes = 4 * Line::most_bytes;
 
   /// The lines that a message of so many bytes takes.
   [[nodiscard]] static constexpr std::size_t lines_for(std::size_t bytes) {
