@@ -6,7 +6,7 @@
 #include <ctime>
 #include <vector>
 
-#include "exec/node/processors.hpp"
+#include "exec/mpi/comm/whereabouts.hpp"
 
 #ifdef CIRCOLL_SIMULATED
 #include <smpi/smpi_helpers_internal.h>
@@ -24,18 +24,11 @@ constexpr double least_notice = 5e-6, most_notice = 20e-3;
 
 /// True if a node has more ranks than processors, as the executor sees it. Collective; the same on all ranks.
 bool is_crowded(MPI_Comm comm) {
-  MPI_Comm node = MPI_COMM_NULL;
-  int ranks = 0;
-  PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  PMPI_Comm_size(node, &ranks);
-  const node::OwnProcessors own = node::own_processors();
-  std::vector<node::OwnProcessors> all(static_cast<std::size_t>(ranks));
-  constexpr int bytes = sizeof own;
-  PMPI_Allgather(&own, bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, node);
-  PMPI_Comm_free(&node);
-  int crowded = node::is_crowded(all) ? 1 : 0;
-  PMPI_Allreduce(MPI_IN_PLACE, &crowded, 1, MPI_INT, MPI_MAX, comm);
-  return crowded != 0;
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &size);
+  std::vector<mpi::Whereabouts> ranks;
+  return mpi::gather_whereabouts(comm, rank, size, &ranks) == MPI_SUCCESS && mpi::placement_from(ranks).crowded;
 }
 
 /// A part of that time, at most.

@@ -132,8 +132,7 @@ Hook install_in_mpich(bool multiple) {
   if (start != nullptr) {
     // A tool that calls PMPI_Init goes past the drop-in in MPI_Finalize, too. That of MPICH 5.0.2 waits for all that it
     // polls before it deletes attributes, and nothing tells us that it has begun.
-    const bool ends_with_us = mpi::base_is_made() || announced();
-    return ends_with_us ? start_async(start) : Hook::unknown;
+    return announced() ? start_async(start) : Hook::unknown;
   }
   hooked = true;
   return Hook::installed;
