@@ -16,6 +16,8 @@ namespace circoll {
 /// The transport must have
 ///   bool begin(StepIndex)           start a message, a reduce or a copy; true if it has ended already
 /// and report each step that has ended later by completed(StepIndex). Not thread-safe.
+///
+/// Of the steps that are ready, messages are begun first, so that nothing that other ranks wait for waits for a copy.
 class Engine {
  public:
   explicit Engine(const Plan& plan) : plan_(&plan), waiting_(plan.steps.size()), ready_(plan.steps.size()) {}
@@ -62,12 +64,22 @@ class Engine {
     std::copy(plan_->dependencies.in_degree.begin(), plan_->dependencies.in_degree.end(), waiting_.begin());
     remaining_ = plan_->steps.size();
     head_ = tail_ = 0;
+    local_head_ = local_tail_ = plan_->steps.size();
+  }
+
+  void add_ready(StepIndex step) {
+    const StepKind kind = plan_->steps[step].kind;
+    if (kind == StepKind::reduce || kind == StepKind::copy) {
+      ready_[--local_tail_] = step;
+    } else {
+      ready_[tail_++] = step;
+    }
   }
 
   template <typename Transport>
   void begin_ready(Transport& transport) {
     for (StepIndex step = 0; step < plan_->steps.size(); ++step) {
-      if (waiting_[step] == 0) ready_[tail_++] = step;
+      if (waiting_[step] == 0) add_ready(step);
     }
     drain(transport);
   }
@@ -75,23 +87,25 @@ class Engine {
   void finish(StepIndex step) {
     --remaining_;
     for (const StepIndex next : plan_->dependencies.successors(step)) {
-      if (--waiting_[next] == 0) ready_[tail_++] = next;
+      if (--waiting_[next] == 0) add_ready(next);
     }
   }
 
   template <typename Transport>
   void drain(Transport& transport) {
-    while (head_ != tail_) {
-      const StepIndex step = ready_[head_++];
+    while (head_ != tail_ || local_head_ != local_tail_) {
+      const StepIndex step = head_ != tail_ ? ready_[head_++] : ready_[--local_head_];
       if (plan_->steps[step].empty || transport.begin(step)) finish(step);
     }
   }
 
   const Plan* plan_;
   std::vector<std::uint32_t> waiting_;
-  std::vector<StepIndex> ready_;  // each step enters once, so a plain array serves as the queue
-  std::size_t head_ = 0;
+  std::vector<StepIndex> ready_;  // each step enters once, so a plain array serves as two queues, one from each end:
+  std::size_t head_ = 0;          // messages are in [head_, tail_),
   std::size_t tail_ = 0;
+  std::size_t local_head_ = 0;  // and what this rank does alone in [local_tail_, local_head_), the oldest last
+  std::size_t local_tail_ = 0;
   std::size_t remaining_ = 0;
 };
 

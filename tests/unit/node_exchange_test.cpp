@@ -134,6 +134,11 @@ TEST(Exchange, DirectlyByBothEnds) {
   expect_exchange(Segment::default_bytes, {.direct_from = 49, .shared_from = 5000}, 600'000);
 }
 
+/// Between processors far apart, of which one message in 32 says anew whether they are.
+TEST(Exchange, BetweenProcessorsFarApart) {
+  expect_exchange(Segment::default_bytes, {.far_from = 1000, .far_ns = 0, .shared_from = 5000}, 600'000);
+}
+
 /// There is seldom room for the progress of a message.
 TEST(Exchange, DirectlyByBothEndsWithLittleMemory) {
   expect_exchange(8192, {.direct_from = 49, .shared_from = 5000}, 300'000);

@@ -25,8 +25,9 @@ void build(Builder& b) {
   for (int k = 0; k < skips.q(); ++k) {
     const std::int64_t blocks = skips.jump(k);
     const Rank e = skips.odd(k) ? 1 : 0;
-    b.sendrecv(patterns::mod(r - skips[k] + e, p), b.output((r + e) % p, blocks), (r + skips[k] - e) % p,
-               b.output((r + skips[k]) % p, blocks));
+    // The first message does not wait for the local copy.
+    const Region out = k == 0 ? b.input() : b.output((r + e) % p, blocks);
+    b.sendrecv(patterns::mod(r - skips[k] + e, p), out, (r + skips[k] - e) % p, b.output((r + skips[k]) % p, blocks));
     b.next_round();
   }
 }

@@ -35,7 +35,8 @@ Connection::Connection(const Segment& own_segment, Board& own_board, Store& own_
       own_store_(&own_store),
       own_nonce_(own_segment.address().nonce),
       peer_(own_segment.address(), peer),
-      copy_(own_segment.address(), peer) {
+      copy_(own_segment.address(), peer),
+      distance_(ways.far_ns) {
   reason_ = own_segment ? peer_.reason() : own_segment.reason();
   if (reason_ != Reason::none) return;
   board_ = Board(peer_.data(), own_board.most_lanes());
@@ -94,12 +95,10 @@ bool Connection::announce(Outgoing& message) {
     copy_from(message.data, 0, line.data(), bytes);
     return message.over = put(Kind::whole, message.key, std::span(line).first(bytes));
   }
-  const bool read = in_ != nullptr && in_->reads_directly.load(std::memory_order_relaxed) != 0;
-  if (ways_.direct && read && bytes >= ways_.direct_from && message.data.contiguous() && message.refused == 0)
-    return announce_direct(message);
+  if (message.data.contiguous() && message.refused == 0 && goes_directly(bytes)) return announce_direct(message);
   if (bytes <= ways_.stored_to) {
     if (const std::size_t offset = own_store_->take(bytes); offset != 0) {
-      copy_from(message.data, 0, own_store_->data(offset, bytes).data(), bytes);
+      distance_.copy(bytes, [&] { copy_from(message.data, 0, own_store_->data(offset, bytes).data(), bytes); });
       return message.over = put(Kind::stored, message.key,
                                 Announcement{.bytes = bytes, .where = offset, .refused = message.refused});
     }
@@ -119,11 +118,11 @@ bool Connection::announce(Outgoing& message) {
 }
 
 bool Connection::send_stored(std::uint64_t key, std::span<const std::byte> data) {
-  const bool direct = ways_.direct && data.size() >= ways_.direct_from;
-  if (direct || data.size() > ways_.stored_to || !waiting_.empty() || writer_.full()) return false;
+  if (data.size() > ways_.stored_to || !waiting_.empty() || writer_.full() || goes_directly(data.size())) return false;
   const std::size_t offset = own_store_->take(data.size());
   if (offset == 0) return false;
-  std::memcpy(own_store_->data(offset, data.size()).data(), data.data(), data.size());
+  std::byte* const to = own_store_->data(offset, data.size()).data();
+  distance_.copy(data.size(), [&] { std::memcpy(to, data.data(), data.size()); });
   return put(Kind::stored, key, Announcement{.bytes = data.size(), .where = offset});
 }
 

@@ -21,6 +21,7 @@
 #include "core/ring.hpp"
 #include "exec/node/board.hpp"
 #include "exec/node/direct_copy.hpp"
+#include "exec/node/distance.hpp"
 #include "exec/node/lane.hpp"
 #include "exec/node/peer_segment.hpp"
 #include "exec/node/pieces.hpp"
@@ -71,6 +72,8 @@ struct Incoming {
 struct Ways {
   bool direct = true;                ///< if peers can read the sender's memory
   std::size_t direct_from = 32768;   ///< bytes from which on they do
+  std::size_t far_from = 8192;       ///< the same where the two processors are far apart, and not crowded
+  double far_ns = 14;                ///< from which on they are: the time to write a cache line that the peer has read
   std::size_t shared_from = 524288;  ///< bytes from which on the sender writes a part of what they read
   std::size_t stored_to = 16384;     ///< bytes up to which a message is stored as a whole
   std::size_t pipe_bytes = 65536;    ///< of the memory of a pipe
@@ -88,6 +91,8 @@ class Connection {
   [[nodiscard]] const Ways& ways() const { return ways_; }
   /// Why this process does not read the peer's memory directly.
   [[nodiscard]] Reason reading() const { return copy_.reading(); }
+  /// Ranks take turns on too few processors: what a message costs is not the copy, but to wait.
+  void set_crowded() { crowded_ = true; }
   /// The bytes of its messages that this process has written into the peer's memory.
   [[nodiscard]] std::uint64_t written_bytes() const { return written_bytes_; }
 
@@ -241,6 +246,8 @@ class Connection {
   void take_piece(std::span<const std::byte> data);
   void deliver(Incoming& message, Kind kind, const Announcement& announcement, std::span<const std::byte> data);
   // Of messages that are read directly, in exchange_direct.cpp.
+  /// True if the peer is to read a message of that length, if it can be read.
+  [[nodiscard]] bool goes_directly(std::size_t bytes);
   bool announce_direct(Outgoing& message);
   void deliver_directly(Incoming& message, const Announcement& announcement);
   bool read_due();
@@ -251,7 +258,7 @@ class Connection {
   bool acknowledge();
   // Of messages that both ends copy, in exchange_shared.cpp.
   /// Takes memory for the progress of an offer; 0 if the sender is not to help.
-  [[nodiscard]] std::size_t share(const Outgoing& message) const;
+  [[nodiscard]] std::size_t share(const Outgoing& message);
   /// Tells the sender where the message goes. False: it is read by this process alone.
   [[nodiscard]] bool begin_shared(Incoming& message, const Announcement& announcement);
   void take_destination(const Announcement& announcement);
@@ -290,6 +297,8 @@ class Connection {
   std::vector<Reading> reading_{};
   std::vector<Writing> writing_{};  ///< whose destination is known, and that have parts left
   std::uint64_t written_bytes_ = 0;
+  Distance distance_;
+  bool crowded_ = false;
   std::vector<Incoming*> expected_{};
   std::vector<Early> early_{};  ///< in the order of their coming
   std::vector<Stream> pipes_{};

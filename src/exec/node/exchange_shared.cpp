@@ -7,8 +7,10 @@
 
 namespace circoll::node {
 
-std::size_t Connection::share(const Outgoing& message) const {
+/// Between processors that are far apart the sender's writing holds up more than it helps.
+std::size_t Connection::share(const Outgoing& message) {
   if (!message.may_help || message.data.size() < ways_.shared_from || copy_.writing() != Reason::none) return 0;
+  if (distance_.next_is_far()) return 0;
   const std::size_t offset = own_store_->take(sizeof(SharedProgress));
   if (offset != 0) new (own_store_->data(offset, sizeof(SharedProgress)).data()) SharedProgress;
   return offset;
@@ -47,7 +49,9 @@ bool Connection::read_shared() {
 bool Connection::write_shared() {
   bool moved = false;
   std::erase_if(writing_, [&](Writing& one) {
+    const Distance::Clock::time_point start = Distance::Clock::now();
     const std::size_t bytes = one.write.go_on(copy_);
+    if (bytes >= Distance::least_bytes) distance_.note(bytes, Distance::Clock::now() - start);
     written_bytes_ += bytes;
     moved = moved || bytes != 0;
     return bytes == 0;

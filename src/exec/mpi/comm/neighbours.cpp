@@ -160,6 +160,13 @@ int Neighbours::find(MPI_Comm comm, int rank, std::span<const Whereabouts> all, 
   }
   const bool crowded = node::is_crowded(processors);
   take_note(candidates, mine.carrier, crowded);
+  if (crowded) {
+    for (const Neighbour& one : ranks) {
+      if (one.peer == nullptr) continue;
+      const std::lock_guard lock(one.peer->lock);
+      one.peer->connection->set_crowded();
+    }
+  }
   if (processors.size() == 1) return MPI_SUCCESS;
   auto made = std::make_unique<Neighbours>(rank, others.front(), std::move(ranks));
   made->carrier_ = static_cast<std::uint32_t>(mine.carrier);
