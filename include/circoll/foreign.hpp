@@ -1,4 +1,4 @@
-// Tuning files of other libraries (Open MPI, MPICH, UCC, Intel MPI): written, and read as these libraries read them.
+// Tuning files of other libraries (Open MPI, MPICH): written, and read as these libraries read them.
 #pragma once
 
 #include <limits>
@@ -20,7 +20,7 @@ namespace circoll::foreign {
 struct Reader {
   std::string_view id;       ///< "openmpi-4.1", as `circoll export --for` takes it
   std::string_view title;    ///< "Open MPI 4.1, rules of coll/tuned"
-  std::string_view library;  ///< "openmpi", "mpich", "ucc", "intelmpi"
+  std::string_view library;  ///< "openmpi", "mpich"
   /// One line: what the files are called and how they are used, for lists of readers.
   std::string_view use{};
 };

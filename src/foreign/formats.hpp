@@ -55,16 +55,4 @@ struct Format {
                                                                   const Reader& reader);
 [[nodiscard]] std::vector<std::string_view> openmpi_names(Collective collective, const Reader& reader);
 
-/// A configuration file of UCC, with the variable UCC_TL_UCP_TUNE and others.
-[[nodiscard]] Written write_ucc(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options);
-[[nodiscard]] std::unique_ptr<const TuningFile> read_ucc(std::string_view text, const std::string& source,
-                                                         const Reader& reader);
-[[nodiscard]] std::vector<std::string_view> ucc_names(Collective collective, const Reader& reader);
-
-/// A shell file with the variables I_MPI_ADJUST_* of Intel MPI.
-[[nodiscard]] Written write_intelmpi(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options);
-[[nodiscard]] std::unique_ptr<const TuningFile> read_intelmpi(std::string_view text, const std::string& source,
-                                                              const Reader& reader);
-[[nodiscard]] std::vector<std::string_view> intelmpi_names(Collective collective, const Reader& reader);
-
 }  // namespace circoll::foreign

@@ -2,7 +2,6 @@
 #include "foreign/names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <optional>
@@ -11,58 +10,13 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "core/text.hpp"
-#include "foreign/variables.hpp"
 
 namespace circoll::foreign {
 namespace {
 
-/// Intel MPI's names of algorithms of Circoll; no declaration of an algorithm has them.
-struct IntelName {
-  Collective collective;
-  std::string_view ours;
-  std::string_view theirs;
-};
-constexpr std::array intel_names{IntelName{Collective::allreduce, "recursive_doubling", "recursive_doubling"},
-                                 IntelName{Collective::allreduce, "rabenseifner", "rabenseifner"},
-                                 IntelName{Collective::allreduce, "nonoverlapping", "reduce_bcast"},
-                                 IntelName{Collective::allreduce, "ring", "ring"},
-                                 IntelName{Collective::allreduce, "knomial", "knomial"},
-                                 IntelName{Collective::reduce, "binomial", "binomial"},
-                                 IntelName{Collective::reduce, "rabenseifner", "rabenseifner"},
-                                 IntelName{Collective::reduce, "knomial", "knomial"},
-                                 IntelName{Collective::reduce_scatter, "recursive_halving", "recursive_halving"},
-                                 IntelName{Collective::reduce_scatter, "pairwise", "pairwise"},
-                                 IntelName{Collective::reduce_scatter, "recursive_doubling", "recursive_doubling"},
-                                 IntelName{Collective::reduce_scatter, "nonoverlapping", "reduce_scatterv"},
-                                 IntelName{Collective::allgather, "recursive_doubling", "recursive_doubling"},
-                                 IntelName{Collective::allgather, "bruck", "bruck"},
-                                 IntelName{Collective::allgather, "ring", "ring"},
-                                 IntelName{Collective::allgatherv, "recursive_doubling", "recursive_doubling"},
-                                 IntelName{Collective::allgatherv, "bruck", "bruck"},
-                                 IntelName{Collective::allgatherv, "ring", "ring"},
-                                 IntelName{Collective::alltoall, "bruck", "bruck"},
-                                 IntelName{Collective::alltoall, "linear", "isend_irecv"},
-                                 IntelName{Collective::alltoall, "pairwise", "pairwise"},
-                                 IntelName{Collective::alltoallv, "linear", "isend_irecv"},
-                                 IntelName{Collective::barrier, "dissemination", "dissemination"},
-                                 IntelName{Collective::barrier, "recursive_doubling", "recursive_doubling"},
-                                 IntelName{Collective::bcast, "binomial", "binomial"},
-                                 IntelName{Collective::gather, "binomial", "binomial"},
-                                 IntelName{Collective::gatherv, "linear", "linear"},
-                                 IntelName{Collective::scatter, "binomial", "binomial"},
-                                 IntelName{Collective::scatterv, "linear", "linear"}};
-
 std::vector<std::string_view> peers_of(const Selection& selection, const Format& format) {
-  const std::string_view library = format.reader.library;
-  const Algorithm& algorithm = *selection.algorithm;
-  if (library == "openmpi") return algorithm.names_in(Library::openmpi, selection.collective);
-  if (library == "mpich") return algorithm.names_in(Library::mpich, selection.collective);
-  if (library == "ucc") return algorithm.names_in(Library::ucc, selection.collective);
-  std::vector<std::string_view> found;
-  for (const IntelName& name : intel_names) {
-    if (name.collective == selection.collective && name.ours == algorithm.name) found.push_back(name.theirs);
-  }
-  return found;
+  const Library library = format.reader.library == "openmpi" ? Library::openmpi : Library::mpich;
+  return selection.algorithm->names_in(library, selection.collective);
 }
 
 bool has(const Format& format, Collective collective, std::string_view name) {
@@ -99,7 +53,7 @@ Named direct(std::string_view use, const Format& format, Collective collective) 
     return named;
   }
   if (colon == std::string_view::npos) return named;
-  for (const std::string_view part : split(rest.substr(colon + 1), ',')) {
+  for (const std::string_view part : split_list(rest.substr(colon + 1))) {
     const std::size_t equals = part.find('=');
     const std::string_view key = part.substr(0, equals);
     const auto value = equals == std::string_view::npos ? std::nullopt : parse_bytes(part.substr(equals + 1));

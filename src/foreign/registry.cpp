@@ -68,20 +68,6 @@ const std::vector<Format> table{
      .write = mpich::write_selection,
      .read = mpich::read_selection,
      .names = mpich::selection_names},
-    {.reader = {.id = "ucc",
-                .title = "UCC 1.x, scores of TL/UCP",
-                .library = "ucc",
-                .use = "UCC_CONFIG_FILE=FILE, with --mca coll_ucc_enable 1 --mca coll_ucc_priority 100 under Open MPI"},
-     .write = write_ucc,
-     .read = read_ucc,
-     .names = ucc_names},
-    {.reader = {.id = "intelmpi",
-                .title = "Intel MPI 2021, variables I_MPI_ADJUST_*",
-                .library = "intelmpi",
-                .use = ". FILE, in the shell that calls mpirun"},
-     .write = write_intelmpi,
-     .read = read_intelmpi,
-     .names = intelmpi_names},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tuning files of UCC and Intel MPI, translation from Circoll's rules, and what holds for all formats.
+// Tuning files: translation from Circoll's rules, and what holds for all formats.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -23,106 +23,6 @@ TEST(Foreign, UnknownReadersAreNamed) {
     EXPECT_EQ(error.code(), ErrorCode::unknown_name);
     EXPECT_NE(std::string(error.what()).find("openmpi-4.1"), std::string::npos) << error.what();
   }
-}
-
-TEST(Ucc, TokensAreReadAsTheirReaderDoes) {
-  const auto file = read_for(
-      "ucc",
-      "# comment\nUCC_TL_UCP_TUNE=allreduce:0-4k:host:[2-15]:@knomial#@sra_knomial:allreduce:4097-inf:[2-15,64-inf]\n");
-  EXPECT_EQ(algorithm(file, C::allreduce, 8, 4096), "knomial");  // both ends are in
-  EXPECT_EQ(algorithm(file, C::allreduce, 8, 4097), "sra_knomial");
-  EXPECT_EQ(algorithm(file, C::allreduce, 16, 4097), "");
-  EXPECT_EQ(algorithm(file, C::allreduce, 64, 4097), "sra_knomial");
-  EXPECT_EQ(algorithm(file, C::scan, 8, 8), "");
-  EXPECT_TRUE(file->warnings().empty()) << all_warnings(*file);
-  const auto rocm = read_for("ucc", "UCC_TL_UCP_TUNE=allreduce:cuda:@knomial\n");
-  EXPECT_EQ(algorithm(rocm, C::allreduce, 8, 8), "");
-}
-
-TEST(Ucc, OneWrongTokenSpoilsTheString) {
-  for (const std::string token : {"allreduce:0-4k:cpu:@knomial", "allreduce:@ring_of_fire", "allreduce:0-4k",
-                                  "bcast:4k:@knomial", "scan:inf", ""}) {
-    const auto file = read_for("ucc", "UCC_TL_UCP_TUNE=barrier:@knomial#" + token + "\n");
-    EXPECT_TRUE(file->rejected()) << token;
-    EXPECT_EQ(algorithm(file, C::barrier, 8, 0), "") << token;
-  }
-  EXPECT_NE(all_warnings(*read_for("ucc", "UCC_TL_UCP_TUNE=allreduce:cpu:inf")).find("is called host"),
-            std::string::npos);
-}
-
-TEST(Ucc, AsymmetricCollectivesAreLookedUpAsNothing) {
-  const auto file =
-      read_for("ucc", "UCC_TL_UCP_TUNE=alltoallv:1-inf:@pairwise#scatterv:0-inf:@linear#gather:0-9:@knomial\n");
-  EXPECT_EQ(algorithm(file, C::alltoallv, 8, 1 << 20), "");
-  EXPECT_EQ(algorithm(file, C::scatterv, 8, 1 << 20), "linear");
-  EXPECT_TRUE(warns(*file, "looked up with 0 bytes", 1)) << all_warnings(*file);
-  EXPECT_TRUE(warns(*file, "differ between the root and others", 1)) << all_warnings(*file);
-}
-
-TEST(Ucc, SectionsHoldPlacementsAndRadixesStandApart) {
-  const std::vector<Rule> rules{
-      {.collective = C::allreduce, .nodes = {1, 1}, .algorithm = "knomial", .radix = 4, .from = "a"},
-      {.collective = C::allreduce, .nodes = {2, 2}, .ranks_per_node = {4, 4}, .algorithm = "sra_knomial", .from = "b"},
-      {.collective = C::allreduce, .nodes = {3, 9}, .algorithm = "ring", .from = "c"},
-      {.collective = C::reduce_scatter_block, .ranks = {4, 5}, .bytes = {100, 199}, .algorithm = "ring", .from = "d"},
-      {.collective = C::allreduce, .operators = Operators::noncommutative, .algorithm = "ring", .from = "e"},
-      {.collective = C::alltoall, .algorithm = "pairwise", .from = "f"}};
-  const Exported exported = export_rules(rules, find_reader("ucc"));
-  const std::string& text = exported.files.front().text;
-  EXPECT_NE(text.find("[nnodes=1]"), std::string::npos) << text;
-  EXPECT_NE(text.find("[ppn=4 nnodes=2]"), std::string::npos) << text;
-  EXPECT_NE(text.find("UCC_TL_UCP_ALLREDUCE_KN_RADIX=0-inf:host:4"), std::string::npos) << text;
-  EXPECT_TRUE(lost(exported, "c: left out"));
-  EXPECT_TRUE(lost(exported, "e: left out: operators that do not commute never get to UCC"));
-  const auto file = read_for("ucc", text);
-  Call call{.collective = C::allreduce, .ranks = 8, .nodes = 1, .ranks_per_node = 8, .bytes = 8};
-  EXPECT_EQ(file->decide(call).algorithm, "knomial");
-  EXPECT_EQ(file->decide(call).parameters, "radix 4");
-  call.nodes = 2;
-  call.ranks_per_node = 4;
-  EXPECT_EQ(file->decide(call).algorithm, "sra_knomial");
-  call.nodes = 4;
-  call.ranks_per_node = 2;
-  EXPECT_EQ(file->decide(call).algorithm, "");
-  EXPECT_EQ(algorithm(file, C::alltoall, 8, 64), "pairwise");
-  // 100 to 199 bytes of the vector are blocks of 25 to 49 on 4 ranks.
-  EXPECT_EQ(algorithm(file, C::reduce_scatter_block, 4, 96), "");
-  EXPECT_EQ(algorithm(file, C::reduce_scatter_block, 4, 100), "ring");
-  EXPECT_EQ(algorithm(file, C::reduce_scatter_block, 4, 196), "ring");
-  EXPECT_EQ(algorithm(file, C::reduce_scatter_block, 5, 195), "ring");
-}
-
-TEST(IntelMpi, ConditionsAreInclusiveAndInBlocks) {
-  const auto file = read_for(
-      "intelmpi",
-      "export I_MPI_ADJUST_ALLREDUCE='1:0-4096@2-15;2:4097-2147483647@16-64'\nI_MPI_ADJUST_ALLGATHER=\"2:0-8\"\n");
-  EXPECT_EQ(algorithm(file, C::allreduce, 15, 4096), "recursive_doubling");
-  EXPECT_EQ(algorithm(file, C::allreduce, 15, 4097), "");
-  EXPECT_EQ(algorithm(file, C::allreduce, 16, 4097), "rabenseifner");
-  EXPECT_EQ(algorithm(file, C::allgather, 4, 32), "bruck");
-  EXPECT_EQ(algorithm(file, C::allgather, 4, 36), "");
-}
-
-TEST(IntelMpi, WarningsAndExport) {
-  const auto file = read_for("intelmpi",
-                             "I_MPI_ADJUST_BCAST=14\nI_MPI_ADJUST_REDUCE=5:0-4k;2:0-10;2:5-7\nI_MPI_ADJUST_NOTHING="
-                             "1\nfoo\nI_MPI_ADJUST_BARRIER=0\n");
-  EXPECT_TRUE(warns(*file, "beyond the documented ones", 1)) << all_warnings(*file);
-  EXPECT_TRUE(warns(*file, "is no condition", 2));
-  EXPECT_TRUE(warns(*file, "overlaps", 2));
-  EXPECT_TRUE(warns(*file, "no collective known", 3));
-  EXPECT_TRUE(warns(*file, "is no NAME=VALUE", 4));
-  EXPECT_TRUE(noted(file->decide(call_of(C::barrier, 4, 0)), "the library decides"));
-  const std::vector<Rule> rules{
-      {.collective = C::allgather, .ranks = {4, 4}, .bytes = {400, 799}, .algorithm = "ring", .from = "a"},
-      {.collective = C::allgather, .ranks = {8}, .bytes = {400}, .algorithm = "bruck", .from = "b"},
-      {.collective = C::allreduce, .algorithm = "ring", .from = "c"}};
-  const Exported exported = export_rules(rules, find_reader("intelmpi"));
-  EXPECT_NE(exported.files.front().text.find("I_MPI_ADJUST_ALLGATHER='3:100-199@4-4'"), std::string::npos)
-      << exported.files.front().text;
-  EXPECT_NE(exported.files.front().text.find("I_MPI_TUNING_MODE='none'"), std::string::npos);
-  EXPECT_TRUE(lost(exported, "b: left out: the format counts the bytes of a block"));
-  EXPECT_TRUE(lost(exported, "c: left out: nothing says that ring is right"));
 }
 
 TEST(Translation, OfARulesFile) {
