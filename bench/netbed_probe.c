@@ -1,4 +1,4 @@
-/* netbed_probe BYTES: what tools/netbed verifies its network by, compiled by it when needed. Rank 0 prints one "name
+/* netbed_probe BYTES: what dev/netbed verifies its network by, compiled by it when needed. Rank 0 prints one "name
  * value" per line: how many ranks MPI thinks a host has (least and most), latency and bandwidth of a ping-pong
  * between two hosts, of both directions at once (the sum), of all hosts sending to the next one and receiving at
  * once (of one host, one direction), and within a host where it has two ranks. BYTES is the size of a large message;

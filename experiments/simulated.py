@@ -45,7 +45,7 @@ class Simulator:
     def __init__(self, build, time_limit_s, memory_limit_gib):
         build = build or common.find_build("smpi", "dev", program="bench/circoll-bench.smpi")
         self.bench, self.circoll = (build / "bench/circoll-bench.smpi").resolve(), (build / "cli/circoll").resolve()
-        self.setup = (build / "bench/circoll-smpi-setup.so").resolve()  # tools/smpi_setup.cpp
+        self.setup = (build / "bench/circoll-smpi-setup.so").resolve()  # dev/smpi_setup.cpp
         self.time_limit_s, self.memory_limit_gib = time_limit_s, memory_limit_gib
         if not self.bench.exists():
             sys.exit(f"there is no {self.bench} (cmake --preset smpi && cmake --build --preset smpi)")

@@ -1,4 +1,4 @@
-"""comments_test.py CHECK_COMMENTS: what tools/check-comments refuses, and what it allows, in small trees made for it."""
+"""comments_test.py CHECK_COMMENTS: what dev/check-comments refuses, and what it allows, in small trees made for it."""
 import pathlib
 import subprocess
 import sys
@@ -18,7 +18,7 @@ cases = {
                               {3: '"Who"', 5: "21 words", 7: '"Whether"', 9: "24 words"}),
     "bench/c.c": (f"/* {twenty}\n * word. Short. */\nint c; /* It can not be. */\n", {1: "21 words", 3: '"cannot"'}),
     "docs/d.md": (f"It runs.\nIt waits for ever.\nIt Can not end.\n", {2: '"forever"', 3: '"cannot"'}),
-    "tools/e": (f"#!/bin/sh\n# {wide}y\n", {2: "121 columns"}),
+    "dev/e": (f"#!/bin/sh\n# {wide}y\n", {2: "121 columns"}),
     # What is right: as wide as may be, short sentences before long ones, code, lists, other rooms, what is no comment.
     "src/f.cpp": (f"// {twenty}.\n// Why follows: {twenty}\n// {twenty}.\n//\n// What a paragraph.\n"
                   f"//{wide}\n", {}),

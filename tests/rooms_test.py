@@ -1,4 +1,4 @@
-"""rooms_test.py SOURCE_DIR: what tools/check-rooms refuses, and what it allows, in copies of the tree."""
+"""rooms_test.py SOURCE_DIR: what dev/check-rooms refuses, and what it allows, in copies of the tree."""
 import pathlib
 import shutil
 import subprocess
@@ -46,11 +46,11 @@ cases = {
     "tests/support/u.hpp": ('#include "circoll/comm.hpp"\n#include "exec/local/comm.hpp"\n', {2: "exec/local/"}),
     "tests/unit/v.cpp": ('#include "support/xml.hpp"\n#include "exec/mpi/comm/globals.hpp"\n', {2: "exec/mpi/"}),
     "tests/mpi/w.cpp": ('#include "exec/mpi/comm/globals.hpp"\n', {}),
-    "tools/x.cpp": ('#include "circoll/types.hpp"\n', {1: "circoll/types.hpp"}),
+    "dev/x.cpp": ('#include "circoll/types.hpp"\n', {1: "circoll/types.hpp"}),
     "src/garage/y.cpp": ("", {0: "no rule"}),
 }
 
-rooms = ["include", "src", "cli", "bench", "torture", "explorer", "examples", "tools", "tests"]
+rooms = ["include", "src", "cli", "bench", "torture", "explorer", "examples", "dev", "tests"]
 
 
 def copy_into(directory):
@@ -60,7 +60,7 @@ def copy_into(directory):
 
 
 def check(root):
-    return subprocess.run([source / "tools/check-rooms", root], capture_output=True, text=True)
+    return subprocess.run([source / "dev/check-rooms", root], capture_output=True, text=True)
 
 
 failed = False

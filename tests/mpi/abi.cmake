@@ -23,7 +23,7 @@ endforeach()
 message(STATUS "The standard ABI is tested over: ${abi_implementations}")
 
 # MPICH has no MPIX_Async_start there; it spins in ucp_worker_progress.
-add_library(circoll_yield_ucx MODULE ${PROJECT_SOURCE_DIR}/tools/yield.c)
+add_library(circoll_yield_ucx MODULE ${PROJECT_SOURCE_DIR}/dev/yield.c)
 target_link_libraries(circoll_yield_ucx PRIVATE ${CMAKE_DL_LIBS})
 
 add_executable(mpi_test_abi ${mpi_test_sources} c_abi.c)

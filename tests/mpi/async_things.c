@@ -1,6 +1,6 @@
 /* LD_PRELOAD behind others: makes the MPICH of these tests look like one of version 4.3 or later over another device
  * than UCX. Its progress engine calls what MPIX_Async_start was given, also from within that, until it says that it is
- * done, and MPI_Finalize waits for it. The process aborts if the drop-in or tools/yield_async.c uses that wrongly, or
+ * done, and MPI_Finalize waits for it. The process aborts if the drop-in or dev/yield_async.c uses that wrongly, or
  * not at all. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

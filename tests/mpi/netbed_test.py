@@ -1,4 +1,4 @@
-"""netbed_test.py SOURCE_DIR BENCH: tools/netbed runs circoll-bench across hosts of its own and leaves nothing behind, however it ends.
+"""netbed_test.py SOURCE_DIR BENCH: dev/netbed runs circoll-bench across hosts of its own and leaves nothing behind, however it ends.
 No time and no rate is checked: the machine may be busy. Ends with 77 where namespaces are not permitted."""
 import glob
 import os
@@ -14,7 +14,7 @@ import time
 from launching import end, expect
 
 SOURCE, BENCH = pathlib.Path(sys.argv[1]), sys.argv[2]
-NETBED = str(SOURCE / "tools/netbed")
+NETBED = str(SOURCE / "dev/netbed")
 MEASURE = [BENCH, "--collective", "allreduce,allgather,bcast", "--algorithm", "native,auto", "--bytes", "8,4Ki", "--reps", "3",
            "--seconds", "0.1", "--sync", "barrier", "--check"]
 

@@ -13,7 +13,7 @@ import types
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 SPACK = ROOT / "packaging/spack/packages/circoll/package.py"
 REFRAME = ROOT / "packaging/reframe/circoll_checks.py"
-# Names in Spack of the packages that tools/packages has for the library.
+# Names in Spack of the packages that dev/packages has for the library.
 COUNTERPARTS = {"libfmt-dev": "fmt", "libhwy-dev": "highway", "nlohmann-json3-dev": "nlohmann-json", "libcli11-dev": "cli11",
                 "libtinyxml2-dev": "tinyxml2"}
 
@@ -106,10 +106,10 @@ def test_spack():
         expect(("explorer" in recipe.build_targets) == recipe.spec.variants["explorer"], "the explorer is a target of its own")
         expect("all" in recipe.build_targets, "and all else is built, too")
     needed = {re.match(r"[\w-]+", words[0])[0] for words, given in directives.of("depends_on") if "when" not in given}
-    listed = re.findall(r"^library +(\S+)", (ROOT / "tools/packages").read_text(encoding="utf-8"), re.M)
-    expect(listed, "tools/packages has a group 'library'")
+    listed = re.findall(r"^library +(\S+)", (ROOT / "dev/packages").read_text(encoding="utf-8"), re.M)
+    expect(listed, "dev/packages has a group 'library'")
     for name in listed:
-        expect(COUNTERPARTS.get(name) in needed, f"{name} of tools/packages has no counterpart in package.py ({COUNTERPARTS.get(name)})")
+        expect(COUNTERPARTS.get(name) in needed, f"{name} of dev/packages has no counterpart in package.py ({COUNTERPARTS.get(name)})")
     project = re.search(r"project\(circoll VERSION ([\d.]+)", cmake)[1]
     versions = [words[0] for words, _ in directives.of("version")]
     expect(project in versions, f"package.py has no version {project}: {versions}")

@@ -161,7 +161,7 @@ def check_controls(found):
 
 def main():
     if CHROMIUM is None:
-        print("skipped: no Chromium (tools/packages)")
+        print("skipped: no Chromium (dev/packages)")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)

@@ -15,7 +15,7 @@ import tempfile
 root, circoll = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 
 # The first word of a line that is looked at.
-STARTS = re.compile(r"(?:[A-Z][A-Z0-9_]*=\S+ )*(?:for \w+ in [^;(]*; do|circoll |circoll-|mpirun |mpiexec |srun |tools/netbed )")
+STARTS = re.compile(r"(?:[A-Z][A-Z0-9_]*=\S+ )*(?:for \w+ in [^;(]*; do|circoll |circoll-|mpirun |mpiexec |srun |dev/netbed )")
 # Lines that are no commands, or do not run here, by what they contain.
 LEFT_OUT = {
     "circoll: ": "what a program prints",
@@ -105,7 +105,7 @@ def check_page(name, lines, work):
     wrong, count = [], 0
     for line in commands(lines):
         count += 1
-        line_here = line.replace("tools/netbed", "netbed")
+        line_here = line.replace("dev/netbed", "netbed")
         done = subprocess.run(["bash", "-o", "pipefail", "-c", line_here], cwd=here, env=environment, capture_output=True, text=True,
                               timeout=300, check=False)
         if done.returncode != 0:

@@ -34,7 +34,7 @@ class Circoll(CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("gzip", type="build")
 
-    # The group `library` of tools/packages.
+    # The group `library` of dev/packages.
     depends_on("fmt@9:")
     depends_on("highway@1:", type="build")
     depends_on("nlohmann-json@3.11:", type="build")
