@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <iterator>
 #include <limits>
@@ -199,6 +200,12 @@ std::vector<std::string> split_list(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return words;
+}
+
+std::string algorithm_variable(Collective collective) {
+  std::string name = "CIRCOLL_";
+  for (const char c : to_string(collective)) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
 }
 
 Collective parse_collective(std::string_view name) {

@@ -26,6 +26,9 @@ inline constexpr std::string_view number_forms = "such as 65536, 64Ki, 64K or 1e
 /// The words between commas; those that are empty are left out.
 [[nodiscard]] std::vector<std::string> split_list(std::string_view text);
 
+/// The environment variable that names a collective's algorithm: "CIRCOLL_ALLREDUCE".
+[[nodiscard]] std::string algorithm_variable(Collective collective);
+
 /// Parse names of collectives, element types and operators. These are the names of to_string, and MPI's, in C and
 /// Fortran, with MPI_ before them or without (MPI_FLOAT, float, double_precision, MPI_SUM). Case does not matter. Those
 /// of types whose size the platform sets, such as long, are the types of that size here. Throw Error(unknown_name) with

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -37,12 +36,6 @@ namespace {
 std::atomic<State*> instance{nullptr};
 std::mutex instance_mutex;
 std::atomic<bool> had_sessions{false};
-
-std::string variable_of(Collective collective) {
-  std::string name = "CIRCOLL_";
-  for (const char c : to_string(collective)) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
-}
 
 /// Seconds that MPI_Init waits in silence for ranks of which nobody knows whether they come.
 constexpr std::chrono::seconds patience{10};
@@ -142,7 +135,7 @@ const Policy& State::keep(std::unique_ptr<const Policy> policy) {
   return *policies_.back();
 }
 
-const Policy& State::read_policy() {
+const Policy* State::read_policy() {
   if (const auto allow = environment("CIRCOLL_ALLOW_RANK_DIVERGENCE")) {
     options_.allow_rank_divergence = *allow == "1";
     if (*allow != "0" && *allow != "1")
@@ -165,13 +158,14 @@ const Policy& State::read_policy() {
       warn("CIRCOLL_LEARN: nothing is learned, since CIRCOLL_POLICY is " + name);
       learn_file_.clear();
     }
+    if (name == "native") return nullptr;
     const Policy& policy = keep(make_policy(name == "learn" ? "auto" : name, options_));
     if (name == "auto" || name == "learn") automatic_ = &policy;
     if (name == "learn") learner_ = std::make_unique<Learner>(policy, options_);
-    return policy;
+    return &policy;
   } catch (const Error& e) {
     warn(variable + ": " + e.what() + "; the native collectives are used");
-    return keep(make_policy("native", options_));
+    return nullptr;
   }
 }
 
@@ -184,13 +178,16 @@ const mpi::InternedChoice* State::read_choice(Collective collective, const std::
 }
 
 void State::read_choices() {
-  const Policy& policy = read_policy();
+  const Policy* const policy = read_policy();
+  const auto otherwise = [&](Collective collective) {
+    return policy != nullptr ? mpi::intern(collective, *policy) : mpi::intern(collective, "native");
+  };
   for (const Collective collective : all_collectives) {
-    const std::string variable = variable_of(collective);
+    const std::string variable = algorithm_variable(collective);
     const mpi::InternedChoice*& choice = choices_[static_cast<std::size_t>(collective)];
     const auto value = environment(variable);
     try {
-      choice = value && *value != "auto" ? read_choice(collective, *value) : mpi::intern(collective, policy);
+      choice = value && *value != "auto" ? read_choice(collective, *value) : otherwise(collective);
     } catch (const Error& e) {
       warn(variable + ": " + e.what() + "; the native collective is used");
       choice = mpi::intern(collective, "native");

@@ -105,8 +105,8 @@ class State {
   void read_choices();
   /// Why no profile may be used here, alike on all ranks; empty if one may.
   [[nodiscard]] std::string no_profile_because() const;
-  /// The policy of the environment; a wrong one is a warning and the policy "native".
-  const Policy& read_policy();
+  /// The policy of the environment; nullptr for "native", and with a warning for a wrong one.
+  const Policy* read_policy();
   [[nodiscard]] const mpi::InternedChoice* read_choice(Collective collective, const std::string& value);
   const Policy& keep(std::unique_ptr<const Policy> policy);
   void warn(const std::string& text) const;
