@@ -65,7 +65,7 @@ struct Terms {
 };
 
 /// The terms of a selection for p ranks and a vector of `bytes`. The vector is m of docs/notation.md, all of it
-/// (default_selection says which vector that is). A barrier has no bytes. From the algorithm's critical path, without
+/// (CallFacts::bytes says which vector that is). A barrier has no bytes. From the algorithm's critical path, without
 /// schedules: O(log p) where that has a closed form.
 [[nodiscard]] Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root = 0);
 

@@ -107,9 +107,6 @@ struct PolicyOptions {
 /// on all ranks.
 [[nodiscard]] std::string why_not(const Selection& selection, const CallFacts& facts, bool allow_rank_divergence);
 
-/// default_policy's algorithm for a call, completed. Throws Error(unsupported) if none serves the call.
-[[nodiscard]] Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op, bool commutative);
-
 /// A selection with its parameters set. "segment" (bytes) becomes "segments" (a number; with_segment_count), and an
 /// open "segments" the one of least predicted time.
 [[nodiscard]] Selection completed(const Selection& selection, Rank p, Count bytes, const Machine& machine);

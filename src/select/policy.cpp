@@ -9,14 +9,6 @@
 
 namespace circoll {
 
-Selection default_selection(Collective collective, Rank p, Count bytes, bool exact_op, bool commutative) {
-  return resolve({}, {.collective = collective,
-                      .p = p,
-                      .bytes = bytes,
-                      .op = {.commutative = commutative, .idempotent = false},
-                      .exact_op = exact_op});
-}
-
 const Policy& default_policy() {
   static const std::unique_ptr<const Policy> policy = make_policy("auto");
   return *policy;

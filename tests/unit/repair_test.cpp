@@ -11,7 +11,7 @@
 #include "circoll/error.hpp"
 #include "circoll/faults.hpp"
 #include "circoll/verify.hpp"
-#include "exec/local/drill.hpp"
+#include "drill.hpp"
 
 namespace circoll {
 namespace {

@@ -103,7 +103,7 @@ TEST(OpenMpiFixed, OtherOperatorsAndCollectives) {
   EXPECT_EQ(decision.selection->algorithm->name, "nonoverlapping");
   EXPECT_NE(decision.reason.find("does not commute"), std::string::npos);
   const Decision other = policy->decide({.collective = Collective::allgather, .p = 6, .bytes = 600});
-  EXPECT_EQ(other.selection->id(), default_selection(Collective::allgather, 6, 600, true, true).id());
+  EXPECT_EQ(other.selection->id(), resolve({}, {.collective = Collective::allgather, .p = 6, .bytes = 600}).id());
   EXPECT_NE(other.reason.find("allreduce alone"), std::string::npos);
 }
 
@@ -375,7 +375,8 @@ TEST(Facts, OfPredefinedOperators) {
 TEST(Select, FloatingPointSumsGetTheSameBitsEverywhere) {
   for (const Rank p : {1, 2, 3, 8, 100, 1000}) {
     for (const Count bytes : {0, 8, 1000, 100'000, 100'000'000}) {
-      EXPECT_TRUE(default_selection(Collective::allreduce, p, bytes, false, true).algorithm->guarantees.same_bits);
+      const Selection selection = resolve({}, facts_of(Collective::allreduce, p, bytes, Op::sum, Type::float64));
+      EXPECT_TRUE(selection.algorithm->guarantees.same_bits);
     }
   }
 }
@@ -385,7 +386,7 @@ TEST(Select, DefaultsMeetNeeds) {
     if (algorithms_of(collective).empty()) continue;
     for (const Rank p : {1, 2, 3, 8, 100, 1000}) {
       for (const Count bytes : {0, 8, 1000, 100'000, 100'000'000}) {
-        const Selection selection = default_selection(collective, p, bytes, true, true);
+        const Selection selection = resolve({}, facts_of(collective, p, bytes, Op::sum, Type::int64));
         EXPECT_TRUE(selection.algorithm->serves(collective));
         EXPECT_EQ(unmet_need(*selection.algorithm, p, {.commutative = true, .idempotent = false}), "");
       }

@@ -1,4 +1,4 @@
-#include "exec/local/drill.hpp"
+#include "drill.hpp"
 
 #include <algorithm>
 #include <cstring>
