@@ -4,6 +4,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "core/hash.hpp"
+
 namespace circoll::interpose {
 
 int size_class(Count bytes) {
@@ -13,13 +15,14 @@ int size_class(Count bytes) {
 Count least_bytes(int size_class) { return size_class == 0 ? 0 : Count{1} << (size_class - 1); }
 
 std::size_t Ledger::Hash::operator()(const KeyView& key) const {
-  std::size_t hash = std::hash<const void*>{}(key.algorithm) ^ std::hash<std::string_view>{}(key.reason);
-  for (const auto part : {static_cast<std::size_t>(key.collective), static_cast<std::size_t>(key.mode),
-                          static_cast<std::size_t>(key.ranks), static_cast<std::size_t>(key.size_class)}) {
-    hash = (hash ^ part) * 0x9e3779b97f4a7c15ULL;
-    hash ^= hash >> 29U;
-  }
-  return hash;
+  return QuickHash()
+      .add(std::hash<const void*>{}(key.algorithm))
+      .add(std::hash<std::string_view>{}(key.reason))
+      .add(static_cast<std::uint64_t>(key.collective))
+      .add(static_cast<std::uint64_t>(key.mode))
+      .add(static_cast<std::uint64_t>(key.ranks))
+      .add(static_cast<std::uint64_t>(key.size_class))
+      .value();
 }
 
 void Ledger::add(const Event& event) {

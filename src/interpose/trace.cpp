@@ -6,22 +6,21 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/hash.hpp"
+
 namespace circoll::interpose {
 namespace {
 
 std::size_t hash_of(const Event& event) {
-  std::size_t hash = std::hash<std::string_view>{}(event.reason);
-  const auto add = [&](std::size_t part) {
-    hash = (hash ^ part) * 0x9e3779b97f4a7c15ULL;
-    hash ^= hash >> 29U;
-  };
-  add(static_cast<std::size_t>(event.collective));
-  add(static_cast<std::size_t>(event.mode));
-  add(static_cast<std::size_t>(event.ranks));
-  if (event.served == nullptr) return hash;
-  add(std::hash<const void*>{}(event.served->algorithm));
-  for (const auto& [name, value] : event.served->params) add(static_cast<std::size_t>(value));
-  return hash;
+  QuickHash hash;
+  hash.add(std::hash<std::string_view>{}(event.reason));
+  hash.add(static_cast<std::uint64_t>(event.collective));
+  hash.add(static_cast<std::uint64_t>(event.mode));
+  hash.add(static_cast<std::uint64_t>(event.ranks));
+  if (event.served == nullptr) return hash.value();
+  hash.add(std::hash<const void*>{}(event.served->algorithm));
+  for (const auto& [name, value] : event.served->params) hash.add(static_cast<std::uint64_t>(value));
+  return hash.value();
 }
 
 /// To nanoseconds, so that numbers stay short.

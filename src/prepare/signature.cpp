@@ -1,20 +1,9 @@
 #include "prepare/signature.hpp"
 
 #include "circoll/collectives.hpp"
+#include "core/hash.hpp"
 
 namespace circoll::prepare {
-namespace {
-
-/// A hash of words that is quick rather than the same everywhere. It is computed for each call that is not the last.
-struct QuickHash {
-  std::uint64_t value = 0xcbf29ce484222325ULL;
-  void add(std::uint64_t word) {
-    value = (value ^ word) * 0x9e3779b97f4a7c15ULL;
-    value ^= value >> 29;
-  }
-};
-
-}  // namespace
 
 std::uint64_t Signature::hash() const {
   QuickHash hash;
@@ -28,7 +17,7 @@ std::uint64_t Signature::hash() const {
   for (const Numbers* numbers : arrays()) {
     for (Rank i = 0; i < numbers->size; ++i) hash.add(static_cast<std::uint64_t>((*numbers)[i]));
   }
-  return hash.value;
+  return hash.value();
 }
 
 Count Signature::deciding_bytes() const {

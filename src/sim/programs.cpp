@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <exception>
 #include <string>
 #include <thread>
@@ -11,6 +10,7 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/sim.hpp"
+#include "core/hash.hpp"
 
 namespace circoll::sim {
 namespace {
@@ -18,9 +18,9 @@ namespace {
 using Key = std::vector<std::uint64_t>;
 struct KeyHash {
   std::size_t operator()(const Key& key) const {
-    std::uint64_t h = 0x9e3779b97f4a7c15ULL;
-    for (const std::uint64_t word : key) h = (std::rotl(h, 5) ^ word) * 0x9fb21c651e98df25ULL;
-    return static_cast<std::size_t>(h ^ (h >> 32U));
+    QuickHash hash;
+    for (const std::uint64_t word : key) hash.add(word);
+    return hash.value();
   }
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "circoll/types.hpp"
+#include "core/hash.hpp"
 
 namespace circoll::symbolic {
 
@@ -66,8 +67,10 @@ class RelativeExpressions {
   };
   struct Hash {
     std::size_t operator()(const Key& key) const {
-      const std::uint64_t pair = std::uint64_t{key.left} << 32 | key.right;
-      return static_cast<std::size_t>((pair ^ static_cast<std::uint64_t>(key.distance) << 17) * 0x9e3779b97f4a7c15U);
+      return QuickHash()
+          .add(std::uint64_t{key.left} << 32U | key.right)
+          .add(static_cast<std::uint64_t>(key.distance))
+          .value();
     }
   };
   [[nodiscard]] Sources united(const Sources& a, const Sources& b, Rank distance) const;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/hash.hpp"
 #include "exec/mpi/serve/operation.hpp"
 
 namespace circoll::mpi {
@@ -68,13 +69,13 @@ class ServedCalls {
   }
   /// A mark is never 0, by which a place is free.
   static std::uint32_t mark_of(const CallShape& shape, const InternedChoice& choice) {
-    std::uint64_t mark = 0x9e3779b97f4a7c15ULL;
-    const auto add = [&mark](std::uint64_t word) { mark = (mark ^ (mark >> 29U) ^ word) * 0xbf58476d1ce4e5b9ULL; };
-    add(static_cast<std::uint64_t>(shape.sendcount));
-    add(static_cast<std::uint64_t>(shape.recvcount));
-    add(static_cast<std::uint64_t>(shape.root) << 16U | static_cast<std::uint64_t>(shape.collective) << 8U |
-        shape.buffers);
-    add(reinterpret_cast<std::uintptr_t>(&choice));
+    const std::uint64_t mark = QuickHash()
+                                   .add(static_cast<std::uint64_t>(shape.sendcount))
+                                   .add(static_cast<std::uint64_t>(shape.recvcount))
+                                   .add(static_cast<std::uint64_t>(shape.root) << 16U |
+                                        static_cast<std::uint64_t>(shape.collective) << 8U | shape.buffers)
+                                   .add(reinterpret_cast<std::uintptr_t>(&choice))
+                                   .value();
     return static_cast<std::uint32_t>(mark >> 32U) | 1U;
   }
 
