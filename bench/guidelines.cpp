@@ -7,8 +7,8 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "core/median.hpp"
 #include "guideline_calls.hpp"
-#include "measured/statistics.hpp"
 #include "table.hpp"
 
 namespace circoll::bench {
@@ -126,10 +126,8 @@ std::string guideline_rows(const GuidelineCell& cell, int size) {
                           nothing_measured(series));
       continue;
     }
-    std::vector<double> seconds = series.seconds;
-    std::sort(seconds.begin(), seconds.end());
     text += fmt::format("{:<44} {:<20} {:>5} {:>11} {:>6} {:>12.2f}  {}\n", cell.sides[i], series.algorithm, size,
-                        cell.bytes, seconds.size(), median(seconds) * 1e6, series.served_by);
+                        cell.bytes, series.seconds.size(), median(series.seconds) * 1e6, series.served_by);
   }
   return text;
 }

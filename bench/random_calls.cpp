@@ -15,7 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "core/median.hpp"
+
 namespace {
+
+using circoll::median;
 
 constexpr std::array collectives{"allreduce", "reduce",  "reduce_scatter_block", "bcast", "allgather", "gather",
                                  "scatter",   "alltoall"};
@@ -84,13 +88,6 @@ class Calls {
   int size_ = 1;
   std::vector<double> send_, recv_;
 };
-
-double median(std::vector<double> seconds) {
-  if (seconds.empty()) return 0;
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  return *middle;
-}
 
 /// The number of a cell for every call.
 std::vector<std::size_t> random_order(std::size_t cells, const Options& options) {

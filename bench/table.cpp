@@ -9,6 +9,7 @@
 #include "circoll/circoll.h"
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "core/median.hpp"
 #include "heading.hpp"
 #include "measured/statistics.hpp"
 
@@ -23,7 +24,7 @@ struct Figures {
 Figures figures_of(std::vector<double> seconds) {
   if (seconds.empty()) return {};
   std::sort(seconds.begin(), seconds.end());
-  return {median(seconds), seconds.front(), quantile(seconds, 0.95), median_interval(seconds)};
+  return {median_of_sorted(seconds), seconds.front(), quantile(seconds, 0.95), median_interval(seconds)};
 }
 
 /// Native's median over this one's: above 1 is faster than native. 0 if native was not measured.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "circoll/mpi.hpp"
+#include "core/median.hpp"
 
 namespace circoll::bench {
 
@@ -24,12 +25,6 @@ inline std::vector<Count> sizes() {
   std::vector<Count> all{1, 8, 64, 256};
   for (Count bytes = 1024; bytes <= largest_bytes; bytes *= 2) all.push_back(bytes);
   return all;
-}
-
-inline double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 /// This rank and a peer, which makes the same calls at the same time.

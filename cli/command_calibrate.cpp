@@ -15,6 +15,7 @@
 #include "circoll/select.hpp"
 #include "circoll/sim.hpp"
 #include "commands.hpp"
+#include "core/median.hpp"
 #include "core/text.hpp"
 #include "select/text_file.hpp"
 
@@ -160,9 +161,8 @@ std::string errors_of(const std::map<std::string, std::vector<double>>& groups) 
   for (const auto& [name, all] : groups) {
     std::vector<double> errors = all;
     std::sort(errors.begin(), errors.end());
-    text +=
-        fmt::format("{:<40} {:>5} rows, error {:>4.0f} % median, {:>4.0f} % at the 90th percentile\n", name,
-                    errors.size(), 100 * errors[(errors.size() - 1) / 2], 100 * errors[(errors.size() - 1) * 9 / 10]);
+    text += fmt::format("{:<40} {:>5} rows, error {:>4.0f} % median, {:>4.0f} % at the 90th percentile\n", name,
+                        errors.size(), 100 * median_of_sorted(errors), 100 * errors[(errors.size() - 1) * 9 / 10]);
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
+#include "core/median.hpp"
 #include "core/text.hpp"
 #include "process.hpp"
 #include "schedule_file.hpp"
@@ -102,9 +103,9 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
   std::vector<double> ends = outcome.end_s;
   std::sort(ends.begin(), ends.end());
   text += fmt::format("  ranks end: first {}, median {}, last {}\n", readable_time(ends.front()),
-                      readable_time(ends[(ends.size() - 1) / 2]), readable_time(ends.back()));
+                      readable_time(median_of_sorted(ends)), readable_time(ends.back()));
   json["first_end_s"] = ends.front();
-  json["median_end_s"] = ends[(ends.size() - 1) / 2];
+  json["median_end_s"] = median_of_sorted(ends);
   if (record) {
     const std::vector<double> idle = idle_times(ranks, outcome);
     const double mean = [&] {

@@ -13,6 +13,7 @@
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
+#include "core/median.hpp"
 #include "exec/local/job.hpp"
 #include "oracle/oracle.hpp"
 
@@ -47,9 +48,7 @@ class Times {
     for (auto from = us_.begin(); from != us_.end(); from += static_cast<std::ptrdiff_t>(ranks_)) {
       slowest.push_back(*std::max_element(from, from + static_cast<std::ptrdiff_t>(ranks_)));
     }
-    const auto middle = slowest.begin() + static_cast<std::ptrdiff_t>(slowest.size() / 2);
-    std::nth_element(slowest.begin(), middle, slowest.end());
-    return *middle;
+    return circoll::median(std::move(slowest));
   }
 
  private:

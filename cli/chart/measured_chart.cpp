@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/median.hpp"
 #include "core/text.hpp"
 
 namespace circoll::cli {
@@ -84,7 +85,7 @@ class Drawing {
       most = std::max(most, value.high);
     }
     std::sort(middles.begin(), middles.end());
-    const double enough = std::max(3.0, 2 * middles[middles.size() / 2]);
+    const double enough = std::max(3.0, 2 * median_of_sorted(middles));
     cuts_ = middles.back() > 1.4 * enough;
     const double high = cuts_ ? enough : std::max(1.2, std::min(most, 1.5 * enough) * 1.04);
     return Scale::linear(0, high, frame_.bottom, frame_.top + (cuts_ ? headroom : 0));

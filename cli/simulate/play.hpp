@@ -7,6 +7,7 @@
 
 #include "circoll/contention.hpp"
 #include "circoll/sim.hpp"
+#include "core/median.hpp"
 
 namespace circoll::cli {
 
@@ -25,7 +26,7 @@ struct Scene {
 struct SeedTimes {
   std::vector<double> sorted_s{};
 
-  [[nodiscard]] double median() const { return sorted_s[(sorted_s.size() - 1) / 2]; }
+  [[nodiscard]] double median() const { return median_of_sorted(sorted_s); }
 };
 
 /// The schedules of all ranks. Throws sim::Stopped, and shows progress, as play_seeds does.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "circoll/error.hpp"
+#include "core/median.hpp"
 #include "core/text.hpp"
 #include "simulate/play.hpp"
 
@@ -58,7 +59,7 @@ std::string slack_in_words(const sim::Outcome& outcome) {
     std::ranges::sort(slack);
     const auto none = std::ranges::upper_bound(slack, nothing) - slack.begin();
     return fmt::format("  slack of {}: {} of {} have none; {} later by {} (median), {} (most)\n", what, none,
-                       slack.size(), may, readable_time(slack[(slack.size() - 1) / 2]), readable_time(slack.back()));
+                       slack.size(), may, readable_time(median_of_sorted(slack)), readable_time(slack.back()));
   };
   return line("ranks", "they may arrive", outcome.arrival_slack_s) + line("steps", "they may end", outcome.slack_s);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "circoll/error.hpp"
+#include "core/median.hpp"
 
 namespace circoll::learn {
 namespace {
@@ -20,12 +21,6 @@ constexpr double slower = 1.5;
 constexpr std::int64_t first_look = 4096, last_look = std::int64_t{1} << 20U;
 /// The expected time of a candidate of which nothing is known, relative to the best.
 constexpr double unknown = 1.5;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace
 

@@ -5,17 +5,12 @@
 
 #include "circoll/error.hpp"
 #include "circoll/measured/calibration.hpp"
+#include "core/median.hpp"
 #include "measured/fit_ways.hpp"
 #include "measured/sample_kind.hpp"
 
 namespace circoll {
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n == 0 ? 0 : n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 struct Point {
   double bytes;

@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "measured/statistics.hpp"
+#include "core/median.hpp"
 
 namespace circoll::measured {
 namespace {
@@ -35,7 +35,6 @@ double median_of(const std::vector<Sample>& samples, SampleKind kind, double oth
   for (const Sample& sample : samples) {
     if (sample.kind == kind) values.push_back(solve(static_cast<double>(sample.bytes), sample.seconds));
   }
-  std::sort(values.begin(), values.end());
   return values.empty() ? otherwise : median(values);
 }
 
@@ -88,7 +87,6 @@ void fit_ways(const Calibration& calibration, Fit* fit) {
     waiting.push_back(sample.seconds - shortest.alpha_s - (others - 1) * shortest.overhead_s -
                       others * static_cast<double>(sample.bytes) * shortest.beta_s_per_byte);
   }
-  std::sort(waiting.begin(), waiting.end());
   machine.crowded_s = std::max(0.0, median(waiting));
 }
 

@@ -7,10 +7,10 @@
 #include "circoll/error.hpp"
 #include "circoll/measured/guidelines.hpp"
 #include "circoll/select.hpp"
+#include "core/median.hpp"
 #include "measured/comparable.hpp"
 #include "measured/fastest.hpp"
 #include "measured/mann_whitney.hpp"
-#include "measured/statistics.hpp"
 
 namespace circoll {
 namespace {
@@ -45,8 +45,8 @@ Finding compare(const Guideline& guideline, const Samples::value_type& left, con
                   .right_bytes = std::get<3>(right.first),
                   .left_launches = static_cast<int>(left.second.size()),
                   .right_launches = static_cast<int>(right.second.size()),
-                  .left_s = median(left.second),
-                  .right_s = median(right.second)};
+                  .left_s = median_of_sorted(left.second),
+                  .right_s = median_of_sorted(right.second)};
   finding.factor = finding.left_s / finding.right_s;
   finding.p_value = mann_whitney(left.second, right.second);
   if (finding.factor > 1 + test.least_effect) {
@@ -175,7 +175,8 @@ std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, con
     const auto& [side, algorithm, p, bytes] = key;
     if (algorithm == "auto" && !by_model) continue;
     if (const auto collective = collective_from_string(side)) {
-      times.push_back({*collective, p, bytes, algorithm, median(medians), static_cast<int>(medians.size()), false});
+      times.push_back(
+          {*collective, p, bytes, algorithm, median_of_sorted(medians), static_cast<int>(medians.size()), false});
     }
   }
   measured::require_library(times, library);

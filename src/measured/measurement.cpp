@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "circoll/error.hpp"
+#include "core/median.hpp"
 #include "measured/statistics.hpp"
 #include "select/text_file.hpp"
 
@@ -43,7 +44,7 @@ const Measurement* find(const Launch& launch, const Measurement& like, std::stri
 std::tuple<double, double, double> middle(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const Interval interval = median_interval(values);
-  return {median(values), interval.low, interval.high};
+  return {median_of_sorted(values), interval.low, interval.high};
 }
 
 Combined combine(const std::vector<Launch>& launches, const Measurement& first) {

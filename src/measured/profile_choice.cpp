@@ -9,9 +9,9 @@
 #include <tuple>
 
 #include "circoll/collectives.hpp"
+#include "core/median.hpp"
 #include "core/text.hpp"
 #include "measured/rules_writer.hpp"
-#include "measured/statistics.hpp"
 
 namespace circoll::measured {
 namespace {
@@ -39,11 +39,6 @@ std::optional<double> time_of(const Launch& launch, const CellKey& key, const st
   return std::exp(logarithms / count);
 }
 
-double middle(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return median(values);
-}
-
 /// A candidate with its times, one for each launch.
 struct Timing {
   std::string algorithm;
@@ -58,7 +53,7 @@ bool beats(const Timing& fast, const Timing& slow, double margin) {
     ratios.push_back(slow.seconds[i] / fast.seconds[i]);
     won += ratios.back() > 1 ? 1U : 0U;
   }
-  return won + fast.seconds.size() / 5 >= fast.seconds.size() && middle(ratios) > 1 + margin;
+  return won + fast.seconds.size() / 5 >= fast.seconds.size() && median(ratios) > 1 + margin;
 }
 
 std::vector<Timing> timings_of(const AskedChoice& cell, const CellKey& key, const std::vector<Launch>& launches,
@@ -84,7 +79,7 @@ const Timing* named(const std::vector<Timing>& timings, const std::string& algor
 }
 
 std::string micro(const Timing& timing) {
-  return fmt::format("{} {:.2f} us", timing.algorithm, middle(timing.seconds) * 1e6);
+  return fmt::format("{} {:.2f} us", timing.algorithm, median(timing.seconds) * 1e6);
 }
 
 std::optional<Chosen> choose(const AskedChoice& cell, const CellKey& key, const std::vector<Launch>& launches,
@@ -92,7 +87,7 @@ std::optional<Chosen> choose(const AskedChoice& cell, const CellKey& key, const 
   const std::vector<Timing> timings = timings_of(cell, key, launches, measured);
   if (timings.empty()) return std::nullopt;
   const Timing* best = &*std::min_element(timings.begin(), timings.end(), [](const Timing& a, const Timing& b) {
-    return middle(a.seconds) < middle(b.seconds);
+    return median(a.seconds) < median(b.seconds);
   });
   const Timing* const model = named(timings, cell.candidates.front());
   const Timing* const native = named(timings, "native");

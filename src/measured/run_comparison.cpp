@@ -2,14 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <map>
 #include <tuple>
 
 #include "circoll/error.hpp"
 #include "circoll/measured/program_report.hpp"
-#include "measured/statistics.hpp"
+#include "core/median.hpp"
+#include "core/text.hpp"
 
 namespace circoll {
 namespace {
@@ -24,7 +24,7 @@ constexpr double least_loss = 0.01;
 RunTimes times_of(std::vector<double> seconds) {
   if (seconds.empty()) return {};
   std::sort(seconds.begin(), seconds.end());
-  return {.median_s = median(seconds),
+  return {.median_s = median_of_sorted(seconds),
           .least_s = seconds.front(),
           .most_s = seconds.back(),
           .runs = static_cast<int>(seconds.size())};
@@ -123,12 +123,6 @@ std::vector<ComparedCalls> compare_calls(const Runs& without, const Runs& with, 
   return compared;
 }
 
-std::string variable_of(Collective collective) {
-  std::string name = "CIRCOLL_";
-  for (const char c : to_string(collective)) name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
-}
-
 /// Collectives whose blocking calls are slower with Circoll, all communicators together, and by how much.
 std::vector<std::pair<Collective, double>> slower_collectives(const std::vector<ComparedCalls>& calls,
                                                               double least_effect) {
@@ -200,8 +194,8 @@ void add_advice(RunComparison& all, const std::string& report, double least_effe
   }
   for (const auto& [collective, lost_s] : slower_collectives(all.calls, least_effect)) {
     if (lost_s < least_loss * all.collectives_with.median_s) continue;
-    all.advice.push_back(fmt::format("Set {}=native: with Circoll {} took {:.3g} s more.", variable_of(collective),
-                                     to_string(collective), lost_s));
+    all.advice.push_back(fmt::format("Set {}=native: with Circoll {} took {:.3g} s more.",
+                                     algorithm_variable(collective), to_string(collective), lost_s));
   }
   if (all.share_with().value_or(1) >= negligible_share) {
     all.advice.push_back(

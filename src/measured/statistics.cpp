@@ -6,12 +6,6 @@
 
 namespace circoll {
 
-double median(std::span<const double> sorted) {
-  const std::size_t n = sorted.size();
-  if (n == 0) return 0;
-  return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
 double quantile(std::span<const double> sorted, double q) {
   if (sorted.empty()) return 0;
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));

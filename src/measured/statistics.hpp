@@ -10,8 +10,6 @@ struct Interval {
   double high = 0;
 };
 
-/// The median of values in ascending order; 0 if there are none.
-[[nodiscard]] double median(std::span<const double> sorted);
 /// The least value that at least the fraction q of all does not exceed, 0 < q <= 1. It is 0 if there are none.
 [[nodiscard]] double quantile(std::span<const double> sorted, double q);
 /// A confidence interval of the median of the distribution that the values are a sample of. It is the narrowest pair of
