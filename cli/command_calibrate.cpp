@@ -198,9 +198,6 @@ void compare(const CalibrateOptions& options) {
     print(line + "\n");
   }
   std::sort(errors.begin(), errors.end());
-  const auto at = [&](std::size_t percent) {
-    return errors.empty() ? 0.0 : errors[std::min(errors.size() - 1, errors.size() * percent / 100)];
-  };
   const auto cells = cells_of(rows);
   std::string text = "\nbest measured of Circoll, and auto, per cell\n";
   for (const auto& [name, cell] : cells) {
@@ -211,8 +208,8 @@ void compare(const CalibrateOptions& options) {
   }
   text += "\n" + errors_of(by_collective) + errors_of(by_size);
   text += fmt::format(
-      "\npredicted and measured differ by a factor of {:.2f} median, {:.2f} at the 90th percentile, {} rows\n", at(50),
-      at(90), errors.size());
+      "\npredicted and measured differ by a factor of {:.2f} median, {:.2f} at the 90th percentile, {} rows\n",
+      median_of_sorted(errors), errors.empty() ? 0.0 : errors[errors.size() * 9 / 10], errors.size());
   text += "auto, as measured: " + shares(cells, &Cell::auto_s) + "\n";
   text +=
       "the algorithm that this machine predicts best, as measured: " + shares(cells, &Cell::predicted_choice_s) + "\n";

@@ -20,7 +20,6 @@ std::vector<std::string_view> peers_of(const Selection& selection, const Format&
 }
 
 bool has(const Format& format, Collective collective, std::string_view name) {
-  if (format.names == nullptr) return true;
   const auto known = format.names(collective, format.reader);
   return std::find(known.begin(), known.end(), name) != known.end();
 }

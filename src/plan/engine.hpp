@@ -68,11 +68,10 @@ class Engine {
   }
 
   void add_ready(StepIndex step) {
-    const StepKind kind = plan_->steps[step].kind;
-    if (kind == StepKind::reduce || kind == StepKind::copy) {
-      ready_[--local_tail_] = step;
-    } else {
+    if (is_message(plan_->steps[step].kind)) {
       ready_[tail_++] = step;
+    } else {
+      ready_[--local_tail_] = step;
     }
   }
 

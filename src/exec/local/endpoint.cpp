@@ -141,7 +141,7 @@ bool Endpoint::begin(StepIndex step) {
   if (!current_->may_begin(step)) return false;
   current_->note_begun(step);
   const PlanStep& s = current_->plan().steps[step];
-  if (s.kind == StepKind::reduce || s.kind == StepKind::copy) {
+  if (!is_message(s.kind)) {
     combine(s);
     current_->note_ended(step);
     return true;

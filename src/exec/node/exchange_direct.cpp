@@ -18,8 +18,10 @@ constexpr std::size_t passing_bytes = std::size_t{1} << 18U;
 /// A message that is stored moves each cache line twice between the processors, and one that is read once. Far apart,
 /// that saves more than the call of the system costs, from some 8 KiB on.
 bool Connection::goes_directly(std::size_t bytes) {
-  if (!ways_.direct || in_ == nullptr || in_->reads_directly.load(std::memory_order_relaxed) == 0) return false;
-  return bytes >= ways_.direct_from || (bytes >= ways_.far_from && !crowded_ && distance_.next_is_far());
+  if (!ways_.direct) return false;
+  const bool pays = bytes >= ways_.direct_from || (bytes >= ways_.far_from && !crowded_ && distance_.next_is_far());
+  // Asked last: it lies in the peer's segment, where short messages need not look.
+  return pays && in_ != nullptr && in_->reads_directly.load(std::memory_order_relaxed) != 0;
 }
 
 bool Connection::announce_direct(Outgoing& message) {

@@ -188,7 +188,7 @@ void Execution::collect(std::span<const StepIndex> ended) {
 bool Execution::begin(StepIndex step) {
   if (failed()) return true;  // nothing new is started after an error
   const PlanStep& s = plan_->steps[step];
-  if (s.kind == StepKind::reduce || s.kind == StepKind::copy) {
+  if (!is_message(s.kind)) {
     error_ = combine(*plan_, s, *binding_);
     return true;
   }

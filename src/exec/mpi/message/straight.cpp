@@ -90,7 +90,7 @@ bool Straight::add(const Plan& plan, StepIndex step) {
   const PlanStep& s = plan.steps[step];
   Entry& entry = list_.emplace_back();
   entry.step = step;
-  if (s.kind == StepKind::reduce || s.kind == StepKind::copy) return true;
+  if (!is_message(s.kind)) return true;
   if (s.length > 1 || s.empty) return false;
   entry.kind = s.kind == StepKind::send ? Kind::send : Kind::receive;
   entry.reduces = s.kind == StepKind::recv_reduce;
