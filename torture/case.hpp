@@ -33,6 +33,7 @@ struct CommSpec {
   std::uint64_t seed = 0;
   int lane = 0;
   bool in_lane = false;  ///< with several threads: its own makes it, while the others go on
+  int turn = 0;          ///< its place among those that one thread makes, from 0
   bool bare = false;     ///< no oracle: results are compared with those of one process
   bool wild = false;     ///< point-to-point receives on it take any source, or any tag
 };

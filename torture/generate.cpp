@@ -72,8 +72,8 @@ class Generator {
     }
   }
 
-  /// Groups of MPI_COMM_WORLD are all that its thread may make while the other goes on. Open MPI 4.1 hangs where
-  /// threads make communicators of different ones at the same time.
+  /// Groups of MPI_COMM_WORLD are all that its thread may make while the other goes on. Open MPI hangs where threads
+  /// make communicators of different ones at the same time (library_faults.c, communicators_of_threads).
   void share_out(CommSpec& spec) {
     if (random_.percent(50)) spec.kind = CommKind::group;
     if (spec.kind == CommKind::group && random_.percent(85)) {
@@ -315,6 +315,10 @@ class Generator {
     }
     for (auto idle = static_cast<int>(random_.below(6)); idle > 0; --idle) insert_later(0, {StepKind::idle});
     place_comms(lane, steps);
+    int turn = 0;
+    for (const Step& step : steps) {
+      if (step.kind == StepKind::create_comm) case_.comms[static_cast<std::size_t>(step.index)].turn = turn++;
+    }
     case_.lanes[static_cast<std::size_t>(lane)] = std::move(steps);
   }
 

@@ -24,6 +24,8 @@ FAULTS = {
     "persistent_gather": ("a persistent gather copies the root's block when it is made", {"mpich": [(4, 0, 2), (4, 2, 1)]}),
     "spawn": ("no process can be spawned", {"mpich": [(4, 0, 2), (4, 2, 1)]}),
     "communicators_of_threads": ("threads that make communicators at the same time hang", {"openmpi": [(4, 1, 4), (5, 0, 7), (6, 0, 0)]}),
+    "groups_of_threads": ("threads that make groups at the same time, not all in the order of their tags, hang",
+                          {"openmpi": [(4, 1, 4), (5, 0, 7), (6, 0, 0)]}),
     "left_message": ("MPI_Finalize crashes over a message that nobody has received", {"mpich": [(4, 2, 1), (5, 0, 2)]}),
 }
 

@@ -161,10 +161,38 @@ static int communicators_of_threads(void) {
   return 1;
 }
 
+/* Rank 2 makes a group of a higher tag before one of a lower, while the others' main threads make one in between. */
+static void* maker_of_two(void* unused) {
+  if (rank == 0) make_pair(2, 2);
+  if (rank == 1) {
+    usleep(200000);
+    make_pair(2, 8);
+  }
+  if (rank == 2) {
+    usleep(400000);
+    make_pair(1, 8);
+    make_pair(0, 2);
+  }
+  return unused;
+}
+
+static int groups_of_threads(void) {
+  pthread_t other;
+  int provided;
+  MPI_Query_thread(&provided);
+  if (provided != MPI_THREAD_MULTIPLE || size != 3) return 0;
+  pthread_create(&other, NULL, maker_of_two, NULL);
+  if (rank == 0) usleep(100000); /* after the other thread has begun */
+  if (rank < 2) make_pair(1 - rank, 3);
+  pthread_join(other, NULL);
+  return 1;
+}
+
 int main(int argc, char** argv) {
   const char* const thing = argc > 1 ? argv[1] : "";
   int mine = 0, all = 0, provided = MPI_THREAD_SINGLE;
-  const int threads = strcmp(thing, "communicators_of_threads") == 0;
+  const int groups = strcmp(thing, "groups_of_threads") == 0;
+  const int threads = groups || strcmp(thing, "communicators_of_threads") == 0;
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -178,7 +206,7 @@ int main(int argc, char** argv) {
   if (strcmp(thing, "spawn") == 0) mine = spawn(argv[0]);
   if (strcmp(thing, "child") == 0) mine = child();
   if (strcmp(thing, "left_message") == 0) mine = left_message();
-  if (threads) mine = communicators_of_threads();
+  if (threads) mine = groups ? groups_of_threads() : communicators_of_threads();
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (rank == 0 && strcmp(thing, "child") != 0) puts(all ? "right" : "wrong");
   fflush(stdout);
