@@ -141,13 +141,7 @@ static void* other_thread(void* unused) {
   return unused;
 }
 
-static int communicators_of_threads(void) {
-  pthread_t other;
-  int provided;
-  MPI_Query_thread(&provided);
-  if (provided != MPI_THREAD_MULTIPLE || size != 3) return 0;
-  MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, 0, &last_two);
-  pthread_create(&other, NULL, other_thread, NULL);
+static void main_thread(void) {
   if (rank == 0) make_pair(2, 1);
   if (rank == 1) {
     usleep(300000);
@@ -157,8 +151,6 @@ static int communicators_of_threads(void) {
     duplicate_last_two();
     make_pair(0, 1);
   }
-  pthread_join(other, NULL);
-  return 1;
 }
 
 /* Rank 2 makes a group of a higher tag before one of a lower, while the others' main threads make one in between. */
@@ -176,15 +168,21 @@ static void* maker_of_two(void* unused) {
   return unused;
 }
 
-static int groups_of_threads(void) {
-  pthread_t other;
+static void maker_between(void) {
+  if (rank == 0) usleep(100000); /* after the other thread has begun */
+  if (rank < 2) make_pair(1 - rank, 3);
+}
+
+/* On three ranks, beside the main thread. */
+static int two_threads(void* (*other)(void*), void (*mine)(void)) {
+  pthread_t thread;
   int provided;
   MPI_Query_thread(&provided);
   if (provided != MPI_THREAD_MULTIPLE || size != 3) return 0;
-  pthread_create(&other, NULL, maker_of_two, NULL);
-  if (rank == 0) usleep(100000); /* after the other thread has begun */
-  if (rank < 2) make_pair(1 - rank, 3);
-  pthread_join(other, NULL);
+  MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, 0, &last_two);
+  pthread_create(&thread, NULL, other, NULL);
+  mine();
+  pthread_join(thread, NULL);
   return 1;
 }
 
@@ -206,7 +204,7 @@ int main(int argc, char** argv) {
   if (strcmp(thing, "spawn") == 0) mine = spawn(argv[0]);
   if (strcmp(thing, "child") == 0) mine = child();
   if (strcmp(thing, "left_message") == 0) mine = left_message();
-  if (threads) mine = groups ? groups_of_threads() : communicators_of_threads();
+  if (threads) mine = groups ? two_threads(maker_of_two, maker_between) : two_threads(other_thread, main_thread);
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (rank == 0 && strcmp(thing, "child") != 0) puts(all ? "right" : "wrong");
   fflush(stdout);
