@@ -4,8 +4,9 @@ import re
 import subprocess
 import sys
 
-LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-                         "--mca", "btl", "self,vader", "--mca", "btl_tcp_if_include", "lo", "--mca", "op", "^avx"],
+LAUNCHERS = {"openmpi": [os.path.join(os.path.dirname(__file__), "mpirun.sh"), "--oversubscribe", "--bind-to", "none",
+                         "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "btl_tcp_if_include", "lo",
+                         "--mca", "op", "^avx"],
              "mpich": ["mpiexec.mpich"]}
 NUMBERS = {"openmpi": "-np", "mpich": "-n"}
 SPINS = {"openmpi": False, "mpich": True}  # while it waits, unless a shim is preloaded that yields
