@@ -15,8 +15,8 @@ launch() {
           ranks=(sh -c 'exec >>"$0" 2>>"$1"; shift; exec "$@"' "$out" "$err" "$@")
         fi
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-        exec "$(dirname "${BASH_SOURCE[0]}")/mpirun.sh" --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca btl "${btl:-self,vader}" \
-          --mca btl_tcp_if_include lo --mca op ^avx -np "$np" "${ranks[@]}"
+        exec "$(dirname "${BASH_SOURCE[0]}")/mpirun.sh" --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 \
+          --mca btl "${btl:-self,vader}" --mca btl_tcp_if_include lo --mca op ^avx -np "$np" "${ranks[@]}"
       )
       ;;
     mpich) mpiexec.mpich -n "$np" "$@" ;;
