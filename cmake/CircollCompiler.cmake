@@ -42,10 +42,10 @@ if(CIRCOLL_SANITIZE)
                                                  -fno-sanitize-recover=all)
   target_link_options(circoll_flags INTERFACE -fsanitize=${CIRCOLL_SANITIZE})
 endif()
-# circoll_lots(TARGET SIZE): its sources are compiled, and seen by clang-tidy, SIZE at a time if CIRCOLL_LOTS is on.
+# circoll_unity(TARGET SIZE): its sources are compiled, and seen by clang-tidy, SIZE at a time if CIRCOLL_UNITY is on.
 # Most files take less time than the headers that they read.
-function(circoll_lots target size)
-  if(CIRCOLL_LOTS)
+function(circoll_unity target size)
+  if(CIRCOLL_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
   endif()
 endfunction()

@@ -21,7 +21,7 @@ set(circoll_left_out PATTERN mpi.hpp EXCLUDE)
 if(circoll_built_mpis)
   set(circoll_left_out "")
 endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/circoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/include/circoll DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev
         ${circoll_left_out})
 
 # Libraries: one export per MPI, so that the package works where only one of them is installed.
@@ -34,12 +34,6 @@ function(circoll_install_library target export)
 endfunction()
 
 circoll_install_library(circoll circoll-targets)
-set_target_properties(circoll_measured PROPERTIES INSTALL_RPATH "$ORIGIN")
-circoll_install_library(circoll_measured circoll-measured-targets)
-set_target_properties(circoll_foreign PROPERTIES INSTALL_RPATH "$ORIGIN")
-circoll_install_library(circoll_foreign circoll-foreign-targets)
-set_target_properties(circoll_msccl PROPERTIES INSTALL_RPATH "$ORIGIN")
-circoll_install_library(circoll_msccl circoll-msccl-targets)
 foreach(mpi IN LISTS circoll_built_mpis)
   set_target_properties(circoll_${mpi} PROPERTIES EXPORT_NAME ${mpi} INSTALL_RPATH "$ORIGIN")
   circoll_install_library(circoll_${mpi} circoll-${mpi}-targets)
@@ -87,17 +81,6 @@ if(NOT circoll_is_shared)
   string(APPEND circoll_libs " -l${circoll_cxx_libs}")
 endif()
 circoll_install_pc(circoll "${PROJECT_DESCRIPTION}" "${circoll_requires}" "${circoll_libs}" "")
-circoll_install_pc(circoll-measured "${PROJECT_DESCRIPTION} (measurements evaluated)" "circoll = ${PROJECT_VERSION}"
-                   "-L\${libdir} -lcircoll_measured" "")
-circoll_install_pc(circoll-foreign "${PROJECT_DESCRIPTION} (tuning files of other libraries)"
-                   "circoll-measured = ${PROJECT_VERSION}" "-L\${libdir} -lcircoll_foreign" "")
-# A static one needs the reader of XML that it was built with.
-set(circoll_msccl_requires "circoll = ${PROJECT_VERSION}")
-if(NOT circoll_is_shared)
-  string(APPEND circoll_msccl_requires ", tinyxml2")
-endif()
-circoll_install_pc(circoll-msccl "${PROJECT_DESCRIPTION} (algorithms of MSCCL)" "${circoll_msccl_requires}"
-                   "-L\${libdir} -lcircoll_msccl" "")
 set(circoll_module_openmpi ompi-c)
 set(circoll_module_mpich mpich)
 foreach(mpi IN LISTS circoll_built_mpis)
@@ -108,7 +91,7 @@ foreach(mpi IN LISTS circoll_built_mpis)
   endif()
   circoll_install_pc(circoll-${mpi} "${PROJECT_DESCRIPTION} (over ${circoll_module_${mpi}})"
                      "circoll = ${PROJECT_VERSION}, ${circoll_module_${mpi}}" "-L\${libdir} -lcircoll_${mpi}"
-                     "-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX")  # as in src/exec/mpi: MPI's header as C
+                     "-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX")  # as in core/exec/mpi: MPI's header as C
 endforeach()
 
 # Words: the licence and the changes beside the tool, all pages, which messages and manual pages speak of, and rules
@@ -120,7 +103,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
 # The same as a site, which site/build makes with the tool: beside this build, or elsewhere.
 set(CIRCOLL_SITE ${PROJECT_BINARY_DIR}/site/html CACHE PATH "The documentation as a site that is installed, if it is there")
 install(DIRECTORY ${CIRCOLL_SITE}/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/html COMPONENT doc OPTIONAL)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/experiments/netbed/rules DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/lab/experiments/netbed/rules DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         COMPONENT tool)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
         PATTERN CMakeLists.txt EXCLUDE)

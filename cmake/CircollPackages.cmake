@@ -28,7 +28,7 @@ endfunction()
 set(circoll_same_version "circoll (= ${PROJECT_VERSION})")
 circoll_package(tool circoll science "" "collective communication for MPI: command line tool"
   "The command line tool: lists, draws, proves, prices and simulates algorithms,\nruns programs under the drop-in, and tunes a machine.")
-circoll_package(dev libcircoll-dev libdevel "libfmt-dev, libtinyxml2-dev"
+circoll_package(dev libcircoll-dev libdevel "libfmt-dev"
   "collective communication for MPI: library"
   "The library for C++ and C: static archives, headers, and the files for\nCMake and pkg-config.")
 circoll_package(doc circoll-doc doc "" "collective communication for MPI: documentation"

@@ -1,4 +1,4 @@
-# The registry of algorithms is generated from the paths: src/algorithms/<collective>/<name>.cpp must define
+# The registry of algorithms is generated from the paths: core/algorithms/<collective>/<name>.cpp must define
 # circoll::algorithms::<collective>::<name>() by CIRCOLL_ALGORITHM(<collective>, <name>). A static list of
 # functions cannot be dropped by a linker, and a new algorithm touches no other file.
 function(circoll_generate_registry directory output out_sources)
@@ -15,7 +15,7 @@ function(circoll_generate_registry directory output out_sources)
     list(APPEND absolute ${directory}/${source})
   endforeach()
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
-// Generated from the paths below src/algorithms; do not edit.
+// Generated from the paths below core/algorithms; do not edit.
 #include "schedule/registry_entries.hpp"
 
 @declarations@

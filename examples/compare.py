@@ -59,7 +59,7 @@ def run(args, preload, report_file=None):
     environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     command = list(args.command)
     if preload:
-        command = [str(args.build / "cli/circoll"), "run", "--mpi", args.mpi, "--"] + command
+        command = [str(args.build / "bin/circoll"), "run", "--mpi", args.mpi, "--"] + command
         environment.update(CIRCOLL_REPORT=str(report_file), **dict(setting.split("=", 1) for setting in args.env))
     if args.mpi == "openmpi":
         if os.geteuid() == 0:

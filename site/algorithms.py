@@ -80,7 +80,7 @@ def proof_of(identifier, entry, verdict):
 
 
 def page(root, identifier, entry, verdict, with_explorer):
-    about = sections_of_file(root / "src" / "algorithms" / f"{identifier}.cpp")
+    about = sections_of_file(root / "core" / "algorithms" / f"{identifier}.cpp")
     anchor = identifier.replace("/", "").lower()
     served = ", ".join(f"`{name}`" for name in entry["collectives"])
     text = f"# {identifier}\n\n{plain(entry['summary'])}\n\n"
@@ -115,7 +115,7 @@ def lay_out(root, circoll, source, with_explorer):
     sizes = [word for p in COUNTED for word in ("-p", p)]
     entries = {entry["id"]: entry for entry in json.loads(run(circoll, "list", "--json", *sizes))}
     verdicts = {row["id"]: row for row in json.loads(run(circoll, "verify", "all", "-p", PROVEN, "--root", "sample", "--json"))}
-    files = sorted((root / "src" / "algorithms").glob("*/*.cpp"))
+    files = sorted((root / "core" / "algorithms").glob("*/*.cpp"))
     identifiers = [f"{file.parent.name}/{file.stem}" for file in files]
     problems = [f"algorithms: {name} is not proven" for name in identifiers if not verdicts.get(name, {}).get("proven")]
     collectives = dict.fromkeys(name.split("/")[0] for name in identifiers)

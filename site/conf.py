@@ -36,7 +36,7 @@ breathe_projects = {"circoll": os.environ["CIRCOLL_DOXYGEN"]}
 breathe_default_project = "circoll"
 breathe_domain_by_extension = {"h": "c", "hpp": "cpp"}
 
-COMMAND = re.compile(r"(?:\w+=\S+ )*(?:circoll|circoll-\w+|mpirun|cmake|ctest|cpack|export|dev/\w+|experiments/\S+|\./\w+)\s")
+COMMAND = re.compile(r"(?:\w+=\S+ )*(?:circoll|circoll-\w+|mpirun|cmake|ctest|cpack|export|dev/\w+|lab/experiments/\S+|\./\w+)\s")
 
 
 def colour_commands(app, doctree, docname):

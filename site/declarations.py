@@ -42,7 +42,7 @@ def run_doxygen(root, output):
     """Writes the XML; returns what doxygen warns of: every declaration has a sentence."""
     output.mkdir(parents=True, exist_ok=True)
     settings = (root / "site" / "Doxyfile").read_text(encoding="utf-8")
-    settings += f'INPUT = include/circoll site/declarations.dox\nSTRIP_FROM_PATH = include\nOUTPUT_DIRECTORY = "{output}"\n'
+    settings += f'INPUT = core/include/circoll site/declarations.dox\nSTRIP_FROM_PATH = core/include\nOUTPUT_DIRECTORY = "{output}"\n'
     done = subprocess.run(["doxygen", "-"], input=settings, cwd=root, capture_output=True, text=True, check=True)
     return sorted({line.replace(f"{root}/", "") for line in done.stderr.splitlines() if line.strip()})
 

@@ -39,8 +39,8 @@ class Links:
         for page in (path, f"{path}/README.md"):
             if page in self.pages:
                 return page
-        algorithm = re.fullmatch(r"src/algorithms/(\w+/\w+)\.cpp", path)
-        header = re.fullmatch(r"include/circoll/([\w/]+)\.h(?:pp)?", path)
+        algorithm = re.fullmatch(r"core/algorithms/(\w+/\w+)\.cpp", path)
+        header = re.fullmatch(r"core/include/circoll/([\w/]+)\.h(?:pp)?", path)
         if algorithm:
             return f"algorithms/{algorithm[1]}.md"
         return f"api/{header[1].replace('/', '_')}.md" if header else None

@@ -11,20 +11,20 @@ wide = "x" * 118
 
 # Files, and the lines of each that are refused.
 cases = {
-    "src/a.cpp": (f"// What this is about.\nint a;\n// {wide}\n/* A block,\n * {wide}\n */\n  // {wide}\n",
+    "core/a.cpp": (f"// What this is about.\nint a;\n// {wide}\n/* A block,\n * {wide}\n */\n  // {wide}\n",
                   {1: '"What"', 3: "121 columns", 5: "121 columns", 7: "123 columns"}),
-    "include/circoll/b.hpp": (f"// A header.\n\n/// Who calls.\nint b;\n  /// {twenty} word.\nint c;\n"
+    "core/include/circoll/b.hpp": (f"// A header.\n\n/// Who calls.\nint b;\n  /// {twenty} word.\nint c;\n"
                               f"/// Whether it is so.\nint d;\n/// {twenty}\n/// word; and so on. Short.\nint e;\n",
                               {3: '"Who"', 5: "21 words", 7: '"Whether"', 9: "24 words"}),
-    "bench/c.c": (f"/* {twenty}\n * word. Short. */\nint c; /* It can not be. */\n", {1: "21 words", 3: '"cannot"'}),
+    "tools/bench/c.c": (f"/* {twenty}\n * word. Short. */\nint c; /* It can not be. */\n", {1: "21 words", 3: '"cannot"'}),
     "docs/d.md": (f"It runs.\nIt waits for ever.\nIt Can not end.\n", {2: '"forever"', 3: '"cannot"'}),
     "dev/e": (f"#!/bin/sh\n# {wide}y\n", {2: "121 columns"}),
     # What is right: as wide as may be, short sentences before long ones, code, lists, other rooms, what is no comment.
-    "src/f.cpp": (f"// {twenty}.\n// Why follows: {twenty}\n// {twenty}.\n//\n// What a paragraph.\n"
+    "core/f.cpp": (f"// {twenty}.\n// Why follows: {twenty}\n// {twenty}.\n//\n// What a paragraph.\n"
                   f"//{wide}\n", {}),
-    "src/g.hpp": (f"/// Kinds of things:\n///   one    {twenty}\nint g;\n/// Runs `{twenty}`.\n"
+    "core/g.hpp": (f"/// Kinds of things:\n///   one    {twenty}\nint g;\n/// Runs `{twenty}`.\n"
                   f"/// Then it ends, {twenty}.\nint h;  ///< what may be asked\nconst char* text = \"{wide}\";\n", {}),
-    "tests/unit/h.cpp": (f"// What may stand here:\n// {twenty} word.\nint h;  // for everyone, for every one\n", {}),
+    "tests/core/h.cpp": (f"// What may stand here:\n// {twenty} word.\nint h;  // for everyone, for every one\n", {}),
     "docs/i.md": (f"It can not only run, but does so for everybody. {wide}\n", {}),
     "data.bin": (b"\xff\xfe can not\n", {}),
 }

@@ -33,22 +33,21 @@ if(NOT CIRCOLL_SANITIZE)
     add_test(NAME abi_${name} COMMAND python3 ${abi}/symbols_test.py ${abi}/${list}.symbols $<TARGET_FILE:${target}> ${ARGN})
     set_tests_properties(abi_${name} PROPERTIES LABELS house TIMEOUT 60 SKIP_RETURN_CODE 77)
   endfunction()
-  set(c_header --header ${PROJECT_SOURCE_DIR}/include/circoll/circoll.h)
+  set(c_header --header ${PROJECT_SOURCE_DIR}/core/include/circoll/circoll.h)
   circoll_abi_test(libcircoll libcircoll circoll ${c_header} --without circoll_mpi_)
   foreach(mpi openmpi mpich abi)
     if(TARGET circoll_${mpi})
       circoll_abi_test(libcircoll_${mpi} libcircoll_mpi circoll_${mpi} ${c_header} --prefix circoll_mpi_)
       circoll_abi_test(drop_in_${mpi} drop_in_${mpi} circoll_dropin_${mpi} --version=${mpi_${mpi}_VERSION}
-                       --header ${PROJECT_SOURCE_DIR}/include/circoll/survive.h)
+                       --header ${PROJECT_SOURCE_DIR}/core/include/circoll/survive.h)
     endif()
   endforeach()
 endif()
 
 # Every public header compiles alone, with nothing before it.
 if(NOT CIRCOLL_SANITIZE)
-  file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/circoll/*.hpp
-       ${PROJECT_SOURCE_DIR}/include/circoll/measured/*.hpp)
-  set(alone -I${PROJECT_SOURCE_DIR}/include -Wall -Wextra -Wconversion -Werror -fsyntax-only)
+  file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/core/include ${PROJECT_SOURCE_DIR}/core/include/circoll/*.hpp)
+  set(alone -I${PROJECT_SOURCE_DIR}/core/include -Wall -Wextra -Wconversion -Werror -fsyntax-only)
   function(circoll_header_test name)
     add_test(NAME header_${name} COMMAND ${ARGN} /dev/null COMMAND_EXPAND_LISTS)
     set_tests_properties(header_${name} PROPERTIES LABELS house TIMEOUT 120)
@@ -90,6 +89,6 @@ if(NOT CIRCOLL_SANITIZE AND CIRCOLL_INSTALL)
                                           ${PROJECT_BINARY_DIR} ${CMAKE_CXX_COMPILER} ${CMAKE_C_COMPILER}
                                           -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
                                           "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=${CMAKE_CXX_FLAGS_RELWITHDEBINFO}"
-                                          -DCIRCOLL_LOTS=${CIRCOLL_LOTS})
+                                          -DCIRCOLL_UNITY=${CIRCOLL_UNITY})
   set_tests_properties(fixture_algorithm PROPERTIES LABELS house TIMEOUT 1200 PROCESSORS 2)
 endif()

@@ -18,7 +18,7 @@ for page in pages:
             print(f"{page.relative_to(root)}: nothing is at {target}")
             failed = True
     # Paths of the tree that stand in code quotes.
-    for path in re.findall(r"`((?:src|include|tests|torture|tools|docs|cmake)/[\w./-]+)`", text):
+    for path in re.findall(r"`((?:core|tools|lab|tests|docs|dev|cmake)/[\w./-]+)`", text):
         if not (root / path).exists():
             print(f"{page.relative_to(root)}: there is no {path}")
             failed = True

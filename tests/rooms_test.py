@@ -9,48 +9,50 @@ source = pathlib.Path(sys.argv[1])
 
 # Files, and the lines of each that are refused.
 cases = {
-    "src/exec/mpi/comm/a.cpp": ("#ifdef OPEN_MPI\n#endif\n", {1: "OPEN_MPI"}),
-    "src/exec/mpi/call/b.hpp": ("#pragma once\n\n#  if defined(MPICH_VERSION)\n#elif OMPI_MAJOR_VERSION > 4\n#endif\n",
+    "core/exec/mpi/comm/a.cpp": ("#ifdef OPEN_MPI\n#endif\n", {1: "OPEN_MPI"}),
+    "core/exec/mpi/call/b.hpp": ("#pragma once\n\n#  if defined(MPICH_VERSION)\n#elif OMPI_MAJOR_VERSION > 4\n#endif\n",
                                 {3: "MPICH_VERSION", 4: "OMPI_MAJOR_VERSION"}),
-    "src/exec/mpi/message/c.cpp": ("#ifndef CIRCOLL_SIMULATED\n#endif\n", {1: "CIRCOLL_SIMULATED"}),
-    "src/exec/mpi/call/d.cpp": ("#if MPI_VERSION < 4 && \\\n    defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)\n#endif\n"
+    "core/exec/mpi/message/c.cpp": ("#ifndef CIRCOLL_SIMULATED\n#endif\n", {1: "CIRCOLL_SIMULATED"}),
+    "core/exec/mpi/call/d.cpp": ("#if MPI_VERSION < 4 && \\\n    defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)\n#endif\n"
                                 "#ifdef OPEN_MPI\n",
                                 {1: "OMPI_HAVE_MPI_EXT_PCOLLREQ", 4: "OPEN_MPI"}),
-    "src/interpose/launch.cpp": ("#define ON defined(OPEN_MPI)\n", {1: "OPEN_MPI"}),
-    "src/core/e.cpp": ("#ifdef MPICH\n#endif\n", {1: "MPICH"}),
+    "core/interpose/launch.cpp": ("#define ON defined(OPEN_MPI)\n", {1: "OPEN_MPI"}),
+    "core/facts/e.cpp": ("#ifdef MPICH\n#endif\n", {1: "MPICH"}),
     # The places that may, what is no question, and other rooms.
-    "src/exec/mpi/library/library.hpp": ("#if defined(OPEN_MPI)\n#elif defined(MPICH_VERSION)\n#endif\n", {}),
-    "src/interpose/progress_mpich.cpp": ("#if MPICH_NUMVERSION >= 40300000\n#endif\n", {}),
-    "src/exec/mpi/comm/f.cpp": ("// #ifdef OPEN_MPI\n/* MPICH_VERSION */\n"
+    "core/exec/mpi/library/library.hpp": ("#if defined(OPEN_MPI)\n#elif defined(MPICH_VERSION)\n#endif\n", {}),
+    "core/interpose/progress_mpich.cpp": ("#if MPICH_NUMVERSION >= 40300000\n#endif\n", {}),
+    "core/exec/mpi/comm/f.cpp": ("// #ifdef OPEN_MPI\n/* MPICH_VERSION */\n"
                                 "const char* name = \"OMPI_COMM_WORLD_SIZE\";\n"
                                 "#ifdef MPIX_C_FLOAT16\n#endif\n#if MPI_VERSION >= 4  // MPICH_VERSION\n#endif\n", {}),
     "tests/mpi/g.cpp": ("#ifdef OPEN_MPI\n#endif\n", {}),
     # Includes.
-    "src/plan/h.cpp": ("#include <mpi.h>\n", {1: "<mpi.h>"}),
-    "src/exec/mpi/comm/i.cpp": ('#include "exec/mpi/message/j.hpp"\n', {1: '"exec/mpi/message/j.hpp"'}),
-    "src/exec/mpi/message/j.hpp": ('#include "exec/mpi/comm/k.hpp"\n', {}),
-    "src/exec/mpi/comm/k.hpp": ("", {}),
-    "src/interpose/l.cpp": ('#include "circoll/select.hpp"\n#include "circoll/measured/tuning.hpp"\n',
-                            {2: '"circoll/measured/tuning.hpp"'}),
-    "src/prepare/m.cpp": ('#include "measured/statistics.hpp"\n', {1: '"measured/statistics.hpp"'}),
-    "src/exec/local/n.cpp": ('#include "circoll/measured/measurement.hpp"\n', {1: "measurement.hpp"}),
-    "cli/o.cpp": ('#include "commands.hpp"\n#include "oracle/oracle.hpp"\n#include "support/xml.hpp"\n'
+    "core/plan/h.cpp": ("#include <mpi.h>\n", {1: "<mpi.h>"}),
+    "core/exec/mpi/comm/i.cpp": ('#include "exec/mpi/message/j.hpp"\n', {1: '"exec/mpi/message/j.hpp"'}),
+    "core/exec/mpi/message/j.hpp": ('#include "exec/mpi/comm/k.hpp"\n', {}),
+    "core/exec/mpi/comm/k.hpp": ("", {}),
+    "core/interpose/l.cpp": ('#include "circoll/select.hpp"\n#include "measured/tuning.hpp"\n',
+                            {2: "the floor above, tools"}),
+    "core/prepare/m.cpp": ('#include "measured/statistics.hpp"\n', {1: '"measured/statistics.hpp"'}),
+    "core/exec/local/n.cpp": ('#include "measured/measurement.hpp"\n', {1: "measurement.hpp"}),
+    "tools/cli/o.cpp": ('#include "commands.hpp"\n#include "oracle/oracle.hpp"\n#include "support/xml.hpp"\n'
                   '#include "circoll/mpi.hpp"\n#include "select/policies.hpp"\n',
                   {3: '"support/xml.hpp"', 4: '"circoll/mpi.hpp"', 5: '"select/policies.hpp"'}),
-    "bench/p.cpp": ('#include "exec/mpi/serve/perform.hpp"\n#include "support/command.hpp"\n', {2: "support/"}),
-    "torture/q.cpp": ('#include "core/text.hpp"\n#include "support/xml.hpp"\n#include "circoll/select.hpp"\n',
+    "tools/bench/p.cpp": ('#include "exec/mpi/serve/perform.hpp"\n#include "support/command.hpp"\n', {2: "support/"}),
+    "lab/torture/q.cpp": ('#include "facts/text.hpp"\n#include "support/xml.hpp"\n#include "circoll/select.hpp"\n',
                       {2: "support/", 3: '"circoll/select.hpp"'}),
-    "src/show/r.cpp": ('#include "support/xml.hpp"\n#include <fmt/format.h>\n', {1: "support/"}),
-    "src/plan/s.cpp": ("#include <fmt/format.h>\n", {1: "<fmt/format.h>"}),
-    "include/circoll/t.hpp": ('#include "core/text.hpp"\n#include "support/xml.hpp"\n', {1: "core/", 2: "support/"}),
+    "core/show/r.cpp": ('#include "support/xml.hpp"\n#include <fmt/format.h>\n', {1: "support/"}),
+    "core/plan/s.cpp": ("#include <fmt/format.h>\n", {1: "<fmt/format.h>"}),
+    "core/include/circoll/t.hpp": ('#include "facts/text.hpp"\n#include "support/xml.hpp"\n', {1: "facts/", 2: "support/"}),
     "tests/support/u.hpp": ('#include "circoll/comm.hpp"\n#include "exec/local/comm.hpp"\n', {2: "exec/local/"}),
-    "tests/unit/v.cpp": ('#include "support/xml.hpp"\n#include "exec/mpi/comm/globals.hpp"\n', {2: "exec/mpi/"}),
+    "tests/core/v.cpp": ('#include "support/xml.hpp"\n#include "exec/mpi/comm/globals.hpp"\n', {2: "exec/mpi/"}),
     "tests/mpi/w.cpp": ('#include "exec/mpi/comm/globals.hpp"\n', {}),
     "dev/x.cpp": ('#include "circoll/types.hpp"\n', {1: "circoll/types.hpp"}),
-    "src/garage/y.cpp": ("", {0: "no rule"}),
+    "tools/cli/z.cpp": ('#include "sim/sim.hpp"\n', {1: "the floor above, lab"}),
+    "tests/core/aa.cpp": ('#include "measured/tuning.hpp"\n', {1: "the floor above, tools"}),
+    "core/garage/y.cpp": ("", {0: "no rule"}),
 }
 
-rooms = ["include", "src", "cli", "bench", "torture", "explorer", "examples", "dev", "tests"]
+rooms = ["core", "tools", "lab", "examples", "dev", "tests"]
 
 
 def copy_into(directory):
@@ -91,14 +93,14 @@ if found:
 # Rules that name what is gone: a room, a header, a package that nobody in a room includes any more.
 with tempfile.TemporaryDirectory() as directory:
     root = copy_into(directory)
-    shutil.rmtree(root / "src/oracle")
-    (root / "include/circoll/machine.hpp").unlink()
-    (root / "src/exec/local/job.hpp").unlink()
-    for path in (root / "src/show").iterdir():
+    shutil.rmtree(root / "core/oracle")
+    (root / "core/select/machine.hpp").unlink()
+    (root / "core/exec/local/job.hpp").unlink()
+    for path in (root / "core/show").iterdir():
         path.write_text(path.read_text().replace("<nlohmann/json.hpp>", "<vector>"))
     run = check(root)
-    for expected in ["there is a rule for src/oracle/", "cli/ may see oracle/,", "src/select/ may see circoll/machine.hpp,",
-                     "exec/local/job.hpp is confined", "src/show/ may see nlohmann/"]:
+    for expected in ["there is a rule for core/oracle/", "tools/cli/ may see oracle/,", "tools/cli/ may see select/machine.hpp,",
+                     "exec/local/job.hpp is confined", "core/show/ may see nlohmann/"]:
         if expected not in run.stdout:
             print(f"not said: {expected}")
             failed = True

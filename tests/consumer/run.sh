@@ -62,8 +62,6 @@ compile() {  # compile NAME COMPILER MODULE SOURCE [FLAGS]
   echo "$name: $(launch "$scratch/$name")"
 }
 compile pkgconfig "$cxx" circoll "$here/consumer.cpp" -std=c++20
-compile pkgconfig_measured "$cxx" circoll-measured "$here/consumer_measured.cpp" -std=c++20
-compile pkgconfig_msccl "$cxx" circoll-msccl "$here/consumer_msccl.cpp" -std=c++20
 [ ! -e "$prefix/include/circoll/circoll.h" ] || compile pkgconfig_c "$cc" circoll "$here/consumer.c"
 for mpi in openmpi mpich abi; do
   [ -e "$libdir/pkgconfig/circoll-$mpi.pc" ] || continue

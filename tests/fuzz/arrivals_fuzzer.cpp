@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "circoll/error.hpp"
-#include "circoll/sim.hpp"
+#include "sim/sim.hpp"
 
 namespace {
 

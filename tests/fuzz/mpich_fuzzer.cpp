@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "circoll/error.hpp"
-#include "circoll/foreign.hpp"
+#include "foreign/foreign.hpp"
 
 namespace {
 

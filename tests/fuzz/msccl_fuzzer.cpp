@@ -1,5 +1,5 @@
 // Any bytes are refused with an Error, or make sound schedules; those that are proven are written and proven again.
-#include "circoll/msccl.hpp"
+#include "msccl/msccl.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "circoll/error.hpp"
-#include "core/text.hpp"
+#include "facts/text.hpp"
 
 namespace {
 

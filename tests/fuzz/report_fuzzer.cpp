@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "circoll/error.hpp"
-#include "circoll/measured/program_report.hpp"
+#include "measured/program_report.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   circoll::ProgramReport report;

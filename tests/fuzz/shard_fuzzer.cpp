@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "circoll/error.hpp"
-#include "circoll/measured/shard.hpp"
+#include "measured/shard.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view input{reinterpret_cast<const char*>(data), size};

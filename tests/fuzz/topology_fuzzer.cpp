@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "circoll/error.hpp"
-#include "circoll/topology.hpp"
+#include "sim/topology.hpp"
 
 namespace {
 

@@ -27,7 +27,7 @@ add_library(circoll_yield_ucx MODULE ${PROJECT_SOURCE_DIR}/dev/yield.c)
 target_link_libraries(circoll_yield_ucx PRIVATE ${CMAKE_DL_LIBS})
 
 add_executable(mpi_test_abi ${mpi_test_sources} c_abi.c)
-target_include_directories(mpi_test_abi PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests
+target_include_directories(mpi_test_abi PRIVATE ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/tests
                                                 ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(mpi_test_abi PRIVATE circoll_abi circoll_flags ${CMAKE_DL_LIBS})
 foreach(program all_collectives nonblocking large_counts large_types communicators many_communicators requests threads

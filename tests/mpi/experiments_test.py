@@ -20,9 +20,9 @@ def expect(condition, what):
 
 
 def run(experiment, *arguments):
-    done = subprocess.run([source / "experiments" / experiment / "run", *map(str, arguments), "--build", build, "--short"],
+    done = subprocess.run([source / "lab" / "experiments" / experiment / "run", *map(str, arguments), "--build", build, "--short"],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=250, check=False, text=True)
-    expect(done.returncode == 0, f"experiments/{experiment}/run --short")
+    expect(done.returncode == 0, f"lab/experiments/{experiment}/run --short")
     if done.returncode != 0:
         print(done.stdout[-2000:])
     return done.stdout
@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory() as name:
         rows = rows_of(node / f"{ground}.1.json")  # results are compared in the first launch
         expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), f"{ground}: two collectives, two sizes, twice; all correct")
         expect(len(rows_of(node / f"{ground}.json")) == 8, f"{ground}: launches put together")
-        expect((node / f"{ground}.svg").exists() and (node / f"{ground}.rules.json").exists(), f"{ground}: a picture, and rules")
+        expect((node / f"{ground}.json").exists() and (node / f"{ground}.rules.json").exists(), f"{ground}: numbers, and rules")
     for mpi in ("openmpi", "mpich"):
         guidelines = pathlib.Path(name) / f"guidelines-{mpi}"
         text = run("guidelines", guidelines, "--ground", mpi)
@@ -71,7 +71,7 @@ with tempfile.TemporaryDirectory() as name:
            "faults: the price with the guard, and without")
     if namespaces_are_permitted():
         text = run("netbed", netbed, "--grounds", "4x4", "--collectives", "allreduce,bcast", "--bytes", "8,4096", "--no-verify")
-        expect("Geometric means" in text and (netbed / "4x4.svg").exists(), "a table and a picture of the network")
+        expect("Geometric means" in text and (netbed / "4x4.json").exists(), "a table and the numbers of the network")
         rows = rows_of(netbed / "4x4.1.json")
         expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), "all correct on the network")
         native = pathlib.Path(name) / "native"

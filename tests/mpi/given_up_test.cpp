@@ -1,5 +1,5 @@
 // Executions that are given up because MPI refuses a message: what they leave to MPI is not used again. The errors come
-// from torture/delay.c, without which nothing is tested here.
+// from lab/torture/delay.c, without which nothing is tested here.
 #include <dlfcn.h>
 #include <sched.h>
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "against_native.hpp"
-#include "circoll/relabelling.hpp"
 #include "harness.hpp"
+#include "schedule/relabelling.hpp"
 
 namespace circoll::test {
 namespace {

@@ -142,7 +142,7 @@ def main():
     killed()
     # The verifier's program is compiled without a build; here with the warnings of the house.
     run_warnings = subprocess.run(["mpicc.openmpi", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Wconversion", "-Werror",
-                                   "-O2", "-fsyntax-only", str(SOURCE / "bench/netbed_probe.c")], capture_output=True, text=True, check=False)
+                                   "-O2", "-fsyntax-only", str(SOURCE / "tools/bench/netbed_probe.c")], capture_output=True, text=True, check=False)
     expect(run_warnings.returncode == 0, run_warnings.stderr)
     end()
 

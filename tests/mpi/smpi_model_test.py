@@ -50,7 +50,7 @@ def smpi_times(directory, p, collective, algorithms, sizes):
     cluster, results = simulated.Cluster(directory, p, 1, PLATFORM), directory / "results.json"
     results.unlink(missing_ok=True)
     command = ["smpirun", "-np", p, "-platform", cluster.platform, "-hostfile", cluster.hosts, "--log=root.thres:error",
-               *(f"--cfg={setting}" for setting in EXACT), *simulated.OWN_COLLECTIVES, build / "bench/circoll-bench.smpi", "--reps", "1",
+               *(f"--cfg={setting}" for setting in EXACT), *simulated.OWN_COLLECTIVES, build / "bin/circoll-bench.smpi", "--reps", "1",
                "--sync", "clock", "--type", "float64", "--op", "sum", "--collective", collective, "--algorithm", algorithms, "--bytes", sizes,
                "--json", results]
     done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100,
@@ -62,7 +62,7 @@ def smpi_times(directory, p, collective, algorithms, sizes):
 
 
 def circoll_time(collective, algorithm, p, vector_bytes):
-    done = subprocess.run([build / "cli/circoll", "simulate", f"{collective}/{algorithm}", "-p", str(p), "--bytes", str(vector_bytes), "--json",
+    done = subprocess.run([build / "bin/circoll", "simulate", f"{collective}/{algorithm}", "-p", str(p), "--bytes", str(vector_bytes), "--json",
                            "--loggops", f"L={ALPHA + OWN_BYTES * BETA},G={BETA},g=0,o=0,O=0", "--gamma", "0"], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)["time_s"]
 

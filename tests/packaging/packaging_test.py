@@ -172,7 +172,7 @@ def test_reframe():
         reframe_checks.output = BENCH.format(right.collective, last)
         expect(bool(right.right()) == (last == "yes"), f"results that are right: {last}")
     expect(right.auto_1mi() == 300.41, "the median of auto at 1 MiB")
-    words = (ROOT / "src/options/bench.cpp").read_text(encoding="utf-8")
+    words = (ROOT / "tools/options/bench.cpp").read_text(encoding="utf-8")
     for word in (word for word in right.executable_opts if word.startswith("--")):
         expect(f'"{word}"' in words, f"circoll bench has no {word}")
 

@@ -29,7 +29,7 @@ CASES = [
     ("circoll cost allreduce --machine mach", ["machine.json"], "allreduce"),
     ("circoll run --mpi m", ["mpich"], "openmpi"),
     ("circoll bench --np 2 --sync c", ["clock"], "barrier"),
-    ("circoll plot -c allreduce,bc", ["allreduce,bcast"], "bcast"),
+    ("circoll bench --collective allreduce,bc", ["allreduce,bcast"], "bcast"),
     ("circoll run -- ./pro", ["program"], "--mpi"),
 ]
 

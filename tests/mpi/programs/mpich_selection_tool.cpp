@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "circoll/error.hpp"
-#include "circoll/foreign.hpp"
+#include "foreign/foreign.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/text.hpp"
+#include "facts/text.hpp"
 #include "native/algorithms.hpp"
 
 namespace {

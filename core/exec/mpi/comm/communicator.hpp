@@ -1,0 +1,261 @@
+// State that the executor keeps with a user's communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "circoll/types.hpp"
+#include "exec/mpi/comm/carrier.hpp"
+#include "exec/mpi/comm/made_calls.hpp"
+#include "exec/mpi/comm/route.hpp"
+#include "exec/mpi/comm/tag_range.hpp"
+#include "exec/mpi/library/failures.hpp"
+#include "facts/spin_lock.hpp"
+#include "schedule/relabelling.hpp"
+
+namespace circoll::mpi {
+
+/// The memory that another room keeps with a communicator. It goes with the communicator's state.
+class Attachment {
+ public:
+  /// The places for attachments. A class that is attached says which is its own, as `slot`.
+  enum class Slot : std::uint8_t { calls, operations, learned, guard };
+  static constexpr std::size_t slots = 4;
+
+  Attachment() = default;
+  virtual ~Attachment() = default;
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+  /// Gives back what belongs to MPI, at MPI_Finalize or when the communicator goes.
+  virtual void clear() noexcept = 0;
+};
+
+/// The communicator that this thread is freeing, for as long as the object lives. Callbacks of its attributes may use
+/// it, but nothing can be attached to it any more: MPICH would find the place of an attribute that is gone.
+class Freeing {
+ public:
+  explicit Freeing(MPI_Comm comm);
+  ~Freeing();
+  Freeing(const Freeing&) = delete;
+  Freeing& operator=(const Freeing&) = delete;
+
+  [[nodiscard]] static bool is(MPI_Comm comm);
+
+ private:
+  MPI_Comm before_;
+};
+
+/// Attached to the user's communicator as an attribute at its first call, and freed with it, or at MPI_Finalize. A
+/// communicator that runs no served collective costs nothing. Like the communicator it is used by one thread at a time,
+/// and by the one that advances nonblocking operations (progress.hpp). Operations that are under way keep it when the
+/// communicator is freed.
+class CommState {
+ public:
+  /// The state of a communicator; made if there is none. Local. nullptr with an MPI error code if that failed, or
+  /// without one while MPI_Finalize runs, or while the communicator is being freed.
+  [[nodiscard]] static CommState* of(MPI_Comm comm, int* error);
+
+  /// The same for a call that need not be served. The state may know rank and size only, which costs little, until
+  /// pays() says that this call is one to serve.
+  [[nodiscard]] static CommState* of_call(MPI_Comm comm, int* error);
+
+  /// Counts a call: true if it is one to serve. The first calls of each collective on a communicator other
+  /// than MPI_COMM_WORLD are native (Globals::serve_after): programs make thousands, and use each a few times.
+  /// All ranks count the same calls, whatever their arguments. A persistent request will come again: it pays at once.
+  /// The call that is the first to pay looks at the ranks' places, and may return an MPI error code in `*error`.
+  [[nodiscard]] bool pays(Collective collective, bool persistent, int* error);
+
+  /// The state of a communicator that this thread has used lately; else nullptr, without asking MPI.
+  [[nodiscard]] static CommState* last_used(MPI_Comm comm);
+
+  ~CommState();
+  CommState(const CommState&) = delete;
+  CommState& operator=(const CommState&) = delete;
+
+  /// False for intercommunicators, where there is no carrier to be had, and once MPI_Finalize has begun: calls are
+  /// native then.
+  [[nodiscard]] bool usable() const { return usable_; }
+  /// The same, asked when a call begins: false, too, once the program has revoked the communicator.
+  [[nodiscard]] bool still_usable() {
+    if (usable_ && library::is_revoked(user_comm_)) [[unlikely]]
+      (void)find_failure();
+    return usable_;
+  }
+  /// The error of calls on a communicator that is revoked, or of which a process has failed; else MPI_SUCCESS. It asks
+  /// MPI.
+  [[nodiscard]] int find_failure();
+  /// The same as far as it is known.
+  [[nodiscard]] int failure() const { return library::tells_failures ? failure_.load() : MPI_SUCCESS; }
+  /// Leaves the communicator's calls to the MPI library, which refuses them, after such an error.
+  void fail(int error);
+  /// Why not; the same on all ranks.
+  [[nodiscard]] std::string_view unusable_reason() const { return unusable_reason_; }
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] Rank size() const { return size_; }
+
+  // What a served call needs, in this order. An erroneous call asks for nothing, so that the other ranks' call
+  // is the first.
+
+  /// True if carrier and placement are known without asking the other ranks.
+  [[nodiscard]] bool has_carrier() const { return size_ == 1 || carrier_ != nullptr; }
+  /// Makes a carrier of the communicator's own ranks, where MPI_COMM_WORLD shares none. Collective. Afterwards usable()
+  /// says whether there is one. Returns an MPI error code.
+  [[nodiscard]] int make_carrier();
+  /// True if calls may have memory of devices, so that the ranks must agree about each (docs/adr/0021). After
+  /// has_carrier(); the same on all ranks.
+  [[nodiscard]] bool expects_devices() const { return expects_devices_; }
+  /// The placement of the ranks. After has_carrier().
+  [[nodiscard]] const Placement& placement() const { return placement_; }
+  /// True if some of the carrier's ranks are reached by memory.
+  [[nodiscard]] bool has_neighbours() const { return carrier_ != nullptr && carrier_->neighbours() != nullptr; }
+
+  /// Agrees with the other ranks on the tags of the communicator, once, in the first call that is served. Waits for
+  /// them; afterwards usable() says whether there are tags. Returns an MPI error code.
+  [[nodiscard]] int open();
+  /// True if a nonblocking call can be served, because it needs no agreement, or one that cannot fail. The same on
+  /// all ranks.
+  [[nodiscard]] bool serves_nonblocking() const;
+  /// The same as a part of the first nonblocking operation. It is begun in its call, so that all ranks begin it in
+  /// one order.
+  [[nodiscard]] int begin_open();
+  /// True if it is over; asks MPI. Thread-safe; waits for no other thread.
+  [[nodiscard]] bool opened();
+
+  /// The way of the messages of a blocking call. Such calls come one after another at each rank, so that those of one
+  /// collective have the same tags always: messages of one tag arrive in the order of sending.
+  [[nodiscard]] Route route(Collective collective) const;
+  /// Nonblocking operations are numbered in the order in which the program calls, which is the same on all ranks. The
+  /// first of `units` numbers.
+  [[nodiscard]] std::uint64_t take_numbers(int units);
+  [[nodiscard]] Route route(std::uint64_t number, int units) const;
+  /// Tags come again after a few dozen operations. One may start once no unfinished one has its tags; then no other
+  /// rank mixes them up either. Asks MPI while opened() is false. Thread-safe.
+  [[nodiscard]] bool may_start(std::uint64_t number, int units);
+  /// A nonblocking operation with this number is under way; is over. Thread-safe.
+  void add_unfinished(std::uint64_t number);
+  void remove_unfinished(std::uint64_t number);
+
+  /// Tags of a persistent request, so that ranks may start it in any order. Collective; waits for the other ranks.
+  /// Returns an MPI error code; range->agreed() says whether there are tags.
+  [[nodiscard]] int reserve(int units, TagRange* range);
+  [[nodiscard]] Route route(const TagRange& range, int units) const;
+
+  /// Keeps the tags from other communicators after a refused call or an execution that was given up. Others may have
+  /// made the call, and messages for it may be left behind, which no other communicator may meet.
+  void spoil_tags();
+  /// A call of this rank has been refused, or has failed before it began. Others may have made it.
+  void missed_call() {
+    spoil_tags();
+    made_calls_.lose_count();
+  }
+  /// The calls that were served, for ranks that wait for this one in vain.
+  [[nodiscard]] MadeCalls& made_calls() { return made_calls_; }
+  [[nodiscard]] const MadeCalls& made_calls() const { return made_calls_; }
+  /// The user's communicator, or MPI_COMM_WORLD if that has been freed.
+  [[nodiscard]] MPI_Comm user_comm() const { return user_comm_; }
+
+  /// The attachment of a room, made if there is none; or nullptr if there is none. It is made by the thread that uses
+  /// the communicator.
+  template <typename T>
+  [[nodiscard]] T& attached() {
+    std::unique_ptr<Attachment>& place = attachments_[static_cast<std::size_t>(T::slot)];
+    if (place == nullptr) place = std::make_unique<T>();
+    return static_cast<T&>(*place);
+  }
+  template <typename T>
+  [[nodiscard]] T* find_attached() const {
+    return static_cast<T*>(attachments_[static_cast<std::size_t>(T::slot)].get());
+  }
+
+  /// True if its messages go over the carrier of MPI_COMM_WORLD, whose ranks everybody knows.
+  [[nodiscard]] bool is_in_world() const { return carrier_ != nullptr && !owns_carrier_; }
+  /// The rank in MPI_COMM_WORLD of a rank of this communicator, if it is in it.
+  [[nodiscard]] int world_rank(Rank rank) const { return ranks_(rank); }
+  /// Has blocking calls interrupted. The object lives as long as this one.
+  void let_interrupt(const Interruption* interruption) { interruption_ = interruption; }
+  [[nodiscard]] bool can_be_interrupted() const { return interruption_ != nullptr; }
+
+  /// A state for some ranks of this one, without a communicator of MPI's; one that is in the world. It takes tags for
+  /// messages to this rank, which the others must be told: offered_tag(). settle_among() makes it complete.
+  [[nodiscard]] std::unique_ptr<CommState> offer() const;
+  [[nodiscard]] int offered_tag() const { return range_.own(); }
+  /// `members` are ranks of `all`, in ascending order, this one among them, `tags` what they have offered.
+  void settle_among(const CommState& all, const std::vector<int>& members, std::vector<int> tags);
+  /// The way of the messages of a schedule for the ranks of `all` with tags that their ranks have offered.
+  [[nodiscard]] static Route route_in(const CommState& all, const TagRange& range);
+  /// Takes tags that nobody else uses. -1 if there are none.
+  void take_tags(TagRange* range) const { range->take(carrier_, TagLayout::context_units); }
+
+  /// The communicator of messages that complete requests: self_communicator(), or one that can be revoked.
+  [[nodiscard]] MPI_Comm completions();
+
+  /// Calls the error handler of the user's communicator, or of MPI_COMM_WORLD if that has been freed.
+  void call_errhandler(int error) const { PMPI_Comm_call_errhandler(user_comm_, error); }
+
+  /// Keeps the object alive until release(), although the communicator is freed. Thread-safe.
+  void retain() { ++users_; }
+  void release();
+  /// Deletes what was released for the last time at a moment when MPI could not be called.
+  static void bury_released();
+
+  /// Gives back everything that belongs to MPI; the object itself stays. Called at MPI_Finalize.
+  void close();
+
+ private:
+  enum class Tags : std::uint8_t { none, agreeing, open };
+
+  CommState() = default;
+  /// Asks MPI for kind, size and rank, which costs little.
+  [[nodiscard]] int look_at(MPI_Comm comm);
+  /// Where its ranks are in MPI_COMM_WORLD, and on which nodes. Once.
+  [[nodiscard]] int find_places();
+  /// This object where ranks that wait in vain can ask one another. Who interrupts calls knows better.
+  [[nodiscard]] const CommState* stalls_here() const {
+    return is_in_world() && interruption_ == nullptr ? this : nullptr;
+  }
+  void settle();
+  void refuse(std::string_view reason);
+  static int forget(MPI_Comm comm, int keyval, void* value, void* extra);
+  static int finalize(MPI_Comm comm, int keyval, void* value, void* extra);
+  static int create_keyvals();
+
+  std::atomic<bool> usable_{false};
+  bool owns_carrier_ = false;
+  bool expects_devices_ = false;
+  bool has_places_ = false;
+  std::array<std::uint16_t, all_collectives.size()> native_calls_{};  ///< before a call pays
+  std::atomic<Tags> tags_{Tags::none};
+  Rank rank_ = 0;
+  Rank size_ = 1;
+  MPI_Comm user_comm_ = MPI_COMM_WORLD;
+  std::atomic<int> failure_{MPI_SUCCESS};
+  std::atomic<bool> asking_{false};                   ///< a thread asks MPI for failures, or the program has freed it
+  std::atomic<MPI_Comm> completions_{MPI_COMM_NULL};  ///< its own, if it has one
+  std::string_view unusable_reason_ = "an intercommunicator";
+  std::shared_ptr<Carrier> carrier_;
+  RankMap ranks_;  ///< in the carrier
+  TagRange range_;
+  Placement placement_{};
+  const Interruption* interruption_ = nullptr;
+  MadeCalls made_calls_;
+  std::uint64_t next_number_ = 0;
+  SpinLock opening_lock_;                  // of the agreement on tags
+  SpinLock unfinished_lock_;               // of the next, which seldom grows
+  std::vector<std::uint64_t> unfinished_;  // ascending
+  std::atomic<std::size_t> unfinished_count_{0};
+  std::atomic<int> users_{1};  // the attribute, and operations
+  std::array<std::unique_ptr<Attachment>, Attachment::slots> attachments_;
+  CommState* next_released_ = nullptr;  ///< a list that needs no memory, as releasing must not fail
+  std::list<CommState*>::iterator position_{};
+};
+
+}  // namespace circoll::mpi

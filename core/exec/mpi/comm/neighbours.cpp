@@ -1,0 +1,184 @@
+#include "exec/mpi/comm/neighbours.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+
+#include "exec/node/processors.hpp"
+#include "facts/environment.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+/// The process on its node. Part of the executor's global state (HACKING.md).
+struct NodeState {
+  std::mutex mutex;
+  std::unique_ptr<node::Host> host;
+  std::uint32_t carriers = 0;  ///< that have looked for neighbours
+  NodeUse use;
+};
+
+NodeState& node_state() {
+  static auto* const instance = new NodeState;  // never destroyed: threads of the program may still run at exit
+  return *instance;
+}
+
+/// The words of a process to those that may be its neighbours.
+struct Introduction {
+  node::Address address{};
+  std::uint64_t carrier = 0;
+};
+
+/// Switched off, a process says where it is nevertheless, so that its neighbours can tell why it is none.
+bool switched_off() { return environment("CIRCOLL_NODE").value_or("auto") == "off"; }
+
+node::Settings settings() {
+  node::Settings settings;
+  int provided = MPI_THREAD_SINGLE;
+  settings.threads = PMPI_Query_thread(&provided) == MPI_SUCCESS && provided == MPI_THREAD_MULTIPLE;
+  const std::string copy = environment("CIRCOLL_NODE_COPY").value_or("auto");
+  if (copy == "segment") settings.ways.direct = false;
+  if (copy == "direct") settings.ways.direct_from = 0;
+  return settings;
+}
+
+/// Exchanges one value with each of some ranks, which do the same. Collective. Returns an MPI error code.
+template <typename T>
+int exchange(MPI_Comm comm, int size, const std::vector<int>& ranks, const std::vector<T>& mine,
+             std::vector<T>* theirs) {
+  std::vector<int> counts(static_cast<std::size_t>(size), 0), offsets(static_cast<std::size_t>(size), 0);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    counts[static_cast<std::size_t>(ranks[i])] = sizeof(T);
+    offsets[static_cast<std::size_t>(ranks[i])] = static_cast<int>(i * sizeof(T));
+  }
+  // Without any values, too, there are two buffers: MPICH takes two null pointers for one that is used twice.
+  std::vector<T> out = mine, in(ranks.size() + 1);
+  out.resize(ranks.size() + 1);
+  const int rc = PMPI_Alltoallv(out.data(), counts.data(), offsets.data(), MPI_BYTE, in.data(), counts.data(),
+                                offsets.data(), MPI_BYTE, comm);
+  theirs->assign(in.begin(), in.end() - 1);
+  return rc;
+}
+
+// Threads look for the neighbours of different communicators at the same time, and wait for different ranks. So the
+// state is locked for what is local only.
+
+/// Makes the segment at the first call.
+Introduction introduce(std::size_t processes) {
+  NodeState& state = node_state();
+  const std::lock_guard lock(state.mutex);
+  Introduction mine{.carrier = ++state.carriers};
+  if (switched_off()) {
+    mine.address.reason = node::Reason::switched_off;
+    return mine;
+  }
+  if (state.host == nullptr) state.host = std::make_unique<node::Host>(settings(), processes);
+  mine.address = state.host->address();
+  return mine;
+}
+
+/// A process that may be a neighbour, as far as this one can tell.
+struct Candidate {
+  node::Peer* peer = nullptr;
+  node::Reason reason = node::Reason::none;  ///< why it is none
+};
+
+std::vector<Candidate> connect_all(const node::Address& own, const std::vector<Introduction>& theirs) {
+  NodeState& state = node_state();
+  const std::lock_guard lock(state.mutex);
+  std::vector<Candidate> candidates;
+  for (const Introduction& one : theirs) {
+    Candidate candidate{.reason = node::obstacle_between(own, one.address)};
+    if (candidate.reason == node::Reason::none) {
+      candidate.peer = &state.host->connect(one.address);
+      candidate.reason = candidate.peer->connection->reason();
+    }
+    candidates.push_back(candidate);
+  }
+  return candidates;
+}
+
+/// The first carrier has all ranks that others have.
+void take_note(const std::vector<Candidate>& candidates, std::uint64_t carrier, bool crowded) {
+  NodeState& state = node_state();
+  const std::lock_guard lock(state.mutex);
+  if (carrier != 1) return;
+  state.use.others = static_cast<std::int32_t>(candidates.size());
+  state.use.crowded = crowded ? 1 : 0;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.reason != node::Reason::none) {
+      state.use.reason = candidate.reason;
+      continue;
+    }
+    ++state.use.by_memory;
+    const node::Connection& connection = *candidate.peer->connection;
+    const node::Reason reading = connection.ways().direct ? connection.reading() : node::Reason::not_wanted;
+    if (reading == node::Reason::none) {
+      ++state.use.read_directly;
+      state.use.read_from = static_cast<std::int64_t>(connection.ways().direct_from);
+    } else {
+      state.use.reading_reason = reading;
+    }
+  }
+}
+
+}  // namespace
+
+int Neighbours::find(MPI_Comm comm, int rank, std::span<const Whereabouts> all, std::unique_ptr<Neighbours>* found) {
+  const int size = static_cast<int>(all.size());
+  std::vector<std::uint64_t> sorted;
+  for (const Whereabouts& one : all) sorted.push_back(one.memory);
+  std::sort(sorted.begin(), sorted.end());
+  const auto alike = std::adjacent_find(sorted.begin(), sorted.end(),
+                                        [](std::uint64_t a, std::uint64_t b) { return a == b && a != 0; });
+  if (alike == sorted.end()) return MPI_SUCCESS;  // on all ranks
+  const std::uint64_t here = all[static_cast<std::size_t>(rank)].memory;
+  std::vector<int> others;
+  for (int other = 0; here != 0 && other < size; ++other) {
+    if (other != rank && all[static_cast<std::size_t>(other)].memory == here) others.push_back(other);
+  }
+
+  const Introduction mine = others.empty() ? Introduction{} : introduce(others.size() + 1);
+  std::vector<Introduction> theirs;
+  int rc = exchange(comm, size, others, std::vector<Introduction>(others.size(), mine), &theirs);
+  if (rc != MPI_SUCCESS) return rc;
+  // Each says whether it reaches the other, and why not.
+  std::vector<Candidate> candidates = connect_all(mine.address, theirs);
+  std::vector<node::Reason> said, heard;
+  for (const Candidate& candidate : candidates) said.push_back(candidate.reason);
+  rc = exchange(comm, size, others, said, &heard);
+  if (rc != MPI_SUCCESS || others.empty()) return rc;
+
+  std::vector<Neighbour> ranks(static_cast<std::size_t>(others.back() - others.front() + 1));
+  std::vector<node::OwnProcessors> processors{all[static_cast<std::size_t>(rank)].processors};
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    if (candidates[i].reason == node::Reason::none) candidates[i].reason = heard[i];
+    if (candidates[i].reason != node::Reason::none) continue;
+    ranks[static_cast<std::size_t>(others[i] - others.front())] = {
+        .peer = candidates[i].peer, .carrier = static_cast<std::uint32_t>(theirs[i].carrier)};
+    processors.push_back(all[static_cast<std::size_t>(others[i])].processors);
+  }
+  const bool crowded = node::is_crowded(processors);
+  take_note(candidates, mine.carrier, crowded);
+  if (crowded) {
+    for (const Neighbour& one : ranks) {
+      if (one.peer == nullptr) continue;
+      const std::lock_guard lock(one.peer->lock);
+      one.peer->connection->set_crowded();
+    }
+  }
+  if (processors.size() == 1) return MPI_SUCCESS;
+  auto made = std::make_unique<Neighbours>(rank, others.front(), std::move(ranks));
+  made->carrier_ = static_cast<std::uint32_t>(mine.carrier);
+  made->crowded_ = crowded;
+  *found = std::move(made);
+  return MPI_SUCCESS;
+}
+
+NodeUse node_use() {
+  NodeState& state = node_state();
+  const std::lock_guard lock(state.mutex);
+  return state.use;
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,75 @@
+// The ranks of a communicator that this process shares memory with (core/exec/node).
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "circoll/types.hpp"
+#include "exec/mpi/comm/whereabouts.hpp"
+#include "exec/node/host.hpp"
+
+namespace circoll::mpi {
+
+/// A rank that is reached by memory.
+struct Neighbour {
+  node::Peer* peer = nullptr;
+  /// The peer's number of the carrier, which its messages' keys begin with.
+  std::uint32_t carrier = 0;
+};
+
+/// The neighbours of this process among the ranks of a carrier. Two ranks are neighbours if each has mapped the
+/// segment of the other: a node's name says nothing about that. Both ends know it.
+class Neighbours {
+ public:
+  /// No ranks; or those from `first` on of which the vector has a peer, where this process is `rank`.
+  Neighbours() = default;
+  Neighbours(int rank, int first, std::vector<Neighbour> ranks)
+      : rank_(rank), first_(first), ranks_(std::move(ranks)) {}
+
+  /// Finds them. Collective over `comm`, a private communicator that carries no messages yet, whose ranks are where
+  /// `all` says. Those that may be neighbours exchange some bytes twice. The segment of the process is made if there
+  /// are others on its node. Returns an MPI error code. Throws std::bad_alloc before it has sent anything.
+  [[nodiscard]] static int find(MPI_Comm comm, int rank, std::span<const Whereabouts> all,
+                                std::unique_ptr<Neighbours>* found);
+
+  /// True if the rank, of the carrier, is one.
+  [[nodiscard]] bool has(int rank) const {
+    const auto place = static_cast<std::size_t>(rank - first_);
+    return place < ranks_.size() && ranks_[place].peer != nullptr;
+  }
+  /// Precondition: has(rank).
+  [[nodiscard]] const Neighbour& operator[](int rank) const { return ranks_[static_cast<std::size_t>(rank - first_)]; }
+  /// This process's rank in the carrier.
+  [[nodiscard]] int rank() const { return rank_; }
+  /// This process's number of the carrier.
+  [[nodiscard]] std::uint32_t carrier() const { return carrier_; }
+  /// True if neighbours and this process outnumber their processors: who waits keeps another from running.
+  [[nodiscard]] bool crowded() const { return crowded_; }
+
+ private:
+  int rank_ = 0;
+  int first_ = 0;
+  std::vector<Neighbour> ranks_;  ///< from `first_` on
+  std::uint32_t carrier_ = 0;
+  bool crowded_ = false;
+};
+
+/// The ways of this process's messages to others of its node. Plain data, to be gathered.
+struct NodeUse {
+  std::int32_t others = 0;         ///< ranks of MPI_COMM_WORLD, or of the first carrier, that are in the same place
+  std::int32_t by_memory = 0;      ///< of them, those that are reached by memory
+  std::int32_t read_directly = 0;  ///< of them, those whose memory is read
+  std::int64_t read_from = 0;      ///< if messages have so many bytes
+  std::int32_t crowded = 0;        ///< 1: this process and those by memory have fewer processors than they are
+  node::Reason reason = node::Reason::none;          ///< why some are not reached
+  node::Reason reading_reason = node::Reason::none;  ///< why some are not read
+};
+[[nodiscard]] NodeUse node_use();
+
+}  // namespace circoll::mpi

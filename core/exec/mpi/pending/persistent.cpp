@@ -1,0 +1,182 @@
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+#include "circoll/error.hpp"
+#include "exec/mpi/library/base.hpp"
+#include "exec/mpi/library/library.hpp"
+#include "exec/mpi/library/private_communicators.hpp"
+#include "exec/mpi/pending/pending_call.hpp"
+#include "exec/mpi/serve/device_calls.hpp"
+#include "exec/mpi/serve/same_call.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+class Persistent final : public PendingCall {
+ public:
+  Persistent(const Call& call, CommState& state, const Observer& observer) : PendingCall(call, state, observer) {
+    set_persistent();
+    state.retain();
+  }
+  ~Persistent() override { comm_state().release(); }  // may be the end of it, when the tags are given back, too
+
+  [[nodiscard]] int make_request() { return message_.init_receive(&handle_); }
+  [[nodiscard]] MPI_Request request() const override { return handle_; }
+
+  [[nodiscard]] int start() {
+    entered();
+    // The receive would fail before the operation is over.
+    if (const int failure = comm_state().find_failure(); failure != MPI_SUCCESS) {
+      comm_state().call_errhandler(failure);
+      return failure;
+    }
+    MPI_Request handle = handle_;
+    if (const int rc = PMPI_Start(&handle); rc != MPI_SUCCESS) return rc;
+    state_ = State::active;
+    try {
+      progress().add(*this);
+    } catch (const std::bad_alloc&) {
+      CompletionMessage::withdraw(&handle);
+      state_ = State::inactive;
+      comm_state().call_errhandler(MPI_ERR_NO_MEM);
+      return MPI_ERR_NO_MEM;
+    }
+    return MPI_SUCCESS;
+  }
+
+  /// The program has freed the request. True: to be deleted now; false: it deletes itself when it is over.
+  [[nodiscard]] bool give_up() { return state_.exchange(State::given_up) != State::active; }
+
+  void finished() noexcept override;
+
+ private:
+  enum class State { inactive, active, given_up };
+
+  CompletionMessage message_{comm_state().completions()};
+  MPI_Request handle_ = MPI_REQUEST_NULL;
+  std::atomic<State> state_{State::inactive};
+};
+
+/// The persistent requests that exist. Part of the executor's global state (HACKING.md).
+struct Registry {
+  std::atomic<std::size_t> size{0};
+  std::mutex mutex;
+  std::unordered_map<MPI_Request, Persistent*> all;
+};
+
+Registry& registry() {
+  static auto* const instance = new Registry;
+  return *instance;
+}
+
+/// Removes a request. nullptr if it is not registered.
+Persistent* take(MPI_Request request) {
+  Registry& known = registry();
+  if (known.size == 0) return nullptr;
+  const std::lock_guard lock(known.mutex);
+  const auto found = known.all.find(request);
+  if (found == known.all.end()) return nullptr;
+  Persistent* const taken = found->second;
+  known.all.erase(found);
+  known.size = known.all.size();
+  return taken;
+}
+
+void Persistent::finished() noexcept {
+  notify_observer();
+  const CompletionMessage message = message_;
+  const int error = call_errhandler();
+  // MPI frees the request in the call that waits for it, and may give its handle to another one.
+  if (error != MPI_SUCCESS && library::frees_failed_requests() && take(handle_) != nullptr) state_ = State::given_up;
+  if (state_.exchange(State::inactive) == State::given_up) delete this;
+  message.send(error);  // from here on the program may start it again
+}
+
+Persistent* find(MPI_Request request) {
+  Registry& known = registry();
+  if (known.size == 0) return nullptr;
+  const std::lock_guard lock(known.mutex);
+  const auto found = known.all.find(request);
+  return found == known.all.end() ? nullptr : found->second;
+}
+
+Outcome native(const Call& call, MPI_Info info, MPI_Request* request, std::string_view reason, Count bytes = 0) {
+  return native_outcome(init_native(call, info, request), reason, bytes);
+}
+
+/// `asked`: the collective that the program has called.
+Outcome init_on(CommState& state, const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
+                const Observer& observer, Collective asked) {
+  auto made = std::make_unique<Persistent>(call, state, observer);
+  made->set_collective(asked);
+  Operation& operation = made->operation();
+  if (const int rc = find_service(operation, state, choice); rc != MPI_SUCCESS) {
+    return Outcome{.error = rc, .handled = true};
+  }
+  if (!operation.served()) return native(call, info, request, operation.reason(), operation.bytes());
+  bool in_device = false;
+  if (const int rc = find_device_memory(call, state, &in_device); rc != MPI_SUCCESS) {
+    return Outcome{.error = rc, .handled = true};
+  }
+  if (in_device) return native(call, info, request, in_device_memory, operation.bytes());
+  if (!operation.reserve_tags()) return native(call, info, request, "too many persistent requests", operation.bytes());
+  if (const int rc = made->make_request(); rc != MPI_SUCCESS) return Outcome{.error = rc};
+  MPI_Request handle = made->request();
+  Registry& known = registry();
+  const std::lock_guard lock(known.mutex);
+  try {
+    known.all.insert_or_assign(handle, made.get());
+  } catch (...) {
+    PMPI_Request_free(&handle);
+    throw;
+  }
+  known.size = known.all.size();
+  *request = handle;
+  (void)made.release();  // free_persistent() deletes it
+  return Outcome{.plan = operation.plan(), .bytes = operation.bytes()};
+}
+
+}  // namespace
+
+Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_Request* request,
+             const Observer& observer) {
+  const FoundCommunicator found = find_communicator(call, choice, true);
+  if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
+  if (!found.native_reason.empty()) return native(call, info, request, found.native_reason);
+  CommState::bury_released();
+  if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
+  return with_memory(*found.state, [&] {
+    const Meaning meaning(call, choice, *found.state);
+    if (const NativeCalls::Known* known = meaning.native()) {
+      return native(meaning.call(), info, request, known->reason, known->bytes);
+    }
+    return init_on(*found.state, meaning.call(), meaning.choice(), info, request, observer, call.collective);
+  });
+}
+
+bool start_persistent(MPI_Request request, int* error) {
+  Persistent* const found = find(request);
+  if (found == nullptr) return false;
+  *error = found->start();
+  return true;
+}
+
+bool free_persistent(MPI_Request* request, int* error) {
+  Persistent* const found = take(*request);
+  if (found == nullptr) return false;
+  *error = PMPI_Request_free(request);
+  if (found->give_up()) delete found;
+  return true;
+}
+
+bool cancel_persistent(MPI_Request request, int* error) {
+  if (find(request) == nullptr) return false;
+  *error = MPI_ERR_REQUEST;
+  PMPI_Comm_call_errhandler(base_world(), *error);
+  return true;
+}
+
+}  // namespace circoll::mpi

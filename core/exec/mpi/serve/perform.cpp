@@ -1,0 +1,205 @@
+#include "exec/mpi/serve/perform.hpp"
+
+#include "circoll/error.hpp"
+#include "exec/mpi/call/refusals.hpp"
+#include "exec/mpi/comm/communicator.hpp"
+#include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/serve/device_calls.hpp"
+#include "exec/mpi/serve/operation.hpp"
+#include "exec/mpi/serve/same_call.hpp"
+#include "exec/mpi/serve/served_calls.hpp"
+
+namespace circoll::mpi {
+
+int find_service(Operation& operation, CommState& state, const InternedChoice& choice) {
+  if (operation.erroneous()) {
+    // The others may have made the call, and sent.
+    state.missed_call();
+  } else if (!state.has_carrier()) {
+    if (const int rc = state.make_carrier(); rc != MPI_SUCCESS) return rc;
+    if (!state.usable()) {
+      operation.leave_native(state.unusable_reason());
+      return MPI_SUCCESS;
+    }
+  }
+  (void)operation.prepare(choice);
+  return MPI_SUCCESS;
+}
+
+namespace {
+
+Outcome native(const Call& call, std::string_view reason, Count bytes = 0) {
+  return native_outcome(call_native(call), reason, bytes);
+}
+
+/// A call that has been native before, with the same arguments: there can be nothing wrong with them.
+Outcome again_not_served(const Call& call, const InternedChoice& choice, Unserved unserved, std::string_view reason,
+                         Count bytes) {
+  if (unserved == Unserved::refuse && choice.kind == InternedChoice::Kind::algorithm) {
+    throw Error(ErrorCode::unsupported, std::string(reason));
+  }
+  return native(call, reason, bytes);
+}
+
+Outcome not_served(const Call& call, const InternedChoice& choice, Unserved unserved, std::string_view reason,
+                   Count bytes) {
+  if (unserved == Unserved::native) return native(call, reason, bytes);
+  require_valid(call);
+  const ReturnedErrors returned(call.comm);
+  return again_not_served(call, choice, unserved, reason, bytes);
+}
+
+Outcome erroneous_call(const Call& call, Unserved unserved, std::string_view reason) {
+  if (unserved == Unserved::refuse) refuse_arguments(call);
+  return native(call, reason);
+}
+
+}  // namespace
+
+Outcome outcome_of(const Operation& operation, int error, bool keeps) {
+  const std::shared_ptr<BoundPlan>& plan = operation.plan();
+  return Outcome{.error = error,
+                 .plan = keeps ? std::shared_ptr<const BoundPlan>(std::shared_ptr<void>(), plan.get())
+                               : std::shared_ptr<const BoundPlan>(plan),
+                 .reason = plan->why(),
+                 .bytes = operation.bytes()};
+}
+
+namespace {
+
+/// A call that was served before, on the communicator that keeps its operation, and with it the plan.
+Outcome execute_again(Operation& operation) {
+  int error = MPI_SUCCESS;
+  try {
+    error = operation.run();
+  } catch (...) {
+    operation.fail(MPI_ERR_INTERN);  // messages may be under way
+    throw;
+  }
+  // An error handler may free the communicator.
+  return outcome_of(operation, error, error == MPI_SUCCESS);
+}
+
+/// A call that has been prepared and can be served.
+Outcome execute(Operation& operation, bool timed) {
+  double begin_s = 0;
+  int error = MPI_SUCCESS;
+  try {
+    operation.start();
+    begin_s = timed ? PMPI_Wtime() : 0;
+    error = operation.wait();
+  } catch (...) {
+    operation.fail(MPI_ERR_INTERN);  // messages may be under way
+    throw;
+  }
+  Outcome outcome = outcome_of(operation, error, false);
+  outcome.waited_s = timed ? PMPI_Wtime() - begin_s : 0;
+  return outcome;
+}
+
+/// A call that was served before, where its buffers may be in device memory now.
+Outcome execute_known(Operation& operation, const CommState& state, const Call& call, const InternedChoice& choice,
+                      Unserved unserved, bool timed) {
+  bool in_device = false;
+  if (const int rc = find_device_memory(call, state, &in_device); rc != MPI_SUCCESS) {
+    return Outcome{.error = rc, .handled = true};
+  }
+  if (in_device) return again_not_served(call, choice, unserved, in_device_memory, operation.bytes());
+  return timed ? execute(operation, true) : execute_again(operation);
+}
+
+/// The same for a blocking call. It may wait for the tags of its communicator, and to hear of other ranks' buffers.
+int prepare_blocking(Operation& operation, CommState& state, const Call& call, const InternedChoice& choice) {
+  if (const int rc = find_service(operation, state, choice); rc != MPI_SUCCESS || !operation.served()) return rc;
+  if (const int rc = state.open(); rc != MPI_SUCCESS) return rc;
+  if (!state.usable()) {
+    operation.leave_native(state.unusable_reason());
+    return MPI_SUCCESS;
+  }
+  bool in_device = false;
+  const int rc = find_device_memory(call, state, &in_device);
+  if (in_device) operation.leave_native(in_device_memory);
+  return rc;
+}
+
+/// A call that is not known: prepared, and executed or left to the native collective.
+Outcome perform_anew(Operation& operation, CommState& state, const Call& call, const InternedChoice& choice,
+                     Unserved unserved, bool timed) {
+  if (const int rc = prepare_blocking(operation, state, call, choice); rc != MPI_SUCCESS) {
+    return Outcome{.error = rc, .handled = true};
+  }
+  if (operation.served()) return execute(operation, timed);
+  remember_native(state.attached<KnownCalls>(), call, choice, operation);
+  return operation.erroneous() ? erroneous_call(call, unserved, operation.reason())
+                               : not_served(call, choice, unserved, operation.reason(), operation.bytes());
+}
+
+Outcome perform_on(CommState& state, const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
+  KnownCalls& known_calls = state.attached<KnownCalls>();
+  ServedCalls& recent = known_calls.served;
+  if (Operation* const known = recent.find(call, CallShape(call), choice)) {
+    return execute_known(*known, state, call, choice, unserved, timed);
+  }
+  if (is_irregular(call.collective) || !recent.has_seen(call, choice)) {
+    Operation operation(call, state, known_calls.counts);
+    return perform_anew(operation, state, call, choice, unserved, timed);
+  }
+  auto operation = std::make_unique<Operation>(call, state, known_calls.counts);
+  Outcome outcome = perform_anew(*operation, state, call, choice, unserved, timed);
+  if (operation->served() && operation->repeatable()) recent.keep(std::move(operation));
+  return outcome;
+}
+
+}  // namespace
+
+FoundCommunicator find_communicator(const Call& call, const InternedChoice& choice, bool persistent) {
+  if (choice.kind == InternedChoice::Kind::native) return {.native_reason = "chosen"};
+  if (call.comm == MPI_COMM_NULL) return {.native_reason = "erroneous arguments", .erroneous = true};
+  FoundCommunicator found;
+  found.state = CommState::of_call(call.comm, &found.error);
+  if (found.error != MPI_SUCCESS) return found;
+  if (found.state == nullptr) {
+    return {.native_reason = globals().finalizing ? "MPI_Finalize has begun" : "the communicator is being freed"};
+  }
+  if (found.state->still_usable() && !found.state->pays(call.collective, persistent, &found.error))
+    found.native_reason = "among the first calls on its communicator";
+  // What has been found out may be a reason against it.
+  if (!found.state->still_usable()) found.native_reason = found.state->unusable_reason();
+  return found;
+}
+
+Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
+  if (CommState* const state = CommState::last_used(call.comm)) {
+    if (KnownCalls* const calls = state->find_attached<KnownCalls>()) {
+      const CallShape shape(call);
+      if (const NativeCalls::Known* known = calls->native.find(shape, choice)) {
+        return again_not_served(call, choice, unserved, known->reason, known->bytes);
+      }
+      // A call that was served before means what it meant then.
+      if (Operation* const known = state->still_usable() ? calls->served.find(call, shape, choice) : nullptr) {
+        return with_memory(*state, [&] { return execute_known(*known, *state, call, choice, unserved, timed); });
+      }
+    }
+  }
+  const FoundCommunicator found = find_communicator(call, choice);
+  if (found.error != MPI_SUCCESS)
+    return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed
+  if (found.state == nullptr || !found.native_reason.empty()) {
+    return found.erroneous ? erroneous_call(call, unserved, found.native_reason)
+                           : not_served(call, choice, unserved, found.native_reason, 0);
+  }
+  return with_memory(*found.state, [&] {
+    // The thread may not have remembered the communicator.
+    ServedCalls& served = found.state->attached<KnownCalls>().served;
+    if (Operation* const known = served.find(call, CallShape(call), choice)) {
+      return execute_known(*known, *found.state, call, choice, unserved, timed);
+    }
+    const Meaning meaning(call, choice, *found.state);
+    if (const NativeCalls::Known* known = meaning.native()) {
+      return again_not_served(meaning.call(), meaning.choice(), unserved, known->reason, known->bytes);
+    }
+    return perform_on(*found.state, meaning.call(), meaning.choice(), unserved, timed);
+  });
+}
+
+}  // namespace circoll::mpi

@@ -1,0 +1,87 @@
+// Executes one collective call over MPI point-to-point, or passes it to the native collective.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <string_view>
+
+#include "exec/mpi/call/call.hpp"
+#include "exec/mpi/comm/communicator.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
+#include "exec/mpi/serve/choices.hpp"
+#include "exec/mpi/serve/known_calls.hpp"
+
+namespace circoll::mpi {
+
+/// The result of a call.
+struct Outcome {
+  int error = MPI_SUCCESS;                  ///< MPI error code; no error handler has been called for it
+  std::shared_ptr<const BoundPlan> plan{};  ///< what served it; none: the native collective
+  std::string_view reason{};                ///< why native, or why this algorithm. Valid until the next call
+  Count bytes = 0;       ///< this rank's contribution or block (packed), the root's where it has none
+  double waited_s = 0;   ///< of a blocking call, if `timed`: while its messages were under way
+  bool handled = false;  ///< native: the error handler has been called already, if there was an error
+
+  /// nullptr: the native collective. Lives as long as `plan`.
+  [[nodiscard]] const Selection* served() const { return plan ? &plan->selection() : nullptr; }
+};
+
+/// The outcome of a native call that returned `error`. If it failed, its error handler may have freed the communicator,
+/// and the plan with the reason.
+[[nodiscard]] inline Outcome native_outcome(int error, std::string_view reason, Count bytes = 0) {
+  if (error != MPI_SUCCESS) reason = "the native collective returned an error";
+  return {.error = error, .reason = reason, .bytes = bytes, .handled = true};
+}
+
+/// The treatment of a call that the chosen algorithm cannot serve.
+enum class Unserved {
+  native,  ///< call the MPI library's own
+  refuse,  ///< throw Error(unsupported, invalid_argument); an automatic choice may still be native
+};
+
+/// Facts about a call's communicator, before the call's arguments are read. Each call asks once: they are counted.
+struct FoundCommunicator {
+  CommState* state = nullptr;
+  int error = MPI_SUCCESS;           ///< of MPI's functions for communicators, which have called the error handler
+  std::string_view native_reason{};  ///< empty: Circoll may serve the call
+  bool erroneous = false;
+};
+[[nodiscard]] FoundCommunicator find_communicator(const Call& call, const InternedChoice& choice,
+                                                  bool persistent = false);
+
+/// Prepares an operation on a communicator, for which a carrier is made if it has none (collective). Returns an MPI
+/// error code, for which MPI has called the error handler.
+[[nodiscard]] int find_service(Operation& operation, CommState& state, const InternedChoice& choice);
+
+/// The outcome of an operation that was served. If the communicator `keeps` it, and with it the plan, whoever has the
+/// plan is not counted.
+[[nodiscard]] Outcome outcome_of(const Operation& operation, int error, bool keeps);
+
+/// The memory of a call that will be native again; nullptr if nothing is known. It is found without reading its
+/// arguments or asking MPI for the state of its communicator.
+[[nodiscard]] inline const NativeCalls::Known* known_native(const Call& call, const InternedChoice& choice) {
+  CommState* const state = CommState::last_used(call.comm);
+  if (state == nullptr) return nullptr;
+  const KnownCalls* const known = state->find_attached<KnownCalls>();
+  return known == nullptr ? nullptr : known->native.find(call, choice);
+}
+
+/// Runs `serve`, which serves a call on a communicator, and passes on std::bad_alloc. The other ranks may have made the
+/// call, and sent, so that the tags are of no use to communicators that come later.
+template <typename Serve>
+auto with_memory(CommState& state, const Serve& serve) {
+  try {
+    return serve();
+  } catch (const std::bad_alloc&) {
+    state.missed_call();
+    throw;
+  }
+}
+
+/// Executes a call. Whether it is native depends only on values that are equal on all ranks, or on the
+/// arguments being erroneous: then the native collective says so, in its own way, unless that is to be refused. Throws
+/// Error(internal, transport) and std::bad_alloc.
+[[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved = Unserved::native,
+                              bool timed = false);
+
+}  // namespace circoll::mpi

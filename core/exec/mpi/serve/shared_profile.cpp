@@ -1,0 +1,51 @@
+#include "exec/mpi/serve/shared_profile.hpp"
+
+#include <array>
+#include <cstdint>
+
+#include "facts/processor_name.hpp"
+
+namespace circoll::mpi {
+namespace {
+
+/// Lengths of what follows, in bytes.
+struct Lengths {
+  std::uint64_t file = 0;
+  std::uint64_t text = 0;
+};
+
+}  // namespace
+
+select::ProfileKey own_profile_key() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
+  int length = 0;
+  PMPI_Get_library_version(version.data(), &length);
+  return {.library = select::library_name({version.data(), static_cast<std::size_t>(length)}),
+          .processor = processor_name()};
+}
+
+SharedProfile share_profile(MPI_Comm comm, const PolicyOptions& options) {
+  SharedProfile profile;
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  if (rank == 0) {
+    const select::ProfileSetting setting = select::profile_setting();
+    select::FoundProfile found = select::find_profile(own_profile_key(), setting, options);
+    profile.complaint = select::complaint(found, setting);
+    profile.file = std::move(found.file);
+    profile.text = std::move(found.text);
+    profile.why = std::move(found.why);
+  }
+  Lengths lengths{.file = profile.file.size(), .text = profile.text.size()};
+  if (PMPI_Bcast(&lengths, sizeof lengths, MPI_BYTE, 0, comm) != MPI_SUCCESS || lengths.text == 0) {
+    return {.why = std::move(profile.why), .complaint = std::move(profile.complaint)};
+  }
+  std::string both = profile.file + profile.text;
+  both.resize(lengths.file + lengths.text);  // at most that of a text file, 16 MiB
+  if (PMPI_Bcast(both.data(), static_cast<int>(both.size()), MPI_BYTE, 0, comm) != MPI_SUCCESS) return {};
+  profile.file = both.substr(0, lengths.file);
+  profile.text = both.substr(lengths.file);
+  return profile;
+}
+
+}  // namespace circoll::mpi

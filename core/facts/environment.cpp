@@ -1,0 +1,110 @@
+#include "facts/environment.hpp"
+
+#include <array>
+#include <cstdlib>
+
+#include "circoll/error.hpp"
+
+extern "C" char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves the declaration to the program
+
+namespace circoll {
+namespace {
+
+constexpr std::string_view choice = "auto | native | ALGORITHM[:PARAM=VALUE,...]";
+
+constexpr std::array variables{
+    EnvironmentVariable{"CIRCOLL_ALLREDUCE", choice, "auto", "Drop-in: what serves MPI_Allreduce."},
+    EnvironmentVariable{"CIRCOLL_REDUCE", choice, "auto", "Drop-in: what serves MPI_Reduce."},
+    EnvironmentVariable{"CIRCOLL_REDUCE_SCATTER_BLOCK", choice, "auto",
+                        "Drop-in: what serves MPI_Reduce_scatter_block."},
+    EnvironmentVariable{"CIRCOLL_REDUCE_SCATTER", choice, "auto", "Drop-in: what serves MPI_Reduce_scatter."},
+    EnvironmentVariable{"CIRCOLL_ALLGATHER", choice, "auto", "Drop-in: what serves MPI_Allgather."},
+    EnvironmentVariable{"CIRCOLL_ALLGATHERV", choice, "auto", "Drop-in: what serves MPI_Allgatherv."},
+    EnvironmentVariable{"CIRCOLL_GATHER", choice, "auto", "Drop-in: what serves MPI_Gather."},
+    EnvironmentVariable{"CIRCOLL_GATHERV", choice, "auto", "Drop-in: what serves MPI_Gatherv."},
+    EnvironmentVariable{"CIRCOLL_SCATTER", choice, "auto", "Drop-in: what serves MPI_Scatter."},
+    EnvironmentVariable{"CIRCOLL_SCATTERV", choice, "auto", "Drop-in: what serves MPI_Scatterv."},
+    EnvironmentVariable{"CIRCOLL_BCAST", choice, "auto", "Drop-in: what serves MPI_Bcast."},
+    EnvironmentVariable{"CIRCOLL_BARRIER", choice, "auto", "Drop-in: what serves MPI_Barrier."},
+    EnvironmentVariable{"CIRCOLL_ALLTOALL", choice, "auto", "Drop-in: what serves MPI_Alltoall."},
+    EnvironmentVariable{"CIRCOLL_ALLTOALLV", choice, "auto", "Drop-in: what serves MPI_Alltoallv."},
+    EnvironmentVariable{"CIRCOLL_SCAN", choice, "auto", "Drop-in: what serves MPI_Scan."},
+    EnvironmentVariable{"CIRCOLL_EXSCAN", choice, "auto", "Drop-in: what serves MPI_Exscan."},
+    EnvironmentVariable{"CIRCOLL_POLICY", "auto | model | classic | openmpi_fixed | native | file:PATH | learn", "auto",
+                        "Drop-in: what chooses for the collectives that have no variable of their own, or auto in it."},
+    EnvironmentVariable{
+        "CIRCOLL_PROFILE", "auto | off | FILE | DIRECTORY", "auto",
+        "Drop-in and circoll-bench: the profile that auto goes by, as circoll tune --here writes it; auto: "
+        "the one for this machine, if there is one."},
+    EnvironmentVariable{
+        "CIRCOLL_LEARN", "FILE", "nothing is kept",
+        "Drop-in: what CIRCOLL_POLICY=learn has learned is kept here as rules, to begin with in the next "
+        "run; alone it means that policy."},
+    EnvironmentVariable{"CIRCOLL_MACHINE", "FILE", "the default machine",
+                        "Drop-in: the machine file of predicted times, as circoll calibrate writes it."},
+    EnvironmentVariable{"CIRCOLL_ALLOW_RANK_DIVERGENCE", "0 | 1", "0",
+                        "Drop-in: 1 admits algorithms that may give ranks different bits of a floating-point sum."},
+    EnvironmentVariable{"CIRCOLL_SERVE_AFTER", "NUMBER", "256",
+                        "Drop-in: so many calls of each collective on a communicator other than MPI_COMM_WORLD are "
+                        "native, before its ranks prepare to serve them. 0: all are served, also on one rank."},
+    EnvironmentVariable{
+        "CIRCOLL_PROGRESS", "hook | thread | off", "hook",
+        "Drop-in: what advances nonblocking and persistent operations; off leaves them to the MPI library."},
+    EnvironmentVariable{"CIRCOLL_REPORT", "0 | 1 | FILE | FILE.json", "0",
+                        "Drop-in: at MPI_Finalize rank 0 writes what served which calls: as text to stderr (1) or to "
+                        "FILE, as JSON if its name ends in .json."},
+    EnvironmentVariable{"CIRCOLL_TRACE", "FILE", "no trace",
+                        "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome."},
+    EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0",
+                        "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
+    EnvironmentVariable{"CIRCOLL_PATIENCE", "SECONDS", "10",
+                        "Drop-in: a rank that has waited in a collective for this time asks the others whether their "
+                        "calls match its own. 0: it waits on, as the MPI library does."},
+    EnvironmentVariable{"CIRCOLL_FAULTS", "off | report | finish", "off",
+                        "Drop-in: blocking collectives survive the failure of ranks; the survivors get an error, or "
+                        "the call is finished."},
+    EnvironmentVariable{"CIRCOLL_DEVICE_MEMORY", "auto | on | off", "auto",
+                        "Calls with memory of GPUs go to the MPI library. auto: if a runtime of GPUs is loaded "
+                        "and usable when MPI_Init ends; on: if one is loaded at any time; off: there are no such "
+                        "calls."},
+    EnvironmentVariable{"CIRCOLL_CORES", "NUMBER", "as MPI_Get_processor_name says",
+                        "Consecutive ranks of MPI_COMM_WORLD that make a node, for what auto knows of nodes"},
+    EnvironmentVariable{"CIRCOLL_NODE", "auto | off", "auto",
+                        "off: messages between processes of a node go through the MPI library, as all others."},
+    EnvironmentVariable{"CIRCOLL_NODE_COPY", "auto | segment | direct", "auto",
+                        "How longer messages go inside a node: through memory that is shared, or read directly out of "
+                        "the sender's memory. auto: large ones directly, where the system permits it."},
+    EnvironmentVariable{"CIRCOLL_CACHE_BYTES", "BYTES (64Mi, 64M, 64MB, 1e8)", "64Mi",
+                        "Bound plans kept per process, in bytes; the least recently used go first."},
+    EnvironmentVariable{"CIRCOLL_DROPIN_PATH", "FILE", "the installed drop-in",
+                        "circoll run: the drop-in to preload, for the MPI that the program uses."},
+};
+
+}  // namespace
+
+std::span<const EnvironmentVariable> environment_variables() { return variables; }
+
+std::optional<std::string> environment(std::string_view name) {
+  for (const EnvironmentVariable& variable : variables) {
+    if (variable.name != name) continue;
+    const char* value = std::getenv(variable.name.data());  // the registry holds literals, so data() ends in NUL
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    return std::string(value);
+  }
+  throw Error(ErrorCode::internal, "an environment variable is read that is not in the registry");
+}
+
+std::vector<std::string> unknown_environment_variables() {
+  std::vector<std::string> unknown;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (!text.starts_with("CIRCOLL_")) continue;
+    const std::string_view name = text.substr(0, text.find('='));
+    bool known = false;
+    for (const EnvironmentVariable& variable : variables) known = known || variable.name == name;
+    if (!known) unknown.emplace_back(name);
+  }
+  return unknown;
+}
+
+}  // namespace circoll

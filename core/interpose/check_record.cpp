@@ -1,0 +1,252 @@
+#include "interpose/check_record.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "circoll/collectives.hpp"
+#include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/call/datatype.hpp"
+#include "exec/mpi/call/elements.hpp"
+#include "exec/mpi/library/library.hpp"
+#include "facts/hash.hpp"
+#include "facts/split_mix.hpp"
+#include "interpose/caller.hpp"
+
+namespace circoll::interpose {
+namespace {
+
+/// Blocks that one message names.
+constexpr std::size_t most_blocks = 16;
+
+std::uint64_t transfer_hash(Rank from, Rank to, Count bytes) {
+  Hash hash;
+  hash.add(static_cast<std::uint64_t>(from));
+  hash.add(static_cast<std::uint64_t>(to));
+  hash.add(static_cast<std::uint64_t>(bytes));
+  // Such values are added up: what is alike in them must not cancel out.
+  return mixed_bits(hash.value());
+}
+
+std::string name_of_type(MPI_Datatype type) {
+  std::array<char, MPI_MAX_OBJECT_NAME> name{};
+  int length = 0;
+  PMPI_Type_get_name(type, name.data(), &length);
+  return {name.data(), static_cast<std::size_t>(length)};
+}
+
+std::string upper(std::string_view text) {
+  std::string made;
+  for (const char c : text) made += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return made;
+}
+
+Count bytes_of(Count count, MPI_Datatype type) { return count * mpi::describe(type).size_bytes; }
+
+}  // namespace
+
+Part part_of(const mpi::Call& call, Rank rank, Rank size) {
+  const mpi::CallerBuffers buffers(call, rank, size);
+  if (!buffers.erroneous()) {
+    // Whether MPI has this operator for this type only the library knows.
+    const bool known =
+        !is_reducing(call.collective) || !mpi::predefined_op(call.op) || buffers.elements().kernel != nullptr;
+    return known ? Part::makes : Part::unknown;
+  }
+  // Its own blocks may differ in what it sends and what it expects: no library looks at that before it begins.
+  const Collective c = call.collective;
+  if (is_reducing(c) || c == Collective::bcast || call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE) {
+    return Part::refused;
+  }
+  if (is_rooted(c) && rank != call.root) return Part::refused;
+  const mpi::TypeInfo send = mpi::describe(call.sendtype);
+  const mpi::TypeInfo recv = mpi::describe(call.recvtype);
+  if (!send.valid || !recv.valid) return Part::refused;
+  const auto own = [&](Count count, const mpi::CountArray& counts, bool is_array) -> Count {
+    if (!is_array) return count;
+    if (!counts) return -1;
+    for (Rank i = 0; i < size; ++i) {
+      if (counts[i] < 0) return -1;
+    }
+    return counts[rank];
+  };
+  const Count sent = own(call.sendcount, call.sendcounts, has_sendcounts(c));
+  const Count received = own(call.recvcount, call.recvcounts, has_recvcounts(c));
+  const bool differ = sent >= 0 && received >= 0 && sent * send.size_bytes != received * recv.size_bytes;
+  return differ ? Part::makes : Part::refused;
+}
+
+CheckRecord::CheckRecord(const mpi::Call& call, Mode mode, Rank rank, Rank size, const void* caller)
+    : collective_(call.collective), mode_(mode), rank_(rank), caller_(caller) {
+  if (is_rooted(call.collective)) root_ = call.root;
+  if (is_reducing(call.collective)) {
+    read_reduction(call, size);
+  } else if (traits_of(call.collective).moves_data) {
+    read_movement(call, size);
+  }
+}
+
+CheckRecord::CheckRecord(const mpi::MadeCall& call)
+    : collective_(call.collective), mode_(call.blocking ? Mode::blocking : Mode::nonblocking), bytes_(call.bytes) {
+  if (is_rooted(call.collective)) root_ = call.root;
+  if (!is_reducing(call.collective)) return;
+  user_op_ = call.op >= mpi::MadeCall::user_op;
+  commutes_ = call.op != mpi::MadeCall::user_op;
+  if (!user_op_) op_ = static_cast<Op>(call.op - 1);
+}
+
+void CheckRecord::read_reduction(const mpi::Call& call, Rank size) {
+  const mpi::TypeInfo info = mpi::describe(call.sendtype);
+  if (info.named) element_ = call.sendtype;
+  op_ = mpi::predefined_op(call.op);
+  user_op_ = !op_;
+  if (user_op_) {
+    int commutes = 0;
+    PMPI_Op_commutative(call.op, &commutes);
+    commutes_ = commutes != 0;
+  }
+  if (has_recvcounts(call.collective)) {
+    for (Rank i = 0; i < size; ++i) blocks_.push_back(call.recvcounts[i] * info.size_bytes);
+    return;
+  }
+  const bool block = call.collective == Collective::reduce_scatter_block;
+  bytes_ = (block ? call.recvcount : call.sendcount) * info.size_bytes;
+}
+
+void CheckRecord::read_movement(const mpi::Call& call, Rank size) {
+  const CollectiveTraits& traits = traits_of(call.collective);
+  if (is_exchange(call.collective) || has_unknown_size(call.collective)) return read_exchange(call, size);
+  if (traits.regular_twin) {  // allgatherv
+    for (Rank i = 0; i < size; ++i) blocks_.push_back(bytes_of(call.recvcounts[i], call.recvtype));
+    if (call.sendbuf == MPI_IN_PLACE) return;
+    sends_.push_back({rank_, bytes_of(call.sendcount, call.sendtype)});
+    expects_.push_back({rank_, blocks_[static_cast<std::size_t>(rank_)]});
+    return;
+  }
+  // The side with all blocks counts where it is significant, the side with one elsewhere.
+  const bool sends_all = traits.send.holds == Holds::all && is_significant(traits.send, rank_, call.root);
+  const bool gets_all = traits.recv.holds == Holds::all && is_significant(traits.recv, rank_, call.root);
+  const bool by_send = sends_all || (!gets_all && traits.send.holds == Holds::own_block);
+  bytes_ = by_send ? bytes_of(call.sendcount, call.sendtype) : bytes_of(call.recvcount, call.recvtype);
+  if (traits.blocks != Blocks::one && (sends_all || gets_all)) read_own_block(call);
+}
+
+/// The block that a rank of a regular collective sends itself.
+void CheckRecord::read_own_block(const mpi::Call& call) {
+  if (call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE) return;
+  sends_.push_back({rank_, bytes_of(call.sendcount, call.sendtype)});
+  expects_.push_back({rank_, bytes_of(call.recvcount, call.recvtype)});
+}
+
+/// The collectives in which amounts are known to pairs of ranks only, and alltoall.
+void CheckRecord::read_exchange(const mpi::Call& call, Rank size) {
+  const auto all = [&](std::vector<PeerBytes>& to, const mpi::CountArray& counts, MPI_Datatype type, bool self) {
+    for (Rank i = 0; i < size; ++i) {
+      if (self || i != rank_) to.push_back({i, bytes_of(counts[i], type)});
+    }
+  };
+  const bool in_place = call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE;
+  const bool at_root = rank_ == call.root;
+  switch (call.collective) {
+    case Collective::gatherv:
+      if (at_root) all(expects_, call.recvcounts, call.recvtype, !in_place);
+      if (!at_root || !in_place) sends_.push_back({call.root, bytes_of(call.sendcount, call.sendtype)});
+      break;
+    case Collective::scatterv:
+      if (at_root) all(sends_, call.sendcounts, call.sendtype, !in_place);
+      if (!at_root || !in_place) expects_.push_back({call.root, bytes_of(call.recvcount, call.recvtype)});
+      break;
+    case Collective::alltoallv:
+      in_place_ = in_place;
+      all(expects_, call.recvcounts, call.recvtype, true);
+      if (in_place) {
+        sends_ = expects_;
+      } else {
+        all(sends_, call.sendcounts, call.sendtype, true);
+      }
+      break;
+    default:
+      in_place_ = in_place;
+      bytes_ = bytes_of(call.recvcount, call.recvtype);
+      read_own_block(call);
+  }
+}
+
+std::uint64_t CheckRecord::hash() const {
+  if (!collective_) return Hash().add("MPI_Finalize").value();
+  Hash hash;
+  hash.add(static_cast<std::uint64_t>(*collective_)).add(static_cast<std::uint64_t>(mode_));
+  hash.add(static_cast<std::uint64_t>(root_)).add(static_cast<std::uint64_t>(bytes_)).add(in_place_ ? 1 : 0);
+  for (const Count bytes : blocks_) hash.add(static_cast<std::uint64_t>(bytes));
+  if (!is_reducing(*collective_)) return hash.value();
+  hash.add(op_ ? static_cast<std::uint64_t>(*op_) : ~std::uint64_t{commutes_ ? 1U : 0U});
+  if (element_ == MPI_DATATYPE_NULL) return hash.value();
+  // Names of one type, MPI_LONG and MPI_INT64_T say, are not told apart.
+  const auto element = mpi::describe(element_).element;
+  return (element ? hash.add(static_cast<std::uint64_t>(*element)) : hash.add(name_of_type(element_))).value();
+}
+
+std::uint64_t CheckRecord::balance() const {
+  std::uint64_t sum = 0;
+  for (const PeerBytes& one : sends_) sum += transfer_hash(rank_, one.peer, one.bytes);
+  for (const PeerBytes& one : expects_) sum -= transfer_hash(one.peer, rank_, one.bytes);
+  return sum;
+}
+
+DescribedCall CheckRecord::described() const {
+  return {.call = text(), .caller = place_text(caller_), .hash = hash(), .sends = sends_, .expects = expects_};
+}
+
+std::string CheckRecord::name() const {
+  if (!collective_) return "MPI_Finalize";
+  const std::string lower(to_string(*collective_));
+  if (mode_ == Mode::nonblocking) return "MPI_I" + lower;
+  const std::string capital = static_cast<char>(std::toupper(static_cast<unsigned char>(lower[0]))) + lower.substr(1);
+  if (mode_ == Mode::blocking) return "MPI_" + capital;
+  return (mpi::library::persistent_is_extension ? "MPIX_" : "MPI_") + capital + "_init";
+}
+
+std::string CheckRecord::amount_text() const {
+  if (!size_decides(*collective_)) return {};
+  const CollectiveTraits& traits = traits_of(*collective_);
+  if (!traits.regular_twin) {
+    switch (traits.blocks) {
+      case Blocks::one:
+        return " of " + bytes_text(bytes_);
+      case Blocks::per_rank:
+        return " of " + bytes_text(bytes_) + (traits.recv.holds == Holds::all ? " from" : " to") + " each rank";
+      case Blocks::per_pair:
+        return " of " + bytes_text(bytes_) + " from each rank to each";
+    }
+  }
+  if (blocks_.empty()) return bytes_ < 0 ? std::string() : " of " + bytes_text(bytes_) + " in all";
+  std::string text = " of blocks of ";
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (i == most_blocks) return text + ", ... bytes";
+    text += fmt::format("{}{}", i == 0 ? "" : ", ", blocks_[i]);
+  }
+  return text + " bytes";
+}
+
+std::string CheckRecord::operator_text() const {
+  std::string text = ", ";
+  text += op_ ? "MPI_" + upper(to_string(*op_)) : "a user's operator";
+  if (user_op_ && !commutes_) text += " that does not commute";
+  if (element_ != MPI_DATATYPE_NULL) text += " on " + name_of_type(element_);
+  return text;
+}
+
+std::string CheckRecord::text() const {
+  if (!collective_) return name();
+  std::string text = name() + amount_text();
+  if (is_reducing(*collective_)) text += operator_text();
+  if (in_place_) text += ", in place";
+  if (root_ >= 0) text += fmt::format(", root {}", root_);
+  return text;
+}
+
+}  // namespace circoll::interpose

@@ -1,0 +1,93 @@
+// The report for a person.
+#include <fmt/format.h>
+
+#include "facts/text.hpp"
+#include "interpose/ledger.hpp"
+#include "interpose/report.hpp"
+
+namespace circoll::interpose {
+namespace {
+
+constexpr std::size_t columns = 120;
+
+/// "12.3us"
+std::string readable(std::optional<double> seconds) { return seconds ? readable_time(*seconds, "") : "-"; }
+
+/// A line of the report without trailing spaces.
+void add_line(std::string& text, const std::string& line) {
+  const std::string whole = "circoll: " + line;
+  text.append(whole, 0, whole.find_last_not_of(' ') + 1).append("\n");
+}
+
+template <typename... Fields>
+void add_row(std::string& text, const Fields&... fields) {
+  add_line(text, fmt::format("{:<20} {:<22} {:>9} {:>15} {:>8} {:>9} {:>8} {:>10}", fields...));
+}
+
+}  // namespace
+
+void Report::add_row_to(std::string& text, Estimator& estimator, const Key& key, const Row& row) const {
+  const auto& [ranks, mode, collective, algorithm, reason] = key;
+  const Predicted predicted = predict(estimator, key, row);
+  const std::string own = row.own.ranks == 0 ? "-"
+                                             : fmt::format("{:.2f}/{:.2f}", row.own.sum_call_s / row.own.ranks * 1e6,
+                                                           row.own.max_call_s * 1e6);
+  add_row(text, to_string(collective), algorithm, row.sum.calls, row.sum.bytes, readable(row.sum.seconds),
+          readable(predicted.seconds),
+          readable(predicted.native ? std::optional(predicted.native->seconds) : std::nullopt), own);
+  const SizeClass* busiest = nullptr;
+  std::string sizes = "    sizes ";
+  for (const auto& [size_class, entry] : row.classes) {
+    const std::string item = fmt::format(" {}:{}", exact_number(least_bytes(size_class)), entry.sum.calls);
+    if (sizes.size() + item.size() + sizeof("circoll: ") > columns) {
+      add_line(text, sizes);
+      sizes = "          ";
+    }
+    sizes += item;
+    if (busiest == nullptr || entry.sum.calls > busiest->sum.calls) busiest = &entry;
+  }
+  add_line(text, sizes);
+  // The reasons of a row name the same policy; the one of the commonest size stands for all.
+  add_line(text, "    why    " + busiest->why);
+}
+
+std::string Report::text() const {
+  Estimator estimator(facts_.machine, facts_.library, facts_.node.all, facts_.node.crowded);
+  std::string text;
+  add_line(text, fmt::format("{} {} of MPI_COMM_WORLD, {}; predictions for machine '{}'", facts_.ranks,
+                             facts_.ranks == 1 ? "rank" : "ranks", facts_.mpi, facts_.machine.name));
+  add_line(text, "messages inside nodes: " + inside_nodes());
+  if (!facts_.profile.empty()) add_line(text, "profile: " + facts_.profile);
+  if (!facts_.devices.empty()) {
+    add_line(text, "memory of GPUs: ranks agree about it in each call, since " + facts_.devices + "; docs/devices.md");
+  }
+  add_line(
+      text,
+      "calls, bytes, sizes: over all ranks. time: all calls, on the slowest rank. predicted, native: by the model");
+  add_line(text,
+           "own/call: Circoll's own work [us], mean/max over the ranks. sizes: calls by bytes. docs/reporting.md");
+  std::optional<std::tuple<Rank, Mode>> section;
+  for (const auto& [key, row] : rows_) {
+    const auto& [ranks, mode, collective, algorithm, reason] = key;
+    if (section != std::tuple(ranks, mode)) {
+      section = {ranks, mode};
+      add_line(text, {});
+      add_line(text, fmt::format("communicators of {} {}, {} calls", ranks == 0 ? "unknown" : std::to_string(ranks),
+                                 ranks == 0   ? "size"
+                                 : ranks == 1 ? "rank"
+                                              : "ranks",
+                                 to_string(mode)));
+      add_row(text, "collective", "served by", "calls", "bytes", "time", "predicted", "native", "own/call");
+    }
+    add_row_to(text, estimator, key, row);
+  }
+  if (facts_.learned) {
+    add_line(text, {});
+    for (const std::string& line : report_lines(*facts_.learned)) add_line(text, line);
+  }
+  add_line(text, {});
+  for (const std::string& line : summary()) add_line(text, line);
+  return text;
+}
+
+}  // namespace circoll::interpose

@@ -1,0 +1,392 @@
+#include "interpose/state.hpp"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "circoll/error.hpp"
+#include "exec/device/expected.hpp"
+#include "exec/mpi/comm/carrier.hpp"
+#include "exec/mpi/comm/globals.hpp"
+#include "exec/mpi/library/base.hpp"
+#include "exec/mpi/serve/shared_profile.hpp"
+#include "facts/environment.hpp"
+#include "facts/text.hpp"
+#include "interpose/agreement.hpp"
+#include "interpose/census.hpp"
+#include "interpose/check.hpp"
+#include "interpose/faults.hpp"
+#include "interpose/launch.hpp"
+#include "interpose/node_name.hpp"
+#include "interpose/report_setting.hpp"
+#include "interpose/watchdog.hpp"
+#include "select/machine.hpp"
+
+namespace circoll::interpose {
+namespace {
+
+std::atomic<State*> instance{nullptr};
+std::mutex instance_mutex;
+std::atomic<bool> had_sessions{false};
+
+/// Seconds that MPI_Init waits in silence for ranks of which nobody knows whether they come.
+constexpr std::chrono::seconds patience{10};
+
+std::optional<int> parse_serve_after(const std::string& text) {
+  const auto calls = parse_number(text);
+  if (!calls || *calls < 0 || *calls > 65535) return std::nullopt;
+  return static_cast<int>(*calls);
+}
+
+void print(const std::string& text) { std::fprintf(stderr, "circoll: %s\n", text.c_str()); }
+
+std::string waiting_text(int rank, const char* function) {
+  return std::string(function) + " has waited for " + std::to_string(patience.count()) + " seconds on rank " +
+         std::to_string(rank) +
+         " for all ranks to compare their variables; it waits forever if a rank runs without Circoll. All ranks get "
+         "it "
+         "by " +
+         how_to_preload();
+}
+
+std::string endless_text(const std::vector<int>& absent) {
+  std::array<char, 256> host{};
+  (void)gethostname(host.data(), host.size() - 1);
+  return "on node " + std::string(host.data()) + " " + ranks_text(absent) + ", counted there," +
+         (absent.size() == 1 ? " seems" : " seem") +
+         " to run without Circoll, and the ranks of other nodes wait for it in MPI_Init forever. End the job. All "
+         "ranks get it by " +
+         how_to_preload();
+}
+
+/// Calls before one is served. Survivors serve every call, and learners try them.
+int serve_after(bool learns) {
+  std::string ignored;
+  if (learns || wanted_faults(&ignored)) return 0;
+  constexpr int usual = 256;
+  const auto text = environment("CIRCOLL_SERVE_AFTER");
+  return text ? parse_serve_after(*text).value_or(usual) : usual;
+}
+
+}  // namespace
+
+std::unique_ptr<Watchdog> watch(int rank, const char* function) {
+  try {
+    return std::make_unique<Watchdog>(patience, [rank, function] {
+      if (first_on_node(launch_name())) print(waiting_text(rank, function));
+    });
+  } catch (const std::system_error&) {
+    return nullptr;  // the others wait for this rank
+  }
+}
+
+State* State::known() { return instance.load(std::memory_order_acquire); }
+
+State* State::get() {
+  if (State* const made = known()) return made;
+  int initialized = 0, finalized = 0;
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
+  if (initialized == 0 || finalized != 0) return nullptr;
+  const std::lock_guard lock(instance_mutex);
+  if (instance.load() == nullptr) instance.store(new State, std::memory_order_release);  // lives as long as the process
+  return instance.load();
+}
+
+State& State::begin_sessions() {
+  const std::lock_guard lock(instance_mutex);
+  instance.store(new State, std::memory_order_release);
+  return *instance.load();
+}
+
+void State::end_sessions() {
+  // Not deleted: calls that have ended may refer to its choices.
+  instance.store(nullptr, std::memory_order_release);
+  had_sessions = true;
+}
+
+bool State::sessions_have_ended() { return had_sessions; }
+
+void State::begin() noexcept {
+  try {
+    agree_once();
+    if (serves_any()) expect_devices();
+    use_profile();
+    begin_learning();
+    if (serves_any()) (void)mpi::share_world();
+    guard_calls();
+    program_begins();
+  } catch (...) {
+    return;  // calls are native then, or fail by themselves
+  }
+}
+
+State::State() : process_(getpid()) {
+  mpi::globals().own_world_only = true;
+  PMPI_Comm_rank(mpi::base_world(), &world_rank_);
+  if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
+  read_choices();
+  mpi::globals().serve_after = serve_after(learner_ != nullptr);
+  report_ = report_setting();
+  trace_file_ = environment("CIRCOLL_TRACE").value_or("");
+  if (report_ != "0") ledger_ = std::make_unique<Ledger>();
+  if (!trace_file_.empty()) trace_ = std::make_unique<Trace>();
+  recording_ = ledger_ != nullptr || trace_ != nullptr;
+  if (recording_ || !learn_file_.empty()) register_report();
+  program_begins();
+}
+
+void State::program_begins() { program_began_s_ = recording() ? PMPI_Wtime() : 0; }
+
+const Policy& State::keep(std::unique_ptr<const Policy> policy) {
+  policies_.push_back(std::move(policy));
+  return *policies_.back();
+}
+
+const Policy* State::read_policy() {
+  if (const auto allow = environment("CIRCOLL_ALLOW_RANK_DIVERGENCE")) {
+    options_.allow_rank_divergence = *allow == "1";
+    if (*allow != "0" && *allow != "1")
+      warn("CIRCOLL_ALLOW_RANK_DIVERGENCE: '" + *allow + "' is neither 0 nor 1; 0 is used");
+  }
+  std::string variable = "CIRCOLL_MACHINE";
+  try {
+    if (const auto path = environment(variable)) options_.machine = read_machine(*path);
+    // Then messages inside a node go through the MPI library as all others do.
+    if (environment("CIRCOLL_NODE") == "off") options_.machine.node_ways.clear();
+    variable = "CIRCOLL_POLICY";
+    learn_file_ = environment("CIRCOLL_LEARN").value_or("");
+    std::string ignored;
+    const bool guards = wanted_faults(&ignored).has_value();
+    // Among the survivors of a failure nothing is native, nor tried out.
+    const char* const usual = guards ? "classic" : "auto";
+    const std::string name = environment(variable).value_or(learn_file_.empty() ? usual : "learn");
+    if (guards && name == "learn") throw Error(ErrorCode::unsupported, "nothing is learned while CIRCOLL_FAULTS is on");
+    if (!learn_file_.empty() && name != "learn") {
+      warn("CIRCOLL_LEARN: nothing is learned, since CIRCOLL_POLICY is " + name);
+      learn_file_.clear();
+    }
+    if (name == "native") return nullptr;
+    const Policy& policy = keep(make_policy(name == "learn" ? "auto" : name, options_));
+    if (name == "auto" || name == "learn") automatic_ = &policy;
+    if (name == "learn") learner_ = std::make_unique<Learner>(policy, options_);
+    return &policy;
+  } catch (const Error& e) {
+    warn(variable + ": " + e.what() + "; the native collectives are used");
+    return nullptr;
+  }
+}
+
+const mpi::InternedChoice* State::read_choice(Collective collective, const std::string& value) {
+  const mpi::InternedChoice* named = mpi::intern(collective, value);
+  // As a policy, so that an algorithm that a call may not have leaves it to the native collective.
+  return named->kind == mpi::InternedChoice::Kind::algorithm
+             ? mpi::intern(collective, keep(make_fixed_policy(named->selection, options_)))
+             : named;
+}
+
+void State::read_choices() {
+  const Policy* const policy = read_policy();
+  const auto otherwise = [&](Collective collective) {
+    return policy != nullptr ? mpi::intern(collective, *policy) : mpi::intern(collective, "native");
+  };
+  for (const Collective collective : all_collectives) {
+    const std::string variable = algorithm_variable(collective);
+    const mpi::InternedChoice*& choice = choices_[static_cast<std::size_t>(collective)];
+    const auto value = environment(variable);
+    try {
+      choice = value && *value != "auto" ? read_choice(collective, *value) : otherwise(collective);
+    } catch (const Error& e) {
+      warn(variable + ": " + e.what() + "; the native collective is used");
+      choice = mpi::intern(collective, "native");
+    }
+  }
+  for (const std::string& name : unknown_environment_variables()) {
+    warn("the environment variable " + name + " is not one of Circoll's; see docs/environment.md");
+  }
+  if (const auto cores = environment("CIRCOLL_CORES"); cores && parse_number(*cores).value_or(0) < 1) {
+    warn("CIRCOLL_CORES: '" + *cores + "' is not a number of ranks; the names of nodes are used");
+  }
+  if (const auto calls = environment("CIRCOLL_SERVE_AFTER"); calls && !parse_serve_after(*calls)) {
+    warn("CIRCOLL_SERVE_AFTER: '" + *calls + "' is not a number of calls up to 65535; 256 is used");
+  }
+  if (const auto bytes = environment("CIRCOLL_CACHE_BYTES"); bytes && !parse_bytes(*bytes)) {
+    warn("CIRCOLL_CACHE_BYTES: '" + *bytes + "' is not a number of bytes; 64Mi is used");
+  }
+}
+
+void State::agree() {
+  int size = 1;
+  PMPI_Comm_size(mpi::base_world(), &size);
+  if (size == 1 && !mpi::base_is_made() && !right_launcher()) return;
+  // In a program of sessions the ranks have been counted.
+  const Census census = mpi::base_is_made() ? Census{.attendance = Attendance::all} : take_census(size);
+  std::unique_ptr<Watchdog> watchdog;
+  if (census.attendance == Attendance::some) {
+    if (!announced() || census.is_world) return do_without(census.absent, size);
+    // The ranks of other nodes cannot know, and wait, as this one does. To tell them takes a message, which the program
+    // might receive if they have no drop-in either.
+    if (!census.absent.empty()) print(endless_text(census.absent));
+  } else if (size > 1 && announced()) {
+    watchdog = watch(world_rank_, "MPI_Init");
+  }
+  const Agreement agreement = compare_environments(world_rank_);
+  watchdog.reset();
+  if (!mpi::base_is_made()) forget_mark();
+  if (!agreement.compared) return;
+  agreed_ = agreement.reports_alike;
+  const bool wanted = recording();
+  if (!agreed_) recording_ = false;  // reports are collective, and not all ranks want the same
+  if (trace_ != nullptr && agreed_) {
+    MPI_Comm comm = collecting_communicator();
+    if (comm != MPI_COMM_NULL) {
+      clock_ = read_clock(comm);
+      PMPI_Comm_free(&comm);
+    }
+  }
+  alike_ = agreement.alike;
+  if (agreement.alike && mpi::base_is_made() && environment("CIRCOLL_CHECK").value_or("0") != "0")
+    warn("CIRCOLL_CHECK is off: calls are not compared in a program that does not call MPI_Init");
+  if (agreement.alike) return mpi::base_is_made() ? void() : Check::open();
+  go_native();
+  std::string text = "the CIRCOLL_ variables, or the files that they name, differ among the ranks; ";
+  if (wanted && !agreed_) text += "nothing is reported, and ";
+  text += "the native collectives are used";
+  for (const std::string& line : agreement.lines) text += "\ncircoll:   " + line;
+  warn(text);
+}
+
+void State::expect_devices() {
+  if (!alike_) return;
+  std::string complaint;
+  if (device::expected_by_user(&complaint) == device::Expected::never) return;
+  if (!complaint.empty()) warn("CIRCOLL_DEVICE_MEMORY: " + complaint);
+  int size = 1;
+  PMPI_Comm_size(mpi::base_world(), &size);
+  device::RuntimeSet anywhere = device::expected_runtimes();
+  if (size > 1) PMPI_Allreduce(MPI_IN_PLACE, &anywhere, 1, MPI_INT, MPI_BOR, mpi::base_world());
+  if (anywhere != 0) devices_ = device::reason_of(anywhere);
+  // A rank that is alone agrees with nobody, and may look at any time.
+  mpi::globals().expects_devices = anywhere != 0 || size == 1;
+}
+
+void State::guard_calls() {
+  if (!alike_) return;
+  std::string ignored;
+  if (mpi::base_is_made() && wanted_faults(&ignored))
+    return warn("CIRCOLL_FAULTS is off: a program that does not call MPI_Init is not guarded");
+  if (!devices_.empty() && wanted_faults(&ignored)) {
+    return warn("CIRCOLL_FAULTS is off: " + devices_ +
+                ", and calls with memory of GPUs are not repaired; "
+                "CIRCOLL_DEVICE_MEMORY=off says that no call has any");
+  }
+  if (const std::string warning = begin_faults(); !warning.empty()) warn(warning);
+}
+
+std::string State::no_profile_because() const {
+  if (automatic_ == nullptr) return "CIRCOLL_POLICY is " + environment("CIRCOLL_POLICY").value_or("");
+  if (environment("CIRCOLL_PROFILE") == "off") return "CIRCOLL_PROFILE is off";
+  const bool asked = std::any_of(all_collectives.begin(), all_collectives.end(), [&](Collective collective) {
+    return &choice(collective) == mpi::intern(collective, *automatic_);
+  });
+  return asked ? "" : "no collective is served by auto";
+}
+
+void State::use_profile() {
+  if (!alike_) return;
+  if (const std::string why = no_profile_because(); !why.empty()) {
+    profile_ = "none, since " + why;
+    return;
+  }
+  const mpi::SharedProfile shared = mpi::share_profile(mpi::base_world(), options_);
+  if (!shared.complaint.empty()) warn(shared.complaint);
+  profile_ = "none, since " + shared.why;
+  if (shared.text.empty()) return;
+  profile_ = shared.file;
+  const Policy& policy = keep(select::make_profile_policy(shared.text, shared.file, options_));
+  for (const Collective collective : all_collectives) {
+    const mpi::InternedChoice*& choice = choices_[static_cast<std::size_t>(collective)];
+    if (choice == mpi::intern(collective, *automatic_)) choice = mpi::intern(collective, policy);
+  }
+  automatic_ = &policy;
+  if (learner_ != nullptr) learner_ = std::make_unique<Learner>(policy, options_);
+}
+
+void State::do_without(const std::vector<int>& absent, int size) {
+  const bool wanted = recording();
+  go_native();
+  recording_ = false;  // reports are collective
+  say_absent(absent, size, wanted);
+}
+
+void say_absent(const std::vector<int>& absent, int size, bool reports) {
+  static std::atomic<bool> said{false};
+  if (absent.empty() || said.exchange(true)) return;
+  print(ranks_text(absent) + " of " + std::to_string(size) + (absent.size() == 1 ? " seems" : " seem") +
+        " to run without Circoll; " + (reports ? "nothing is reported, and " : "") +
+        "the native collectives are used. All ranks get it by " + how_to_preload());
+}
+
+bool State::right_launcher() {
+  const auto launch = recording() ? launched_several() : std::nullopt;
+  MPI_Comm parent = MPI_COMM_NULL;
+  if (launch) PMPI_Comm_get_parent(&parent);
+  if (!launch || parent != MPI_COMM_NULL) return true;
+  recording_ = false;  // each process would write its own over that of the others
+  if (launch->rank == 0) {
+    print("nothing is reported: the launcher has started " + std::to_string(launch->ranks) + " processes (" +
+          launch->variable +
+          "), but MPI_COMM_WORLD has 1 rank in each. The program's MPI is not the one of this launcher");
+  }
+  return false;
+}
+
+void State::go_native() {
+  learner_.reset();
+  for (const Collective collective : all_collectives) {
+    choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
+  }
+}
+
+void State::warn(const std::string& text) const {
+  if (world_rank_ == 0) print(text);
+}
+
+bool State::speaks_of_reports() const { return recording() && world_rank_ == 0 && process_ == getpid(); }
+
+void State::record(const Event& event) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (ledger_ != nullptr) ledger_->add(event);
+    if (trace_ != nullptr) trace_->add(event);
+  } catch (...) {
+    return;  // the call has succeeded
+  }
+}
+
+void State::register_report() {
+  // Attributes of MPI_COMM_SELF are deleted at the beginning of MPI_Finalize, whichever language called it.
+  int keyval = MPI_KEYVAL_INVALID;
+  if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_finalize, &keyval, nullptr) != MPI_SUCCESS) return;
+  PMPI_Comm_set_attr(mpi::base_self(), keyval, this);
+}
+
+int State::at_finalize(MPI_Comm /*comm*/, int /*keyval*/, void* value, void* /*extra*/) {
+  try {
+    static_cast<State*>(value)->report();
+  } catch (...) {
+    // A report is not worth a failed MPI_Finalize.
+    return MPI_SUCCESS;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace circoll::interpose

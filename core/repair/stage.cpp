@@ -1,0 +1,212 @@
+#include "repair/stage.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <string>
+
+#include "circoll/error.hpp"
+#include "repair/goals.hpp"
+#include "repair/live_slots.hpp"
+#include "symbolic/contributions.hpp"
+
+namespace circoll::repair {
+namespace {
+
+using symbolic::contributes_to_all;
+using symbolic::contributor;
+using symbolic::undefined;
+using symbolic::Value;
+
+/// The sets of contributions of all expressions that are no leaves.
+std::vector<Set> sets_of(const symbolic::Expressions& expressions) {
+  std::vector<Set> sets;
+  sets.reserve(expressions.nodes());
+  const auto of = [&](Value v) {
+    return expressions.is_leaf(v) ? bit(expressions.source_of(v)) : sets[expressions.node_of(v)];
+  };
+  expressions.each_node([&](Value left, Value right) { sets.push_back(of(left) | of(right)); });
+  return sets;
+}
+
+/// Puts equal sets together, larger ones first.
+void merge(std::vector<Held>& held) {
+  std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) {
+    const int size_a = std::popcount(a.set);
+    const int size_b = std::popcount(b.set);
+    return size_a != size_b ? size_a > size_b : a.set < b.set;
+  });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < held.size(); ++i) {
+    if (held[i].set == held[last].set) {
+      held[last].holders |= held[i].holders;
+    } else {
+      held[++last] = held[i];
+    }
+  }
+  if (!held.empty()) held.resize(last + 1);
+}
+
+std::vector<Dependencies> derived(std::span<const Schedule> ranks) {
+  std::vector<Dependencies> all;
+  all.reserve(ranks.size());
+  for (const Schedule& s : ranks) all.push_back(derive_dependencies(s));
+  return all;
+}
+
+}  // namespace
+
+Program::Program(std::vector<Schedule> schedules, bool at_least_once)
+    : ranks(std::move(schedules)), matching(ranks), dependencies(derived(ranks)), idempotent(at_least_once) {}
+
+History::History(const Program& program, Keep keep)
+    : blocks_(program.of(0).blocks()),
+      keeps_log_(keep == Keep::log),
+      combined_(program.ranks.size()),
+      results_(program.ranks.size() * static_cast<std::size_t>(blocks_), undefined),
+      log_(program.ranks.size()) {}
+
+void History::arrived(Rank rank, std::int32_t buffer, Block block, Value value) {
+  if (keeps_log_) log_[static_cast<std::size_t>(rank)].emplace_back(block, value);
+  if (buffer == recv_buffer) results_[static_cast<std::size_t>(rank * blocks_ + block)] = value;
+}
+
+void History::copied(Rank rank, std::int32_t buffer, Block block, Value value) {
+  // A copy of what the rank has put in itself is no result.
+  Value& result = results_[static_cast<std::size_t>(rank * blocks_ + block)];
+  if (buffer == recv_buffer && result != undefined) result = value;
+}
+
+void History::combined(Rank rank, Value left, Value right) {
+  auto& combined = combined_[static_cast<std::size_t>(rank)];
+  if (const std::size_t size = std::max(left, right) + std::size_t{1}; combined.size() < size) combined.resize(size);
+  combined[left] = true;
+  combined[right] = true;
+}
+
+Stage::Stage(const Program& program, Keep keep)
+    : program_(&program),
+      keep_(keep),
+      execution_(program.ranks, program.matching, program.dependencies, program.idempotent),
+      history_(program, keep) {
+  execution_.observe(&history_);
+}
+
+Stage::Stage(const Stage& other)
+    : program_(other.program_), keep_(other.keep_), execution_(other.execution_), history_(other.history_) {
+  execution_.observe(&history_);
+}
+
+void Stage::run_to(std::uint32_t k, std::span<const StepOfRank> lost) {
+  const auto is_lost = [&](StepOfRank end) {
+    return std::any_of(lost.begin(), lost.end(), [&](StepOfRank l) {
+      const StepOfRank receive = program_->matching.of(l);
+      return (l.rank == end.rank && l.step == end.step) || (receive.rank == end.rank && receive.step == end.step);
+    });
+  };
+  execution_.run_while([&](StepOfRank s) {
+    const Step& step = program_->of(s.rank).steps[s.step];
+    return !is_message(step) || (step.round < k && (lost.empty() || !is_lost(s)));
+  });
+}
+
+void Stage::run_without(std::uint64_t failed) {
+  std::vector<bool> deaf(program_->ranks.size());
+  for (std::size_t r = 0; r < deaf.size(); ++r) deaf[r] = (failed >> r & 1) != 0;
+  execution_.run_while([&](StepOfRank s) { return !deaf[static_cast<std::size_t>(s.rank)]; }, deaf);
+}
+
+void Stage::repeat(const Progress& progress, std::uint64_t failed) {
+  const auto is_failed = [&](Rank r) { return (failed >> static_cast<unsigned>(r) & 1) != 0; };
+  const auto has_ended = [&](StepOfRank s) { return progress[static_cast<std::size_t>(s.rank)][s.step]; };
+  const symbolic::Execution::Gate gate = [&](StepOfRank s) {
+    const Step& step = program_->of(s.rank).steps[s.step];
+    const StepOfRank end = step.kind == StepKind::send ? program_->matching.of(s) : s;
+    return is_failed(end.rank) || has_ended(end);
+  };
+  // A send may have ended whose message never came: it was on its way, or its receiver failed.
+  while (true) {
+    execution_.run_while(gate);
+    const std::optional<StepOfRank> lost = execution_.find_ready([&](StepOfRank s) {
+      return program_->of(s.rank).steps[s.step].kind == StepKind::send && !is_failed(s.rank) && has_ended(s);
+    });
+    if (!lost) break;
+    execution_.lose(*lost);
+  }
+  for (Rank r = 0; r < program_->size(); ++r) {
+    for (StepIndex i = 0; !is_failed(r) && i < program_->of(r).steps.size(); ++i) {
+      if (has_ended({r, i}) && !execution_.ended(r, i)) {
+        throw Error(ErrorCode::invalid_argument,
+                    "step " + std::to_string(i) + " of rank " + std::to_string(r) + " cannot have ended");
+      }
+    }
+  }
+}
+
+void Stage::tear(const Progress& torn, std::uint64_t failed) {
+  for (Rank r = 0; r < program_->size(); ++r) {
+    for (StepIndex i = 0; (failed & bit(r)) == 0 && i < program_->of(r).steps.size(); ++i) {
+      if (torn[static_cast<std::size_t>(r)][i]) execution_.tear(r, i);
+    }
+  }
+}
+
+std::vector<std::vector<Held>> Stage::held() const {
+  const std::vector<Set> sets = sets_of(execution_.expressions());
+  std::vector<std::vector<Held>> held(static_cast<std::size_t>(program_->of(0).blocks()));
+  for (Rank r = 0; r < program_->size(); ++r) {
+    const auto add = [&](Block block, Value value) {
+      held[static_cast<std::size_t>(block)].push_back({set_of(value, block, sets), bit(r)});
+    };
+    each_usable(r, [&](const Place&, Block block, Value value) { add(block, value); });
+    for (const auto& [block, value] : history_.log(r)) add(block, value);
+  }
+  for (std::vector<Held>& block : held) merge(block);
+  return held;
+}
+
+std::vector<std::vector<Placed>> Stage::placed(std::uint64_t ranks) const {
+  const std::vector<Set> sets = sets_of(execution_.expressions());
+  std::vector<std::vector<Placed>> placed(static_cast<std::size_t>(program_->of(0).blocks()));
+  for (Rank r = 0; r < program_->size(); ++r) {
+    if ((ranks & bit(r)) == 0) continue;
+    each_usable(r, [&](const Place& place, Block block, Value value) {
+      placed[static_cast<std::size_t>(block)].push_back({set_of(value, block, sets), place});
+    });
+  }
+  return placed;
+}
+
+Set Stage::set_of(Value value, Block block, std::span<const Set> sets) const {
+  const symbolic::Expressions& expressions = execution_.expressions();
+  if (!expressions.is_leaf(value)) return sets[expressions.node_of(value)];
+  const Schedule& any = program_->of(0);
+  return bit(contributes_to_all(any.collective) ? expressions.source_of(value) : contributor(any, block));
+}
+
+template <typename F>
+void Stage::each_usable(Rank rank, F&& f) const {
+  const Schedule& s = program_->of(rank);
+  const symbolic::Memory& memory = execution_.memory(rank);
+  const LiveSlots live(s, [&](StepIndex i) { return execution_.ended(rank, i); });
+  // A value is stale once it has been combined with another, or once the block's result has arrived.
+  const auto is_stale = [&](Block block, Value value) {
+    const Value result = history_.result(rank, block);
+    return history_.is_combined(rank, value) ||
+           (result != undefined && result != value && !history_.is_combined(rank, result));
+  };
+  memory.each_value([&](std::int32_t buffer, Slot slot, Block block, Value value) {
+    if (keep_ == Keep::log || live.contains(buffer, slot) || (keep_ != Keep::live && !is_stale(block, value)))
+      f(Place{rank, buffer, slot}, block, value);
+  });
+  const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
+  if (contract.input_buffer != send_buffer) return;
+  for (Slot slot = contract.input_first; slot < contract.input_first + contract.input_count; ++slot) {
+    const Block block = s.block_of(send_buffer, slot);
+    const Value value = memory.contribution(execution_.expressions(), block);
+    if (keep_ >= Keep::keep || live.contains(send_buffer, slot) || (keep_ == Keep::buf && !is_stale(block, value)))
+      f(Place{rank, send_buffer, slot}, block, value);
+  }
+}
+
+}  // namespace circoll::repair

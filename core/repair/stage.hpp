@@ -1,0 +1,122 @@
+// A point of a symbolic execution, with what every rank holds there.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "repair/cover.hpp"
+#include "repair/failures.hpp"
+#include "symbolic/execution.hpp"
+
+namespace circoll::repair {
+
+/// The schedules of all ranks, and how their steps depend on one another.
+struct Program {
+  explicit Program(std::vector<Schedule> schedules, bool at_least_once);
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks.size()); }
+  [[nodiscard]] const Schedule& of(Rank rank) const { return ranks[static_cast<std::size_t>(rank)]; }
+
+  std::vector<Schedule> ranks;
+  Matching matching;
+  std::vector<Dependencies> dependencies;
+  bool idempotent;
+};
+
+/// A value as a set of contributions, and the ranks that hold it, one bit for each.
+struct Held {
+  Set set = 0;
+  std::uint64_t holders = 0;
+};
+
+/// A slot of a rank.
+struct Place {
+  Rank rank = 0;
+  std::int32_t buffer = 0;
+  Slot slot = 0;
+
+  friend bool operator==(const Place&, const Place&) = default;
+  friend bool operator<(const Place& a, const Place& b) {
+    return std::tie(a.rank, a.buffer, a.slot) < std::tie(b.rank, b.buffer, b.slot);
+  }
+};
+
+/// A value in a rank's memory.
+struct Placed {
+  Set set = 0;
+  Place place{};
+};
+
+/// The history of values at all ranks.
+class History final : public symbolic::Observer {
+ public:
+  History(const Program& program, Keep keep);
+  void arrived(Rank rank, std::int32_t buffer, Block block, symbolic::Value value) override;
+  void copied(Rank rank, std::int32_t buffer, Block block, symbolic::Value value) override;
+  void combined(Rank rank, symbolic::Value left, symbolic::Value right) override;
+
+  [[nodiscard]] bool is_combined(Rank rank, symbolic::Value value) const {
+    const auto& combined = combined_[static_cast<std::size_t>(rank)];
+    return value < combined.size() && combined[value];
+  }
+  /// The result of a block that has arrived; `undefined` before.
+  [[nodiscard]] symbolic::Value result(Rank rank, Block block) const {
+    return results_[static_cast<std::size_t>(rank * blocks_ + block)];
+  }
+  /// All values that have arrived, with their blocks; kept for Keep::log only.
+  [[nodiscard]] std::span<const std::pair<Block, symbolic::Value>> log(Rank rank) const {
+    return log_[static_cast<std::size_t>(rank)];
+  }
+
+ private:
+  Block blocks_;
+  bool keeps_log_;
+  std::vector<std::vector<bool>> combined_;
+  std::vector<symbolic::Value> results_;
+  std::vector<std::vector<std::pair<Block, symbolic::Value>>> log_;
+};
+
+/// A point of the execution. A copy goes on by itself.
+class Stage {
+ public:
+  Stage(const Program& program, Keep keep);
+  Stage(const Stage& other);
+  Stage& operator=(const Stage&) = delete;
+
+  /// Runs the messages of rounds before k, and everything local that waits for no others. Messages that are `lost`,
+  /// by the step that sends them, do not arrive.
+  void run_to(std::uint32_t k, std::span<const StepOfRank> lost = {});
+  /// Goes on without some ranks until everybody waits for them.
+  void run_without(std::uint64_t failed);
+
+  /// Repeats an execution of which these steps have ended. Of those of the `failed` ranks nothing is known.
+  ///
+  /// Throws Error(invalid_argument) if a survivor's step cannot have ended.
+  void repeat(const Progress& progress, std::uint64_t failed);
+  /// Forgets the values that these steps may have written over in part.
+  void tear(const Progress& torn, std::uint64_t failed);
+
+  /// The values that the ranks hold of every block.
+  [[nodiscard]] std::vector<std::vector<Held>> held() const;
+  /// The values of every block that lie in the memory of ranks.
+  [[nodiscard]] std::vector<std::vector<Placed>> placed(std::uint64_t ranks) const;
+  [[nodiscard]] const symbolic::Execution& execution() const { return execution_; }
+
+ private:
+  /// Calls f(place, block, value) for what a rank can still use of its memory.
+  template <typename F>
+  void each_usable(Rank rank, F&& f) const;
+  [[nodiscard]] Set set_of(symbolic::Value value, Block block, std::span<const Set> sets) const;
+
+  const Program* program_;
+  Keep keep_;
+  symbolic::Execution execution_;
+  History history_;
+};
+
+}  // namespace circoll::repair

@@ -1,0 +1,118 @@
+// model: the least predicted time over all algorithms whose needs hold, each with its best parameters.
+#include <algorithm>
+#include <limits>
+
+#include "circoll/collectives.hpp"
+#include "circoll/error.hpp"
+#include "facts/text.hpp"
+#include "schedule/relabelling.hpp"
+#include "select/policies.hpp"
+
+namespace circoll::select {
+namespace {
+
+/// True if nodes and the network between them make a difference.
+bool has_levels(const CallFacts& facts) { return facts.cores > 1 && facts.cores < facts.p; }
+
+/// True if all ranks share one node, so that no message leaves it.
+bool on_one_node(const CallFacts& facts) { return facts.p > 1 && facts.cores >= facts.p; }
+
+/// A selection with the best parameters that it has on any of the machines.
+Ranked fastest(const Selection& open, const CallFacts& facts, const std::vector<MachineForLength>& machines) {
+  Ranked fastest{.time_s = std::numeric_limits<double>::infinity()};
+  for (const MachineForLength& one : machines) {
+    Selection best = with_best_parameters(open, facts.p, facts.bytes, one.machine);
+    const double time = seconds(terms_of(best, facts.p, facts.bytes), machines);
+    if (time < fastest.time_s) fastest = {.selection = std::move(best), .time_s = time};
+  }
+  return fastest;
+}
+
+/// A lower bound of the time on nodes, however ranks are numbered, from the declared cost alone.
+double least_seconds(const Selection& selection, const CallFacts& facts, Machine machine) {
+  machine.alpha_s = std::min(machine.alpha_s, machine.within_alpha_s());
+  machine.beta_s_per_byte = std::min(machine.beta_s_per_byte, machine.within_beta_s_per_byte());
+  machine.f_alpha = 1;
+  machine.f_beta = 1;
+  return seconds(terms_of(selection, facts.p, facts.bytes), machine);
+}
+
+/// On nodes: the algorithms as they are, and relabelled (relabelling.hpp), by the traffic inside and between nodes.
+/// Those that cannot be better than the best, by their declared costs, keep that bound as their time.
+std::vector<Ranked> on_nodes(const std::vector<Ranked>& flat, const CallFacts& facts, const PolicyOptions& options,
+                             TrafficCache& traffic) {
+  std::vector<Ranked> all;
+  for (const Ranked& candidate : flat) {
+    all.push_back(
+        {.selection = candidate.selection, .time_s = least_seconds(candidate.selection, facts, options.machine)});
+    Ranked across = all.back();
+    across.selection.params.insert_or_assign("relabel", facts.cores);
+    if (can_relabel(facts.collective) && !is_for_nodes(*candidate.selection.algorithm) &&
+        why_not(across.selection, facts, options.allow_rank_divergence).empty()) {
+      all.push_back(std::move(across));
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) { return a.time_s < b.time_s; });
+  double best = std::numeric_limits<double>::infinity();
+  for (Ranked& candidate : all) {
+    if (candidate.time_s > best) continue;
+    candidate.time_s = std::max(candidate.time_s, seconds(*traffic.find(candidate.selection, facts.p, facts.cores),
+                                                          facts.bytes, options.machine));
+    best = std::min(best, candidate.time_s);
+  }
+  return all;
+}
+
+class Model final : public PolicyBase {
+ public:
+  using PolicyBase::PolicyBase;
+  [[nodiscard]] Decision decide(const CallFacts& facts) const override {
+    return decide_by_model(name(), facts, options(), traffic());
+  }
+};
+
+}  // namespace
+
+Decision decide_by_model(const std::string& policy, const CallFacts& facts, const PolicyOptions& options,
+                         TrafficCache& traffic) {
+  Decision decision{.selection = std::nullopt, .policy = policy, .reason = {}};
+  const std::vector<MachineForLength> machines = on_one_node(facts)
+                                                     ? machines_inside(options.machine, facts.crowded)
+                                                     : std::vector{MachineForLength{.machine = options.machine}};
+  std::vector<Ranked> ranked;
+  for (const Algorithm* algorithm : algorithms_of(facts.collective)) {
+    Selection open{algorithm, facts.collective, {}};
+    std::string why = why_not(open, facts, options.allow_rank_divergence);
+    if (why.empty()) why = unranked_because(*algorithm, facts.collective, has_levels(facts) && facts.node_by_node);
+    if (!why.empty()) {
+      decision.ruled_out.push_back({algorithm->id(facts.collective), std::move(why)});
+      continue;
+    }
+    if (is_for_nodes(*algorithm)) open.params.emplace("cores", facts.cores);
+    ranked.push_back(fastest(open, facts, machines));
+  }
+  if (ranked.empty()) {
+    decision.reason = "no algorithm of Circoll serves this call";
+    return decision;
+  }
+  if (has_levels(facts)) ranked = on_nodes(ranked, facts, options, traffic);
+  // Many algorithms are one and the same for two ranks, or for a power of two: ties go the same way on every rank.
+  sort_by_time(ranked, facts.p);
+  for (Ranked& one : ranked) decision.candidates.push_back({std::move(one.selection), one.time_s});
+  const Candidate& first = decision.candidates.front();
+  decision.selection = first.selection;
+  decision.reason = "least predicted time of " + std::to_string(decision.candidates.size()) + " on machine '" +
+                    options.machine.name + "', " + readable_time(first.seconds);
+  if (on_one_node(facts)) decision.reason += facts.crowded ? " inside one crowded node" : " inside one node";
+  if (has_levels(facts)) decision.reason += " on nodes of " + std::to_string(facts.cores);
+  if (has_unknown_size(facts.collective)) {
+    decision.reason += " without bytes: the ranks do not all know the sizes, so that none may decide";
+  }
+  return decision;
+}
+
+std::unique_ptr<const Policy> make_model(std::string name, const PolicyOptions& options) {
+  return std::make_unique<Model>(std::move(name), options);
+}
+
+}  // namespace circoll::select

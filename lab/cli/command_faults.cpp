@@ -1,0 +1,202 @@
+// circoll faults tells what survivors hold when ranks fail, and ranks algorithms by what they lose.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "circoll/collectives.hpp"
+#include "circoll/error.hpp"
+#include "circoll/select.hpp"
+#include "facts/text.hpp"
+#include "faults/failures.hpp"
+#include "faults/faults_page.hpp"
+#include "faults/repairs.hpp"
+#include "lab_commands.hpp"
+#include "schedule_file.hpp"
+#include "select/machine.hpp"
+#include "show/picture.hpp"
+
+namespace circoll::cli {
+namespace {
+
+struct FaultsOptions {
+  std::string what;
+  std::string failed = "all";
+  std::string round = "all";
+  std::string keep = "buf";
+  std::string picture;
+  std::string machine_file;
+  Count bytes = 1 << 20;
+  FailureRequest request{};
+  bool json = false;
+  bool page = false;
+  bool repair = false;
+};
+
+std::int64_t number_in(const std::string& text, std::string_view option) {
+  const auto number = parse_number(text);
+  if (!number)
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}: '{}' is neither a number nor 'all'", option, text));
+  return *number;
+}
+
+Keep keep_of(const std::string& name) {
+  for (const Keep keep : {Keep::live, Keep::buf, Keep::keep, Keep::log}) {
+    if (name == to_string(keep)) return keep;
+  }
+  throw Error(ErrorCode::invalid_argument, fmt::format("--keep is live, buf, keep or log, not '{}'", name));
+}
+
+void read_failures(FaultsOptions& o) {
+  FailureRequest& request = o.request;
+  request.keep = keep_of(o.keep);
+  if (o.failed == "all") {
+    if (request.size < 2) throw Error(ErrorCode::invalid_argument, "a rank may fail if another survives: -p 2 or more");
+    request.failures = single_failures(request.size);
+  } else {
+    request.failures.emplace_back();
+    for (const std::string& rank : split_list(o.failed)) request.failures.back().push_back(number_in(rank, "--failed"));
+  }
+  if (o.round != "all") {
+    const std::int64_t k = number_in(o.round, "--round");
+    if (k < 0 || k > 1 << 20)
+      throw Error(ErrorCode::invalid_argument, fmt::format("--round {}: no schedule has as many rounds", k));
+    request.rounds = {static_cast<std::uint32_t>(k)};
+  }
+}
+
+void check_root(const FailureRequest& request, Collective collective) {
+  if (request.root >= request.size)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--root lies in 0 .. {} for -p {}", request.size - 1, request.size));
+  if (request.root != 0 && !is_rooted(collective))
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} has no root", to_string(collective)));
+}
+
+void rank_algorithms_of(const FaultsOptions& o, Collective collective) {
+  if (o.failed != "all" || o.round != "all" || !o.picture.empty() || o.request.orders || o.repair)
+    throw Error(ErrorCode::invalid_argument,
+                "--failed, --round, --orders, --repair and --picture are about one algorithm: name it, as in "
+                "allreduce/ring");
+  const std::vector<LossSummary> ranking = rank_by_losses(collective, o.request);
+  print(o.json ? losses_json(collective, o.request, ranking) : losses_table(collective, o.request, ranking));
+}
+
+void repairs(const FaultsOptions& o) {
+  if (o.request.orders || o.request.ahead)
+    throw Error(ErrorCode::invalid_argument, "--repair is about the ends of rounds: without --orders and --ahead");
+  const Machine machine = o.machine_file.empty() ? default_machine() : read_machine(o.machine_file);
+  const std::vector<WayOn> ways = find_ways_on(o.request, o.bytes, machine);
+  if (o.picture.empty()) {
+    print(o.json ? ways_on_json(o.request, o.bytes, machine, ways) : ways_on_table(o.request, o.bytes, machine, ways));
+    return;
+  }
+  if (ways.size() != 1)
+    throw Error(ErrorCode::invalid_argument, "a drawing shows one repair: give --failed and --round");
+  const Repair& repair = ways.front().repair;
+  if (repair.ranks.empty()) throw Error(ErrorCode::unsupported, "there is no repair to draw: " + repair.why);
+  write_file(o.picture, to_svg(repair.ranks));
+}
+
+void faults(FaultsOptions& o) {
+  if (o.page) {
+    if (!o.what.empty()) throw Error(ErrorCode::invalid_argument, "--page is about all algorithms: name none");
+    print(faults_page());
+    return;
+  }
+  if (o.what.empty()) throw Error(ErrorCode::invalid_argument, "an id or a collective is needed; see --help");
+  FailureRequest& request = o.request;
+  const bool from_file = names_file(o.what);
+  if (from_file) {
+    if (request.size != 0 || request.root != 0 || request.in_place)
+      throw Error(ErrorCode::invalid_argument, "a file of schedules says by itself what -p, --root and --in-place do");
+    request.schedules = read_proven_file(o.what).file.ranks;
+    const Schedule& first = request.schedules.front();
+    request.size = first.shape.size;
+    request.root = first.shape.root;
+    request.in_place = first.shape.in_place;
+    request.selection.collective = first.collective;
+    if (request.size > FaultAnalysis::most_ranks)
+      throw Error(ErrorCode::unsupported,
+                  fmt::format("failures are analysed for up to {} ranks", FaultAnalysis::most_ranks));
+  }
+  if (request.size == 0) throw Error(ErrorCode::invalid_argument, "-p, the number of ranks, is needed");
+  read_failures(o);
+  if (const auto collective = collective_from_string(o.what)) {
+    check_root(o.request, *collective);
+    rank_algorithms_of(o, *collective);
+    return;
+  }
+  if (!from_file) request.selection = parse_selection(o.what);
+  check_root(request, request.selection.collective);
+  if (o.repair) {
+    repairs(o);
+    return;
+  }
+  if (!o.picture.empty()) throw Error(ErrorCode::invalid_argument, "--picture draws a repair: give --repair");
+  const Failures failures = find_failures(request);
+  print(o.json ? failures_json(request, failures) : failures_table(request, failures));
+}
+
+/// The name of a picture ends in .svg, as that is what is written.
+CLI::Validator svg_file() {
+  return {[](std::string& path) {
+            return path.ends_with(".svg") ? std::string()
+                                          : "'" + path + "' does not end in .svg, which is what is written";
+          },
+          ""};
+}
+
+}  // namespace
+
+void add_faults(CLI::App& app, Context& /*context*/) {
+  auto options = std::make_shared<FaultsOptions>();
+  CLI::App* command = app.add_subcommand("faults", "Tell what is lost when ranks fail, and what can be put together");
+  command
+      ->add_option("what", options->what,
+                   "COLLECTIVE/ALGORITHM[:param=value,...]; COLLECTIVE to rank its algorithms by what they lose; or a "
+                   "file of schedules")
+      ->type_name("WHAT");
+  command->add_option("-p,--ranks", options->request.size, "Number of ranks")
+      ->transform(whole_number())
+      ->check(CLI::Range(Rank{1}, FaultAnalysis::most_ranks));
+  command->add_option("--failed", options->failed, "The ranks that fail together, F[,F...]; all: each one by itself")
+      ->capture_default_str();
+  command->add_option("--round", options->round, "The number k of rounds that have ended; all: each one")
+      ->capture_default_str();
+  command->add_option("--keep", options->keep, "What survivors can still use: live, buf, keep or log")
+      ->capture_default_str();
+  command->add_option("--root", options->request.root, "The root of a rooted collective")->transform(whole_number());
+  command->add_flag("--in-place", options->request.in_place, "Of a call with MPI_IN_PLACE");
+  command->add_flag("--orders", options->request.orders,
+                    "Also failures within round k, in every order of delivery of what the failed ranks send in it");
+  command->add_flag("--ahead", options->request.ahead, "Survivors go on until they wait for those that failed");
+  command->add_flag("--repair", options->repair,
+                    "How survivors end the collective: a repair from what they hold, or a restart, whichever is "
+                    "cheaper. With one failure and one round its schedules follow");
+  command->add_option("-b,--bytes", options->bytes, "Size of the vector that --repair prices; Ki, Mi, Gi may follow")
+      ->transform(number_of_bytes())
+      ->check(CLI::Range(Count{0}, Count{1} << 50))
+      ->default_str("1Mi");
+  command->add_option("--machine", options->machine_file, "A machine file (circoll calibrate) for --repair")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "As JSON");
+  command->add_option("--picture", options->picture, "With --repair: write an SVG of the messages of one repair")
+      ->type_name("FILE.svg")
+      ->check(svg_file());
+  command->add_flag("--page", options->page, "Print docs/faults.md");
+  command->footer(
+      "Classes: FULL all contributions can be put together, SURV the survivors' alone, BOTH either, MIX each block "
+      "only "
+      "one way and not all the same, NONE. docs/faults.md defines them.\n"
+      "Examples:\n"
+      "  circoll faults allreduce/rabenseifner -p 8\n"
+      "  circoll faults allreduce/recursive_doubling -p 8 --failed 2,3 --keep keep --json\n"
+      "  circoll faults allreduce/binomial -p 7 --orders\n"
+      "  circoll faults allreduce -p 8\n"
+      "  circoll faults allreduce/ring -p 16 --json > ring.json\n"
+      "  circoll faults allreduce/circulant_optimal -p 8 --failed 5 --keep keep --repair");
+  command->callback([options] { faults(*options); });
+}
+
+}  // namespace circoll::cli

@@ -1,0 +1,12 @@
+// The commands of the lab: one file each, command_<name>.cpp.
+#pragma once
+
+#include "commands.hpp"
+
+namespace circoll::cli {
+
+void add_explore(CLI::App& app, Context& context);
+void add_faults(CLI::App& app, Context& context);
+void add_simulate(CLI::App& app, Context& context);
+
+}  // namespace circoll::cli

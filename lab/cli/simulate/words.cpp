@@ -1,0 +1,102 @@
+// Traces and critical paths of simulated runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "circoll/error.hpp"
+#include "facts/median.hpp"
+#include "facts/text.hpp"
+#include "simulate/play.hpp"
+
+namespace circoll::cli {
+namespace {
+
+std::string reason(const sim::PathStep& step) {
+  switch (step.played.wait) {
+    case sim::Wait::arrival:
+      return fmt::format("as soon as rank {} is there", step.rank);
+    case sim::Wait::step:
+      return "after the step before";
+    case sim::Wait::message:
+      return fmt::format("the message of rank {} comes last", step.played.cause_rank);
+    case sim::Wait::processor:
+      return "waits for the processor";
+    case sim::Wait::port_out:
+      return step.played.cause_rank == step.rank
+                 ? "waits for the port, by which it sends already"
+                 : fmt::format("waits for the port, which rank {} has", step.played.cause_rank);
+    case sim::Wait::port_in:
+      break;
+  }
+  return "waits for the port, by which another message comes in";
+}
+
+}  // namespace
+
+std::string path_in_words(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes, std::size_t most) {
+  const std::vector<sim::PathStep> path = critical_path(outcome);
+  std::string text;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path.size() > most && i == most / 2) {
+      text += fmt::format("  ... {} more steps ...\n", path.size() - most);
+      i += path.size() - most;
+    }
+    const sim::PathStep& step = path[i];
+    text += fmt::format("  {:>9} {:>9}  rank {} {}; {}\n", readable_time(step.played.begin_s),
+                        readable_time(step.played.end_s), step.rank,
+                        describe(ranks, step.rank, step.step, static_cast<double>(bytes)), reason(step));
+  }
+  return text;
+}
+
+std::string slack_in_words(const sim::Outcome& outcome) {
+  // Sums of the same times in another order differ in their last bits.
+  const double nothing = 1e-9 * outcome.time_s;
+  const auto line = [&](const char* what, const char* may, std::vector<double> slack) {
+    if (slack.empty()) return std::string{};
+    std::ranges::sort(slack);
+    const auto none = std::ranges::upper_bound(slack, nothing) - slack.begin();
+    return fmt::format("  slack of {}: {} of {} have none; {} later by {} (median), {} (most)\n", what, none,
+                       slack.size(), may, readable_time(median_of_sorted(slack)), readable_time(slack.back()));
+  };
+  return line("ranks", "they may arrive", outcome.arrival_slack_s) + line("steps", "they may end", outcome.slack_s);
+}
+
+std::string trace_of(const sim::Ranks& ranks, const sim::Outcome& outcome, Count bytes, const std::string& title) {
+  require(!outcome.first_step.empty(), "a trace needs an outcome with every step");
+  std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, R"({{"ph": "M", "pid": 0, "name": "process_name", "args": {{"name": {}}}}})",
+                 nlohmann::json(title).dump());
+  for (Rank r = 0; r < ranks.size(); ++r) {
+    fmt::format_to(out,
+                   ",\n"
+                   R"({{"ph": "M", "pid": 0, "tid": {}, "name": "thread_name", "args": {{"name": "rank {}"}}}})",
+                   r, r);
+    const std::size_t first = outcome.first_step[static_cast<std::size_t>(r)];
+    for (std::size_t i = first; i < outcome.first_step[static_cast<std::size_t>(r) + 1]; ++i) {
+      const sim::PlayedStep& step = outcome.played[i];
+      fmt::format_to(out,
+                     ",\n"
+                     R"({{"ph": "X", "pid": 0, "tid": {}, "ts": {:.6f}, "dur": {:.6f}, "name": "{}"}})",
+                     r, step.begin_s * 1e6, (step.end_s - step.begin_s) * 1e6,
+                     describe(ranks, r, static_cast<StepIndex>(i - first), static_cast<double>(bytes)));
+      if (step.sender < 0) continue;
+      const sim::PlayedStep& sent =
+          outcome.played[outcome.first_step[static_cast<std::size_t>(step.sender)] + step.sender_step];
+      fmt::format_to(out,
+                     ",\n"
+                     R"({{"ph": "s", "id": {}, "pid": 0, "tid": {}, "ts": {:.6f}, "name": "message"}})",
+                     i, step.sender, sent.begin_s * 1e6);
+      fmt::format_to(out,
+                     ",\n"
+                     R"({{"ph": "f", "bp": "e", "id": {}, "pid": 0, "tid": {}, "ts": {:.6f}, "name": "message"}})",
+                     i, r, step.end_s * 1e6);
+    }
+  }
+  return text + "\n]}\n";
+}
+
+}  // namespace circoll::cli

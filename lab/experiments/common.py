@@ -1,0 +1,47 @@
+"""What the experiments have in common."""
+import os
+import pathlib
+import statistics
+import sys
+
+os.environ["CIRCOLL_PROFILE"] = "off"  # "auto" is the model's choice here, whatever this machine's owner has tuned
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+SLOWER = 0.95  # a ratio below is named
+# Two ranks of one node, each on a core of its own.
+PINNED = {"openmpi": ["mpirun.openmpi", "-np", "2", "--bind-to", "core"], "mpich": ["mpiexec.mpich", "-bind-to", "core", "-n", "2"]}
+
+
+def say(text):
+    """To the terminal, after which experiment says so."""
+    program = pathlib.Path(sys.argv[0])
+    print(f"{program.parent.name}/{program.name}: {text}", file=sys.stderr, flush=True)
+
+
+def find_build(*presets, program="bin/circoll-bench.openmpi"):
+    """The first tree of a preset that has the program, else the first one's."""
+    builds = [ROOT / "build" / preset for preset in presets]
+    return next((build for build in builds if (build / program).exists()), builds[0])
+
+
+def geometric_mean(ratios):
+    return statistics.geometric_mean(ratios) if ratios else float("nan")
+
+
+def marked(ratio):
+    return f"**{ratio:.2f}**" if ratio < SLOWER else f"{ratio:.2f}"
+
+
+def means(what, ratios):
+    """A line for the ratios of each collective, {collective: ratios}."""
+    everything = [ratio for values in ratios.values() for ratio in values]
+    each = ", ".join(f"{collective} {geometric_mean(values):.2f}" for collective, values in ratios.items())
+    return (f"Geometric means of {what}: {each}; all {geometric_mean(everything):.2f}. "
+            f"Below {SLOWER}: {sum(ratio < SLOWER for ratio in everything)} of {len(everything)}.")
+
+
+def exit_with(main):
+    """Ends the program with what main() returns; quietly on Ctrl-C."""
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

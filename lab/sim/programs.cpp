@@ -1,0 +1,221 @@
+#include "sim/programs.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "circoll/collectives.hpp"
+#include "circoll/error.hpp"
+#include "facts/hash.hpp"
+#include "sim/sim.hpp"
+
+namespace circoll::sim {
+namespace {
+
+using Key = std::vector<std::uint64_t>;
+struct KeyHash {
+  std::size_t operator()(const Key& key) const {
+    QuickHash hash;
+    for (const std::uint64_t word : key) hash.add(word);
+    return hash.value();
+  }
+};
+
+/// Everything that the program of a schedule follows from. Blocks and peers are not part of it.
+void write_key(const Schedule& s, Key& key) {
+  key.clear();
+  key.push_back(s.rounds);
+  key.push_back(s.steps.size());
+  const auto operand = [&](Operand o) { key.push_back(std::uint64_t{o.offset} << 32U | o.length); };
+  for (const Step& step : s.steps) {
+    key.push_back(std::uint64_t{step.round} << 32U | static_cast<std::uint64_t>(step.kind) << 1U |
+                  (step.arrives_left ? 1U : 0U));
+    operand(step.dst);
+    operand(step.left);
+    operand(step.right);
+  }
+  for (const Range& range : s.ranges) {
+    key.push_back(static_cast<std::uint64_t>(range.buffer));
+    key.push_back(static_cast<std::uint64_t>(range.first));
+    key.push_back(static_cast<std::uint64_t>(range.count));
+  }
+  for (const Buffer& buffer : s.buffers) {
+    key.push_back(static_cast<std::uint64_t>(buffer.slots));
+    key.push_back(static_cast<std::uint64_t>(buffer.storage));
+  }
+  for (const auto& [earlier, later] : s.edges) key.push_back(std::uint64_t{earlier} << 32U | later);
+}
+
+void write_key(const Program& program, Key& key) {
+  key.clear();
+  for (const Op& op : program.ops) {
+    key.push_back(std::uint64_t{op.round} << 32U | static_cast<std::uint64_t>(op.kind));
+    key.push_back(std::uint64_t{op.first_successor} << 32U | op.waits);
+    key.push_back(std::bit_cast<std::uint64_t>(op.blocks));
+  }
+  for (const StepIndex s : program.successors) key.push_back(s);
+}
+
+/// The programs that differ, common to all threads.
+class Distinct {
+ public:
+  explicit Distinct(std::deque<Program>& programs) : programs_(programs) {}
+
+  const Program* find_or_add(Program&& program, Key& scratch) {
+    write_key(program, scratch);
+    const std::lock_guard lock(mutex_);
+    const auto [at, is_new] = known_.try_emplace(scratch, nullptr);
+    if (is_new) at->second = &programs_.emplace_back(std::move(program));
+    return at->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<Program>& programs_;
+  std::unordered_map<Key, const Program*, KeyHash> known_;
+};
+
+/// No more schedules are remembered than these: where ranks differ in ranges, remembering does not help.
+constexpr std::size_t most_remembered = 1024;
+/// All ranks together have at most so many steps, which take about 4 bytes each.
+constexpr std::int64_t most_steps = std::int64_t{1} << 29;
+
+[[noreturn]] void refuse_size(const Schedule& schedule) {
+  throw Error(ErrorCode::unsupported, schedule.id + " has more than 2^29 steps for p = " +
+                                          std::to_string(schedule.shape.size) + ", too many to be simulated");
+}
+
+/// Refuses at once what would be refused after a long time. If three ranks have too much to do, most have.
+void check_size(Rank p, const std::function<Schedule(Rank)>& schedule_of) {
+  for (const Rank rank : {Rank{0}, p / 2, p - 1}) {
+    const Schedule schedule = schedule_of(rank);
+    if (static_cast<std::int64_t>(schedule.steps.size()) <= most_steps / p) return;
+    if (rank == p - 1) refuse_size(schedule);
+  }
+}
+
+/// The work that all threads have done together.
+struct Progress {
+  std::atomic<Rank> generated{0};
+  std::atomic<bool> stopped{false};
+};
+
+/// Fills the programs of ranks [first, last), of `most` steps at most. Throws Stopped if somebody has stopped.
+void fill(Programs& all, Distinct& distinct, std::vector<std::uint32_t>& peers, Rank first, Rank last,
+          std::int64_t most, const std::function<Schedule(Rank)>& schedule_of, Progress& progress,
+          const std::function<bool(Rank)>& go_on) {
+  std::unordered_map<Key, const Program*, KeyHash> remembered;
+  Key key;
+  Key scratch;
+  std::vector<std::size_t> offset;
+  for (Rank r = first; r < last; ++r) {
+    const Schedule schedule = schedule_of(r);
+    if (const Rank generated = ++progress.generated; go_on && !go_on(generated)) progress.stopped = true;
+    if (progress.stopped) throw Stopped{};
+    most -= static_cast<std::int64_t>(schedule.steps.size());
+    if (most < 0) refuse_size(schedule);
+    write_key(schedule, key);
+    const auto known = remembered.find(key);
+    const Program* program = known != remembered.end() ? known->second : nullptr;
+    if (program == nullptr) {
+      program = distinct.find_or_add(program_of(schedule), scratch);
+      if (remembered.size() < most_remembered) remembered.emplace(key, program);
+    }
+    all.ranks[static_cast<std::size_t>(r)].program = program;
+    offset.push_back(peers.size());
+    for (const Step& step : schedule.steps) {
+      if (!is_message(step)) continue;
+      require(step.peer >= 0 && step.peer < static_cast<Rank>(all.ranks.size()), "a peer is a rank of the collective");
+      peers.push_back(static_cast<std::uint32_t>(step.peer));
+    }
+  }
+  for (Rank r = first; r < last; ++r)
+    all.ranks[static_cast<std::size_t>(r)].peers = peers.data() + offset[static_cast<std::size_t>(r - first)];
+}
+
+/// A message is known by its round and its two ends. Throws Error(unsupported) where that is not enough.
+void check_one_per_round(const Program& program, const std::uint32_t* peers, Rank rank) {
+  for (const auto* list : {&program.sends, &program.receives}) {
+    for (std::size_t i = 1; i < list->size(); ++i) {
+      const Op& op = program.ops[(*list)[i]];
+      for (std::size_t j = i; j-- > 0 && program.ops[(*list)[j]].round == op.round;) {
+        if (peers[program.ops[(*list)[j]].message] != peers[op.message]) continue;
+        throw Error(ErrorCode::unsupported, "rank " + std::to_string(rank) + " has two messages with rank " +
+                                                std::to_string(peers[op.message]) + " in round " +
+                                                std::to_string(op.round) + ", which the simulator does not tell apart");
+      }
+    }
+  }
+}
+
+void count(Programs& all) {
+  for (const RankProgram& rank : all.ranks) {
+    all.steps += static_cast<std::int64_t>(rank.program->steps());
+    all.messages += static_cast<std::int64_t>(rank.program->sends.size());
+  }
+  for (const Program& program : all.distinct) {
+    for (const Op& op : program.ops) all.most_waits = std::max(all.most_waits, op.waits);
+  }
+}
+
+}  // namespace
+
+Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& schedule_of,
+                     const std::function<bool(Rank)>& go_on) {
+  check_size(p, schedule_of);
+  Programs all;
+  all.ranks.resize(static_cast<std::size_t>(p));
+  Distinct distinct(all.distinct);
+  const auto lots = static_cast<std::size_t>(std::clamp<Rank>(p / 64, 1, std::max(1, threads)));
+  all.peers.resize(lots);
+  std::vector<std::exception_ptr> failures(lots);
+  Progress progress;
+  const auto work = [&](std::size_t lot) {
+    const auto begin = static_cast<Rank>(lot) * p / static_cast<Rank>(lots);
+    const auto end = static_cast<Rank>(lot + 1) * p / static_cast<Rank>(lots);
+    try {
+      fill(all, distinct, all.peers[lot], begin, end, most_steps / static_cast<std::int64_t>(lots), schedule_of,
+           progress, lot == 0 ? go_on : std::function<bool(Rank)>{});
+    } catch (...) {
+      failures[lot] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::size_t lot = 1; lot < lots; ++lot) others.emplace_back(work, lot);
+  work(0);
+  for (std::thread& other : others) other.join();
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  for (Rank r = 0; r < p; ++r) {
+    const RankProgram& rank = all.ranks[static_cast<std::size_t>(r)];
+    check_one_per_round(*rank.program, rank.peers, r);
+  }
+  count(all);
+  return all;
+}
+
+Programs programs_of_rotations(const Schedule& first) {
+  const Rank p = first.shape.size;
+  if (static_cast<std::int64_t>(first.steps.size()) > most_steps / p) refuse_size(first);
+  Programs all;
+  const Program& program = all.distinct.emplace_back(program_of(first));
+  std::vector<std::uint32_t>& peers = all.peers.emplace_back();
+  peers.reserve(std::size_t{program.messages} * static_cast<std::size_t>(p));
+  for (Rank r = 0; r < p; ++r) {
+    for (const Step& step : first.steps) {
+      if (is_message(step)) peers.push_back(static_cast<std::uint32_t>((step.peer + r) % p));
+    }
+  }
+  for (Rank r = 0; r < p; ++r) {
+    all.ranks.push_back({&program, peers.data() + static_cast<std::size_t>(r) * program.messages});
+  }
+  check_one_per_round(program, peers.data(), 0);
+  count(all);
+  return all;
+}
+
+}  // namespace circoll::sim

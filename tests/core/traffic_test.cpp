@@ -1,0 +1,229 @@
+// The cost model on nodes: what is counted from schedules, and what the model makes of it.
+#include "model/traffic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "circoll/error.hpp"
+#include "circoll/select.hpp"
+#include "schedule/relabelling.hpp"
+#include "select/machine.hpp"
+
+namespace circoll {
+namespace {
+
+const Machine cluster{.name = "cluster",
+                      .alpha_s = 2e-6,
+                      .beta_s_per_byte = 0.08e-9,
+                      .gamma_s_per_byte = 0.01e-9,
+                      .f_alpha = 1,
+                      .f_beta = 1,
+                      .node_alpha_s = 0.6e-6,
+                      .node_beta_s_per_byte = 0.05e-9};
+
+double crossing(const Traffic& traffic) {
+  double sum = 0;
+  for (const Traffic::Round& round : traffic.rounds) sum += std::max(round.across, 0.0);
+  return sum;
+}
+
+TEST(Traffic, IsTheFlatModelWhereEveryRankHasANode) {
+  Machine flat = cluster;
+  flat.node_alpha_s = 0;
+  flat.node_beta_s_per_byte = 0;
+  for (const std::string id :
+       {"allreduce/circulant_optimal", "reduce_scatter_block/circulant", "allgather/bruck", "alltoall/pairwise",
+        "allreduce/recursive_doubling", "barrier/dissemination", "reduce_scatter_block/recursive_halving"}) {
+    for (const Rank p : {2, 7, 16, 33}) {
+      const Selection selection = parse_selection(id);
+      const Traffic traffic = traffic_of(selection, p, 1);
+      const Count bytes = selection.collective == Collective::barrier ? 0 : 1000000;
+      const double expected = seconds(terms_of(selection, p, bytes), flat);
+      // Some ranks of recursive doubling wait in the first and last round; the others are all alike.
+      if (id == "allreduce/recursive_doubling" && (p & (p - 1)) != 0) continue;
+      EXPECT_NEAR(seconds(traffic, bytes, flat), expected, 1e-9 * expected + 1e-15) << id << " p=" << p;
+      for (const Traffic::Round& round : traffic.rounds) EXPECT_LT(round.inside, 0) << id;
+    }
+  }
+}
+
+TEST(Traffic, OfOneNodeNeverCrosses) {
+  const Traffic traffic = traffic_of(parse_selection("allgather/circulant_optimal"), 24, 24);
+  EXPECT_EQ(crossing(traffic), 0);
+  const Traffic roomy = traffic_of(parse_selection("allgather/circulant_optimal"), 24, 100);
+  EXPECT_EQ(crossing(roomy), 0);
+  EXPECT_DOUBLE_EQ(seconds(traffic, 1 << 20, cluster), seconds(roomy, 1 << 20, cluster));
+}
+
+TEST(Traffic, RelabelledOnlyShortSkipsCross) {
+  // 35 of 1151 blocks of each of the 32 ranks of a node.
+  const Traffic across = traffic_of(parse_selection("reduce_scatter_block/circulant_optimal:relabel=32"), 1152, 32);
+  EXPECT_EQ(crossing(across), 35 * 32);
+  const Traffic flat = traffic_of(parse_selection("reduce_scatter_block/circulant_optimal"), 1152, 32);
+  EXPECT_GT(crossing(flat), 30 * crossing(across));
+  EXPECT_EQ(across.blocks, 1152);
+  EXPECT_EQ(across.combined, 1151);
+}
+
+TEST(Traffic, OfLeadersCrossesOncePerNode) {
+  // 36 nodes of 32: the node of the root sends n blocks and a few more; any other one gets n, and passes on as many.
+  const Traffic bcast = traffic_of(parse_selection("bcast/leaders:cores=32,segments=16"), 1152, 32);
+  EXPECT_EQ(crossing(bcast), 16 - 1 + 6);
+  const Traffic reduce = traffic_of(parse_selection("reduce/leaders:cores=32,segments=16"), 1152, 32);
+  EXPECT_EQ(crossing(reduce), 16 - 1 + 6);
+  // Recursive doubling among 36 leaders: 5 rounds, and 2 since 36 is not a power of two.
+  EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders:cores=32"), 1152, 32)), 7);
+  EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders:cores=32"), 30, 32)), 0);
+  // On the circulant graph as many rounds as any number of nodes needs.
+  EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders_circulant:cores=32"), 1152, 32)), 6);
+}
+
+TEST(Traffic, OfLeadersThatCollectIsOneMessagePerNode) {
+  // The blocks of 35 nodes, each once through the port of the root's node, straight or over other leaders.
+  for (const char* id :
+       {"gather/leaders:cores=32,radix=36", "gather/leaders:cores=32,radix=2", "scatter/leaders:cores=32"}) {
+    EXPECT_EQ(crossing(traffic_of(parse_selection(id), 1152, 32)), 35 * 32) << id;
+  }
+  const auto messages_between_nodes = [](const Selection& selection, Rank p, Rank cores) {
+    int messages = 0;
+    for (Rank rank = 0; rank < p; ++rank) {
+      const Schedule schedule = build_schedule(*selection.algorithm, selection.collective,
+                                               {.size = p, .rank = rank, .root = 5, .params = selection.params});
+      for (const Step& step : schedule.steps) {
+        if (step.kind == StepKind::send && step.peer / cores != rank / cores) ++messages;
+      }
+    }
+    return messages;
+  };
+  for (const std::int64_t radix : {2, 3, 5}) {
+    Selection gather = parse_selection("gather/leaders:cores=4");
+    gather.params.insert_or_assign("radix", radix);
+    EXPECT_EQ(messages_between_nodes(gather, 18, 4), 4) << radix;
+  }
+  EXPECT_EQ(messages_between_nodes(parse_selection("gather/linear"), 18, 4), 14);
+}
+
+TEST(Traffic, CountsTheLastNodeThatHasFewerRanks) {
+  // A chain of 5 ranks on nodes of 2: from node to node twice.
+  const Traffic traffic = traffic_of(parse_selection("bcast/pipeline:segments=1"), 5, 2);
+  int crossings = 0;
+  for (const Traffic::Round& round : traffic.rounds) crossings += round.across >= 0 ? 1 : 0;
+  EXPECT_EQ(crossings, 2);
+}
+
+TEST(Traffic, RefusesNonsense) {
+  const Selection selection = parse_selection("bcast/binomial");
+  EXPECT_THROW((void)traffic_of(selection, 0, 1), Error);
+  EXPECT_THROW((void)traffic_of(selection, 4, 0), Error);
+  EXPECT_THROW((void)traffic_of(selection, 4, 2, 4), Error);
+  EXPECT_THROW((void)traffic_of({}, 4, 2), Error);
+}
+
+TEST(ModelOnNodes, RelabelsWhereManyRanksShareAPort) {
+  const auto policy = make_policy("model", {.machine = cluster});
+  CallFacts facts = facts_of(Collective::reduce_scatter_block, 1152, 1152 * 8192, Op::sum, Type::float32);
+  facts.cores = 32;
+  const Decision decision = policy->decide(facts);
+  ASSERT_TRUE(decision.selection.has_value());
+  EXPECT_EQ(decision.selection->params.at("relabel"), 32);
+  EXPECT_NE(decision.reason.find("on nodes of 32"), std::string::npos) << decision.reason;
+  // Candidates come with their times, best first; the first is what was chosen.
+  EXPECT_EQ(decision.candidates.front().selection.text(), decision.selection->text());
+  EXPECT_TRUE(
+      std::is_sorted(decision.candidates.begin(), decision.candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds * (1 - 1e-5); }));
+  EXPECT_EQ(policy->decide(facts).selection->text(), decision.selection->text());  // from memory
+}
+
+TEST(ModelOnNodes, TakesLeadersWhereNodesAreFilledInOrder) {
+  const auto policy = make_policy("model", {.machine = cluster});
+  CallFacts facts{.collective = Collective::bcast, .p = 1152, .bytes = 1 << 18, .cores = 32};
+  const Decision decision = policy->decide(facts);
+  EXPECT_EQ(decision.selection->algorithm->name, "leaders") << decision.reason;
+  EXPECT_EQ(decision.selection->params.at("cores"), 32);
+  EXPECT_FALSE(decision.selection->params.contains("relabel"));
+  const auto considered = [&] {
+    const std::vector<Candidate> candidates = policy->decide(facts).candidates;
+    return std::any_of(candidates.begin(), candidates.end(),
+                       [](const Candidate& c) { return c.selection.algorithm->name == "leaders"; });
+  };
+  EXPECT_TRUE(considered());
+  facts.node_by_node = false;
+  EXPECT_FALSE(considered());
+  facts = {.collective = Collective::bcast, .p = 1152, .bytes = 1 << 18};
+  EXPECT_FALSE(considered());
+}
+
+TEST(ModelOnNodes, DoesNotWhereNodesMakeNoDifference) {
+  const auto policy = make_policy("model", {.machine = cluster});
+  for (const Rank cores : {1, 48, 100}) {
+    CallFacts facts = facts_of(Collective::reduce_scatter_block, 48, 48 * 8192, Op::sum, Type::float32);
+    facts.cores = cores;
+    EXPECT_FALSE(policy->decide(facts).selection->params.contains("relabel")) << cores;
+  }
+}
+
+TEST(ModelOnNodes, KeepsTheNeedsOfTheCall) {
+  const auto policy = make_policy("model", {.machine = cluster});
+  for (const Collective collective : all_collectives) {
+    for (const bool commutative : {false, true}) {
+      for (const Count bytes : {Count{8}, Count{100000}}) {
+        CallFacts facts{.collective = collective,
+                        .p = 22,
+                        .bytes = Amounts::of_vector(collective, 22, bytes).deciding_bytes(),
+                        .cores = 4};
+        if (is_reducing(collective)) facts.op.commutative = commutative;
+        facts.exact_op = commutative;
+        const Decision decision = policy->decide(facts);
+        ASSERT_TRUE(decision.selection.has_value()) << decision.reason;
+        EXPECT_EQ(why_not(*decision.selection, facts, false), "") << decision.selection->id();
+        if (!can_relabel(collective)) {
+          EXPECT_FALSE(decision.selection->params.contains("relabel"));
+        }
+      }
+    }
+  }
+}
+
+TEST(Placement, IsPlainWhereNodesAreFilledInOrder) {
+  const Placement plain = placement_of(std::vector<Rank>{5, 5, 5, 1, 1, 1, 2});
+  EXPECT_EQ(plain.cores, 3);
+  EXPECT_EQ(plain.nodes, 3);
+  EXPECT_EQ(plain.labels, nullptr);
+  EXPECT_EQ(*plain.node_of, (std::vector<Rank>{0, 0, 0, 1, 1, 1, 2}));
+  EXPECT_TRUE(plain.together(3, 5));
+  EXPECT_FALSE(plain.together(2, 3));
+  EXPECT_FALSE(Placement{}.together(0, 0));
+  const Placement alone = placement_of(std::vector<Rank>{0, 1, 2});
+  EXPECT_EQ(alone.cores, 1);
+  EXPECT_EQ(alone.labels, nullptr);
+}
+
+TEST(Placement, HasLabelsOtherwise) {
+  const Placement dealt = placement_of(std::vector<Rank>{0, 1, 0, 1});  // by rank modulo nodes: across already
+  EXPECT_EQ(dealt.cores, 2);
+  ASSERT_NE(dealt.labels, nullptr);
+  for (Rank r = 0; r < 4; ++r) EXPECT_EQ(dealt.labels->label(r), r);
+  const Placement uneven = placement_of(std::vector<Rank>{0, 1, 1, 1});
+  EXPECT_EQ(uneven.cores, 3);
+  EXPECT_EQ(uneven.nodes, 2);
+  ASSERT_NE(uneven.labels, nullptr);
+}
+
+TEST(Machine, LevelsAreReadAndWritten) {
+  const Machine read = machine_from_json(to_json(cluster, "measured"), "file");
+  EXPECT_EQ(read.node_alpha_s, cluster.node_alpha_s);
+  EXPECT_EQ(read.node_beta_s_per_byte, cluster.node_beta_s_per_byte);
+  const Machine flat = machine_from_json(to_json(Machine{}, ""), "file");
+  EXPECT_EQ(flat.node_alpha_s, 0);
+  EXPECT_EQ(flat.within_alpha_s(), flat.alpha_s);
+  EXPECT_EQ(flat.within_beta_s_per_byte(), flat.beta_s_per_byte);
+  EXPECT_THROW((void)machine_from_json(R"({"circoll_machine": 1, "name": "x", "alpha_s": 1e-6, "beta_s_per_byte": 1e-9,
+                                           "gamma_s_per_byte": 1e-9, "node_alpha_s": 0})",
+                                       "file"),
+               Error);
+}
+
+}  // namespace
+}  // namespace circoll

@@ -1,0 +1,213 @@
+// Files of schedules in place of ids, and schedules in forms of other tools, by the command line.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/command.hpp"
+
+namespace circoll {
+namespace {
+
+using nlohmann::json;
+
+/// A file with what a command prints, or with a text.
+class File {
+ public:
+  explicit File(const std::string& name) : path_(testing::TempDir() + "circoll_files_" + name) {}
+  ~File() { std::remove(path_.c_str()); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  const File& of(const std::string& arguments) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exit_code, 0) << arguments;
+    return with(outcome.out);
+  }
+  const File& with(const std::string& text) const {
+    std::ofstream(path_) << text;
+    return *this;
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST(CliFiles, AreVerifiedLikeAlgorithms) {
+  const File file("ring.txt");
+  for (const char* const form : {"text", "json"}) {
+    file.of(std::string("show allreduce/ring -p 4 --format ") + form);
+    const Outcome outcome = run("verify " + file.path());
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+    EXPECT_TRUE(contains(outcome.out, "proven")) << outcome.out;
+    EXPECT_TRUE(contains(outcome.out, "6 rounds, 24 messages; at most, in blocks: 6 sent, 6 received, 3 combined"))
+        << outcome.out;
+    EXPECT_TRUE(contains(outcome.out, "for commutative operators; same bits on all ranks: yes")) << outcome.out;
+  }
+  EXPECT_TRUE(
+      contains(run("verify " + file.of("show allreduce/recursive_doubling -p 5").path()).out, "for all associative"));
+  EXPECT_TRUE(contains(run("verify " + file.of("show allreduce/circulant_idempotent -p 5").path()).out, "idempotent"));
+  // One block is taken for another: found, with rank and step.
+  std::string text = run("show allgather/ring -p 3").out;
+  const std::size_t at = text.find("send -> 1: recv[2+1]");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at, 20, "send -> 1: recv[0+1]");
+  const Outcome wrong = run("verify " + file.with(text).path() + " --json");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  EXPECT_FALSE(json::parse(wrong.out).at(0).at("proven").get<bool>());
+}
+
+TEST(CliFiles, AreAnalysedAndSimulatedLikeAlgorithms) {
+  const File file("circulant.txt");
+  file.of("show allreduce/circulant_optimal -p 8");
+  const std::string failures = "--failed 3 --json";
+  EXPECT_EQ(json::parse(run("faults " + file.path() + " " + failures).out).at("failures"),
+            json::parse(run("faults allreduce/circulant_optimal -p 8 " + failures).out).at("failures"));
+  EXPECT_EQ(run("faults " + file.path() + " --repair").exit_code, 0);
+  const json from_file = json::parse(run("simulate " + file.path() + " --bytes 64Ki --json").out);
+  const json by_id = json::parse(run("simulate allreduce/circulant_optimal -p 8 --bytes 64Ki --json").out);
+  EXPECT_EQ(from_file.at("time_s"), by_id.at("time_s"));
+  EXPECT_EQ(from_file.at("messages"), by_id.at("messages"));
+}
+
+TEST(CliFiles, ArePricedLikeAlgorithms) {
+  const File file("priced.txt");
+  for (const char* const id : {"allreduce/rabenseifner", "bcast/binomial", "allgather/bruck", "alltoall/pairwise"}) {
+    file.of(std::string("show ") + id + " -p 6");
+    const json from_file = json::parse(run("cost " + file.path() + " --bytes 60Ki --json").out);
+    const json by_id = json::parse(run(std::string("cost ") + id + " -p 6 --bytes 60Ki --json").out);
+    EXPECT_EQ(from_file.at("terms"), by_id.at("terms")) << id;
+    EXPECT_EQ(from_file.at("time_s"), by_id.at("time_s")) << id;
+    EXPECT_EQ(from_file.at("p"), 6);
+  }
+  EXPECT_TRUE(contains(run("cost " + file.path()).out, "alltoall/pairwise  p = 6")) << file.path();
+  EXPECT_EQ(run("cost " + file.path() + " --sizes 2>&1").exit_code, 2);
+}
+
+TEST(CliFiles, AreExecutedLikeAlgorithms) {
+  const File file("executed.json");
+  for (const char* const words :
+       {"allreduce/ring -p 5", "allreduce/circulant -p 6 --in-place", "reduce_scatter/ring -p 4",
+        "alltoallv/pairwise -p 3", "gatherv/binomial -p 5 --root 3", "bcast/circulant_pipelined -p 4 -n 3",
+        "barrier/dissemination -p 5"}) {
+    file.of(std::string("show ") + words + " --format json");
+    for (const char* const mode : {"", " --threads"}) {
+      const Outcome outcome = run("local " + file.path() + " -n 37 --type int32 --json" + mode);
+      EXPECT_EQ(outcome.exit_code, 0) << words << outcome.out;
+      EXPECT_TRUE(json::parse(outcome.out).at("correct").get<bool>()) << words;
+    }
+  }
+  EXPECT_EQ(run("local " + file.of("show allgatherv/ring -p 3").path() + " --counts 5,0,7").exit_code, 0);
+  EXPECT_EQ(run("local " + file.path() + " -p 3 2>&1").exit_code, 2);
+  file.of("show allreduce/circulant_idempotent -p 5");
+  EXPECT_EQ(run("local " + file.path() + " -o max").exit_code, 0);
+  const Outcome sum = run("local " + file.path() + " -o sum 2>&1");
+  EXPECT_EQ(sum.exit_code, 2);
+  EXPECT_TRUE(contains(sum.out, "for idempotent operators only")) << sum.out;
+}
+
+TEST(CliFiles, AreProvenBeforeTheyAreUsed) {
+  const File file("refuted.txt");
+  std::string text = run("show allgather/ring -p 3").out;
+  const std::size_t at = text.find("send -> 1: recv[2+1]");
+  ASSERT_NE(at, std::string::npos) << text;
+  file.with(text.replace(at, 20, "send -> 1: recv[0+1]"));
+  for (const char* const command : {"cost ", "simulate ", "faults ", "local "}) {
+    const Outcome outcome = run(command + file.path() + " 2>&1");
+    EXPECT_EQ(outcome.exit_code, 1) << command << outcome.out;
+    EXPECT_TRUE(contains(outcome.out, file.path() + ": it is wrong")) << command << outcome.out;
+    EXPECT_TRUE(contains(outcome.out, "matching: the send of rank 0, step")) << command << outcome.out;
+  }
+  EXPECT_EQ(run("show " + file.path() + " --format svg").exit_code, 0);
+}
+
+TEST(CliFiles, OfOtherCallsAreRefused) {
+  const File file("wrong.txt");
+  const auto refused = [&](const std::string& text, const std::string& why) {
+    for (const char* const command : {"verify ", "faults ", "simulate ", "cost ", "local ", "show "}) {
+      const Outcome outcome = run(command + file.with(text).path() + " 2>&1");
+      EXPECT_EQ(outcome.exit_code, 2) << command << outcome.out;
+      EXPECT_TRUE(contains(outcome.out, why)) << command << outcome.out;
+      EXPECT_TRUE(contains(outcome.out, file.path())) << command << outcome.out;
+    }
+  };
+  const std::string good = run("show allreduce/ring -p 3").out;
+  refused("", "there is no schedule in it");
+  refused("nonsense", "line 1");
+  refused(run("show allreduce/ring -p 3 --rank 0").out, "rank 0 of 3");
+  refused(good + run("show allreduce/ring -p 3 --rank 0").out, "where rank 0 of 4 is expected");
+  refused(run("show allreduce/ring -p 2 --rank 0").out + run("show allreduce/circulant -p 2 --rank 1").out,
+          "another call");
+  std::string wider = good;
+  const std::size_t at = wider.find("buffer recv: 3 slots");
+  ASSERT_NE(at, std::string::npos);
+  wider.replace(at, 20, "buffer recv: 4 slots");
+  refused(wider, "buffers send and recv");
+  EXPECT_EQ(run("faults " + file.with(good).path() + " -p 3 2>&1").exit_code, 2);
+  EXPECT_EQ(run("simulate " + file.path() + " -p 3 2>&1").exit_code, 2);
+  EXPECT_EQ(run("cost " + file.path() + " -p 3 2>&1").exit_code, 2);
+  EXPECT_EQ(run("show " + file.path() + " -p 3 2>&1").exit_code, 2);
+  EXPECT_EQ(run("verify " + file.path() + " allreduce/ring 2>&1").exit_code, 2);
+}
+
+TEST(CliFiles, OfMscclAreProvenPricedPlayedAndExecuted) {
+  const File file("bruck.xml");
+  file.of("show allreduce/rabenseifner -p 6 --format msccl");
+  EXPECT_EQ(content(file.path()).rfind("<algo name=\"allreduce/rabenseifner\"", 0), 0U);
+  const Outcome verified = run("verify " + file.path());
+  EXPECT_EQ(verified.exit_code, 0) << verified.out;
+  EXPECT_TRUE(contains(verified.out, "allreduce/rabenseifner")) << verified.out;
+  EXPECT_TRUE(contains(verified.out, "for commutative operators; same bits on all ranks: yes")) << verified.out;
+  for (const char* const command : {"cost ", "simulate ", "faults ", "local --threads ", "show --format svg "})
+    EXPECT_EQ(run(command + file.path() + " > /dev/null").exit_code, 0) << command;
+  const Outcome executed = run("local " + file.path() + " -n 37 --type int32 --json");
+  EXPECT_TRUE(json::parse(executed.out).at("correct").get<bool>()) << executed.out;
+
+  // What is wrong is told with its line, rank and step.
+  std::string text = content(file.path());
+  const std::size_t at = text.find("type=\"rrc\"");
+  ASSERT_NE(at, std::string::npos) << text;
+  const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+  file.with(text.replace(at, 10, "type=\"r\""));
+  const Outcome wrong = run("verify " + file.path());
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  EXPECT_TRUE(contains(wrong.out, "REFUTED")) << wrong.out;
+  const Outcome used = run("cost " + file.path() + " 2>&1");
+  EXPECT_EQ(used.exit_code, 1) << used.out;
+  EXPECT_TRUE(contains(used.out, file.path() + ": it is wrong")) << used.out;
+  file.with(text.replace(at, 8, "type=\"x\""));
+  const Outcome unread = run("verify " + file.path() + " 2>&1");
+  EXPECT_EQ(unread.exit_code, 2) << unread.out;
+  EXPECT_TRUE(contains(unread.out, file.path() + ": line " + std::to_string(line) + ": type=\"x\"")) << unread.out;
+  EXPECT_EQ(run("show bcast/binomial -p 4 --format msccl 2>&1").exit_code, 2);
+}
+
+TEST(CliFiles, AreWrittenForOtherTools) {
+  const Outcome goal = run("show allreduce/recursive_doubling -p 4 --bytes 8 --format goal");
+  EXPECT_EQ(goal.exit_code, 0);
+  EXPECT_EQ(goal.out.rfind("num_ranks 4\n\nrank 0 {\n", 0), 0U) << goal.out;
+  EXPECT_TRUE(contains(goal.out, "send 8b to 1 tag 0")) << goal.out;
+  EXPECT_EQ(run("show allreduce/ring -p 4 --format goal 2>&1").exit_code, 2);
+  EXPECT_EQ(run("show allreduce/ring -p 4 --format goal --bytes 8 --rank 1 2>&1").exit_code, 2);
+  const std::string prefix = testing::TempDir() + "circoll_files_trace";
+  EXPECT_EQ(run("show allreduce/ring -p 2 --format chakra --bytes 8 --output " + prefix).exit_code, 0);
+  for (const char* const end : {".0.et", ".1.et"}) {
+    EXPECT_EQ(content(prefix + end).substr(0, 8),
+              "\x07\x0a\x05"
+              "1.0.0")
+        << end;
+    std::remove((prefix + end).c_str());
+  }
+  EXPECT_EQ(run("show allreduce/ring -p 2 --format chakra --bytes 8 2>&1").exit_code, 2);
+  EXPECT_EQ(run("show allreduce/ring -p 2 --output " + prefix + " 2>&1").exit_code, 2);
+  const Outcome dot = run("show bcast/binomial -p 4 --format dot");
+  EXPECT_EQ(dot.out.rfind("digraph \"bcast/binomial, p = 4\" {", 0), 0U) << dot.out;
+}
+
+}  // namespace
+}  // namespace circoll

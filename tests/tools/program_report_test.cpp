@@ -1,0 +1,286 @@
+// Reports of programs are read again, and two kinds of runs are compared.
+#include "measured/program_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "circoll/error.hpp"
+#include "interpose/ledger.hpp"
+#include "interpose/report.hpp"
+
+namespace circoll {
+namespace {
+
+using interpose::Event;
+using interpose::Ledger;
+using interpose::Mode;
+using nlohmann::json;
+
+json row(const char* collective, const char* served_by, std::int64_t calls, double seconds, int comm_size = 4,
+         const char* mode = "blocking") {
+  return {{"comm_size", comm_size},
+          {"mode", mode},
+          {"collective", collective},
+          {"served_by", served_by},
+          {"calls", calls},
+          {"bytes", calls * 100},
+          {"seconds", seconds * 2},
+          {"inside_s", seconds * 2},
+          {"mean_s", seconds},
+          {"mean_inside_s", seconds},
+          {"histogram",
+           {{{"bytes_from", 64},
+             {"bytes_to", 127},
+             {"calls", calls},
+             {"bytes", calls * 100},
+             {"seconds", seconds * 2},
+             {"mean_s", seconds},
+             {"algorithm", served_by},
+             {"why", "-"}}}}};
+}
+
+json report(double program_s, std::vector<json> rows, int ranks = 4) {
+  std::int64_t calls = 0;
+  std::int64_t native = 0;
+  for (const json& one : rows) {
+    calls += one["calls"].get<std::int64_t>();
+    if (one["served_by"] == "native") native += one["calls"].get<std::int64_t>();
+  }
+  return {{"circoll_report", 1},
+          {"mpi", "an MPI"},
+          {"ranks", ranks},
+          {"calls", calls},
+          {"native_calls", native},
+          {"program", {{"seconds", program_s * 1.1}, {"mean_s", program_s}}},
+          {"a key of tomorrow", {1, 2}},
+          {"rows", rows}};
+}
+
+ProgramReport read(const json& text) { return report_from_json(text.dump(1), "report"); }
+
+TEST(ProgramReport, IsReadAsTheDropInWritesIt) {
+  const Selection ring = parse_selection("allreduce/segmented_ring:segments=4");
+  Ledger first;
+  Ledger second;
+  const Event call{.collective = Collective::allreduce,
+                   .ranks = 2,
+                   .served = &ring,
+                   .reason = "-",
+                   .bytes = 100,
+                   .begin_s = 0,
+                   .end_s = 2,
+                   .inside_s = 2};
+  first.add(call);
+  second.add(call);
+  second.add({.collective = Collective::bcast,
+              .mode = Mode::nonblocking,
+              .ranks = 2,
+              .reason = "chosen",
+              .bytes = 7,
+              .begin_s = 0,
+              .end_s = 4,
+              .inside_s = 1});
+  interpose::Report written({.ranks = 2, .mpi = "MPICH Version: 4.0.2", .program_s = {8, 12}});
+  written.add_rank(first.serialised());
+  written.add_rank(second.serialised());
+  const ProgramReport report = report_from_json(written.json(), "file");
+  EXPECT_EQ(report.source, "file");
+  EXPECT_EQ(report.mpi, "MPICH Version: 4.0.2");
+  EXPECT_EQ(report.ranks, 2);
+  EXPECT_EQ(report.calls, 3);
+  EXPECT_EQ(report.native_calls, 1);
+  EXPECT_DOUBLE_EQ(report.program_s.value(), 10);
+  ASSERT_EQ(report.rows.size(), 2U);
+  EXPECT_EQ(report.rows[0].sizes.at(0).algorithm, "segmented_ring:segments=4");
+  EXPECT_EQ(report.rows[0].sizes.at(0).bytes_from, 64);
+  EXPECT_EQ(report.rows[0].bytes, 200);
+  EXPECT_DOUBLE_EQ(report.rows[0].mean_s, 2);
+  EXPECT_TRUE(report.rows[1].native());
+  EXPECT_DOUBLE_EQ(report.rows[1].mean_s, 2);  // of the two ranks one has called it
+  EXPECT_DOUBLE_EQ(report.rows[1].mean_inside_s, 0.5);
+  EXPECT_DOUBLE_EQ(report.collectives_s(), 2.5);
+}
+
+TEST(ProgramReport, OfOlderVersionsHasTimesOfTheSlowestRank) {
+  json old = report(10, {row("bcast", "native", 8, 3)});
+  old.erase("program");
+  old["rows"][0].erase("mean_s");
+  old["rows"][0].erase("mean_inside_s");
+  old["rows"][0]["histogram"][0].erase("mean_s");
+  const ProgramReport read_again = read(old);
+  EXPECT_FALSE(read_again.program_s.has_value());
+  EXPECT_DOUBLE_EQ(read_again.rows[0].mean_inside_s, 6);
+}
+
+TEST(ProgramReport, SaysWhatIsWrongAndWhere) {
+  const auto error_of = [](const json& text) -> std::string {
+    try {
+      (void)read(text);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::parse);
+      return error.what();
+    }
+    return "";
+  };
+  const json good = report(10, {row("bcast", "native", 8, 3)});
+  EXPECT_EQ(error_of(good), "");
+  const auto with = [&](auto&& change) {
+    json bad = good;
+    change(bad);
+    return error_of(bad);
+  };
+  EXPECT_NE(with([](json& r) { r.erase("circoll_report"); }).find("report:1: this is no report"), std::string::npos);
+  EXPECT_NE(with([](json& r) { r["circoll_report"] = 2; }).find("only version 1"), std::string::npos);
+  EXPECT_NE(with([](json& r) { r["rows"][0]["collective"] = "bcats"; }).find("'bcats' is no collective"),
+            std::string::npos);
+  EXPECT_NE(with([](json& r) { r["rows"][0]["calls"] = -1; }).find("must not be negative"), std::string::npos);
+  EXPECT_NE(with([](json& r) { r["rows"][0]["mean_s"] = -1; }).find("is no time"), std::string::npos);
+  EXPECT_NE(with([](json& r) { r["rows"][0]["mode"] = "lazy"; }).find("is no mode"), std::string::npos);
+  EXPECT_NE(with([](json& r) { r["rows"][0]["histogram"][0]["calls"] = 9; }).find("more calls than their row"),
+            std::string::npos);
+  EXPECT_NE(with([](json& r) { r["ranks"] = 0; }).find("out of range"), std::string::npos);
+  EXPECT_NE(with([](json& r) { r["rows"] = 1; }).find("is no list"), std::string::npos);
+}
+
+TEST(ProgramReport, DamagedOnesAreRefusedOrRead) {
+  const std::string good = report(10, {row("bcast", "native", 8, 3), row("allreduce", "ring", 80, 1)}).dump(1);
+  std::mt19937 random(5);
+  int refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = good;
+    const std::size_t at = random() % text.size();
+    switch (random() % 4) {
+      case 0:
+        text.resize(at);
+        break;
+      case 1:
+        text[at] = static_cast<char>(random() % 256);
+        break;
+      case 2:
+        text.erase(at, 1 + random() % 8);
+        break;
+      default:
+        text.insert(at, text.substr(random() % text.size(), random() % 16));
+        break;
+    }
+    try {
+      const ProgramReport read = report_from_json(text, "damaged");
+      (void)compare_runs({read}, {read});
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::parse) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 5000);
+}
+
+const ComparedCalls& calls_of(const RunComparison& all, Collective collective, const std::string& mode = "blocking") {
+  return *std::find_if(all.calls.begin(), all.calls.end(),
+                       [&](const ComparedCalls& one) { return one.collective == collective && one.mode == mode; });
+}
+
+bool mentions(const std::vector<std::string>& sentences, std::string_view what) {
+  return std::any_of(sentences.begin(), sentences.end(),
+                     [&](const std::string& sentence) { return sentence.find(what) != std::string::npos; });
+}
+
+TEST(Comparison, AdvisesNothingForWhatNobodyNotices) {
+  const ProgramReport without =
+      read(report(20, {row("allreduce", "native", 80, 4), row("barrier", "native", 2, 0.001)}));
+  const ProgramReport with = read(report(19, {row("allreduce", "ring", 80, 2), row("barrier", "circulant", 2, 0.02)}));
+  const RunComparison all = compare_runs({without}, {with});
+  EXPECT_EQ(calls_of(all, Collective::barrier).change, Change::slower);
+  EXPECT_FALSE(mentions(all.advice, "CIRCOLL_BARRIER=native"));
+}
+
+TEST(Comparison, AddsUpWhatWasMeasured) {
+  // allreduce is served by two things in the one run: 1.5 + 0.5 s against 4 s.
+  const ProgramReport without = read(report(20, {row("allreduce", "native", 80, 4), row("bcast", "native", 8, 1)}));
+  const ProgramReport with = read(report(
+      19, {row("allreduce", "ring", 60, 1.5), row("allreduce", "native", 20, 0.5), row("bcast", "binomial", 8, 2)}));
+  const RunComparison all = compare_runs({without}, {with});
+  EXPECT_DOUBLE_EQ(all.program_without.median_s, 20);
+  EXPECT_DOUBLE_EQ(all.program_with.median_s, 19);
+  EXPECT_EQ(all.program, Change::faster);
+  EXPECT_DOUBLE_EQ(all.collectives_without.median_s, 5);
+  EXPECT_DOUBLE_EQ(all.collectives_with.median_s, 4);
+  EXPECT_DOUBLE_EQ(all.share_without().value(), 0.25);
+  EXPECT_DOUBLE_EQ(all.share_with().value(), 4.0 / 19);
+  ASSERT_EQ(all.calls.size(), 2U);
+  EXPECT_EQ(all.calls[0].collective, Collective::allreduce);  // the most expensive first
+  const ComparedCalls& allreduce = all.calls[0];
+  EXPECT_EQ(allreduce.calls, 80);
+  EXPECT_EQ(allreduce.calls_with, 80);
+  EXPECT_EQ(allreduce.native_calls, 20);
+  EXPECT_DOUBLE_EQ(allreduce.speedup().value(), 2);
+  EXPECT_DOUBLE_EQ(allreduce.gained_s(), 2);
+  EXPECT_EQ(allreduce.change, Change::faster);
+  EXPECT_EQ(calls_of(all, Collective::bcast).change, Change::slower);
+  EXPECT_TRUE(mentions(all.advice, "Set CIRCOLL_BCAST=native: with Circoll bcast took 1 s more."));
+  EXPECT_FALSE(mentions(all.advice, "CIRCOLL_ALLREDUCE"));
+  EXPECT_TRUE(mentions(all.advice, "circoll tune --for report"));
+  EXPECT_TRUE(mentions(all.remarks, "one run of a kind"));
+}
+
+TEST(Comparison, OfSeveralRunsWantsThemApart) {
+  const auto runs = [](std::initializer_list<double> seconds, const char* served_by) {
+    std::vector<ProgramReport> all;
+    for (const double s : seconds) all.push_back(read(report(100, {row("bcast", served_by, 8, s)})));
+    return all;
+  };
+  EXPECT_EQ(compare_runs(runs({10, 11, 12}, "native"), runs({8, 9, 9.5}, "ring")).collectives, Change::faster);
+  EXPECT_EQ(compare_runs(runs({10, 11, 12}, "native"), runs({8, 9, 10.5}, "ring")).collectives, Change::same);
+  EXPECT_EQ(compare_runs(runs({8, 9, 9.5}, "native"), runs({10, 11, 12}, "ring")).collectives, Change::slower);
+  EXPECT_EQ(compare_runs(runs({10.0, 10.1}, "native"), runs({9.9, 9.95}, "ring")).collectives, Change::same);
+  const RunComparison all = compare_runs(runs({10, 12, 11}, "native"), runs({9, 8}, "ring"));
+  EXPECT_DOUBLE_EQ(all.collectives_without.median_s, 11);
+  EXPECT_DOUBLE_EQ(all.collectives_without.least_s, 10);
+  EXPECT_DOUBLE_EQ(all.collectives_without.most_s, 12);
+  EXPECT_EQ(all.collectives_without.runs, 3);
+  EXPECT_FALSE(mentions(all.remarks, "one run of a kind"));
+}
+
+TEST(Comparison, OfWhatIsMissingOrTakesNoTime) {
+  const ProgramReport without = read(report(10, {row("bcast", "native", 8, 0), row("gather", "native", 8, 1)}));
+  const ProgramReport with = read(report(10, {row("bcast", "ring", 8, 0), row("scatter", "binomial", 4, 1)}));
+  const RunComparison all = compare_runs({without}, {with});
+  EXPECT_EQ(all.calls.size(), 3U);
+  EXPECT_EQ(calls_of(all, Collective::bcast).change, Change::same);
+  EXPECT_FALSE(calls_of(all, Collective::bcast).speedup().has_value());
+  EXPECT_EQ(calls_of(all, Collective::gather).change, Change::missing);
+  EXPECT_EQ(calls_of(all, Collective::gather).calls_with, 0);
+  EXPECT_EQ(calls_of(all, Collective::scatter).change, Change::missing);
+  EXPECT_TRUE(mentions(all.remarks, "different numbers of calls"));
+
+  const ProgramReport idle = read(report(0, {}));
+  const RunComparison nothing = compare_runs({idle}, {idle});
+  EXPECT_FALSE(nothing.share_with().has_value());
+  EXPECT_EQ(nothing.collectives, Change::same);
+  EXPECT_TRUE(nothing.calls.empty());
+}
+
+TEST(Comparison, SaysWhenThereIsNothingToGain) {
+  const ProgramReport without = read(report(1000, {row("bcast", "native", 8, 3)}));
+  const ProgramReport with = read(report(1000, {row("bcast", "ring", 8, 4)}));
+  const RunComparison all = compare_runs({without}, {with});
+  ASSERT_EQ(all.advice.size(), 1U);
+  EXPECT_NE(all.advice[0].find("Nothing: collectives take less than 2 %"), std::string::npos);
+}
+
+TEST(Comparison, SpeaksOfRunsThatAreNotWhatTheyShouldBe) {
+  const ProgramReport native = read(report(10, {row("bcast", "native", 8, 3)}));
+  const ProgramReport served =
+      read(report(10, {row("bcast", "ring", 8, 3), row("gather", "native", 8, 1, 4, "nonblocking")}));
+  EXPECT_TRUE(mentions(compare_runs({served}, {native}).remarks, "was not native: Circoll served 8 of its calls"));
+  EXPECT_TRUE(mentions(compare_runs({native}, {native}).remarks, "no call was served by Circoll"));
+  EXPECT_TRUE(mentions(compare_runs({native}, {served}).remarks, "calls that do not block"));
+  EXPECT_THROW((void)compare_runs({}, {served}), Error);
+  EXPECT_THROW((void)compare_runs({native}, {}), Error);
+  EXPECT_THROW((void)compare_runs({native}, {read(report(10, {}, 8))}), Error);
+}
+
+}  // namespace
+}  // namespace circoll

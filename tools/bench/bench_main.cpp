@@ -1,0 +1,118 @@
+// circoll-bench: collectives of this MPI, native against Circoll, in one run.
+#include <mpi.h>
+
+#include <cstdio>
+#include <exception>
+#include <fstream>
+
+#include "calibrate.hpp"
+#include "cell_list.hpp"
+#include "circoll/error.hpp"
+#include "exec/mpi/serve/shared_profile.hpp"
+#include "heading.hpp"
+#include "native/algorithms.hpp"
+#include "surroundings.hpp"
+#include "table.hpp"
+
+namespace circoll::bench {
+namespace {
+
+int calibrate(const Options& options, int rank) {
+  const Calibration calibration = measure_machine(options.machine_name);
+  if (rank != 0) return 0;
+  std::ofstream file(options.calibrate);
+  if (!(file << to_json(calibration)) || !file.flush()) {
+    throw Error(ErrorCode::invalid_argument, "the file " + options.calibrate + " cannot be written");
+  }
+  std::printf("%zu samples in %s; circoll calibrate %s -o machine.json makes a machine of them\n",
+              calibration.samples.size(), options.calibrate.c_str(), options.calibrate.c_str());
+  return 0;
+}
+
+/// Lets "auto" go by the machine's profile, as under the drop-in. Then the policy is named after it, so that nobody
+/// takes what was measured for the model's choice.
+void use_profile(Options& options, int rank) {
+  if (options.policy != "auto") return;
+  mpi::SharedProfile profile = mpi::share_profile(MPI_COMM_WORLD, policy_options(options));
+  if (rank == 0 && !profile.complaint.empty()) std::fprintf(stderr, "circoll-bench: %s\n", profile.complaint.c_str());
+  if (profile.text.empty()) return;
+  options.policy = "profile:" + profile.file;
+  options.profile = std::move(profile.text);
+  if (rank == 0) std::printf("# auto goes by the profile %s\n", profile.file.c_str());
+}
+
+int measure_guidelines(const Options& options, int rank, int size) {
+  StartLine line(MPI_COMM_WORLD, options.sync);
+  std::vector<GuidelineCell> guidelines;
+  std::vector<Cell> cells;
+  if (rank == 0) std::fputs(heading(size).c_str(), stdout);
+  if (rank == 0) std::fputs(guideline_header(line).c_str(), stdout);
+  if (rank == 0 && options.native_algorithms) std::fputs(without_library_algorithms(options).c_str(), stdout);
+  for (const Count bytes : options.bytes) {
+    GuidelineCell cell = measure_guidelines(options, line, bytes);
+    // Small sizes may become the same when they are rounded up to p blocks.
+    if (!guidelines.empty() && guidelines.back().bytes == cell.bytes) continue;
+    for (Cell& one : cells_of(cell, size)) cells.push_back(std::move(one));
+    guidelines.push_back(std::move(cell));
+    if (rank != 0) continue;
+    std::fputs(guideline_rows(guidelines.back(), size).c_str(), stdout);
+    std::fflush(stdout);
+  }
+  const Surroundings here = surroundings();
+  if (rank == 0 && !options.csv.empty()) write_csv(options.csv, cells, size);
+  if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options, line, here, guidelines);
+  return 0;
+}
+
+int run(Options options, int rank, int size) {
+  if (!options.calibrate.empty()) return calibrate(options, rank);
+  if (options.root < 0 || options.root >= size) throw Error(ErrorCode::invalid_argument, "--root is not a rank");
+  const std::vector<AskedCell> all_asked = asked_cells(options);
+  use_profile(options, rank);
+  if (options.guidelines) return measure_guidelines(options, rank, size);
+  StartLine line(MPI_COMM_WORLD, options.sync);
+  std::vector<Cell> cells;
+  bool correct = true;
+  if (rank == 0) std::fputs(heading(size).c_str(), stdout);
+  if (rank == 0) std::fputs(table_header(options, line).c_str(), stdout);
+  if (rank == 0 && options.native_algorithms) std::fputs(without_library_algorithms(options).c_str(), stdout);
+  for (const AskedCell& one : all_asked) {
+    options.algorithms = one.algorithms;
+    cells.push_back(measure(options, line, one.collective, one.bytes));
+    // The library's own algorithms may be wrong where it would not take them.
+    for (const Series& series : cells.back().series) {
+      correct = correct && (series.correct != "NO" || native::names_library(series.algorithm));
+    }
+    if (rank != 0) continue;
+    std::fputs(table_rows(options, cells.back(), size).c_str(), stdout);
+    std::fflush(stdout);
+  }
+  if (rank == 0) std::fputs(verdict(cells).c_str(), stdout);
+  const Surroundings here = surroundings();
+  if (rank == 0 && !options.csv.empty()) write_csv(options.csv, cells, size);
+  if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options, line, here);
+  return correct ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace circoll::bench
+
+// Visible, as smpirun looks it up in a shared library.
+[[gnu::visibility("default")]] int main(int argc, char** argv) {
+  if (circoll::bench::native::asks_for_library(argc, argv)) circoll::bench::native::prepare_library();
+  PMPI_Init(&argc, &argv);
+  int rank = 0, size = 1;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  int code = 1;
+  try {
+    circoll::bench::Options options;
+    code = circoll::bench::read_options(argc, argv, rank == 0, options);
+    if (code < 0) code = circoll::bench::run(options, rank, size);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "circoll-bench: rank %d: %s\n", rank, error.what());
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  PMPI_Finalize();
+  return code;
+}

@@ -1,0 +1,174 @@
+// circoll doctor says what "auto" would use on this machine, why, and what is missing.
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "circoll/circoll.h"
+#include "circoll/collectives.hpp"
+#include "commands.hpp"
+#include "doctor/finding.hpp"
+#include "doctor/library.hpp"
+#include "doctor/system.hpp"
+#include "facts/text.hpp"
+#include "launcher.hpp"
+#include "process.hpp"
+
+namespace circoll::cli {
+namespace {
+
+struct DoctorOptions {
+  std::string mpi = "auto";
+  Rank ranks = 2;
+  bool json = false;
+};
+
+/// A choice of "auto", of the kind that programs make often.
+struct Sample {
+  std::string call, choice, reason;
+};
+
+constexpr std::array sampled{Collective::allreduce, Collective::bcast, Collective::allgather, Collective::alltoall};
+constexpr std::array<Count, 3> sampled_bytes{64, 4 << 10, 256 << 10};
+
+std::vector<Sample> samples_of(const LibraryExamination& library, Rank ranks) {
+  std::vector<Sample> samples;
+  if (library.automatic == nullptr) return samples;
+  for (const Collective collective : sampled) {
+    for (const Count bytes : sampled_bytes) {
+      CallFacts facts = facts_of(collective, ranks, bytes, Op::sum, Type::float64);
+      facts.cores = ranks;
+      facts.nodes = 1;
+      facts.crowded = library.crowded;
+      const Decision decision = library.automatic->decide(facts);
+      samples.push_back({.call = fmt::format("{} of {}", to_string(collective), exact_number(bytes)),
+                         .choice = decision.selection ? decision.selection->text() : "native",
+                         .reason = decision.reason});
+    }
+  }
+  return samples;
+}
+
+std::string text_of(const Findings& findings) {
+  std::string text;
+  for (const Finding& one : findings) {
+    const char* const mark = one.weight == Weight::good ? "ok" : one.weight == Weight::note ? "note" : "WRONG";
+    text += fmt::format("  {:<6} {:<14} {}\n", mark, one.about, one.says);
+    if (!one.todo.empty()) text += fmt::format("  {:<6} {:<14} -> {}\n", "", "", one.todo);
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of(const Findings& findings) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Finding& one : findings) {
+    list.push_back({{"weight", to_string(one.weight)}, {"about", one.about}, {"says", one.says}, {"todo", one.todo}});
+  }
+  return list;
+}
+
+/// MPIs of which nothing is here but a launcher are of no interest if another one is complete.
+void soften(std::vector<LibraryExamination>& libraries) {
+  bool complete = false;
+  for (const LibraryExamination& one : libraries) complete = complete || (one.complete && !any_wrong(one.findings));
+  for (LibraryExamination& one : libraries) {
+    if (one.complete || !complete) continue;
+    for (Finding& finding : one.findings) {
+      if (finding.weight == Weight::wrong && finding.about != "profile") finding.weight = Weight::note;
+    }
+  }
+}
+
+Findings examine_launchers(const std::string& mpi, const std::vector<Launcher>& launchers) {
+  if (!launchers.empty()) return {};
+  const MpiLibrary* const wanted = mpi_named(mpi);
+  const bool both = wanted == nullptr;
+  return {{.weight = Weight::wrong,
+           .about = "launcher",
+           .says = fmt::format("no launcher of {} is on PATH", both ? "Open MPI or MPICH" : std::string(wanted->title)),
+           .todo = fmt::format("install it (Debian: {}), load its module, or set PATH", both ? "openmpi-bin or mpich"
+                                                                                        : wanted == &openmpi_library
+                                                                                            ? "openmpi-bin"
+                                                                                            : "mpich")}};
+}
+
+std::string as_text(const Findings& system, const std::vector<LibraryExamination>& libraries,
+                    const DoctorOptions& options) {
+  std::string text = fmt::format("Circoll {}, {} ranks on this node\n", circoll_version(), options.ranks);
+  text += text_of(system);
+  for (const LibraryExamination& library : libraries) {
+    text += fmt::format("{}\n{}", library.name, text_of(library.findings));
+    const std::vector<Sample> samples = samples_of(library, options.ranks);
+    if (!samples.empty()) text += "  auto would take, for double sums where there is an operator:\n";
+    for (const Sample& one : samples) {
+      text += fmt::format("         {:<20} {:<28} {}\n", one.call, one.choice, one.reason);
+    }
+  }
+  return text;
+}
+
+std::string as_json(const Findings& system, const std::vector<LibraryExamination>& libraries,
+                    const DoctorOptions& options, bool wrong) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const LibraryExamination& library : libraries) {
+    nlohmann::ordered_json samples = nlohmann::ordered_json::array();
+    for (const Sample& one : samples_of(library, options.ranks)) {
+      samples.push_back({{"call", one.call}, {"choice", one.choice}, {"reason", one.reason}});
+    }
+    list.push_back({{"library", library.name},
+                    {"complete", library.complete},
+                    {"profile", library.profile},
+                    {"findings", json_of(library.findings)},
+                    {"auto", samples}});
+  }
+  const nlohmann::ordered_json json = {{"circoll_doctor", 1}, {"circoll", circoll_version()}, {"ranks", options.ranks},
+                                       {"wrong", wrong},      {"findings", json_of(system)},  {"libraries", list}};
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+void examine(const DoctorOptions& options, Context& context) {
+  const Interruptible guard;
+  Findings system = examine_processors(options.ranks);
+  for (const Findings& more : {examine_copies(), examine_environment()}) {
+    system.insert(system.end(), more.begin(), more.end());
+  }
+  std::vector<Launcher> launchers = find_launchers();
+  if (const MpiLibrary* const wanted = mpi_named(options.mpi)) {
+    std::erase_if(launchers, [&](const Launcher& one) { return one.mpi != wanted; });
+  }
+  const Findings missing = examine_launchers(options.mpi, launchers);
+  system.insert(system.end(), missing.begin(), missing.end());
+  std::vector<LibraryExamination> libraries;
+  libraries.reserve(launchers.size());
+  for (const Launcher& launcher : launchers) libraries.push_back(examine_library(launcher, options.ranks));
+  soften(libraries);
+  bool wrong = any_wrong(system);
+  for (const LibraryExamination& one : libraries) wrong = wrong || any_wrong(one.findings);
+  print(options.json ? as_json(system, libraries, options, wrong) : as_text(system, libraries, options));
+  if (wrong) context.exit_code = exit_failure;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Context& context) {
+  const auto options = std::make_shared<DoctorOptions>();
+  CLI::App* const command =
+      app.add_subcommand("doctor", "Say what auto would use on this machine, and what is missing");
+  command->add_option("--mpi", options->mpi, "The MPI to look at; auto: all that have a launcher on PATH")
+      ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
+      ->capture_default_str();
+  command->add_option("-p,--ranks", options->ranks, "Ranks on this node")
+      ->transform(whole_number())
+      ->check(CLI::Range(Rank{2}, Rank{1} << 20))
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "As JSON");
+  command->footer(
+      "Starts the ranks for a moment. The exit code is 1 if something is wrong; docs/profiles.md.\n"
+      "Examples:\n"
+      "  circoll doctor\n"
+      "  circoll doctor --mpi mpich -p 4 --json");
+  command->callback([options, &context] { examine(*options, context); });
+}
+
+}  // namespace circoll::cli

@@ -1,0 +1,185 @@
+// circoll export writes rules in the formats of other MPI libraries.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "circoll/error.hpp"
+#include "circoll/select.hpp"
+#include "commands.hpp"
+#include "facts/text.hpp"
+#include "foreign/foreign.hpp"
+#include "measured/measurement.hpp"
+#include "measured/tuning.hpp"
+#include "select/machine.hpp"
+#include "select/text_file.hpp"
+
+namespace circoll::cli {
+namespace {
+
+struct ExportCommand {
+  std::vector<std::string> files;
+  bool measured = false;
+  std::string reader;
+  std::string output;
+  std::string machine;
+  std::string ranks = "2..1024";
+  std::string bytes = "8..16Mi";
+  std::vector<std::string> collectives;
+  Rank cores = 0;
+  bool commutative = false;
+  std::string base;
+  TuneOptions tune;
+  bool list = false;
+};
+
+/// "A..B": A, and then `factor` times as much each, and B; or one number.
+std::vector<std::int64_t> grid_of(const std::string& text, std::int64_t least, std::int64_t factor,
+                                  const char* option) {
+  const std::size_t dots = text.find("..");
+  const auto low = parse_bytes(std::string_view(text).substr(0, dots));
+  const auto high = dots == std::string::npos ? low : parse_bytes(std::string_view(text).substr(dots + 2));
+  if (!low || !high || *low < least || *high < *low || *high > std::int64_t{1} << 40) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} is A..B or a number, from {} on; not '{}'", option, least, text));
+  }
+  std::vector<std::int64_t> grid;
+  for (std::int64_t at = *low; at < *high; at = std::max(at * factor, at + 1)) grid.push_back(at);
+  grid.push_back(*high);
+  return grid;
+}
+
+std::vector<Collective> chosen(const std::vector<std::string>& names) {
+  std::vector<Collective> collectives;
+  collectives.reserve(names.size());
+  for (const std::string& name : names) collectives.push_back(*collective_from_string(name));
+  return collectives;
+}
+
+foreign::Translated from_launches(const ExportCommand& options, const foreign::Reader& reader, std::string& about) {
+  std::vector<Launch> launches;
+  for (const std::string& file : options.files)
+    launches.push_back(launch_from_json(select::read_text_file(file), file));
+  const std::vector<RuleCell> cells = tune(launches, options.tune);
+  about = fmt::format("the fastest of what was measured in {} launches; {}", launches.size(), launches.front().setting);
+  return foreign::translate_cells(cells, measured_operator(launches.front()), reader);
+}
+
+foreign::Translated from_model(const ExportCommand& options, const foreign::Reader& reader, std::string& about) {
+  const Machine machine = options.machine.empty() ? default_machine() : read_machine(options.machine);
+  about = fmt::format("the model of the machine '{}', asked about {} ranks and {} bytes", machine.name, options.ranks,
+                      options.bytes);
+  return foreign::translate_model(
+      machine,
+      {.collectives = chosen(options.collectives),
+       .ranks = grid_of(options.ranks, 2, 2, "-p"),
+       .bytes = grid_of(options.bytes, 0, 4, "--bytes"),
+       .ranks_per_node = std::max<Rank>(options.cores, 1),
+       .operators = options.commutative ? foreign::Operators::commutative : foreign::Operators::any},
+      reader);
+}
+
+foreign::Translated translated(const ExportCommand& options, const foreign::Reader& reader, std::string& about) {
+  if (options.files.empty()) return from_model(options, reader, about);
+  if (!options.machine.empty()) {
+    throw Error(ErrorCode::invalid_argument, "either files or the model of a --machine are exported, not both");
+  }
+  foreign::Translated result;
+  if (options.measured) {
+    result = from_launches(options, reader, about);
+  } else {
+    if (options.files.size() != 1) {
+      throw Error(ErrorCode::invalid_argument, "one rules file is exported; for launches say --measured");
+    }
+    about = options.files.front();
+    result = foreign::translate_rules(select::read_text_file(about), about, reader, {.ranks_per_node = options.cores});
+    if (options.cores > 0) about += fmt::format(", for jobs whose ranks fill nodes of {} in order", options.cores);
+  }
+  if (const std::vector<Collective> only = chosen(options.collectives); !only.empty()) {
+    std::erase_if(result.rules, [&](const foreign::Rule& rule) {
+      return std::find(only.begin(), only.end(), rule.collective) == only.end();
+    });
+  }
+  return result;
+}
+
+std::string listed() {
+  std::string text;
+  for (const foreign::Reader& reader : foreign::readers()) {
+    text += fmt::format("{:<20} {}\n{:<20}   {}\n", reader.id, reader.title, "", reader.use);
+  }
+  return text;
+}
+
+void run(const ExportCommand& options) {
+  if (options.list) return print(listed());
+  if (options.reader.empty()) throw Error(ErrorCode::invalid_argument, "--for names the reader; --list shows all");
+  const foreign::Reader& reader = foreign::find_reader(options.reader);
+  std::string about;
+  const foreign::Translated rules = translated(options, reader, about);
+  foreign::ExportOptions settings{.about = about, .losses = rules.losses};
+  if (options.commutative) settings.operators = foreign::Operators::commutative;
+  if (!options.base.empty()) {
+    settings.base = foreign::read_base(options.base);
+  } else if (const auto found = foreign::find_base(reader)) {
+    settings.base = found->text;
+    settings.about += fmt::format("; the base is the tree of {}", found->path);
+  }
+  const foreign::Exported exported = foreign::export_rules(rules.rules, reader, settings);
+  if (options.output.empty()) return print(exported.files.front().text);
+  std::string text;
+  for (const foreign::File& file : exported.files) {
+    write_file(options.output + file.suffix, file.text);
+    text += fmt::format("{}{}\n", options.output, file.suffix);
+  }
+  for (const std::string& loss : exported.losses) text += fmt::format("  - {}\n", loss);
+  for (std::string use : exported.use) {
+    for (std::size_t at = use.find("{}"); at != std::string::npos; at = use.find("{}", at + options.output.size())) {
+      use.replace(at, 2, options.output);
+    }
+    text += use + "\n";
+  }
+  print(text);
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Context& /*context*/) {
+  auto options = std::make_shared<ExportCommand>();
+  CLI::App* const command = app.add_subcommand("export", "Write rules in the format of another MPI library");
+  command->add_option("files", options->files, "A rules file; none: the model is asked (--machine, -p, --bytes)")
+      ->type_name("FILE");
+  command->add_option("--for", options->reader, "The library and version that reads it; see --list");
+  command->add_option("-o,--output", options->output, "The file to write; without it it is printed");
+  command->add_flag("--list", options->list, "List the readers");
+  command->add_flag("--measured", options->measured,
+                    "The files are launches, of circoll bench --json: the fastest wins");
+  command
+      ->add_option("--margin", options->tune.margin, "Of --measured: native stays unless it takes longer by this share")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--machine", options->machine, "A machine file, whose model is exported");
+  command->add_option("-p,--ranks", options->ranks, "Of a model: numbers of ranks, A..B by doubling")
+      ->capture_default_str();
+  command->add_option("-b,--bytes", options->bytes, "Of a model: sizes of the vector, A..B in steps of 4")
+      ->capture_default_str();
+  command->add_option("-c,--collective", options->collectives, "These collectives only")->transform(collective_name());
+  command->add_option("--cores", options->cores, "For jobs with so many ranks on each node, filled in order")
+      ->transform(whole_number())
+      ->check(CLI::Range(Rank{1}, Rank{1} << 20));
+  command->add_flag("--commutative", options->commutative, "For programs whose operators all commute");
+  command->add_option("--base", options->base,
+                      "Of MPICH: its own selection tree, in JSON or in a libmpich; else that of the installed one");
+  command->footer(
+      "What a format cannot say is guarded or left out, and stands in the head of the file or beside it. Every file is "
+      "read back\n"
+      "as the library reads it before it is written. docs/exporters.md says more.\n"
+      "Examples:\n"
+      "  circoll export --list\n"
+      "  circoll export rules.json --for openmpi-4.1 -o tuned.rules\n"
+      "  circoll export --for openmpi-6.0 -p 2..64 -c allreduce -c bcast    # from the model of the default machine\n"
+      "  circoll check tuned.rules --for openmpi-4.1 -p 16 --bytes 64Ki");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace circoll::cli

@@ -1,0 +1,187 @@
+// circoll guidelines finds where collectives are slower than a substitute, and writes rules against it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "circoll/error.hpp"
+#include "commands.hpp"
+#include "exported.hpp"
+#include "measured/guidelines.hpp"
+#include "select/text_file.hpp"
+
+namespace circoll::cli {
+namespace {
+
+struct GuidelineOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> of{"native", "auto"};
+  GuidelineTest test;
+  std::string rules;
+  ExportRequest exported;
+  std::string output;  ///< the file of the other library
+  bool paper = false;
+  bool all = false;
+  bool json = false;
+};
+
+struct Counted {
+  std::size_t violated = 0;
+  std::size_t too_few = 0;
+};
+
+Counted count(const std::vector<Finding>& findings) {
+  Counted counted;
+  for (const Finding& finding : findings) {
+    if (finding.verdict == GuidelineVerdict::violated) ++counted.violated;
+    if (finding.verdict == GuidelineVerdict::too_few) ++counted.too_few;
+  }
+  return counted;
+}
+
+std::string as_text(const GuidelineOptions& options, const std::string& setting, const std::vector<Finding>& findings) {
+  std::string text =
+      fmt::format("# {} launches; {}; one-sided Mann-Whitney test of their medians\n", options.files.size(), setting);
+  text += fmt::format("{:<52} {:<5} {:<18} {:>4} {:>10} {:>8} {:>11} {:>11} {:>7} {:>8}  {}\n", "# guideline", "paper",
+                      "algorithm", "p", "bytes", "launches", "left_us", "right_us", "factor", "p_value", "verdict");
+  for (const Finding& finding : findings) {
+    if (!options.all && finding.verdict == GuidelineVerdict::holds) continue;
+    text +=
+        fmt::format("{:<52} {:<5} {:<18} {:>4} {:>10} {:>8} {:>11.2f} {:>11.2f} {:>7.3f} {:>8.4f}  {}\n",
+                    to_string(*finding.guideline), finding.guideline->source.empty() ? "-" : finding.guideline->source,
+                    finding.algorithm, finding.p, finding.bytes,
+                    fmt::format("{}, {}", finding.left_launches, finding.right_launches), finding.left_s * 1e6,
+                    finding.right_s * 1e6, finding.factor, finding.p_value, to_string(finding.verdict));
+  }
+  const Counted counted = count(findings);
+  text += fmt::format("# {} comparisons, {} violated: slower by a factor above {:g}, with a p value of at most {:g}\n",
+                      findings.size(), counted.violated, 1 + options.test.least_effect, options.test.significance);
+  if (counted.too_few > 0) {
+    text += fmt::format(
+        "# {} more are slower by that factor, but so few launches cannot show that it is not by chance: 2 against 2 "
+        "give a p value of at least 0.167, 3 against 3 of 0.05, 4 against 4 of 0.014\n",
+        counted.too_few);
+  }
+  return text;
+}
+
+std::string as_json(const GuidelineOptions& options, const std::string& setting, const std::vector<Finding>& findings) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const Finding& finding : findings) {
+    rows.push_back({{"guideline", to_string(*finding.guideline)},
+                    {"paper", finding.guideline->source},
+                    {"algorithm", finding.algorithm},
+                    {"p", finding.p},
+                    {"bytes", finding.bytes},
+                    {"right_bytes", finding.right_bytes},
+                    {"left_launches", finding.left_launches},
+                    {"right_launches", finding.right_launches},
+                    {"left_us", finding.left_s * 1e6},
+                    {"right_us", finding.right_s * 1e6},
+                    {"factor", finding.factor},
+                    {"p_value", finding.p_value},
+                    {"verdict", to_string(finding.verdict)}});
+  }
+  const Counted counted = count(findings);
+  const nlohmann::ordered_json document = {{"launches", options.files.size()},
+                                           {"setting", setting},
+                                           {"significance", options.test.significance},
+                                           {"least_effect", options.test.least_effect},
+                                           {"violated", counted.violated},
+                                           {"too_few_launches", counted.too_few},
+                                           {"comparisons", rows}};
+  return document.dump(2) + "\n";
+}
+
+/// The guidelines that --of and --paper ask for.
+bool is_asked(const GuidelineOptions& options, const Finding& finding) {
+  return (!options.paper || !finding.guideline->source.empty()) &&
+         std::find(options.of.begin(), options.of.end(), finding.algorithm) != options.of.end();
+}
+
+/// Mends what native violates in the library's own format, as far as an algorithm inside it is faster.
+void export_fixes(const GuidelineOptions& options, const std::vector<GuidelineRun>& runs,
+                  const std::vector<Finding>& findings, const std::string& setting) {
+  std::vector<const Launch*> launches;
+  launches.reserve(runs.size());
+  for (const GuidelineRun& run : runs) launches.push_back(&run.launch);
+  const std::string said = write_exported(
+      options.exported, options.output, guideline_fixes(runs, findings, options.test, options.exported.library()),
+      launches, fmt::format("where native violates a guideline; {} launches; {}", runs.size(), setting));
+  // What is printed there may be for programs.
+  if (options.json) {
+    fmt::print(stderr, "{}", said);
+  } else {
+    print(said);
+  }
+}
+
+void run(const GuidelineOptions& options, Context& context) {
+  std::vector<GuidelineRun> runs;
+  for (const std::string& file : options.files) {
+    runs.push_back(guideline_run_from_json(select::read_text_file(file), file));
+  }
+  const std::vector<Finding> findings = check_guidelines(runs, options.test);
+  if (!options.rules.empty()) {
+    const std::vector<RuleCell> fixes = guideline_fixes(runs, findings, options.test);
+    if (fixes.empty()) {
+      fmt::print(stderr, "circoll: no rule helps; with {} all collectives stay native\n", options.rules);
+    }
+    const std::string rules = rules_json(
+        fixes, measured_operator(runs.front().launch),
+        {.about = fmt::format("native, but where it violates a guideline and Circoll is faster; {} launches; {}",
+                              runs.size(), runs.front().launch.setting),
+         .otherwise = "native",
+         .all_collectives = true});
+    write_file(options.rules, rules);
+  }
+  std::vector<Finding> asked;
+  const std::string& setting = runs.front().launch.setting;
+  if (options.exported.wanted()) export_fixes(options, runs, findings, setting);
+  std::copy_if(findings.begin(), findings.end(), std::back_inserter(asked),
+               [&](const Finding& finding) { return is_asked(options, finding); });
+  print(options.json ? as_json(options, setting, asked) : as_text(options, setting, asked));
+  if (count(asked).violated > 0) context.exit_code = exit_failure;
+}
+
+}  // namespace
+
+void add_guidelines(CLI::App& app, Context& context) {
+  auto options = std::make_shared<GuidelineOptions>();
+  CLI::App* const command =
+      app.add_subcommand("guidelines", "Find violated performance guidelines, and write rules against them");
+  command->add_option("files", options->files, "What circoll bench --guidelines --json wrote, a file per launch")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--of", options->of, "Whose guidelines: algorithms as circoll-bench names them")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--effect", options->test.least_effect, "Slower by this share at least is a violation")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--significance", options->test.significance, "The largest p value of a violation")
+      ->check(CLI::Range(1e-9, 0.999))
+      ->capture_default_str();
+  command->add_flag("--paper", options->paper, "(2) to (6) of the paper only");
+  command->add_flag("--all", options->all, "Show also what holds");
+  command->add_option("--rules", options->rules, "Write rules that serve better what native violates to this file");
+  add_export_options(*command, options->exported);
+  command->add_option("-o,--output", options->output, "The file of --export");
+  command->add_flag("--json", options->json, "For programs; with what holds");
+  command->footer(
+      "A guideline says that a collective is not slower than other calls that would do for it; docs/guidelines.md\n"
+      "lists them. A launch counts by its median: at least three launches are needed, better five.\n"
+      "Exit code 1 if one of those asked for is violated.\n"
+      "Examples:\n"
+      "  circoll guidelines [1-5].json    # after: mpirun -np 4 circoll bench --guidelines --json 1.json, and so on\n"
+      "  circoll guidelines [1-5].json --of auto --paper\n"
+      "  circoll guidelines [1-5].json --rules rules.json\n"
+      "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program\n"
+      "  circoll guidelines [1-5].json --export openmpi-4.1 -o mended.conf    # after: circoll bench --guidelines\n"
+      "                                   #   --native-algorithms");
+  command->callback([options, &context] { run(*options, context); });
+}
+
+}  // namespace circoll::cli

@@ -1,0 +1,120 @@
+// circoll tune writes rules that choose the fastest of the measured algorithms.
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+
+#include "circoll/error.hpp"
+#include "commands.hpp"
+#include "exported.hpp"
+#include "measured/measurement.hpp"
+#include "measured/tuning.hpp"
+#include "select/text_file.hpp"
+#include "tune/for_report.hpp"
+#include "tune/here.hpp"
+
+namespace circoll::cli {
+namespace {
+
+struct TuningOptions {
+  std::vector<std::string> files;
+  std::string output;
+  TuneOptions tune;
+  bool here = false;
+  HereOptions on_node;
+  ExportRequest exported;
+};
+
+/// Measures this node if no files are given.
+void measure(TuningOptions options) {
+  if (!options.files.empty()) {
+    throw Error(ErrorCode::invalid_argument, "--here measures this node, and takes no files");
+  }
+  options.on_node.output = options.output;
+  options.on_node.margin = options.tune.margin;
+  tune_here(options.on_node);
+}
+
+void run(const TuningOptions& options) {
+  std::vector<Launch> launches;
+  for (const std::string& file : options.files) {
+    launches.push_back(launch_from_json(select::read_text_file(file), file));
+  }
+  TuneOptions tuning = options.tune;
+  tuning.library = options.exported.library();
+  const std::vector<RuleCell> cells = tune(launches, tuning);
+  const std::string about =
+      fmt::format("the fastest of what was measured, native where it is within {:g} %{}; {} launches; {}",
+                  options.tune.margin * 100, options.tune.in_every_launch ? ", or was faster in a launch" : "",
+                  launches.size(), launches.front().setting);
+  if (options.exported.wanted()) {
+    std::vector<const Launch*> all;
+    all.reserve(launches.size());
+    for (const Launch& launch : launches) all.push_back(&launch);
+    print(write_exported(options.exported, options.output, cells, all, about));
+    return;
+  }
+  const std::string rules = rules_json(cells, measured_operator(launches.front()), {.about = about});
+  if (options.output.empty()) {
+    print(rules);
+    return;
+  }
+  write_file(options.output, rules);
+  std::map<std::string, int> chosen;
+  for (const RuleCell& cell : cells) ++chosen[cell.use];
+  std::string text = fmt::format("{}: {} cells of {} launches\n", options.output, cells.size(), launches.size());
+  for (const auto& [use, times] : chosen) text += fmt::format("{:>6}  {}\n", times, use);
+  print(text);
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, Context& /*context*/) {
+  auto options = std::make_shared<TuningOptions>();
+  CLI::App* const command = app.add_subcommand("tune", "Write rules that choose the fastest of what was measured");
+  command
+      ->add_option("files", options->files,
+                   "What circoll bench --json wrote: launches, of one or more numbers of ranks. Without files this "
+                   "node is measured")
+      ->type_name("FILE");
+  command->add_flag("--here", options->here,
+                    "Measure this node, and write the profile by which auto goes from then on");
+  add_here_options(*command, options->on_node);
+  command->add_option(
+      "-o,--output", options->output,
+      "The file of rules, without which they are printed; or of the profile, which is in the user's directory "
+      "without it");
+  command->add_option("--margin", options->tune.margin, "Native stays unless it takes longer by more than this share")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_flag(
+      "--in-every-launch", options->tune.in_every_launch,
+      "Native stays also where it was faster in one of the launches: for machines on which launches differ");
+  const auto for_report = add_tune_for(*command);
+  add_export_options(*command, options->exported);
+  command->footer(
+      "In each cell of collective, ranks and size the fastest by the median of the launches' medians. Neighbouring\n"
+      "sizes with one choice become one rule, others meet at their geometric mean; other numbers of ranks are left to\n"
+      "auto. docs/guidelines.md says more.\n"
+      "--here writes a profile, by which programs under the drop-in go without more ado: docs/profiles.md.\n"
+      "Examples:\n"
+      "  circoll tune --here\n"
+      "  circoll tune --here -p 2,4 --mpi mpich --keep results\n"
+      "  circoll tune [1-5].json -o rules.json    # after: for i in 1 2 3 4 5; do mpirun -np 4 circoll bench \n"
+      "                                           #   --collective allreduce --algorithm all --json $i.json; done\n"
+      "  CIRCOLL_POLICY=file:rules.json mpirun -np 4 circoll run -- ./program\n"
+      "  circoll tune --for report.json -o rules.json    # report.json is what CIRCOLL_REPORT=report.json wrote\n"
+      "  circoll tune --for report.json --print-job slurm --nodes 4 --ranks-per-node 32 -o rules.json > job.sh\n"
+      "  circoll tune [1-5].json --export openmpi-4.1 -o tuned.conf    # after: circoll bench --native-algorithms; \n"
+      "                                           #   docs/native-algorithms.md");
+  command->callback([options, for_report, command] {
+    if (for_report->asked()) {
+      read_shared_options(*command, *for_report);
+      for_report->tune = options->tune;
+      return tune_for_report(*for_report, options->output);
+    }
+    options->here || options->files.empty() ? measure(*options) : run(*options);
+  });
+}
+
+}  // namespace circoll::cli

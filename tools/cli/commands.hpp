@@ -1,0 +1,63 @@
+// The subcommands of circoll: one file each, command_<name>.cpp.
+//
+// A command adds itself to the application: options, a callback that does the work, a footer with examples.
+// Misuse is left to CLI11's checks and to circoll::Error; main() turns both into messages and exit codes.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "selection_text.hpp"
+
+namespace circoll::cli {
+
+// What the process returns.
+inline constexpr int exit_ok = 0;
+inline constexpr int exit_failure = 1;  ///< the work was done and its outcome is bad, or it could not be finished
+inline constexpr int exit_misuse = 2;   ///< an option, a name or a value is wrong
+
+/// Shared by all commands of one run.
+struct Context {
+  int exit_code = exit_ok;  ///< set by callbacks whose outcome is bad
+};
+
+/// Declares everything: the table from which help, manual pages and completions come.
+void add_commands(CLI::App& app, Context& context);
+
+void add_bench(CLI::App& app, Context& context);
+void add_check(CLI::App& app, Context& context);
+void add_combine(CLI::App& app, Context& context);
+void add_compare(CLI::App& app, Context& context);
+void add_completion(CLI::App& app, Context& context);
+void add_cost(CLI::App& app, Context& context);
+void add_calibrate(CLI::App& app, Context& context);
+void add_doctor(CLI::App& app, Context& context);
+void add_explain(CLI::App& app, Context& context);
+void add_export(CLI::App& app, Context& context);
+void add_guidelines(CLI::App& app, Context& context);
+void add_list(CLI::App& app, Context& context);
+void add_run(CLI::App& app, Context& context);
+void add_man(CLI::App& app, Context& context);
+void add_local(CLI::App& app, Context& context);
+void add_show(CLI::App& app, Context& context);
+void add_tune(CLI::App& app, Context& context);
+void add_verify(CLI::App& app, Context& context);
+
+/// Throws Error(invalid_argument).
+[[noreturn]] void misuse(const std::string& what);
+
+/// Writes to standard output; throws std::runtime_error if that fails (a full disk, a closed pipe).
+void print(const std::string& text);
+
+/// Writes a file anew; throws std::runtime_error if that fails.
+void write_file(const std::string& path, const std::string& text);
+
+// Transformations of what the command line says (core/text.hpp), to be checked further as usual: names of collectives,
+// types and operators become those of to_string, and numbers such as 64Ki or 1e6 become digits.
+[[nodiscard]] CLI::Validator collective_name();
+[[nodiscard]] CLI::Validator type_name();
+[[nodiscard]] CLI::Validator op_name();
+[[nodiscard]] CLI::Validator whole_number();
+[[nodiscard]] CLI::Validator number_of_bytes();
+
+}  // namespace circoll::cli

@@ -1,0 +1,39 @@
+// Runs of one program natively and with Circoll, in turns.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "measured/program_report.hpp"
+
+namespace circoll::cli {
+
+struct PairedRuns {
+  std::vector<std::string> program{};
+  std::string mpi = "auto";
+  long ranks = 2;
+  int runs = 3;                               ///< of each kind
+  std::string launcher{};                     ///< "srun -n {np}"; empty: the one of the program's MPI
+  std::string directory = "circoll-compare";  ///< of the reports
+  double limit_s = 86400;                     ///< of a run
+  bool oversubscribe = false;                 ///< there are more ranks than processors
+  bool show_output = false;                   ///< of the program, on standard error
+};
+
+struct RunReports {
+  std::vector<ProgramReport> without{}, with{};
+};
+
+/// Starts the program 2 * runs times, in the order native, Circoll, Circoll, native and so on. A machine that gets
+/// slower or faster meanwhile favours neither. Tells on standard error what it does. Both kinds run under the
+/// drop-in, which measures; the native ones have CIRCOLL_POLICY=native. Throws Error if a run fails or reports nothing.
+[[nodiscard]] RunReports run_in_turns(const PairedRuns& options);
+
+/// The options of runs, of a command that has them.
+void add_paired_runs(CLI::App& command, PairedRuns& options);
+
+/// The words of a launcher's command with the number of ranks in place of {np}.
+[[nodiscard]] std::vector<std::string> launcher_words(const std::string& text, long ranks);
+
+}  // namespace circoll::cli

@@ -1,0 +1,120 @@
+#include "doctor/system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <numeric>
+#include <string>
+
+#include "facts/environment.hpp"
+#include "processors.hpp"
+
+namespace circoll::cli {
+namespace {
+
+/// The least number of letters to be changed, put in or left out to make one word of another.
+std::size_t distance(const std::string& a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0U : 1U);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, changed});
+    }
+  }
+  return row.back();
+}
+
+std::string word_in(const std::string& path, const std::string& key = "") {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    if (key.empty()) return word;
+    if (word == key && file >> word) return word;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string nearest_variable(const std::string& name) {
+  std::string nearest;
+  std::size_t least = 4;  // letters that may be wrong
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    const std::size_t wrong = distance(name, variable.name);
+    if (wrong >= least) continue;
+    least = wrong;
+    nearest = variable.name;
+  }
+  return nearest;
+}
+
+Findings examine_processors(Rank ranks) {
+  const Processors all = own_processors();
+  Findings findings;
+  std::string says = fmt::format("{} may be used", all.allowed);
+  if (all.threads_per_core > 1) says += fmt::format(", {} of them in each core", all.threads_per_core);
+  if (all.quota > 0 && all.quota < all.allowed) {
+    says += fmt::format("; the control group gives the time of {}", all.quota);
+  }
+  findings.push_back({.about = "processors", .says = says});
+  if (ranks > all.usable()) {
+    findings.push_back({.weight = Weight::note,
+                        .about = "processors",
+                        .says = fmt::format("{} ranks are more than the processors, so that they take turns and all "
+                                            "collectives are slow",
+                                            ranks),
+                        .todo = fmt::format("start at most {} ranks on this node, or widen the affinity or the control "
+                                            "group",
+                                            all.usable())});
+  }
+  return findings;
+}
+
+Findings examine_copies() {
+  Findings findings;
+  const std::string scope = word_in("/proc/sys/kernel/yama/ptrace_scope");
+  if (scope == "2" || scope == "3") {
+    findings.push_back({.weight = Weight::note,
+                        .about = "Yama",
+                        .says = fmt::format("kernel.yama.ptrace_scope is {}, so that long messages inside the node are "
+                                            "copied twice instead of read directly",
+                                            scope),
+                        .todo = "an administrator can set it to 1"});
+  } else {
+    findings.push_back(
+        {.about = "Yama", .says = scope.empty() ? "is not there" : "kernel.yama.ptrace_scope is " + scope});
+  }
+  if (word_in("/proc/self/status", "Seccomp:") == "2") {
+    findings.push_back({.about = "seccomp",
+                        .says = "system calls are filtered, as in a container; below stands whether memory can be "
+                                "shared and read"});
+  }
+  return findings;
+}
+
+Findings examine_environment() {
+  Findings findings;
+  for (const std::string& name : unknown_environment_variables()) {
+    const std::string meant = nearest_variable(name);
+    findings.push_back({.weight = Weight::wrong,
+                        .about = "variables",
+                        .says = name + " is set and is not one of Circoll's",
+                        .todo = meant.empty() ? "unset it; docs/environment.md lists those that there are"
+                                              : "unset it, or was " + meant + " meant?"});
+  }
+  for (const EnvironmentVariable& variable : environment_variables()) {
+    const auto value = environment(variable.name);
+    if (!value) continue;
+    findings.push_back({.weight = Weight::note,
+                        .about = "variables",
+                        .says = fmt::format("{}={} is set (default: {})", variable.name, *value, variable.fallback)});
+  }
+  if (findings.empty()) findings.push_back({.about = "variables", .says = "no CIRCOLL_ variable is set"});
+  return findings;
+}
+
+}  // namespace circoll::cli

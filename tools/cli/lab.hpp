@@ -1,0 +1,51 @@
+// The part of the tool that only the lab has: commands, forms of schedules, and a reader of files.
+//
+// tools/cli/without_lab.cpp says that there is nothing; where the lab is built, lab/cli/with_lab.cpp takes its place.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "circoll/model.hpp"
+#include "commands.hpp"
+#include "measured/calibration.hpp"
+#include "schedule_file.hpp"
+
+namespace circoll::cli {
+
+struct LabCommand {
+  std::string_view group;  ///< of help
+  void (*add)(CLI::App& app, Context& context);
+};
+
+/// A form of `circoll show` for other tools. It has all ranks in it.
+struct LabForm {
+  std::string_view name;
+  std::string_view note;      ///< for the help of --format
+  bool needs_bytes = false;   ///< --bytes
+  bool needs_output = false;  ///< --output: a file for each rank
+  Rank most_ranks = 0;        ///< 0: any number
+  struct Request {
+    Rank size = 0;
+    std::function<Schedule(Rank)> of{};
+    Count bytes = 0;
+    double gamma_s_per_byte = 0;
+    std::string output{};
+  };
+  void (*write)(const Request& request) = nullptr;
+};
+
+struct Lab {
+  std::span<const LabCommand> commands{};
+  std::span<const LabForm> forms{};
+  std::span<const std::string_view> examples_of_show{};
+  /// Reads a file that begins with '<' into ranks, places and race.
+  void (*read_xml)(const std::string& text, ScheduleFile& file) = nullptr;
+  /// The simulated time of a measured row, a rank on each node. `exchange` is the option of this name.
+  double (*simulated_s)(const Comparison& row, const Machine& machine, const std::string& exchange) = nullptr;
+};
+[[nodiscard]] const Lab& lab();
+
+}  // namespace circoll::cli

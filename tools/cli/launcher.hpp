@@ -1,0 +1,57 @@
+// Launchers of MPI programs on this machine, and the files of this installation that go with each MPI.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "facts/mpi_libraries.hpp"
+
+namespace circoll::cli {
+
+/// A program that starts ranks.
+struct Launcher {
+  const MpiLibrary* mpi = nullptr;
+  std::string file{};     ///< with its path
+  std::string version{};  ///< "4.1.4"; empty if it does not say one
+};
+
+/// "Open MPI 4.1.4".
+[[nodiscard]] std::string library_of(const Launcher& launcher);
+
+/// The launcher that a `--version` comes from; nothing if it is of no MPI that Circoll knows.
+[[nodiscard]] std::optional<Launcher> launcher_from_version(const std::string& file, const std::string& text);
+
+/// The launchers on PATH, the first one of each MPI. First come those whose names say their MPI (mpirun.openmpi,
+/// mpiexec.mpich), then mpirun, mpiexec and the rest. Each is asked for its version.
+[[nodiscard]] std::vector<Launcher> find_launchers();
+
+/// The launcher of an MPI, by its id, or the one that users get by "mpirun". MPIs that have others are put into
+/// `others`. Throws std::runtime_error if there is none.
+[[nodiscard]] Launcher choose_launcher(const std::string& wanted, std::vector<std::string>& others);
+
+/// The MPI whose launcher has started this process as a rank, as the environment says; nullptr if none has.
+[[nodiscard]] const MpiLibrary* launching_mpi();
+
+/// The MPI of an option's value, "openmpi", "mpich" or "abi"; nullptr for "auto".
+[[nodiscard]] const MpiLibrary* mpi_named(const std::string& id);
+
+struct LaunchOptions {
+  bool oversubscribe = false;     ///< there are more ranks than processors
+  bool hardware_threads = false;  ///< there are more ranks than cores, and several threads in a core
+};
+/// The command that starts `ranks` of a program on this node. Ranks are bound as the launcher does by itself, which is
+/// how users start theirs.
+[[nodiscard]] std::vector<std::string> launch_command(const Launcher& launcher, long ranks,
+                                                      const LaunchOptions& options,
+                                                      const std::vector<std::string>& program);
+/// Why this launcher would start nothing here. The sentence says what to do; it is empty if nothing is known against
+/// it.
+[[nodiscard]] std::string refusal(const Launcher& launcher);
+
+/// circoll-bench for an MPI, beside this executable, in the build tree, or on PATH.
+[[nodiscard]] std::optional<std::string> find_bench(const MpiLibrary& mpi);
+/// The drop-in for an MPI that belongs to this executable.
+[[nodiscard]] std::optional<std::string> find_dropin(const MpiLibrary& mpi);
+
+}  // namespace circoll::cli

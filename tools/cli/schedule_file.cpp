@@ -1,0 +1,87 @@
+#include "schedule_file.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "circoll/collectives.hpp"
+#include "circoll/error.hpp"
+#include "circoll/text.hpp"
+#include "lab.hpp"
+#include "select/text_file.hpp"
+
+namespace circoll::cli {
+bool names_file(const std::string& word) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(word, error);
+}
+
+ScheduleFile read_schedule_file(const std::string& path) {
+  const std::string text = select::read_text_file(path);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  ScheduleFile file{.path = path};
+  try {
+    if (first != std::string::npos && text[first] == '[') {
+      file.ranks = schedules_from_json(text);
+    } else if (first != std::string::npos && text[first] == '{') {
+      file.ranks.push_back(schedule_from_json(text));
+    } else if (first != std::string::npos && text[first] == '<') {
+      if (lab().read_xml == nullptr)
+        throw Error(ErrorCode::unsupported, "files of MSCCL are read by the lab: build with -DCIRCOLL_LAB=ON");
+      lab().read_xml(text, file);
+    } else {
+      file.ranks = schedules_from_text(text);
+    }
+    check_one_call(file.ranks);
+  } catch (const Error& error) {
+    throw Error(error.code(), path + ": " + error.what());
+  }
+  return file;
+}
+
+namespace {
+
+/// Adds the place in the file that a refuted step comes from.
+void add_place(const ScheduleFile& file, Refutation& refutation) {
+  if (refutation.rank < 0 || refutation.step < 0 || !file.place_of) return;
+  const std::string place = file.place_of(refutation.rank, static_cast<std::size_t>(refutation.step));
+  if (!place.empty()) refutation.what += fmt::format(" ({})", place);
+}
+
+}  // namespace
+
+FileProof prove(const ScheduleFile& file) {
+  FileProof proof = prove_given(file.ranks);
+  // Where nothing orders two steps, what comes of them in one order is no news.
+  if (file.race) proof.verdict.refutation = file.race;
+  if (!proof.verdict.proven()) {
+    proof.verdict.refutation->id = file.first().id;
+    add_place(file, *proof.verdict.refutation);
+  }
+  return proof;
+}
+
+ProvenFile read_proven_file(const std::string& path) {
+  ProvenFile proven{.file = read_schedule_file(path)};
+  proven.proof = prove(proven.file);
+  if (!proven.proof.verdict.proven())
+    throw Error(ErrorCode::refuted, fmt::format("{}: it is wrong ('circoll verify'): {}", path,
+                                                proven.proof.verdict.refutation->to_string()));
+  return proven;
+}
+
+void require_fits(const ProvenFile& file, const OperatorTraits& op) {
+  const Needs& needs = file.proof.claims.needs;
+  if (!is_reducing(file.file.first().collective)) return;
+  if (needs.idempotent && !op.idempotent)
+    throw Error(ErrorCode::unsupported,
+                file.file.path + ": its schedules are for idempotent operators only (min, max, land, lor, band, bor)");
+  if (op.commutative) return;
+  Claims in_order = file.proof.claims;
+  in_order.guarantees.rank_order = true;
+  if (!verify_schedules(file.file.ranks, in_order).proven())
+    throw Error(ErrorCode::unsupported, file.file.path + ": its schedules are for commutative operators only");
+}
+
+}  // namespace circoll::cli

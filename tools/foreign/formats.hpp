@@ -1,0 +1,58 @@
+// The formats of tuning files: a pair of functions for each, which the table in registry.cpp joins with their readers.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "foreign/foreign.hpp"
+
+namespace circoll::foreign {
+
+/// A file as a writer has made it, and what it means by it.
+struct Written {
+  Exported exported{};  ///< its losses are those of the options, and then its own
+  /// Neutral rules that the file must come to, guarded and narrowed as the format wants it. Of several that hold the
+  /// first counts, and an empty algorithm is the library's choice. Calls that none holds are the library's own affair.
+  std::vector<Rule> said{};
+  /// The algorithm of every call, where the file decides about all or its guards see more than rules.
+  /// Empty: `said` says everything.
+  std::function<std::string(const Call&)> meant{};
+};
+
+using Write = Written (*)(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options);
+using Read = std::unique_ptr<const TuningFile> (*)(std::string_view text, const std::string& source,
+                                                   const Reader& reader);
+/// The library's own names of a collective's algorithms, as Rule::algorithm has them.
+using Names = std::vector<std::string_view> (*)(Collective collective, const Reader& reader);
+
+struct Format {
+  Reader reader;
+  Write write = nullptr;
+  Read read = nullptr;
+  Names names = nullptr;
+};
+
+/// All formats, in the order of readers().
+[[nodiscard]] std::span<const Format> formats();
+/// The format of a reader; throws as find_reader does.
+[[nodiscard]] const Format& format_of(std::string_view id);
+
+// What follows are the formats' functions, a file or more for each.
+
+/// The classic file of Open MPI's coll/tuned, for all versions.
+[[nodiscard]] Written write_openmpi_classic(std::span<const Rule> rules, const Reader& reader,
+                                            const ExportOptions& options);
+[[nodiscard]] std::unique_ptr<const TuningFile> read_openmpi_classic(std::string_view text, const std::string& source,
+                                                                     const Reader& reader);
+/// The JSON file of Open MPI's coll/tuned from 6.0 on.
+[[nodiscard]] Written write_openmpi_json(std::span<const Rule> rules, const Reader& reader,
+                                         const ExportOptions& options);
+[[nodiscard]] std::unique_ptr<const TuningFile> read_openmpi_json(std::string_view text, const std::string& source,
+                                                                  const Reader& reader);
+[[nodiscard]] std::vector<std::string_view> openmpi_names(Collective collective, const Reader& reader);
+
+}  // namespace circoll::foreign

@@ -1,0 +1,115 @@
+// The table of readers, and what is common to all exports: what was written is read back and compared.
+#include <algorithm>
+#include <vector>
+
+#include "circoll/error.hpp"
+#include "facts/text.hpp"
+#include "foreign/formats.hpp"
+#include "foreign/mpich_format.hpp"
+#include "foreign/read_back.hpp"
+
+namespace circoll::foreign {
+namespace {
+
+// A line for each reader, those of a library together, the oldest version first. {reader, write, read, names}
+const std::vector<Format> table{
+    {.reader = {.id = "openmpi-4.1",
+                .title = "Open MPI 4.1, rules of coll/tuned",
+                .library = "openmpi",
+                .use = "--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename FILE"},
+     .write = write_openmpi_classic,
+     .read = read_openmpi_classic,
+     .names = openmpi_names},
+    {.reader = {.id = "openmpi-5.0",
+                .title = "Open MPI 5.0, rules of coll/tuned",
+                .library = "openmpi",
+                .use = "the same, and --mca coll_han_priority 0 where ranks are on several nodes"},
+     .write = write_openmpi_classic,
+     .read = read_openmpi_classic,
+     .names = openmpi_names},
+    {.reader = {.id = "openmpi-6.0",
+                .title = "Open MPI 6.0, rules of coll/tuned in JSON",
+                .library = "openmpi",
+                .use = "as for 5.0"},
+     .write = write_openmpi_json,
+     .read = read_openmpi_json,
+     .names = openmpi_names},
+    {.reader = {.id = "openmpi-6.0-classic",
+                .title = "Open MPI 6.0, rules of coll/tuned in the classic format",
+                .library = "openmpi",
+                .use = "as for 5.0"},
+     .write = write_openmpi_classic,
+     .read = read_openmpi_json,
+     .names = openmpi_names},
+    {.reader = {.id = "mpich-4.0",
+                .title = "MPICH 4.0, selection tree (csel)",
+                .library = "mpich",
+                .use = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=FILE"},
+     .write = mpich::write_selection,
+     .read = mpich::read_selection,
+     .names = mpich::selection_names},
+    {.reader =
+         {.id = "mpich-4.1", .title = "MPICH 4.1, selection tree (csel)", .library = "mpich", .use = "as for 4.0"},
+     .write = mpich::write_selection,
+     .read = mpich::read_selection,
+     .names = mpich::selection_names},
+    {.reader =
+         {.id = "mpich-4.2", .title = "MPICH 4.2, selection tree (csel)", .library = "mpich", .use = "as for 4.0"},
+     .write = mpich::write_selection,
+     .read = mpich::read_selection,
+     .names = mpich::selection_names},
+    {.reader =
+         {.id = "mpich-4.3", .title = "MPICH 4.3, selection tree (csel)", .library = "mpich", .use = "as for 4.0"},
+     .write = mpich::write_selection,
+     .read = mpich::read_selection,
+     .names = mpich::selection_names},
+    {.reader =
+         {.id = "mpich-5.0", .title = "MPICH 5.0, selection tree (csel)", .library = "mpich", .use = "as for 4.0"},
+     .write = mpich::write_selection,
+     .read = mpich::read_selection,
+     .names = mpich::selection_names},
+};
+
+}  // namespace
+
+std::span<const Format> formats() { return table; }
+
+const Format& format_of(std::string_view id) {
+  std::vector<std::string> known;
+  for (const Format& format : formats()) {
+    if (format.reader.id == id) return format;
+    known.emplace_back(format.reader.id);
+  }
+  throw Error(ErrorCode::unknown_name, unknown_name(id, "reader of tuning files", known));
+}
+
+std::span<const Reader> readers() {
+  static const std::vector<Reader> all = [] {
+    std::vector<Reader> made;
+    for (const Format& format : formats()) made.push_back(format.reader);
+    return made;
+  }();
+  return all;
+}
+
+const Reader& find_reader(std::string_view id) { return format_of(id).reader; }
+
+Exported export_rules(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options) {
+  Written written = format_of(reader.id).write(rules, reader, options);
+  const bool something =
+      std::any_of(written.said.begin(), written.said.end(), [](const Rule& rule) { return !rule.algorithm.empty(); });
+  if (!something) {
+    std::string why = "nothing of the rules can be said to " + std::string(reader.id);
+    for (const std::string& loss : written.exported.losses) why += "\n  " + loss;
+    throw Error(ErrorCode::invalid_argument, why);
+  }
+  const std::string difference = read_back_difference(written, reader);
+  check(difference.empty(), difference.c_str());
+  return std::move(written.exported);
+}
+
+std::unique_ptr<const TuningFile> read(std::string_view text, const std::string& source, const Reader& reader) {
+  return format_of(reader.id).read(text, source, reader);
+}
+
+}  // namespace circoll::foreign

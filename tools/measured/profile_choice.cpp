@@ -1,0 +1,169 @@
+#include "measured/profile_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "circoll/collectives.hpp"
+#include "facts/median.hpp"
+#include "facts/text.hpp"
+#include "measured/rules_writer.hpp"
+
+namespace circoll::measured {
+namespace {
+
+using CellKey = std::tuple<Collective, Rank, Count>;
+
+CellKey key_of(Collective collective, Rank p, Count bytes) {
+  return {collective, p, Amounts::of_vector(collective, p, bytes).deciding_bytes()};
+}
+
+/// The time of an algorithm in a cell by one launch: a geometric mean over the sizes of the cell. Nothing if it was not
+/// measured, or wrong.
+std::optional<double> time_of(const Launch& launch, const CellKey& key, const std::string& algorithm) {
+  double logarithms = 0;
+  int count = 0;
+  for (const Measurement& row : launch.rows) {
+    if (row.algorithm != algorithm || row.collective != std::get<0>(key) || row.p != std::get<1>(key)) continue;
+    const Count bytes = Amounts::of_measured(row.collective, row.p, row.bytes).vector_bytes();
+    if (key_of(row.collective, row.p, bytes) != key) continue;
+    if (row.wrong || !(row.median_s > 0)) return std::nullopt;
+    logarithms += std::log(row.median_s);
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return std::exp(logarithms / count);
+}
+
+/// A candidate with its times, one for each launch.
+struct Timing {
+  std::string algorithm;
+  std::vector<double> seconds;
+};
+
+/// True if `fast` takes less time than `slow` by the margin, and in every launch but one of five.
+bool beats(const Timing& fast, const Timing& slow, double margin) {
+  std::vector<double> ratios;
+  std::size_t won = 0;
+  for (std::size_t i = 0; i < fast.seconds.size(); ++i) {
+    ratios.push_back(slow.seconds[i] / fast.seconds[i]);
+    won += ratios.back() > 1 ? 1U : 0U;
+  }
+  return won + fast.seconds.size() / 5 >= fast.seconds.size() && median(ratios) > 1 + margin;
+}
+
+std::vector<Timing> timings_of(const AskedChoice& cell, const CellKey& key, const std::vector<Launch>& launches,
+                               const RuleOperator& measured) {
+  std::vector<Timing> timings;
+  for (const std::string& algorithm : cell.candidates) {
+    if (algorithm == "native" && cell.collective == Collective::allreduce) continue;
+    if (algorithm != "native" && !op_of_rule(cell.collective, cell.p, algorithm, measured)) continue;
+    Timing timing{.algorithm = algorithm, .seconds = {}};
+    for (const Launch& launch : launches) {
+      if (const auto seconds = time_of(launch, key, algorithm)) timing.seconds.push_back(*seconds);
+    }
+    if (!launches.empty() && timing.seconds.size() == launches.size()) timings.push_back(std::move(timing));
+  }
+  return timings;
+}
+
+const Timing* named(const std::vector<Timing>& timings, const std::string& algorithm) {
+  for (const Timing& one : timings) {
+    if (one.algorithm == algorithm) return &one;
+  }
+  return nullptr;
+}
+
+std::string micro(const Timing& timing) {
+  return fmt::format("{} {:.2f} us", timing.algorithm, median(timing.seconds) * 1e6);
+}
+
+std::optional<Chosen> choose(const AskedChoice& cell, const CellKey& key, const std::vector<Launch>& launches,
+                             const RuleOperator& measured, double margin) {
+  const std::vector<Timing> timings = timings_of(cell, key, launches, measured);
+  if (timings.empty()) return std::nullopt;
+  const Timing* best = &*std::min_element(timings.begin(), timings.end(), [](const Timing& a, const Timing& b) {
+    return median(a.seconds) < median(b.seconds);
+  });
+  const Timing* const model = named(timings, cell.candidates.front());
+  const Timing* const native = named(timings, "native");
+  const Timing* use = best;
+  if (native != nullptr && !beats(*best, *native, margin)) use = native;
+  if (model != nullptr && !beats(*use, *model, margin)) use = model;
+  std::string about = size_decides(cell.collective) ? fmt::format("{} bytes: ", cell.bytes) : "";
+  about += micro(*use);
+  for (const Timing* const other : {model, native}) {
+    if (other != nullptr && other != use) about += ", " + micro(*other);
+  }
+  return Chosen{.collective = cell.collective,
+                .p = cell.p,
+                .bytes = std::get<2>(key),
+                .model = cell.candidates.front(),
+                .use = use->algorithm,
+                .about = std::move(about)};
+}
+
+}  // namespace
+
+std::vector<Chosen> choose(const std::vector<AskedChoice>& asked, const std::vector<Launch>& launches,
+                           const RuleOperator& measured, const ChoiceOptions& options) {
+  std::vector<Chosen> all;
+  std::vector<CellKey> done;
+  for (const AskedChoice& cell : asked) {
+    const CellKey key = key_of(cell.collective, cell.p, cell.bytes);
+    if (std::find(done.begin(), done.end(), key) != done.end()) continue;
+    done.push_back(key);
+    if (auto chosen = choose(cell, key, launches, measured, options.margin)) all.push_back(*std::move(chosen));
+  }
+  return all;
+}
+
+std::vector<RuleCell> rule_cells(const std::vector<Chosen>& chosen) {
+  std::vector<RuleCell> cells;
+  std::map<std::pair<Collective, Rank>, Count> largest;
+  for (const Chosen& one : chosen) {
+    cells.push_back({.collective = one.collective, .p = one.p, .bytes = one.bytes, .use = one.use, .about = one.about});
+    if (!size_decides(one.collective)) continue;
+    Count& most = largest[{one.collective, one.p}];
+    most = std::max(most, one.bytes);
+  }
+  // The end lies between the largest size and four times it.
+  for (const auto& [key, bytes] : largest) {
+    cells.push_back({.collective = key.first, .p = key.second, .bytes = 4 * std::max<Count>(bytes, 1), .use = "auto"});
+  }
+  return cells;
+}
+
+Gain gain_of(const std::vector<Chosen>& chosen, const Launch& launch) {
+  Gain gain;
+  double native_log = 0, model_log = 0, changed_log = 0;
+  for (const Chosen& one : chosen) {
+    const CellKey key{one.collective, one.p, one.bytes};
+    const auto use = time_of(launch, key, one.use), native = time_of(launch, key, "native");
+    const auto model = time_of(launch, key, one.model);
+    if (!use || !native || !model) continue;
+    const double over_native = *native / *use;
+    native_log += std::log(over_native);
+    model_log += std::log(*model / *use);
+    if (one.use != one.model) {
+      changed_log += std::log(*model / *use);
+      ++gain.changed;
+    }
+    if (gain.cells++ == 0 || over_native < gain.least_over_native) {
+      gain.least_over_native = over_native;
+      gain.slowest = fmt::format("{}{}, {}", to_string(one.collective),
+                                 size_decides(one.collective) ? fmt::format(" of {} bytes", one.bytes) : "", one.use);
+    }
+  }
+  if (gain.cells == 0) return gain;
+  gain.over_native = std::exp(native_log / gain.cells);
+  gain.over_model = std::exp(model_log / gain.cells);
+  if (gain.changed > 0) gain.changed_by = std::exp(changed_log / gain.changed);
+  return gain;
+}
+
+}  // namespace circoll::measured

@@ -1,0 +1,57 @@
+// The choices of a profile: the fastest in each cell, where it is so beyond doubt.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measured/tuning.hpp"
+
+namespace circoll::measured {
+
+/// A cell as it was asked for: the candidates, of which the first is the model's choice.
+struct AskedChoice {
+  Collective collective = Collective::barrier;
+  Rank p = 1;
+  Count bytes = 0;  ///< of the whole vector
+  std::vector<std::string> candidates{};
+};
+
+struct ChoiceOptions {
+  double margin = 0.05;  ///< what is there without a profile stays unless it takes longer by more than this share
+};
+
+/// A choice for a cell, with the medians of the launches' medians that it was made by.
+struct Chosen {
+  Collective collective = Collective::barrier;
+  Rank p = 1;
+  Count bytes = 0;      ///< of the whole vector; 0 where sizes cannot decide
+  std::string model{};  ///< the choice without a profile
+  std::string use{};
+  std::string about{};
+};
+
+/// The choice in each cell. It is the fastest by the launches, if that was faster than the model's choice by the
+/// margin, and in every launch but one of five; else the model's choice. Native is preferred to a third likewise, but
+/// an allreduce is not left to it, since that need not give all ranks the same bits. Where sizes cannot decide, the
+/// geometric mean over them does. Cells that not all launches have measured are left out. `measured` is the operator of
+/// the launches.
+[[nodiscard]] std::vector<Chosen> choose(const std::vector<AskedChoice>& asked, const std::vector<Launch>& launches,
+                                         const RuleOperator& measured, const ChoiceOptions& options = {});
+
+/// The rules of choices. Each reaches halfway to the next size, and the one of the largest size as far beyond. Larger
+/// vectors are left to the model.
+[[nodiscard]] std::vector<RuleCell> rule_cells(const std::vector<Chosen>& chosen);
+
+/// The gain of choices, by a launch that they were not made by.
+struct Gain {
+  int cells = 0;           ///< that the launch has measured
+  int changed = 0;         ///< of them, those in which the model chooses otherwise
+  double over_native = 1;  ///< geometric mean over the cells of native's time / the choice's
+  double over_model = 1;   ///< likewise of the model's choice
+  double changed_by = 1;   ///< likewise, over the cells that have changed
+  double least_over_native = 1;
+  std::string slowest{};  ///< the cell of least_over_native, in words
+};
+[[nodiscard]] Gain gain_of(const std::vector<Chosen>& chosen, const Launch& launch);
+
+}  // namespace circoll::measured
