@@ -72,7 +72,8 @@ std::string State::place(const std::string& path) const {
 }
 
 void State::report() {
-  const bool keeps = alike_ && learner_ != nullptr && !learn_file_.empty();
+  Serving* const wrapper = Serving::first();
+  const bool keeps = wrapper != nullptr && wrapper->keeps_result();
   if (!recording_ && !keeps) return;
   const double program_s = PMPI_Wtime() - program_began_s_;
   if (!agreed_) {
@@ -98,15 +99,15 @@ void State::report() {
     ledger = std::move(ledger_);
     trace = std::move(trace_);
   }
-  std::optional<Learned> learned;
-  if (learner_ != nullptr) learned = gather_learned(comm);
-  if (keeps) keep_learned(*learned);
-  if (ledger != nullptr) write_report(comm, *ledger, program_s, std::move(learned));
+  std::optional<ReportSection> section;
+  if (wrapper != nullptr) section = wrapper->result(comm);
+  if (ledger != nullptr) write_report(comm, *ledger, program_s, std::move(section));
   if (trace != nullptr) write_trace(comm, *trace);
   PMPI_Comm_free(&comm);
 }
 
-void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s, std::optional<Learned> learned) const {
+void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s,
+                         std::optional<ReportSection> section) const {
   std::vector<std::string> ledgers(static_cast<std::size_t>(world_size()));
   collect(
       comm, [&](const auto& sink) { sink(ledger.serialised()); },
@@ -123,7 +124,7 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s, 
                  .devices = devices_,
                  .node = std::move(node),
                  .program_s = std::move(program),
-                 .learned = std::move(learned)});
+                 .learned = std::move(section)});
   for (const std::string& one : ledgers) report.add_rank(one);
   if (report_ == "1") {
     std::fputs(report.text().c_str(), stderr);

@@ -6,7 +6,7 @@
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/pending/progress.hpp"
 #include "facts/environment.hpp"
-#include "interpose/check.hpp"
+#include "interpose/serving.hpp"
 
 namespace circoll::interpose {
 namespace {
@@ -28,7 +28,7 @@ void run() {
   mpi::Progress& progress = mpi::progress();
   const ProgressEngine* const known = engine();
   while (progress.await_pending()) {
-    if (Check* const check = Check::on()) check->poll();
+    if (Serving* const wrapper = Serving::first()) wrapper->poll();
     if (progress.poll() > 0) {
       if (known != nullptr) known->announce_ended();
     } else {

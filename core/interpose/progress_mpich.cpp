@@ -14,9 +14,9 @@
 #include "exec/mpi/library/library.hpp"
 #include "exec/mpi/pending/progress.hpp"
 #include "interpose/census.hpp"
-#include "interpose/check.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/serve.hpp"
+#include "interpose/serving.hpp"
 
 namespace {
 
@@ -34,7 +34,7 @@ void announce_to_mpich() {
 }
 
 void advance() {
-  if (circoll::interpose::Check* const check = circoll::interpose::Check::on()) check->poll();
+  if (circoll::interpose::Serving* const wrapper = circoll::interpose::Serving::first()) wrapper->poll();
   circoll::mpi::stalls().glance();
   if (circoll::mpi::progress().poll() > 0) announce_to_mpich();
 }

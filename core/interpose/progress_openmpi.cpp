@@ -5,14 +5,14 @@
 
 #include "exec/mpi/comm/stalls.hpp"
 #include "exec/mpi/pending/progress.hpp"
-#include "interpose/check.hpp"
 #include "interpose/progress.hpp"
+#include "interpose/serving.hpp"
 
 namespace circoll::interpose {
 namespace {
 
 int advance_openmpi() {
-  if (Check* const check = Check::on()) check->poll();
+  if (Serving* const wrapper = Serving::first()) wrapper->poll();
   mpi::stalls().glance();
   return mpi::progress().poll();
 }

@@ -10,9 +10,10 @@
 #include <tuple>
 #include <vector>
 
+#include "interpose/report_section.hpp"
+
 #include "interpose/estimate.hpp"
 #include "interpose/event.hpp"
-#include "interpose/learned_rows.hpp"
 
 namespace circoll::interpose {
 
@@ -34,8 +35,8 @@ struct RunFacts {
     std::string reason;     ///< why the others do not reach them
     std::string reading_reason;
   } node{};
-  std::vector<double> program_s{};   ///< seconds from MPI_Init to MPI_Finalize, of each rank
-  std::optional<Learned> learned{};  ///< of all ranks, if anything was to be learned
+  std::vector<double> program_s{};         ///< seconds from MPI_Init to MPI_Finalize, of each rank
+  std::optional<ReportSection> learned{};  ///< of all ranks, if anything was to be learned
 };
 
 /// Adds up ledgers. docs/reporting.md describes what comes out.

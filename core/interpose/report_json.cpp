@@ -96,7 +96,7 @@ std::string Report::json() const {
                     {"collectives", {{"seconds", most_inside_s_}, {"mean_s", mean_of(all_inside_s_)}}},
                     {"own", own(own_)},
                     {"rows", std::move(rows)},
-                    {"learned", facts_.learned ? Json::parse(report_json(*facts_.learned)) : Json(nullptr)}};
+                    {"learned", facts_.learned ? Json::parse(facts_.learned->json) : Json(nullptr)}};
   return report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -83,7 +83,7 @@ std::string Report::text() const {
   }
   if (facts_.learned) {
     add_line(text, {});
-    for (const std::string& line : report_lines(*facts_.learned)) add_line(text, line);
+    for (const std::string& line : facts_.learned->lines) add_line(text, line);
   }
   add_line(text, {});
   for (const std::string& line : summary()) add_line(text, line);

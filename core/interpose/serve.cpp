@@ -5,10 +5,9 @@
 #include <new>
 
 #include "exec/mpi/call/described_bytes.hpp"
-#include "exec/mpi/guard/guarded_comm.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
 #include "exec/mpi/serve/perform.hpp"
-#include "interpose/check.hpp"
+#include "interpose/serving.hpp"
 #include "interpose/state.hpp"
 
 namespace circoll::interpose {
@@ -62,8 +61,8 @@ int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perf
     State* const state = State::get();
     if (state == nullptr) return native();
     if (mode == Mode::blocking && call.comm == MPI_COMM_WORLD) state->agree_once();
-    if (Check* const check = Check::on(); check != nullptr) [[unlikely]] {
-      if (const int differs = check->compare(call, mode, caller); differs != MPI_SUCCESS) return differs;
+    if (Serving* const wrapper = Serving::first(); wrapper != nullptr) [[unlikely]] {
+      if (const int refused = wrapper->admit(call, mode, caller); refused != MPI_SUCCESS) return refused;
     }
     const double begin = state->recording() ? PMPI_Wtime() : 0;
     const mpi::Outcome outcome = perform(*state, state->choice(call.collective));
@@ -79,21 +78,10 @@ int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perf
   return error;
 }
 
-/// A blocking call, by what was learned, and learned from.
-mpi::Outcome perform_learning(Learner& learner, const mpi::Call& call, const mpi::InternedChoice& unlearned,
-                              bool timed) {
-  const Learner::Turn turn = learner.turn(call, unlearned);
-  const double begin_s = turn.timed ? PMPI_Wtime() : 0;
-  mpi::Outcome outcome = mpi::perform(call, *turn.choice, mpi::Unserved::native, timed);
-  if (turn.calls == nullptr) return outcome;
-  const double seconds = turn.timed ? PMPI_Wtime() - begin_s : 0;
-  const int error = learner.ended(turn, call, seconds, outcome.error);
-  if (outcome.error == MPI_SUCCESS && error != MPI_SUCCESS) return {.error = error, .handled = true};
-  return outcome;
-}
-
-const mpi::InternedChoice& learned(const State& state, const mpi::Call& call, const mpi::InternedChoice& unlearned) {
-  return state.learner() == nullptr ? unlearned : state.learner()->best(call, unlearned);
+/// The choice for a call that does not block.
+const mpi::InternedChoice& chosen(const mpi::Call& call, const mpi::InternedChoice& choice) {
+  Serving* const wrapper = Serving::first();
+  return wrapper == nullptr ? choice : wrapper->choose(call, choice);
 }
 
 bool is_native(const mpi::Outcome& outcome) { return outcome.plan == nullptr; }
@@ -113,11 +101,8 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::blocking, caller,
       [&](State& state, const mpi::InternedChoice& choice) {
-        if (mpi::Guard* const guard = mpi::Guard::known(); guard != nullptr) [[unlikely]] {
-          return mpi::perform_guarded(*guard, call, choice, state.recording());
-        }
-        if (Learner* const learner = state.learner(); learner != nullptr) [[unlikely]] {
-          return perform_learning(*learner, call, choice, state.recording());
+        if (Serving* const wrapper = Serving::first(); wrapper != nullptr) [[unlikely]] {
+          return wrapper->perform(call, choice, state.recording());
         }
         return mpi::perform(call, choice, mpi::Unserved::native, state.recording());
       },
@@ -129,7 +114,7 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
       call, Mode::nonblocking, caller,
       [&](State& state, const mpi::InternedChoice& choice) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::start_native(call, request));
-        return mpi::start(call, learned(state, call, choice), request, observer(state));
+        return mpi::start(call, chosen(call, choice), request, observer(state));
       },
       [&] { return mpi::start_native(call, request); }, is_native);
 }
@@ -139,7 +124,7 @@ int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void*
       call, Mode::persistent, caller,
       [&](State& state, const mpi::InternedChoice& choice) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::init_native(call, info, request));
-        return mpi::init(call, learned(state, call, choice), info, request, observer(state));
+        return mpi::init(call, chosen(call, choice), info, request, observer(state));
       },
       [&] { return mpi::init_native(call, info, request); }, is_native);
 }

@@ -8,22 +8,20 @@
 #include "exec/mpi/comm/stalls.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "interpose/census.hpp"
-#include "interpose/check.hpp"
-#include "interpose/faults.hpp"
 #include "interpose/next.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/right_mpi.hpp"
 #include "interpose/serve.hpp"
+#include "interpose/serving.hpp"
 #include "interpose/sessions.hpp"
 #include "interpose/stalled.hpp"
 #include "interpose/state.hpp"
 
 namespace {
 
-using circoll::interpose::Check;
+using circoll::interpose::Serving;
 using circoll::interpose::State;
 using circoll::interpose::stop_if_wrong;
-using circoll::mpi::Guard;
 
 bool wants_thread() noexcept {
   try {
@@ -41,7 +39,8 @@ int begin(int error) noexcept {
     State* const state = State::get();
     if (state == nullptr) return error;
     state->begin();
-    if (Guard::known() == nullptr) circoll::mpi::stalls().open(circoll::interpose::say_stalled);
+    const Serving* const wrapper = Serving::first();
+    if (wrapper == nullptr || !wrapper->ends_waiting()) circoll::mpi::stalls().open(circoll::interpose::say_stalled);
   } catch (...) {
     return error;  // calls are native then, or fail by themselves
   }
@@ -72,18 +71,11 @@ CIRCOLL_EXPORT int MPI_Finalize() {
     circoll::interpose::end_sessions_if(0);
     return CIRCOLL_NEXT(Finalize)();
   }
-  if (Check* const check = Check::on()) check->finish(CIRCOLL_CALLER);
+  Serving* const wrapper = Serving::first();
+  if (wrapper != nullptr) wrapper->finish(CIRCOLL_CALLER);
   if (State* const state = State::known()) state->progress().stop();
-  if (circoll::interpose::end_faults()) return MPI_SUCCESS;
-  int error = MPI_SUCCESS;
-  if (Guard* const guard = Guard::known()) {
-    const Guard::Unguarded finalizing(*guard, circoll::mpi::members_of(MPI_COMM_WORLD), "MPI_Finalize");
-    error = CIRCOLL_NEXT(Finalize)();
-  } else {
-    error = CIRCOLL_NEXT(Finalize)();
-  }
-  circoll::interpose::leave_faults();
-  return error;
+  constexpr auto finalize = [] { return CIRCOLL_NEXT(Finalize)(); };
+  return wrapper == nullptr ? finalize() : wrapper->finalize(finalize);
 }
 
 }  // extern "C"

@@ -22,11 +22,10 @@
 #include "facts/text.hpp"
 #include "interpose/agreement.hpp"
 #include "interpose/census.hpp"
-#include "interpose/check.hpp"
-#include "interpose/faults.hpp"
 #include "interpose/launch.hpp"
 #include "interpose/node_name.hpp"
 #include "interpose/report_setting.hpp"
+#include "interpose/serving.hpp"
 #include "interpose/watchdog.hpp"
 #include "select/machine.hpp"
 
@@ -67,10 +66,8 @@ std::string endless_text(const std::vector<int>& absent) {
          how_to_preload();
 }
 
-/// Calls before one is served. Survivors serve every call, and learners try them.
-int serve_after(bool learns) {
-  std::string ignored;
-  if (learns || wanted_faults(&ignored)) return 0;
+/// Calls of a collective on a communicator before one is served.
+int serve_after() {
   constexpr int usual = 256;
   const auto text = environment("CIRCOLL_SERVE_AFTER");
   return text ? parse_serve_after(*text).value_or(usual) : usual;
@@ -117,12 +114,11 @@ bool State::sessions_have_ended() { return had_sessions; }
 
 void State::begin() noexcept {
   try {
-    agree_once();
+    if (!asked_.exchange(true)) agree();
     if (serves_any()) expect_devices();
     use_profile();
-    begin_learning();
     if (serves_any()) (void)mpi::share_world();
-    guard_calls();
+    wrap_calls();
     program_begins();
   } catch (...) {
     return;  // calls are native then, or fail by themselves
@@ -134,7 +130,7 @@ State::State() : process_(getpid()) {
   PMPI_Comm_rank(mpi::base_world(), &world_rank_);
   if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
   read_choices();
-  mpi::globals().serve_after = serve_after(learner_ != nullptr);
+  mpi::globals().serve_after = serve_after();
   report_ = report_setting();
   trace_file_ = environment("CIRCOLL_TRACE").value_or("");
   if (report_ != "0") ledger_ = std::make_unique<Ledger>();
@@ -164,8 +160,8 @@ const Policy* State::read_policy() {
     if (environment("CIRCOLL_NODE") == "off") options_.machine.node_ways.clear();
     variable = "CIRCOLL_POLICY";
     learn_file_ = environment("CIRCOLL_LEARN").value_or("");
-    std::string ignored;
-    const bool guards = wanted_faults(&ignored).has_value();
+    const std::string faults = environment("CIRCOLL_FAULTS").value_or("off");
+    const bool guards = faults == "finish" || faults == "report";
     // Among the survivors of a failure nothing is native, nor tried out.
     const char* const usual = guards ? "classic" : "auto";
     const std::string name = environment(variable).value_or(learn_file_.empty() ? usual : "learn");
@@ -177,7 +173,7 @@ const Policy* State::read_policy() {
     if (name == "native") return nullptr;
     const Policy& policy = keep(make_policy(name == "learn" ? "auto" : name, options_));
     if (name == "auto" || name == "learn") automatic_ = &policy;
-    if (name == "learn") learner_ = std::make_unique<Learner>(policy, options_);
+    learns_ = name == "learn";
     return &policy;
   } catch (const Error& e) {
     warn(variable + ": " + e.what() + "; the native collectives are used");
@@ -253,9 +249,7 @@ void State::agree() {
     }
   }
   alike_ = agreement.alike;
-  if (agreement.alike && mpi::base_is_made() && environment("CIRCOLL_CHECK").value_or("0") != "0")
-    warn("CIRCOLL_CHECK is off: calls are not compared in a program that does not call MPI_Init");
-  if (agreement.alike) return mpi::base_is_made() ? void() : Check::open();
+  if (agreement.alike) return;
   go_native();
   std::string text = "the CIRCOLL_ variables, or the files that they name, differ among the ranks; ";
   if (wanted && !agreed_) text += "nothing is reported, and ";
@@ -278,17 +272,16 @@ void State::expect_devices() {
   mpi::globals().expects_devices = anywhere != 0 || size == 1;
 }
 
-void State::guard_calls() {
+void State::wrap_calls() {
   if (!alike_) return;
-  std::string ignored;
-  if (mpi::base_is_made() && wanted_faults(&ignored))
-    return warn("CIRCOLL_FAULTS is off: a program that does not call MPI_Init is not guarded");
-  if (!devices_.empty() && wanted_faults(&ignored)) {
-    return warn("CIRCOLL_FAULTS is off: " + devices_ +
-                ", and calls with memory of GPUs are not repaired; "
-                "CIRCOLL_DEVICE_MEMORY=off says that no call has any");
-  }
-  if (const std::string warning = begin_faults(); !warning.empty()) warn(warning);
+  std::unique_ptr<Serving> wrappers = wrap({.learns_from = learns_ ? automatic_ : nullptr,
+                                            .options = &options_,
+                                            .learn_file = learn_file_,
+                                            .devices = devices_,
+                                            .world_rank = world_rank_,
+                                            .warn = [this](const std::string& text) { warn(text); }});
+  if (wrappers != nullptr && wrappers->serves_all()) mpi::globals().serve_after = 0;
+  Serving::set_first(std::move(wrappers));
 }
 
 std::string State::no_profile_because() const {
@@ -317,7 +310,6 @@ void State::use_profile() {
     if (choice == mpi::intern(collective, *automatic_)) choice = mpi::intern(collective, policy);
   }
   automatic_ = &policy;
-  if (learner_ != nullptr) learner_ = std::make_unique<Learner>(policy, options_);
 }
 
 void State::do_without(const std::vector<int>& absent, int size) {
@@ -350,7 +342,7 @@ bool State::right_launcher() {
 }
 
 void State::go_native() {
-  learner_.reset();
+  learns_ = false;
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
   }

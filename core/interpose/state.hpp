@@ -1,5 +1,5 @@
-// All mutable state of the drop-in: the choices read from the environment, and what was served so far. (What
-// CIRCOLL_CHECK compares is check.hpp's.)
+// All mutable state of the drop-in: the choices read from the environment, and what was served so far. Wrappers have
+// states of their own (serving.hpp).
 #pragma once
 
 #include <mpi.h>
@@ -19,9 +19,9 @@
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/collect.hpp"
 #include "interpose/event.hpp"
-#include "interpose/learner.hpp"
 #include "interpose/ledger.hpp"
 #include "interpose/progress.hpp"
+#include "interpose/serving.hpp"
 #include "interpose/trace.hpp"
 #include "interpose/watchdog.hpp"
 
@@ -56,7 +56,9 @@ class State {
   /// first blocking collective on it if a tool has kept that from us. If it differs, or if ranks run without the
   /// drop-in, there is one warning, and all calls are native from then on.
   void agree_once() {
-    if (!asked_.load(std::memory_order_relaxed) && !asked_.exchange(true)) agree();
+    if (asked_.load(std::memory_order_relaxed) || asked_.exchange(true)) return;
+    agree();
+    wrap_calls();
   }
 
   /// Gives the calls that "auto" serves to the machine's profile, if rank 0 finds one. All ranks of MPI_COMM_WORLD call
@@ -65,16 +67,10 @@ class State {
   /// Looks whether calls may have memory of devices, on any rank (docs/adr/0021). Likewise, before any communicator is
   /// used, and after the ranks' first messages, for which the MPI library has loaded what it needs itself.
   void expect_devices();
-  /// Begins to look after failures of ranks, if CIRCOLL_FAULTS wants it. Likewise, where MPI_Init ends.
-  void guard_calls();
-  /// Hands what CIRCOLL_LEARN keeps from rank 0 to all. Likewise.
-  void begin_learning();
 
   [[nodiscard]] const mpi::InternedChoice& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
-  /// The learner that chooses by what it has seen; nullptr if nothing is to be learned.
-  [[nodiscard]] Learner* learner() const { return learner_.get(); }
   /// True if some collective is not left to the MPI library.
   [[nodiscard]] bool serves_any() const {
     return std::any_of(choices_.begin(), choices_.end(), [](const mpi::InternedChoice* choice) {
@@ -96,6 +92,8 @@ class State {
  private:
   State();
   void agree();
+  /// Wraps around calls what the environment asks for, if it is the same on all ranks. Collective.
+  void wrap_calls();
   /// True if MPI_COMM_WORLD, of one rank, is what the launcher has started; else nothing is reported, with a warning.
   [[nodiscard]] bool right_launcher();
   /// Leaves all calls to the MPI library, on ranks that have the drop-in, if others do not have it. The others are
@@ -112,11 +110,7 @@ class State {
   void warn(const std::string& text) const;
   void register_report();
   void report();
-  /// Adds what this run has learned to the file of CIRCOLL_LEARN. Collective.
-  void keep_learned(const Learned& learned) const;
-  /// All that the ranks have learned. Collective; significant at rank 0.
-  [[nodiscard]] Learned gather_learned(MPI_Comm comm) const;
-  void write_report(MPI_Comm comm, const Ledger& ledger, double program_s, std::optional<Learned> learned) const;
+  void write_report(MPI_Comm comm, const Ledger& ledger, double program_s, std::optional<ReportSection> section) const;
   void write_trace(MPI_Comm comm, const Trace& trace) const;
   [[nodiscard]] std::string place(const std::string& path) const;
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
@@ -129,8 +123,8 @@ class State {
   std::array<const mpi::InternedChoice*, all_collectives.size()> choices_{};
   const Policy* automatic_ = nullptr;  ///< the policy "auto" of the environment; nullptr if it is another
   std::string profile_;                ///< the file of the profile in use, or why there is none
-  std::unique_ptr<Learner> learner_;
-  std::string report_;  ///< "1" stderr, else a file name
+  bool learns_ = false;                ///< the policy is "learn"
+  std::string report_;                 ///< "1" stderr, else a file name
   std::string trace_file_;
   std::string learn_file_;              ///< of CIRCOLL_LEARN; empty: nothing is kept
   std::atomic<bool> recording_{false};  ///< there is a ledger or a trace

@@ -1,6 +1,6 @@
 // Repairs: schedules by which the survivors of a failure end a collective.
 //
-// core/exec/mpi/guard executes them. lab/faults analyses failures by the same types.
+// core/wrappers/survive executes them. lab/faults analyses failures by the same types.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "learn/group.hpp"
+#include "wrappers/learn/group.hpp"
 
 using circoll::learn::Account;
 using circoll::learn::Group;

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "exec/watch/mesh.hpp"
 #include "node_processes.hpp"
+#include "wrappers/survive/watch/mesh.hpp"
 
 namespace circoll::watch {
 

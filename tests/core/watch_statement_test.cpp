@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "exec/watch/statement.hpp"
+#include "wrappers/survive/watch/statement.hpp"
 
 namespace circoll::watch {
 namespace {

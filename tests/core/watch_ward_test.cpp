@@ -13,8 +13,8 @@
 #include <cstring>
 #include <random>
 
-#include "exec/watch/ward.hpp"
 #include "watch_processes.hpp"
+#include "wrappers/survive/watch/ward.hpp"
 
 namespace circoll::watch {
 namespace {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <new>
 
-#include "exec/mpi/guard/guard.hpp"
-
 namespace circoll::mpi {
 
 Progress& progress() {
@@ -96,9 +94,10 @@ bool Progress::advance(Pending& pending, bool asks) noexcept {
       }
     }
     // Survivors have other calls to make meanwhile: nobody ends this one.
-    Guard* const guard = Guard::known();
-    if (guard == nullptr || !guard->hits(pending.comm_state())) return false;
-    operation.fail(guard->error());
+    const auto error_of_lost = progress().error_of_lost_.load(std::memory_order_relaxed);
+    const int lost = error_of_lost == nullptr ? MPI_SUCCESS : error_of_lost(pending.comm_state());
+    if (lost == MPI_SUCCESS) return false;
+    operation.fail(lost);
   } catch (const std::bad_alloc&) {
     operation.fail(MPI_ERR_NO_MEM);
   } catch (...) {

@@ -57,6 +57,9 @@ class Progress {
   [[nodiscard]] bool await_pending();
   /// Sets if there is such a thread.
   void set_listening(bool listening);
+  /// Has operations ended with an error if others on their communicator cannot end theirs. `error_of_lost` returns it,
+  /// or MPI_SUCCESS, and is quick while nothing has failed.
+  void set_error_of_lost(int (*error_of_lost)(const CommState&)) { error_of_lost_ = error_of_lost; }
 
  private:
   /// Operations asked per poll: with thousands outstanding each pass of MPI's engine must stay short.
@@ -78,6 +81,7 @@ class Progress {
   /// Called under mutex_, by the thread that polls.
   void take_arrived() noexcept;
 
+  std::atomic<int (*)(const CommState&)> error_of_lost_{nullptr};
   std::atomic<std::size_t> pending_{0};
   std::atomic<bool> polling_{false};
   std::atomic<bool> listening_{false};

@@ -1,0 +1,82 @@
+// Wrappers around the serving of calls: comparing them, learning from them, surviving failures.
+//
+// Each is an option of the build, in a room of its own (core/wrappers). The drop-in knows this interface alone. The
+// wrappers that a run wants are made once, where MPI_Init ends (wrap()), and each passes on to the next.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "circoll/select.hpp"
+#include "exec/mpi/serve/perform.hpp"
+#include "interpose/event.hpp"
+#include "interpose/report_section.hpp"
+
+namespace circoll::interpose {
+
+/// A wrapper. What it does not define passes on to the next one, and behind the last one to the executor.
+class Serving {
+ public:
+  explicit Serving(std::unique_ptr<Serving> next) : next_(std::move(next)) {}
+  virtual ~Serving() = default;
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+  /// The first of the chain; nullptr if nothing is wrapped around calls. Quick: every call looks here.
+  [[nodiscard]] static Serving* first() noexcept { return first_.load(std::memory_order_acquire); }
+  /// Puts a chain in place. It is never destroyed: threads may be inside.
+  static void set_first(std::unique_ptr<Serving> first) noexcept {
+    first_.store(first.release(), std::memory_order_release);
+  }
+
+  /// Called before each call. Returns an MPI error code for which the error handler has been called: then the call must
+  /// not be made. `caller` is the entry point's return address.
+  [[nodiscard]] virtual int admit(const mpi::Call& call, Mode mode, const void* caller);
+  /// Serves a blocking call. `timed` as for mpi::perform().
+  [[nodiscard]] virtual mpi::Outcome perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed);
+  /// The choice for a call that does not block.
+  [[nodiscard]] virtual const mpi::InternedChoice& choose(const mpi::Call& call, const mpi::InternedChoice& choice);
+  /// Passes on what has arrived. Called from the MPI library's progress, by any thread.
+  virtual void poll() noexcept;
+
+  /// MPI_Finalize is called; nonblocking operations may still be under way.
+  virtual void finish(const void* caller) noexcept;
+  /// Ends MPI by `finalize`. Returns its MPI error code.
+  [[nodiscard]] virtual int finalize(int (*finalize)()) noexcept;
+  /// True if result() is wanted without a report, too.
+  [[nodiscard]] virtual bool keeps_result() const;
+  /// Ends what needs all ranks while MPI_Finalize begins, and tells of it. Collective.
+  [[nodiscard]] virtual std::optional<ReportSection> result(MPI_Comm comm);
+
+  /// True if all calls must be served, from the first one on a communicator on.
+  [[nodiscard]] virtual bool serves_all() const;
+  /// True if calls that wait in vain are ended, so that nobody else need look after them.
+  [[nodiscard]] virtual bool ends_waiting() const;
+
+ private:
+  static inline std::atomic<Serving*> first_{nullptr};
+
+  std::unique_ptr<Serving> next_;
+};
+
+/// The facts of which wrappers are made. The same on all ranks but for `world_rank`.
+struct Wish {
+  const Policy* learns_from = nullptr;     ///< the policy that serves what is not learned about; nullptr: nothing is
+  const PolicyOptions* options = nullptr;  ///< they outlive the wrappers, as the policy does
+  std::string learn_file;                  ///< of CIRCOLL_LEARN; empty: nothing is kept
+  std::string devices;                     ///< why calls may have memory of devices; empty: they have none
+  int world_rank = 0;
+  std::function<void(const std::string&)> warn;
+};
+
+/// The wrappers that the environment asks for, as far as they are built; nullptr: none. Collective, after
+/// share_world(). core/wrappers/chain.cpp defines it.
+[[nodiscard]] std::unique_ptr<Serving> wrap(const Wish& wish);
+
+}  // namespace circoll::interpose

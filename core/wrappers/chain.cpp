@@ -1,0 +1,38 @@
+// The chain of the wrappers that are built (CIRCOLL_WRAPPERS). CMake defines CIRCOLL_HAS_<WRAPPER> for each.
+#include "facts/environment.hpp"
+#include "wrappers/wrappers.hpp"
+
+namespace circoll::interpose {
+namespace {
+
+/// Says that a wrapper is asked for, which this drop-in does not have.
+[[maybe_unused]] void warn_without(const Wish& wish, const char* variable, const char* off) {
+  if (environment(variable).value_or(off) != off)
+    wish.warn(std::string(variable) + ": the drop-in was built without this (CIRCOLL_WRAPPERS)");
+}
+
+}  // namespace
+
+std::unique_ptr<Serving> wrap(const Wish& wish) {
+  std::unique_ptr<Serving> chain;
+#ifdef CIRCOLL_HAS_SURVIVE
+  chain = wrap_in_survival(wish, std::move(chain));
+#else
+  warn_without(wish, "CIRCOLL_FAULTS", "off");
+#endif
+#ifdef CIRCOLL_HAS_LEARN
+  chain = wrap_in_learning(wish, std::move(chain));
+#else
+  if (wish.learns_from != nullptr)
+    wish.warn("nothing is learned: the drop-in was built without this (CIRCOLL_WRAPPERS)");
+#endif
+  // The first: a call that no two ranks make alike must not be begun.
+#ifdef CIRCOLL_HAS_CHECK
+  chain = wrap_in_check(wish, std::move(chain));
+#else
+  warn_without(wish, "CIRCOLL_CHECK", "0");
+#endif
+  return chain;
+}
+
+}  // namespace circoll::interpose

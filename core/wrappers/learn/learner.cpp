@@ -1,0 +1,301 @@
+#include "wrappers/learn/learner.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "circoll/collectives.hpp"
+#include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/library/failures.hpp"
+#include "exec/mpi/serve/perform.hpp"
+#include "interpose/ledger.hpp"
+#include "prepare/prepared_call.hpp"
+#include "verify/bits.hpp"
+
+namespace circoll::interpose {
+namespace {
+
+/// Algorithms that are tried beside the model's choice and the library's own: those that it ranks next.
+constexpr std::size_t most_tried = 4;
+/// An algorithm that the model takes for so much slower is not tried.
+constexpr double hopeless = 3;
+/// Up to this p it is computed which algorithms give the same bits.
+constexpr Rank most_ranks_of_bits = 128;
+
+bool rounds(const CallFacts& facts) { return is_reducing(facts.collective) && !facts.exact_op; }
+
+/// The bit class of a selection, completed for a call. None if it cannot be told, which makes it like no other.
+std::optional<BitClass> bits_of(const Selection& selection, const CallFacts& facts, int root,
+                                const PolicyOptions& options) {
+  if (facts.p > most_ranks_of_bits) return std::nullopt;
+  const Selection whole = completed(selection, facts.p, facts.bytes, options.machine);
+  const Shape shape{.size = facts.p, .root = is_rooted(facts.collective) ? root : 0, .params = whole.params};
+  return bit_class(*whole.algorithm, facts.collective, shape, facts.predefined_op ? BitsOf::commuting : BitsOf::any);
+}
+
+/// The candidates that may serve a call without changing a bit of its result.
+std::uint32_t allowed_of(const std::vector<LearnedCandidate>& candidates, const CallFacts& facts, const mpi::Call& call,
+                         const Decision& decision, const PolicyOptions& options) {
+  if (!rounds(facts)) return (std::uint32_t{1} << candidates.size()) - 1;
+  const int root = call.root;
+  const std::optional<BitClass> wanted = bits_of(*decision.selection, facts, root, options);
+  std::uint32_t allowed = 1;
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    if (candidates[i].selection.algorithm == nullptr) {
+      // Of two ranks the library can only add one to the other, and a + b = b + a. Its products need not be ours: those
+      // of complex numbers are sums, too, which compilers contract.
+      if (facts.p == 2 && call.op == MPI_SUM) allowed |= std::uint32_t{1} << i;
+      continue;
+    }
+    const std::optional<BitClass> has = bits_of(candidates[i].selection, facts, root, options);
+    if (wanted && has && *wanted == *has) allowed |= std::uint32_t{1} << i;
+  }
+  return allowed;
+}
+
+}  // namespace
+
+void LearnedEverywhere::enter(LearnedCalls* calls) {
+  const std::lock_guard lock(mutex_);
+  present_.push_back(calls);
+}
+
+void LearnedEverywhere::leave(LearnedCalls* calls) {
+  const std::lock_guard lock(mutex_);
+  std::erase(present_, calls);
+  if (calls->rank() == 0) gone_.add(calls->learned());
+}
+
+Learned LearnedEverywhere::learned() const {
+  const std::lock_guard lock(mutex_);
+  Learned all = gone_;
+  for (const LearnedCalls* calls : present_) {
+    if (calls->rank() == 0) all.add(calls->learned());
+  }
+  return all;
+}
+
+LearnedCalls::~LearnedCalls() {
+  if (everywhere_ != nullptr) everywhere_->leave(this);
+}
+
+Learned LearnedCalls::learned() const {
+  Learned learned{.in_collectives_s = account_.in_collectives_s(), .tried_s = account_.tried_s()};
+  for (const auto& [kind, one] : groups_) {
+    learn::Group group = one.group;
+    learn::Account account = account_;
+    group.passed_over(one.granted - one.passing, account);
+    LearnedRow row{.calls = group.calls(),
+                   .searches = group.searches(),
+                   .settled = group.settled(),
+                   .unlearned = one.candidates.front().name,
+                   .use = group.best() == 0 ? "auto" : one.candidates[group.best()].name,
+                   .best_s = group.best_s(),
+                   .gain = group.gain(),
+                   .saved_s = group.saved_s(),
+                   .spent_s = group.spent_s()};
+    for (std::size_t i = 0; i < one.candidates.size(); ++i) {
+      const learn::Group::Tried& tried = group.tried()[i];
+      if (tried.calls == 0) continue;
+      row.tried.push_back({.name = one.candidates[i].name,
+                           .ratio = tried.rival_s > 0 ? tried.median_s / tried.rival_s : 0,
+                           .calls = tried.calls});
+    }
+    learned.add(one.key, row);
+  }
+  return learned;
+}
+
+void LearnedCalls::remember(const mpi::CallShape& shape, const Known& known) {
+  if (entries_.empty()) entries_.resize(std::size_t{1} << place_bits_);
+  while (!enter({shape, known, true}) && place_bits_ < most_bits) {
+    std::vector<Entry> before(std::size_t{1} << ++place_bits_);
+    before.swap(entries_);
+    for (const Entry& entry : before) {
+      if (entry.used) (void)enter(entry);
+    }
+  }
+}
+
+bool LearnedCalls::enter(const Entry& entry) {
+  std::size_t place = place_of(entry.shape);
+  for (std::size_t i = 0; i < most_probes; ++i, place = (place + 1) & (entries_.size() - 1)) {
+    if (entries_[place].used) continue;
+    entries_[place] = entry;
+    return true;
+  }
+  return false;
+}
+
+const mpi::InternedChoice* Learner::choice_of(const Selection& selection) {
+  const std::string text = std::string(to_string(selection.collective)) + '/' + selection.text();
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, policy] : policies_) {
+    if (name == text) return mpi::intern(selection.collective, *policy);
+  }
+  policies_.emplace_back(text, make_fixed_policy(selection, options_));
+  return mpi::intern(selection.collective, *policies_.back().second);
+}
+
+std::optional<std::size_t> Learner::known_best(const LearnedKey& key, std::vector<LearnedCandidate>& candidates) {
+  const auto known = known_.rows.find(key);
+  if (known == known_.rows.end()) return std::nullopt;
+  const std::string& use = known->second.use;
+  if (use == "auto") return 0;
+  const auto same = std::find_if(candidates.begin() + 1, candidates.end(),
+                                 [&](const LearnedCandidate& candidate) { return candidate.name == use; });
+  if (same == candidates.end()) {
+    if (use == "native") return std::nullopt;  // not among them where sums round
+    Selection selection = parse_selection(key.collective, use);
+    const mpi::InternedChoice* const choice = choice_of(selection);
+    candidates.push_back({.choice = choice, .selection = std::move(selection), .name = use});
+    return candidates.size() - 1;
+  }
+  return static_cast<std::size_t>(same - candidates.begin());
+}
+
+LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, const Decision& decision,
+                               const mpi::InternedChoice& unlearned) {
+  std::vector<LearnedCandidate> candidates;
+  std::vector<learn::Group::Candidate> expected;
+  const auto add = [&](const mpi::InternedChoice* choice, Selection selection, std::string name, double seconds) {
+    candidates.push_back({.choice = choice, .selection = std::move(selection), .name = std::move(name)});
+    expected.push_back({.predicted_s = seconds, .prepared = choice->kind == mpi::InternedChoice::Kind::native});
+  };
+  const Decision ranking = model_->decide(facts);
+  const double first_s = ranking.candidates.empty() ? 0 : ranking.candidates.front().seconds;
+  const Algorithm* const first = decision.selection ? decision.selection->algorithm : nullptr;
+  // What a policy of rules serves calls by is not always what the model would have taken.
+  const bool by_model =
+      first != nullptr && !ranking.candidates.empty() && ranking.candidates.front().selection.algorithm == first;
+  add(&unlearned, {}, decision.selection ? decision.selection->text() : "native", by_model ? first_s : 0);
+  if ((!rounds(facts) || facts.p == 2) && first != nullptr)
+    add(mpi::intern(facts.collective, "native"), {}, "native", 0);
+  std::vector<const Algorithm*> tried{first};
+  for (const Candidate& candidate : ranking.candidates) {
+    if (candidates.size() >= most_tried + 2 || candidate.seconds > hopeless * first_s) break;
+    if (std::find(tried.begin(), tried.end(), candidate.selection.algorithm) != tried.end()) continue;
+    tried.push_back(candidate.selection.algorithm);
+    // The number of segments is found anew for each size of the group.
+    Selection open = candidate.selection;
+    open.params.erase("segments");
+    add(choice_of(open), open, open.text(), candidate.seconds);
+  }
+  LearnedGroup group{.key = {.ranks = facts.p,
+                             .nodes = nodes_of(facts),
+                             .ranks_per_node = ranks_per_node_of(facts),
+                             .collective = facts.collective,
+                             .commutative = facts.op.commutative,
+                             .exact = facts.exact_op,
+                             .idempotent = facts.op.idempotent && facts.op.commutative,
+                             .size_class = size_class(facts.bytes)},
+                     .candidates = {},
+                     .group = learn::Group(std::vector<learn::Group::Candidate>(1))};
+  std::optional<std::size_t> known = known_best(group.key, candidates);
+  expected.resize(candidates.size());
+  // What the first call of the group may not get is of no use to the others either: they have its bit class.
+  const std::uint32_t allowed = allowed_of(candidates, facts, call, decision, options_);
+  std::vector<learn::Group::Candidate> expected_of_allowed;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const bool taken = (allowed >> i & 1U) != 0;
+    if (known == i) known = taken ? std::optional(group.candidates.size()) : std::nullopt;
+    if (!taken) continue;
+    group.candidates.push_back(std::move(candidates[i]));
+    expected_of_allowed.push_back(expected[i]);
+  }
+  group.group = learn::Group(std::move(expected_of_allowed), known);
+  return group;
+}
+
+LearnedCalls::Known Learner::learn_about(const mpi::Call& call, const mpi::InternedChoice& unlearned,
+                                         const mpi::CommState& state, LearnedCalls& calls) {
+  const mpi::CallerBuffers buffers(call, state.rank(), state.size());
+  if (buffers.erroneous() || !buffers.unsupported().empty()) return {};
+  const CallFacts facts = prepare::facts_of(buffers.signature(unlearned), state.placement());
+  const Decision decision = policy_.decide(facts);
+  // The library's own is in no bit class.
+  if (!decision.selection && rounds(facts)) return {};
+  KindOfCalls kind{.collective = facts.collective,
+                   .size_class = size_class(facts.bytes),
+                   .op = (facts.op.commutative ? 1U : 0U) | (facts.op.idempotent ? 2U : 0U) |
+                         (facts.exact_op ? 4U : 0U) | (facts.predefined_op ? 8U : 0U)};
+  if (rounds(facts)) {
+    const std::optional<BitClass> bits = bits_of(*decision.selection, facts, call.root, options_);
+    if (!bits) return {};
+    kind.bits = bits->low;
+  }
+  auto known = calls.groups().find(kind);
+  if (known == calls.groups().end()) {
+    known = calls.groups().emplace(kind, group_of(facts, call, decision, unlearned)).first;
+  }
+  LearnedGroup& group = known->second;
+  return {.group = &group, .allowed = allowed_of(group.candidates, facts, call, decision, options_)};
+}
+
+Learner::Found Learner::find(const mpi::Call& call, const mpi::InternedChoice& unlearned) {
+  if (unlearned.policy != &policy_ || is_irregular(call.collective)) return {};
+  mpi::CommState* state = mpi::CommState::last_used(call.comm);
+  if (state == nullptr) state = mpi::find_communicator(call, unlearned).state;
+  if (state == nullptr || !state->usable() || state->size() == 1 || !state->has_carrier()) return {};
+  LearnedCalls& calls = state->attached<LearnedCalls>();
+  calls.belongs_to(everywhere_, state->rank());
+  const mpi::CallShape shape(call);
+  if (const LearnedCalls::Known* known = calls.find(shape)) return {.calls = &calls, .known = *known};
+  const LearnedCalls::Known known = learn_about(call, unlearned, *state, calls);
+  if (known.group == nullptr) return {};
+  // The handles of a program's own types and operators may mean something else later.
+  if (mpi::CallerBuffers(call, state->rank(), state->size()).has_lasting_handles()) calls.remember(shape, known);
+  return {.calls = &calls, .known = known};
+}
+
+Learner::Turn Learner::turn(const mpi::Call& call, const mpi::InternedChoice& unlearned) {
+  const Found found = find(call, unlearned);
+  if (found.known.group == nullptr || found.calls == nullptr) return {.choice = &unlearned};
+  LearnedGroup& group = *found.known.group;
+  if (group.passing > 0) {
+    --group.passing;
+    return {.choice = (found.known.allowed & group.now_bit) != 0 ? group.now : &unlearned};
+  }
+  learn::Account& account = found.calls->account();
+  group.group.passed_over(std::exchange(group.granted, 0), account);
+  const learn::Group::Turn turn = group.group.next(account);
+  if (!turn.timed) {
+    group.granted = group.passing = group.group.quiet();
+    group.now = group.candidates[group.group.best()].choice;
+    group.now_bit = std::uint32_t{1} << group.group.best();
+  }
+  const bool allowed = (found.known.allowed >> turn.candidate & 1U) != 0;
+  return {.choice = allowed ? group.candidates[turn.candidate].choice : &unlearned,
+          .calls = found.calls,
+          .group = &group,
+          .timed = turn.timed};
+}
+
+const mpi::InternedChoice& Learner::best(const mpi::Call& call, const mpi::InternedChoice& unlearned) {
+  const Found found = find(call, unlearned);
+  if (found.known.group == nullptr) return unlearned;
+  const std::size_t best = found.known.group->group.best();
+  return (found.known.allowed >> best & 1U) != 0 ? *found.known.group->candidates[best].choice : unlearned;
+}
+
+int Learner::ended(const Turn& turn, const mpi::Call& call, double seconds, int error) {
+  learn::Group& group = turn.group->group;
+  if (turn.timed) group.took(seconds);
+  if (!group.agreement_due() || mpi::library::is_failure(error)) return MPI_SUCCESS;
+  // An error handler may have freed the communicator, and with it what was learned.
+  if (error != MPI_SUCCESS && mpi::CommState::last_used(call.comm) == nullptr) return MPI_SUCCESS;
+  std::vector<double> greatest(group.local().begin(), group.local().end());
+  greatest.push_back(turn.calls->last_agreement_s);
+  const double begin_s = PMPI_Wtime();
+  const int rc =
+      PMPI_Allreduce(MPI_IN_PLACE, greatest.data(), static_cast<int>(greatest.size()), MPI_DOUBLE, MPI_MAX, call.comm);
+  if (rc != MPI_SUCCESS) return rc;
+  turn.calls->last_agreement_s = PMPI_Wtime() - begin_s;
+  const double agreement_s = greatest.back();
+  greatest.pop_back();
+  group.agreed(greatest, agreement_s, turn.calls->account());
+  return MPI_SUCCESS;
+}
+
+}  // namespace circoll::interpose

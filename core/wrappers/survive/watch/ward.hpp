@@ -1,0 +1,97 @@
+// The part of a guarded communicator that the watching thread sees.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "wrappers/survive/watch/mesh.hpp"
+#include "wrappers/survive/watch/statement.hpp"
+
+namespace circoll::watch {
+
+/// Ranks wait for one another's statements after a failure only. A rank that has made a call already, and is elsewhere,
+/// answers by this object.
+class Ward {
+ public:
+  /// `members` are the ranks of the communicator in MPI_COMM_WORLD.
+  Ward(Mesh& mesh, std::uint64_t communicator, int rank, std::vector<int> members);
+
+  [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] std::uint64_t communicator() const { return communicator_; }
+  [[nodiscard]] const std::vector<int>& members() const { return members_; }
+  [[nodiscard]] int world_rank(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
+
+  /// The number of calls that were made. By the thread of the communicator.
+  [[nodiscard]] std::uint64_t made() const { return made_.load(std::memory_order_relaxed); }
+  /// One more call has been made. Whoever waits for that is told.
+  void make_one() {
+    made_.store(made_.load(std::memory_order_relaxed) + 1);
+    if (asked_.load()) [[unlikely]]
+      answer_all();
+  }
+  /// Keeps the result of the call that is under way, for ranks that a failure hits in it. `write` appends its bytes.
+  /// The next result takes its place: it is made when all have made this one.
+  template <typename Write>
+  void keep(Write write) {
+    const std::lock_guard lock(mutex_);
+    kept_of_ = made() + 1;
+    kept_.clear();
+    write(kept_);
+  }
+  /// The result that a rank needs (Statement::needs_result), once one that has kept it has sent it. Nothing if it needs
+  /// none.
+  [[nodiscard]] std::optional<std::vector<std::byte>> result_for(const Statement& own) const;
+
+  /// No more calls will be made. The others are told. Until they have closed, too, they may ask for what is kept.
+  void close();
+  /// True if no other rank has anything to ask any more.
+  [[nodiscard]] bool is_closed_by_others() const;
+
+  /// Takes a statement of another rank, whose process sent it.
+  void hear(int from, Statement statement);
+  /// Tells the statement about a call that a failure has hit, and waits for those of the others. Whenever another rank
+  /// fails it is told again, with `failed` brought up to date. Calls `meanwhile` again and again.
+  ///
+  /// `offer` puts new tags into the statement each time before it is told: others may have decided by what was told
+  /// before, and have sent messages with those tags, while this rank has not.
+  ///
+  /// committed: every result is whole; one that is needed is at result_for().
+  /// decide: all survivors have the same statements(), and the same `own.failed`.
+  [[nodiscard]] Verdict agree(Statement& own, const std::function<void(Statement&)>& offer,
+                              const std::function<void()>& meanwhile);
+  /// The statements by which agree() came to its decision, by rank. Newer ones may have come since, at this rank and
+  /// not yet at others.
+  [[nodiscard]] const std::vector<std::optional<Statement>>& statements() const { return decided_by_; }
+
+ private:
+  void tell(const Statement& own);
+  [[nodiscard]] RankSet failed() const;
+  [[nodiscard]] RankSet gone() const;
+  [[nodiscard]] Verdict judge(const Statement& own);
+  void answer_all();
+  void answer(int rank);
+
+  Mesh& mesh_;
+  std::uint64_t communicator_;
+  int rank_;
+  std::vector<int> members_;
+  std::atomic<std::uint64_t> made_{0};
+  std::atomic<bool> asked_{false};  ///< some are unanswered
+  mutable std::mutex mutex_;
+  std::vector<std::optional<Statement>> statements_;
+  std::vector<std::optional<Statement>> decided_by_;  ///< of the thread that has called agree()
+  std::vector<bool> unanswered_;                      ///< statements about calls that this rank had not made
+  RankSet closed_by_{};
+  std::optional<Statement> told_;  ///< this rank's last one
+  std::uint64_t kept_of_ = 0;      ///< 0: nothing is kept
+  std::vector<std::byte> kept_;
+  std::uint64_t received_of_ = 0;
+  std::vector<std::byte> received_;
+};
+
+}  // namespace circoll::watch
