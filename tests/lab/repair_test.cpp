@@ -11,6 +11,7 @@
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
 #include "drill.hpp"
+#include "faults/faults.hpp"
 #include "repair/failures.hpp"
 
 namespace circoll {

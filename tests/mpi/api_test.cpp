@@ -48,7 +48,7 @@ bool remembered(const mpi::Call& call, const mpi::InternedChoice& choice) {
   int error = MPI_SUCCESS;
   mpi::CommState* const state = mpi::CommState::of(call.comm, &error);
   expect(error == MPI_SUCCESS && state != nullptr, "the communicator has a state");
-  return state != nullptr && state->attached<mpi::KnownCalls>().native.find(call, choice) != nullptr;
+  return state != nullptr && state->attached<mpi::KnownCalls>().find(call, choice).native != nullptr;
 }
 
 /// What a policy decides about is what the call amounts to; an algorithm that was named serves the call as it is.

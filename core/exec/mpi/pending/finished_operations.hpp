@@ -14,7 +14,7 @@
 
 namespace circoll::mpi {
 
-/// The counterpart of ServedCalls for nonblocking calls. The thread that advances operations keeps them here, and the
+/// The counterpart of KnownCalls for nonblocking calls. The thread that advances operations keeps them here, and the
 /// program takes them. Thread-safe. Callers delete an operation that has no place any more.
 class FinishedOperations final : public Attachment {
  public:

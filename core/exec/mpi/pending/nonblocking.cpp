@@ -90,7 +90,7 @@ Outcome start_on(CommState& state, const Call& call, const InternedChoice& choic
 }  // namespace
 
 Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* request, const Observer& observer) {
-  if (const NativeCalls::Known* known = known_native(call, choice)) {
+  if (const NativeCall* known = known_native(call, choice)) {
     return native(call, request, known->reason, known->bytes);
   }
   const FoundCommunicator found = find_communicator(call, choice);
@@ -106,7 +106,7 @@ Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* reque
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
   return with_memory(*found.state, [&] {
     const Meaning meaning(call, choice, *found.state);
-    if (const NativeCalls::Known* known = meaning.native()) {
+    if (const NativeCall* known = meaning.known().native) {
       return native(meaning.call(), request, known->reason, known->bytes);
     }
     return start_on(*found.state, meaning.call(), meaning.choice(), request, observer, call.collective);

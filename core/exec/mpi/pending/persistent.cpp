@@ -150,7 +150,7 @@ Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_
   if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
   return with_memory(*found.state, [&] {
     const Meaning meaning(call, choice, *found.state);
-    if (const NativeCalls::Known* known = meaning.native()) {
+    if (const NativeCall* known = meaning.known().native) {
       return native(meaning.call(), info, request, known->reason, known->bytes);
     }
     return init_on(*found.state, meaning.call(), meaning.choice(), info, request, observer, call.collective);

@@ -1,28 +1,110 @@
 // The calls that are known on a communicator, so that one which comes again costs little.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "exec/mpi/call/call.hpp"
 #include "exec/mpi/comm/communicator.hpp"
-#include "exec/mpi/serve/native_calls.hpp"
-#include "exec/mpi/serve/served_calls.hpp"
+#include "exec/mpi/serve/operation.hpp"
+#include "facts/hash.hpp"
+#include "facts/set_cache.hpp"
 
 namespace circoll::mpi {
 
-/// The memory of blocking calls. Used by one thread at a time, as the communicator is.
-struct KnownCalls final : Attachment {
+/// A call that was left to the MPI library, which is best by little where it is best: finding this out again must cost
+/// next to nothing.
+struct NativeCall {
+  std::string_view reason{};  ///< why the call is native
+  Count bytes = 0;            ///< Outcome::bytes
+};
+
+/// The memory of a call: at most one of the two.
+struct Known {
+  Operation* served = nullptr;  ///< ready to be made again, with the addresses of this call
+  const NativeCall* native = nullptr;
+};
+
+/// The memory of blocking calls. Operations keep the parsed arguments and the plan, from the second call of a kind on.
+/// Used by one thread at a time, as the communicator is.
+class KnownCalls final : public Attachment {
+ public:
   static constexpr Slot slot = Slot::calls;
 
-  NativeCalls native;
-  ServedCalls served;
+  /// The one look-up of a call.
+  [[nodiscard]] Known find(const Call& call, const InternedChoice& choice) {
+    const CallShape shape(call);
+    Entry* const entry = calls_.find(shape.hash(), [&](Entry& one) {
+      return one.choice == &choice && one.shape == shape &&
+             (one.served == nullptr || one.served->again(call, shape, choice));
+    });
+    if (entry == nullptr) return {};
+    return entry->served != nullptr ? Known{.served = entry->served.get()} : Known{.native = &entry->native};
+  }
+
+  /// Keeps an operation that was served.
+  void keep(std::unique_ptr<Operation> operation, const InternedChoice& choice) {
+    const CallShape shape = operation->shape();
+    calls_.add({&choice, shape, std::move(operation), {}, {}});
+  }
+  /// Remembers a call that was left native, for the reason that `plan` has. It means the same whenever it is made, and
+  /// is not known.
+  void add_native(const Call& call, const InternedChoice& choice, std::shared_ptr<const BoundPlan> plan, Count bytes) {
+    const std::string_view reason = plan->native_reason();
+    calls_.add({&choice, CallShape(call), nullptr, {reason, bytes}, std::move(plan)});
+  }
+
+  /// True if a call like this one was among the last that were asked about, most likely.
+  [[nodiscard]] bool has_seen(const Call& call, const InternedChoice& choice) {
+    const std::uint32_t mark = mark_of(CallShape(call), choice);
+    Seen& seen = seen_[mark >> 29U];
+    if (std::find(seen.marks.begin(), seen.marks.end(), mark) != seen.marks.end()) return true;
+    seen.marks[seen.next++ % seen.marks.size()] = mark;
+    return false;
+  }
+
+  void clear() noexcept override { calls_.clear(); }
+
   /// The counts of a prologue that the call now has learned. There are p of gatherv and scatterv, and those of the
   /// known blocks of alltoallv.
   std::vector<Count> counts;
 
-  void clear() noexcept override {
-    native.clear();
-    served.clear();
+ private:
+  struct Entry {
+    const InternedChoice* choice = nullptr;  ///< none: the place is free
+    CallShape shape{};
+    std::unique_ptr<Operation> served{};
+    NativeCall native{};
+    std::shared_ptr<const BoundPlan> plan{};  ///< keeps the reason of a native call
+
+    [[nodiscard]] bool used() const { return choice != nullptr; }
+    [[nodiscard]] std::uint64_t hash() const { return shape.hash(); }
+  };
+  /// The last kinds of calls that were made once.
+  struct Seen {
+    std::array<std::uint32_t, 8> marks{};
+    std::uint8_t next = 0;
+  };
+
+  /// A mark is never 0, by which a place is free.
+  static std::uint32_t mark_of(const CallShape& shape, const InternedChoice& choice) {
+    const std::uint64_t mark = QuickHash()
+                                   .add(static_cast<std::uint64_t>(shape.sendcount))
+                                   .add(static_cast<std::uint64_t>(shape.recvcount))
+                                   .add(static_cast<std::uint64_t>(shape.root) << 16U |
+                                        static_cast<std::uint64_t>(shape.collective) << 8U | shape.buffers)
+                                   .add(reinterpret_cast<std::uintptr_t>(&choice))
+                                   .value();
+    return static_cast<std::uint32_t>(mark >> 32U) | 1U;
   }
+
+  SetCache<Entry, 6, 4> calls_;
+  std::array<Seen, 8> seen_{};
 };
 
 }  // namespace circoll::mpi

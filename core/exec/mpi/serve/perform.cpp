@@ -7,7 +7,6 @@
 #include "exec/mpi/serve/device_calls.hpp"
 #include "exec/mpi/serve/operation.hpp"
 #include "exec/mpi/serve/same_call.hpp"
-#include "exec/mpi/serve/served_calls.hpp"
 
 namespace circoll::mpi {
 
@@ -135,18 +134,14 @@ Outcome perform_anew(Operation& operation, CommState& state, const Call& call, c
 }
 
 Outcome perform_on(CommState& state, const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
-  KnownCalls& known_calls = state.attached<KnownCalls>();
-  ServedCalls& recent = known_calls.served;
-  if (Operation* const known = recent.find(call, CallShape(call), choice)) {
-    return execute_known(*known, state, call, choice, unserved, timed);
-  }
-  if (is_irregular(call.collective) || !recent.has_seen(call, choice)) {
-    Operation operation(call, state, known_calls.counts);
+  KnownCalls& known = state.attached<KnownCalls>();
+  if (is_irregular(call.collective) || !known.has_seen(call, choice)) {
+    Operation operation(call, state, known.counts);
     return perform_anew(operation, state, call, choice, unserved, timed);
   }
-  auto operation = std::make_unique<Operation>(call, state, known_calls.counts);
+  auto operation = std::make_unique<Operation>(call, state, known.counts);
   Outcome outcome = perform_anew(*operation, state, call, choice, unserved, timed);
-  if (operation->served() && operation->repeatable()) recent.keep(std::move(operation));
+  if (operation->served() && operation->repeatable()) known.keep(std::move(operation), choice);
   return outcome;
 }
 
@@ -171,14 +166,12 @@ FoundCommunicator find_communicator(const Call& call, const InternedChoice& choi
 Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
   if (CommState* const state = CommState::last_used(call.comm)) {
     if (KnownCalls* const calls = state->find_attached<KnownCalls>()) {
-      const CallShape shape(call);
-      if (const NativeCalls::Known* known = calls->native.find(shape, choice)) {
-        return again_not_served(call, choice, unserved, known->reason, known->bytes);
-      }
+      const Known known = calls->find(call, choice);
+      if (known.native != nullptr)
+        return again_not_served(call, choice, unserved, known.native->reason, known.native->bytes);
       // A call that was served before means what it meant then.
-      if (Operation* const known = state->still_usable() ? calls->served.find(call, shape, choice) : nullptr) {
-        return with_memory(*state, [&] { return execute_known(*known, *state, call, choice, unserved, timed); });
-      }
+      if (known.served != nullptr && state->still_usable())
+        return with_memory(*state, [&] { return execute_known(*known.served, *state, call, choice, unserved, timed); });
     }
   }
   const FoundCommunicator found = find_communicator(call, choice);
@@ -189,15 +182,12 @@ Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserve
                            : not_served(call, choice, unserved, found.native_reason, 0);
   }
   return with_memory(*found.state, [&] {
-    // The thread may not have remembered the communicator.
-    ServedCalls& served = found.state->attached<KnownCalls>().served;
-    if (Operation* const known = served.find(call, CallShape(call), choice)) {
-      return execute_known(*known, *found.state, call, choice, unserved, timed);
-    }
     const Meaning meaning(call, choice, *found.state);
-    if (const NativeCalls::Known* known = meaning.native()) {
-      return again_not_served(meaning.call(), meaning.choice(), unserved, known->reason, known->bytes);
-    }
+    const Known known = meaning.known();
+    if (known.native != nullptr)
+      return again_not_served(meaning.call(), meaning.choice(), unserved, known.native->reason, known.native->bytes);
+    if (known.served != nullptr)
+      return execute_known(*known.served, *found.state, meaning.call(), meaning.choice(), unserved, timed);
     return perform_on(*found.state, meaning.call(), meaning.choice(), unserved, timed);
   });
 }

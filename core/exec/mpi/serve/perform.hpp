@@ -59,11 +59,11 @@ struct FoundCommunicator {
 
 /// The memory of a call that will be native again; nullptr if nothing is known. It is found without reading its
 /// arguments or asking MPI for the state of its communicator.
-[[nodiscard]] inline const NativeCalls::Known* known_native(const Call& call, const InternedChoice& choice) {
+[[nodiscard]] inline const NativeCall* known_native(const Call& call, const InternedChoice& choice) {
   CommState* const state = CommState::last_used(call.comm);
   if (state == nullptr) return nullptr;
-  const KnownCalls* const known = state->find_attached<KnownCalls>();
-  return known == nullptr ? nullptr : known->native.find(call, choice);
+  KnownCalls* const known = state->find_attached<KnownCalls>();
+  return known == nullptr ? nullptr : known->find(call, choice).native;
 }
 
 /// Runs `serve`, which serves a call on a communicator, and passes on std::bad_alloc. The other ranks may have made the

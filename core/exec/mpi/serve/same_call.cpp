@@ -47,7 +47,7 @@ std::optional<Call> with_one_count(const Call& call, Rank size) {
 void remember_native(KnownCalls& known, const Call& call, const InternedChoice& choice, const Operation& operation) {
   const auto remember = [&](const Call& key) {
     try {
-      known.native.add(key, choice, operation.plan(), operation.bytes());
+      known.add_native(key, choice, operation.plan(), operation.bytes());
     } catch (const std::bad_alloc&) {
       return;  // it is found out again; the other ranks are in the native call already
     }
@@ -58,9 +58,9 @@ void remember_native(KnownCalls& known, const Call& call, const InternedChoice& 
 }
 
 Meaning::Meaning(const Call& call, const InternedChoice& choice, CommState& state) : call_(&call), choice_(&choice) {
-  const NativeCalls& known = state.attached<KnownCalls>().native;
-  native_ = known.find(call, choice);
-  if (native_ != nullptr || call.collective != Collective::reduce_scatter ||
+  KnownCalls& calls = state.attached<KnownCalls>();
+  known_ = calls.find(call, choice);
+  if (known_.native != nullptr || known_.served != nullptr || call.collective != Collective::reduce_scatter ||
       choice.kind != InternedChoice::Kind::automatic || choice.policy->names_algorithm()) {
     return;
   }
@@ -68,9 +68,9 @@ Meaning::Meaning(const Call& call, const InternedChoice& choice, CommState& stat
   if (reduce_) {
     call_ = &*reduce_;
     choice_ = intern(Collective::reduce, *choice.policy);
-    native_ = known.find(*call_, *choice_);
+    known_ = calls.find(*call_, *choice_);
   } else if (const auto key = with_one_count(call, state.size())) {
-    native_ = known.find(*key, choice);
+    known_.native = calls.find(*key, choice).native;  // it is a key, and no call to be made
   }
 }
 

@@ -24,7 +24,7 @@ namespace circoll::mpi {
 /// Remembers a call that `operation` has found to be native, if it means the same whenever it is made.
 void remember_native(KnownCalls& known, const Call& call, const InternedChoice& choice, const Operation& operation);
 
-/// The call that serves a call, and whether it is known to be native. A policy decides about a reduce_scatter to one
+/// The call that serves a call, and what is known of it. A policy decides about a reduce_scatter to one
 /// rank as about a reduce; an algorithm that was chosen by name is kept. Refers to its arguments.
 class Meaning {
  public:
@@ -34,13 +34,12 @@ class Meaning {
 
   [[nodiscard]] const Call& call() const { return *call_; }
   [[nodiscard]] const InternedChoice& choice() const { return *choice_; }
-  /// Why the call is native, if it is known to be; else nullptr.
-  [[nodiscard]] const NativeCalls::Known* native() const { return native_; }
+  [[nodiscard]] const Known& known() const { return known_; }
 
  private:
   const Call* call_;
   const InternedChoice* choice_;
-  const NativeCalls::Known* native_;
+  Known known_;
   std::optional<Call> reduce_;
 };
 
