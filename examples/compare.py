@@ -60,7 +60,8 @@ def run(args, preload, report_file=None):
     command = list(args.command)
     if preload:
         command = [str(args.build / "bin/circoll"), "run", "--mpi", args.mpi, "--"] + command
-        environment.update(CIRCOLL_REPORT=str(report_file), **dict(setting.split("=", 1) for setting in args.env))
+        # Short programs: each call counts.
+        environment.update(CIRCOLL_SERVE_AFTER="0", CIRCOLL_REPORT=str(report_file), **dict(setting.split("=", 1) for setting in args.env))
     if args.mpi == "openmpi":
         if os.geteuid() == 0:
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")

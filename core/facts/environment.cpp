@@ -44,7 +44,7 @@ constexpr std::array variables{
                         "Drop-in: the machine file of predicted times, as circoll calibrate writes it."},
     EnvironmentVariable{"CIRCOLL_ALLOW_RANK_DIVERGENCE", "0 | 1", "0",
                         "Drop-in: 1 admits algorithms that may give ranks different bits of a floating-point sum."},
-    EnvironmentVariable{"CIRCOLL_SERVE_AFTER", "NUMBER", "256",
+    EnvironmentVariable{"CIRCOLL_SERVE_AFTER", "NUMBER", "1024",
                         "Drop-in: so many calls of each collective on a communicator other than MPI_COMM_WORLD are "
                         "native, before its ranks prepare to serve them. 0: all are served, also on one rank."},
     EnvironmentVariable{

@@ -9,9 +9,10 @@
 
 namespace circoll {
 
-/// Entries have `used()`, false for one that is made by default, and `hash()`, of which the high bits are good. There is
-/// no set until the first entry comes, one set until that is full, and 2^bits sets from then on. One place for each hash
-/// would not do: of ten entries that take turns two would most likely have the same.
+/// Entries have `used()`, false for one that is made by default, and `hash()`, of which the high bits are good.
+///
+/// There is no set until the first entry comes, one set until that is full, and 2^bits sets from then on. One place for
+/// each hash would not do: of ten entries that take turns two would most likely have the same.
 template <typename Entry, std::size_t places, int bits>
 class SetCache {
  public:

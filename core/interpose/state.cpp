@@ -68,7 +68,7 @@ std::string endless_text(const std::vector<int>& absent) {
 
 /// Calls of a collective on a communicator before one is served.
 int serve_after() {
-  constexpr int usual = 256;
+  constexpr int usual = 1024;
   const auto text = environment("CIRCOLL_SERVE_AFTER");
   return text ? parse_serve_after(*text).value_or(usual) : usual;
 }
@@ -212,7 +212,7 @@ void State::read_choices() {
     warn("CIRCOLL_CORES: '" + *cores + "' is not a number of ranks; the names of nodes are used");
   }
   if (const auto calls = environment("CIRCOLL_SERVE_AFTER"); calls && !parse_serve_after(*calls)) {
-    warn("CIRCOLL_SERVE_AFTER: '" + *calls + "' is not a number of calls up to 65535; 256 is used");
+    warn("CIRCOLL_SERVE_AFTER: '" + *calls + "' is not a number of calls up to 65535; 1024 is used");
   }
   if (const auto bytes = environment("CIRCOLL_CACHE_BYTES"); bytes && !parse_bytes(*bytes)) {
     warn("CIRCOLL_CACHE_BYTES: '" + *bytes + "' is not a number of bytes; 64Mi is used");

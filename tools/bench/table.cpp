@@ -194,8 +194,8 @@ std::string verdict(const std::vector<Cell>& cells) {
     }
   }
   if (all == 0) return {};
-  std::string text = fmt::format("# auto is faster than native in {} of {} cells, {:.2f} times in the geometric mean", faster,
-                                 all, std::exp(logarithms / all));
+  std::string text = fmt::format("# auto is faster than native in {} of {} cells, {:.2f} times in the geometric mean",
+                                 faster, all, std::exp(logarithms / all));
   std::sort(slower.begin(), slower.end());
   constexpr std::size_t most_named = 6;
   for (std::size_t i = 0; i < std::min(slower.size(), most_named); ++i)

@@ -17,7 +17,7 @@ constexpr std::string_view introduction = R"(# Algorithms
 Written by `circoll list --page algorithms > docs/algorithms.md`; a test compares. {}
 
 **When** says for which sizes and p an algorithm is the one to take: by its declared cost on the default machine, or
-measured ([experiments](lab/experiments/README.md)). Sizes are those of the whole vector. "Never by cost" means that the
+measured ([experiments](experiments/README.md)). Sizes are those of the whole vector. "Never by cost" means that the
 model takes another algorithm for every call; a test compares that, too. **Peers** are the names of the same algorithm
 in Open MPI, MPICH and UCC ([peers.md](peers.md)). Costs as formulas are in [costs.md](costs.md), symbols in
 [notation.md](notation.md), and `circoll list COLLECTIVE/ALGORITHM` prints everything that an algorithm declares.

@@ -150,10 +150,7 @@ std::string refusal(const Launcher& launcher) {
 std::optional<std::string> find_bench(const MpiLibrary& mpi) {
   const fs::path bin = own_directory();
   const std::string name = fmt::format("circoll-bench.{}", mpi.id);
-  // In the build tree programs lie in directories of their own.
-  if (auto file = first_of({bin / name, bin.parent_path() / "bench" / name, bin.parent_path() / "bin" / name})) {
-    return file;
-  }
+  if (auto file = first_of({bin / name})) return file;
   return program_file(name);
 }
 

@@ -76,7 +76,10 @@ int CommState::look_at(MPI_Comm comm) {
   usable_ = inter == 0;
   if (!usable_) return MPI_SUCCESS;
   if (size == 1 && globals().serve_after > 0) refuse("a communicator of one rank");
-  return comm == MPI_COMM_WORLD || globals().serve_after == 0 ? find_places() : MPI_SUCCESS;
+  const int serve_after = globals().serve_after;
+  if (comm == MPI_COMM_WORLD || serve_after == 0) return find_places();
+  left_native_.fill(static_cast<std::uint16_t>(serve_after));
+  return MPI_SUCCESS;
 }
 
 int CommState::find_places() {
@@ -106,11 +109,9 @@ int CommState::find_places() {
 
 bool CommState::pays(Collective collective, bool persistent, int* error) {
   *error = MPI_SUCCESS;
-  if (has_places_) [[likely]]
-    return true;
-  std::uint16_t& calls = native_calls_[static_cast<std::size_t>(collective)];
-  if (!persistent && calls < globals().serve_after) {
-    ++calls;
+  std::uint16_t& left = left_native_[static_cast<std::size_t>(collective)];
+  if (left > 0 && !persistent) {
+    --left;
     return false;
   }
   *error = find_places();

@@ -232,7 +232,7 @@ class CommState {
   bool owns_carrier_ = false;
   bool expects_devices_ = false;
   bool has_places_ = false;
-  std::array<std::uint16_t, all_collectives.size()> native_calls_{};  ///< before a call pays
+  std::array<std::uint16_t, all_collectives.size()> left_native_{};  ///< calls of each before one pays
   std::atomic<Tags> tags_{Tags::none};
   Rank rank_ = 0;
   Rank size_ = 1;

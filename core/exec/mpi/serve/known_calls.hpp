@@ -17,8 +17,9 @@
 
 namespace circoll::mpi {
 
-/// A call that was left to the MPI library, which is best by little where it is best: finding this out again must cost
-/// next to nothing.
+/// A call that was left to the MPI library.
+///
+/// Where the library is best it is best by little: finding this out again must cost next to nothing.
 struct NativeCall {
   std::string_view reason{};  ///< why the call is native
   Count bytes = 0;            ///< Outcome::bytes

@@ -22,6 +22,7 @@ class Circoll(CMakePackage):
     variant("abi", default=False, description="Drop-in, library and benchmark for the standard ABI of MPI 5")
     variant("smpi", default=False, description="Benchmark for SimGrid's SMPI, in simulated time")
     variant("shared", default=False, description="libcircoll as a shared library")
+    variant("lab", default=False, description="Simulator, analysis of failures, formats of other tools, torture test")
     variant("explorer", default=False, description="The page for the browser; npm fetches packages for it")
     variant("docs", default=False, description="Install the pages of the documentation")
 
@@ -39,7 +40,7 @@ class Circoll(CMakePackage):
     depends_on("highway@1:", type="build")
     depends_on("nlohmann-json@3.11:", type="build")
     depends_on("cli11@2.2:", type="build")
-    depends_on("tinyxml2@9:")
+    depends_on("tinyxml2@9:", when="+lab")
 
     depends_on("openmpi@4.1:", when="+openmpi")
     depends_on("mpich@4:", when="+mpich")
@@ -48,6 +49,7 @@ class Circoll(CMakePackage):
     depends_on("mpich@5:", when="+abi +mpich")  # configured with --enable-mpi-abi
     depends_on("simgrid@3.32: +smpi", when="+smpi")
 
+    conflicts("~lab", when="+explorer", msg="the explorer is a part of the lab: +lab")
     depends_on("emscripten", type="build", when="+explorer")
     depends_on("npm", type="build", when="+explorer")
 
@@ -65,6 +67,7 @@ class Circoll(CMakePackage):
             self.define_from_variant("CIRCOLL_MPICH", "mpich"),
             self.define_from_variant("CIRCOLL_ABI", "abi"),
             self.define_from_variant("CIRCOLL_SMPI", "smpi"),
+            self.define_from_variant("CIRCOLL_LAB", "lab"),
             self.define_from_variant("CIRCOLL_EXPLORER", "explorer"),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define("CIRCOLL_TESTS", self.run_tests),
