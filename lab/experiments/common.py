@@ -5,7 +5,7 @@ import statistics
 import sys
 
 os.environ["CIRCOLL_PROFILE"] = "off"  # "auto" is the model's choice here, whatever this machine's owner has tuned
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 SLOWER = 0.95  # a ratio below is named
 # Two ranks of one node, each on a core of its own.
 PINNED = {"openmpi": ["mpirun.openmpi", "-np", "2", "--bind-to", "core"], "mpich": ["mpiexec.mpich", "-bind-to", "core", "-n", "2"]}

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 build, source = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(source / "experiments"))
+sys.path.insert(0, str(source / "lab/experiments"))
 import simulated
 
 # One port of 1 GB/s for each host, 2 x 1 us to another one. Nothing else costs time.

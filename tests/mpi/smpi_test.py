@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 build, source = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(source / "experiments"))
+sys.path.insert(0, str(source / "lab/experiments"))
 import simulated
 
 failures = []
@@ -47,7 +47,7 @@ def bench(cluster, json_file, *arguments, selector="ompi", smpirun=()):
 
 
 def experiment(script, directory, *arguments):
-    return subprocess.run([source / "experiments" / script / "run", directory, "--build", build, *arguments], stdout=subprocess.PIPE, timeout=250,
+    return subprocess.run([source / "lab/experiments" / script / "run", directory, "--build", build, *arguments], stdout=subprocess.PIPE, timeout=250,
                           check=False, text=True)
 
 
