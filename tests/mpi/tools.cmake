@@ -1,0 +1,42 @@
+# What measures, and what evaluates measurements. Called for each MPI, whose name is ${name}.
+function(tools_tests)
+  # Report and trace say what the program did.
+  mpi_program(counted_calls)
+  foreach(np 1 3 4)
+    mpi_test(reporting_${name}_np${np} 120 SERIAL COMMAND python3 ${here}/reporting_test.py ${name}
+             ${np} ${dropin} ${yield} $<TARGET_FILE:counted_calls_${name}>)
+  endforeach()
+
+  # Has it helped? And what a program's report is good for: tuning its calls, in shards, by scripts.
+  mpi_test(compare_${name} 300 SERIAL COMMAND python3 ${here}/compare_test.py ${name} 3 ${cli}
+           $<TARGET_FILE:circoll_bench_${name}> ${yield} $<TARGET_FILE:counted_calls_${name}>)
+  mpi_test(slurm_${name} 300 SERIAL SKIPS COMMAND python3 ${here}/slurm_test.py ${name} ${cli}
+           $<TARGET_FILE:circoll_bench_${name}> ${yield} $<TARGET_FILE:counted_calls_${name}>)
+
+  # Profiles, found by the drop-in and the bench, and written by one command.
+  if(TARGET circoll_bench_${name})
+    mpi_test(dropin_${name}_profile 600 SERIAL COMMAND python3 ${here}/profile_test.py ${name}
+             ${dropin} ${yield} ${cli}
+             $<TARGET_FILE:circoll_bench_${name}> $<TARGET_FILE:all_collectives_${name}>)
+  endif()
+
+  # The instrument: what a run of circoll-bench says about itself.
+  mpi_test(bench_${name} 300 SERIAL ENVIRONMENT ${${name}_environment} COMMAND python3
+           ${here}/bench_test.py $<TARGET_FILE:circoll_bench_${name}> ${${name}_launch})
+
+  # The algorithms inside the MPI library: chosen, named, and really used.
+  set(native_sources ${PROJECT_SOURCE_DIR}/tools/bench/native)
+  add_executable(native_algorithms_${name} programs/native_algorithms.cpp ${native_sources}/algorithms.cpp
+                                           ${native_sources}/control_variables.cpp ${native_sources}/forced.cpp
+                                           ${native_sources}/${name}.cpp)
+  target_include_directories(native_algorithms_${name} PRIVATE ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/tools/bench)
+  target_link_libraries(native_algorithms_${name} PRIVATE circoll_${name} circoll_flags)
+  mpi_test(native_algorithms_${name} 300 SERIAL ENVIRONMENT ${${name}_environment} COMMAND python3
+           ${here}/native_algorithms_test.py ${name} $<TARGET_FILE:circoll_bench_${name}>
+           $<TARGET_FILE:native_algorithms_${name}> ${cli})
+
+  # Measure, fit, choose.
+  mpi_test(calibrate_${name} 120 SERIAL ENVIRONMENT ${${name}_environment} COMMAND
+           ${here}/calibrate_test.sh ${cli} $<TARGET_FILE:circoll_bench_${name}>
+           ${${name}_launch})
+endfunction()
