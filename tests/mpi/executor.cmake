@@ -1,4 +1,4 @@
-# The library over MPI: its own tests (mpi_test), in each way that messages may go. Called for each MPI, whose name is ${name}.
+# The library over MPI: its own tests, in each way that messages may go. Called for each MPI, whose name is ${name}.
 function(executor_tests)
   add_executable(mpi_test_${name} ${mpi_test_sources} c_abi.c)
   target_include_directories(mpi_test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/tests

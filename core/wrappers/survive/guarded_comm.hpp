@@ -11,6 +11,7 @@
 #include "exec/mpi/serve/perform.hpp"
 #include "repair/failures.hpp"
 #include "wrappers/survive/guard.hpp"
+#include "wrappers/survive/halted.hpp"
 #include "wrappers/survive/kept_result.hpp"
 #include "wrappers/survive/survivors_call.hpp"
 
@@ -58,8 +59,9 @@ class GuardedComm final : public Attachment {
     Operation* operation = nullptr;        ///< its data
     std::unique_ptr<Operation> own{};      ///< if it is not one that the communicator keeps
     watch::Stage stage = watch::Stage::data;
-    bool fresh = false;    ///< it has not begun
-    bool halted = false;   ///< the operation was interrupted, and its memory is as it was
+    bool fresh = false;   ///< it has not begun
+    bool halted = false;  ///< the operation was interrupted, and its memory is as it was
+    Halted halt{};
     bool spoiled = false;  ///< as Statement
     bool overwritten = false;
     bool refused = false;                                       ///< all survivors return an error

@@ -5,6 +5,7 @@
 
 #include "exec/mpi/message/abandoned.hpp"
 #include "exec/mpi/message/execution.hpp"
+#include "wrappers/survive/halted.hpp"
 
 namespace circoll::mpi {
 
@@ -12,7 +13,7 @@ int execute_repair(const Operation& operation, const Schedule& schedule, const R
                    const std::function<bool()>& give_up, const IsDead& is_dead) {
   const BoundPlan& before = *operation.plan();
   const Plan plan = before.bind_instead(schedule);
-  Binding binding = operation.binding();
+  Binding binding = Halted::binding_of(operation);
   const TypeInfo& info = binding.elements.info;
   const MessageTable messages(plan, operation.wire_type(), info);
   const MemoryDivision division(

@@ -60,7 +60,7 @@ Statement GuardedComm::state_progress(Try& attempt) {
                           attempt.call.collective != Collective::barrier && operation->plan()->knows_all_blocks();
   bool begun = true;
   if (attempt.stage == Stage::data && !attempt.spoiled) {
-    const Halt halt = attempt.fresh ? operation->halt_before_start() : operation->halt(is_dead);
+    const Halt halt = attempt.fresh ? Halted::stop_before_start(*operation) : attempt.halt.stop(*operation, is_dead);
     attempt.halted = true;
     begun = !attempt.fresh && (halt.ended.empty() || any_but_sends(operation->plan()->plan(), halt.ended) ||
                                any_but_sends(operation->plan()->plan(), halt.torn));
@@ -70,10 +70,11 @@ Statement GuardedComm::state_progress(Try& attempt) {
     }
   } else if (attempt.stage == Stage::committing) {
     if (barrier_ != nullptr) {
-      (void)barrier_->halt(is_dead);
-      (void)barrier_->end_halted(false);
+      Halted halted;
+      (void)halted.stop(*barrier_, is_dead);
+      (void)halted.end(*barrier_, false);
     }
-    if (repairable && operation->user().direct()) {
+    if (repairable && Halted::user_of(*operation).direct()) {
       const Schedule schedule = operation->plan()->schedules()[static_cast<std::size_t>(state_->rank())];
       own.ended.assign(schedule.steps.size(), true);
       own.torn = writes_scratch(schedule);
@@ -158,14 +159,14 @@ int GuardedComm::mend(Try& attempt, const Repair& repair) {
       [this] { return concerned(); }, [this](int rank) { return guard_->mesh().has_ended(rank); });
   if (rc == MPI_SUCCESS && attempt.halted) {
     attempt.halted = false;
-    return attempt.operation->end_halted(true);
+    return attempt.halt.end(*attempt.operation, true);
   }
   return rc;
 }
 
 /// Forgets the operation of an attempt.
 void GuardedComm::drop(Try& attempt) {
-  if (attempt.halted && attempt.operation != nullptr) (void)attempt.operation->end_halted(false);
+  if (attempt.halted && attempt.operation != nullptr) (void)attempt.halt.end(*attempt.operation, false);
   attempt.halted = false;
   attempt.operation = nullptr;
   attempt.own.reset();
@@ -232,7 +233,7 @@ Outcome GuardedComm::end_recovery(Try& attempt, int error, double begin_s) {
 /// A second failure has hit the call. What lies where is not known any more.
 void GuardedComm::spoil(Try& attempt) {
   if (attempt.operation != nullptr && !attempt.halted && attempt.stage == Stage::data) {
-    (void)attempt.operation->halt([this](int rank) { return guard_->mesh().has_ended(rank); });
+    (void)attempt.halt.stop(*attempt.operation, [this](int rank) { return guard_->mesh().has_ended(rank); });
     attempt.halted = true;
   }
   drop(attempt);

@@ -10,46 +10,33 @@
 #include "exec/mpi/serve/plans.hpp"
 
 namespace circoll::mpi {
-namespace {
-
-constexpr Count aligned_counts(std::size_t count) {
-  return MemoryDivision::aligned(static_cast<Count>(count * sizeof(Count)));
-}
-
-std::span<Count> counts_at(std::byte* data, std::size_t count) { return {reinterpret_cast<Count*>(data), count}; }
-
-}  // namespace
-
 Operation::Operation(const Call& call, CommState& state, std::vector<Count>& counts)
     : call_(call),
       shape_(call),
       state_(state),
-      counts_(counts),
       user_(call_, state.rank(), state.size()),
+      counts_(counts),
+      tags_(state),
       memory_(arenas()) {}
 
-Operation::~Operation() {
-  give_back_execution();
-  // Others may have started theirs, and sent.
-  if (order_ == Order::reserved && state_.find_failure() != MPI_SUCCESS) reserved_.spoil();
-}
+Operation::~Operation() { give_back_execution(); }
 
 bool Operation::prepare(const InternedChoice& choice) {
   choice_ = &choice;
   reason_ = user_.erroneous() ? "erroneous arguments" : user_.unsupported();
   if (!reason_.empty()) return false;
   if (user_.needs_prologue()) {
-    prologue_ = find_plan(placed(user_.prologue_signature(choice)), MPI_BYTE, {}, state_.placement(), true);
-    reason_ = prologue_->native_reason();
+    counts_.set_plan(find_plan(placed(user_.prologue_signature(choice)), MPI_BYTE, {}, state_.placement(), true));
+    reason_ = counts_.plan()->native_reason();
     if (!reason_.empty()) return false;
     made_ = made_call();
-    if (prologue_->prologue() != nullptr) return true;
-    prologue_.reset();  // the algorithm is direct: no counts of others are needed
+    if (counts_.plan()->prologue() != nullptr) return true;
+    counts_.set_plan(nullptr);  // the algorithm is direct
   }
   find_data_plan(true);
   reason_ = plan_->native_reason();
   // What an interrupted call has done is known of one execution.
-  if (plan_->has_plan() && prologue_ == nullptr && !state_.can_be_interrupted()) use_rounds();
+  if (plan_->has_plan() && counts_.plan() == nullptr && !state_.can_be_interrupted()) use_rounds();
   made_ = made_call();
   repeatable_ = user_.lasting() && !user_.in_rounds();
   repeatable_with_counts_ = user_.has_lasting_handles();
@@ -82,11 +69,7 @@ Signature Operation::placed(Signature signature) const {
 
 Signature Operation::data_signature() const {
   Signature signature = placed(user_.signature(*choice_));
-  if (prologue_ != nullptr) {
-    signature.counts = {.values = CountArray::wide(counts_.data()), .size = static_cast<Rank>(counts_.size())};
-    signature.send_counts = {};
-    signature.blocks = prologue_->prologue()->known_blocks();
-  }
+  if (counts_.plan() != nullptr) counts_.add_to(signature);
   return signature;
 }
 
@@ -114,37 +97,27 @@ void Operation::forget_plan() noexcept {
 }
 
 void Operation::take_numbers() {
-  order_ = Order::numbered;
-  units_ = tag_layout().units_for(plan()->tags());
-  number_ = state_.take_numbers(units_);
+  tags_.take_numbers(plan()->tags());
   made_.blocking = false;
   begin_call();
 }
 
 bool Operation::reserve_tags() {
-  order_ = Order::reserved;
-  units_ = tag_layout().units_for(plan()->tags());
-  if (state_.reserve(units_, &reserved_) != MPI_SUCCESS)
-    throw Error(ErrorCode::transport, "ranks could not agree on tags");
-  return reserved_.agreed();
-}
-
-Route Operation::route() const {
-  if (order_ == Order::reserved) return state_.route(reserved_, units_);
-  return order_ == Order::numbered ? state_.route(number_, units_) : state_.route(call_.collective);
+  if (tags_.reserve(plan()->tags()) != MPI_SUCCESS) throw Error(ErrorCode::transport, "ranks could not agree on tags");
+  return tags_.is_agreed();
 }
 
 void Operation::start() {
   error_ = MPI_SUCCESS;
   if (const int failure = state_.failure(); failure != MPI_SUCCESS) return end(failure);
   if (!state_.usable()) throw Error(ErrorCode::transport, std::string(state_.unusable_reason()));
-  if (order_ == Order::blocking) begin_call();
+  if (tags_.blocking()) begin_call();
   if (user_.in_rounds()) {
     user_.first_round();
     forget_plan();
     find_data_plan(true);
   }
-  if (has_prologue()) {
+  if (counts_.due()) {
     start_prologue();
   } else {
     start_data();
@@ -152,7 +125,7 @@ void Operation::start() {
 }
 
 void Operation::execute(BoundPlan& plan) {
-  binding_.route = route();
+  binding_.route = tags_.route(call_.collective);
   binding_.call_number = call_number_;
   binding_.call = made_;
   binding_.exact = library::refuses_short_bcasts() && call_.collective == Collective::bcast;
@@ -184,18 +157,10 @@ void Operation::fail(int error) noexcept {
   end(error);
 }
 
-void Operation::spoil_tags() noexcept {
-  if (order_ == Order::reserved) {
-    reserved_.spoil();
-  } else {
-    state_.spoil_tags();
-  }
-}
-
 /// Spoils the tags of an operation that was given up, whose messages may be left behind. MPI may still read the memory
 /// that they are in.
 void Operation::spoil() noexcept {
-  spoil_tags();
+  tags_.spoil();
   if (execution_ == nullptr) return;
   try {
     std::vector<MPI_Request> left = execution_->take_abandoned();
@@ -205,28 +170,10 @@ void Operation::spoil() noexcept {
   }
 }
 
-/// The counts, in packed bytes, of all blocks that will pass through this rank. There are p of gatherv and scatterv; of
-/// alltoallv there are those of the prologue's known blocks.
 void Operation::start_prologue() {
-  const CountPrologue& prologue = *prologue_->prologue();
-  const Count send = aligned_counts(prologue.send_counts());
-  const Count recv = aligned_counts(prologue.recv_counts());
-  const Count scratch = aligned_counts(prologue.scratch_counts());
-  std::byte* const base = memory_.acquire(static_cast<std::size_t>(send + recv + scratch + prologue_->staging_bytes()));
-  send_counts_ = counts_at(base, prologue.send_counts());
-  recv_counts_ = counts_at(base + send, prologue.recv_counts());
-  scratch_counts_ = counts_at(base + send + recv, prologue.scratch_counts());
-  counts_.resize(std::max(static_cast<std::size_t>(state_.size()), prologue.known_blocks().size()));
-  const std::span<Count> own(counts_.data(), static_cast<std::size_t>(state_.size()));
-  user_.known_counts(own);
-  prologue.fill(user_.own_bytes(), own, send_counts_, recv_counts_, scratch_counts_);
-  binding_.base = {reinterpret_cast<char*>(send_counts_.data()), reinterpret_cast<char*>(recv_counts_.data()),
-                   reinterpret_cast<char*>(scratch_counts_.data())};
-  binding_.staging = base + send + recv + scratch;
-  binding_.elements = {};
-  binding_.elements.extent_bytes = sizeof(Count);
+  counts_.bind(user_, state_.size(), memory_, binding_);
   phase_ = Phase::prologue;
-  execute(*prologue_);
+  execute(*counts_.plan());
 }
 
 /// False if the operation is over, with an error.
@@ -235,15 +182,7 @@ bool Operation::end_prologue() {
     end(rc);
     return false;
   }
-  const CountPrologue& prologue = *prologue_->prologue();
-  const std::vector<Block>& known = prologue.known_blocks();
-  if (known.empty()) {
-    prologue.collect(send_counts_, recv_counts_, scratch_counts_, counts_);
-  } else {
-    prologue.collect_known(send_counts_, recv_counts_, scratch_counts_, counts_);
-  }
-  memory_.reset();
-  if (!user_.admits(known, counts_)) user_.discard(known, counts_);
+  counts_.collect(user_, memory_);
   phase_ = Phase::between;
   return true;
 }
@@ -261,12 +200,12 @@ void Operation::divide_memory() {
                               .send = user_.send_staging_bytes(),
                               .recv = user_.recv_staging_bytes()});
   // With a prologue the binding is that of the counts first, and what does not fit may have to be staged.
-  division_lasts_ = prologue_ == nullptr && !user_.in_rounds();
+  division_lasts_ = counts_.plan() == nullptr && !user_.in_rounds();
 }
 
 bool Operation::bind_data() {
   if (!plan_->has_plan()) throw Error(ErrorCode::internal, "the counts can be exchanged, but not the data");
-  counts_known_ = true;
+  counts_.set_known();
   if (!division_lasts_) divide_memory();
   std::byte* const base = memory_.acquire(static_cast<std::size_t>(division_.bytes));
   binding_.elements.temp = base + division_.temp;
@@ -307,7 +246,7 @@ int Operation::run_anew() {
   start();
   const int error = wait();
   if (error == interrupted) return error;
-  lasting_ = error == MPI_SUCCESS && repeatable_ && division_lasts_ && order_ == Order::blocking && user_.direct() &&
+  lasting_ = error == MPI_SUCCESS && repeatable_ && division_lasts_ && tags_.blocking() && user_.direct() &&
              memory_.keeps(static_cast<std::size_t>(division_.bytes));
   return error;
 }
@@ -355,32 +294,6 @@ int Operation::wait() {
     find_data_plan(true);
     start_data();
   }
-  return error_;
-}
-
-Halt Operation::halt(const IsDead& is_dead) {
-  Halt halt = execution_->halt(is_dead);
-  left_ = execution_->take_abandoned();
-  if (phase_ != Phase::data) halt = {};
-  spoil_tags();
-  lasting_ = false;
-  return halt;
-}
-
-Halt Operation::halt_before_start() {
-  error_ = MPI_SUCCESS;
-  lasting_ = false;
-  if (has_prologue() || !bind_data()) return {};
-  const std::vector<bool> none(plan_->plan().steps.size(), false);
-  return {.ended = none, .torn = none};
-}
-
-int Operation::end_halted(bool has_result) {
-  phase_ = Phase::idle;
-  error_ = has_result ? user_.after(recv_staging_, binding_.elements) : MPI_ERR_OTHER;
-  end_call();
-  if (!left_.empty()) abandoned().add(std::move(left_), memory_.detach());
-  left_.clear();
   return error_;
 }
 

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +12,8 @@
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/message/arena.hpp"
 #include "exec/mpi/serve/bound_plan.hpp"
+#include "exec/mpi/serve/call_tags.hpp"
+#include "exec/mpi/serve/count_exchange.hpp"
 #include "exec/mpi/serve/memory_division.hpp"
 
 namespace circoll::mpi {
@@ -65,7 +66,7 @@ class Operation {
   /// The plan that serves it; not null after prepare().
   [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const {
     if (plan_) return plan_;
-    return prologue_ ? prologue_ : last_plan_;
+    return counts_.plan() ? counts_.plan() : last_plan_;
   }
 
   /// Takes the numbers of a nonblocking operation, whose messages may be under way beside those of others. Not for an
@@ -74,10 +75,10 @@ class Operation {
   /// Reserves tags of its own as long as it lives, in place of numbers. Ranks may then start it in any order. Called on
   /// all ranks, for which it waits. False if there are none on some rank. Throws as prepare().
   [[nodiscard]] bool reserve_tags();
-  [[nodiscard]] bool numbered() const { return order_ == Order::numbered; }
-  [[nodiscard]] std::uint64_t first_number() const { return number_; }
+  [[nodiscard]] bool numbered() const { return tags_.numbered(); }
+  [[nodiscard]] std::uint64_t first_number() const { return tags_.first_number(); }
   /// True if tags are free for it.
-  [[nodiscard]] bool may_start() const { return !numbered() || state_.may_start(number_, units_); }
+  [[nodiscard]] bool may_start() const { return tags_.free(); }
   /// Posts everything that waits for nothing. Throws std::bad_alloc.
   void start();
   /// Asks MPI once for news. True if the operation is over. Does not wait for other threads either.
@@ -90,30 +91,16 @@ class Operation {
   [[nodiscard]] int error() const { return error_; }
   /// Ends it with an error, after an exception.
   void fail(int error) noexcept;
-
-  /// Stops an operation that was interrupted: nothing is written any more, and its tags are not used again. Says how
-  /// far the data came; nothing if counts were still being exchanged. Then end_halted() is due.
-  [[nodiscard]] Halt halt(const IsDead& is_dead);
-  /// Instead of start(): the memory is made ready, and nothing begins, as if it had been halted at once.
-  [[nodiscard]] Halt halt_before_start();
-  /// The memory of the halted data.
-  [[nodiscard]] const Binding& binding() const { return binding_; }
   [[nodiscard]] MPI_Datatype wire_type() const { return user_.wire_type(); }
-  [[nodiscard]] const CallerBuffers& user() const { return user_; }
-  /// Ends a halted operation. With a result, which some other schedule has put where its own would have, the caller
-  /// gets it. Returns an MPI error code.
-  int end_halted(bool has_result);
 
  private:
-  enum class Phase : std::uint8_t { idle, prologue, between, data };
-  /// The way in which its messages are told apart from those of others on the communicator.
-  enum class Order : std::uint8_t { blocking, numbered, reserved };
+  friend class Halted;  // wrappers/survive/halted.hpp
 
-  [[nodiscard]] bool has_prologue() const { return prologue_ != nullptr && !counts_known_; }
+  enum class Phase : std::uint8_t { idle, prologue, between, data };
+
   [[nodiscard]] Signature data_signature() const;
   [[nodiscard]] Signature placed(Signature signature) const;
   void spoil() noexcept;
-  void spoil_tags() noexcept;
   bool find_data_plan(bool wait);
   void start_prologue();
   void start_data();
@@ -133,7 +120,6 @@ class Operation {
   }
   /// The first or second execution of a start. They have the same tags, as every rank does one after the other.
   void execute(BoundPlan& plan);
-  [[nodiscard]] Route route() const;
   [[nodiscard]] bool end_prologue();
   /// False: another round follows.
   [[nodiscard]] bool end_data();
@@ -144,24 +130,18 @@ class Operation {
   Call call_;
   CallShape shape_;
   CommState& state_;
-  std::vector<Count>& counts_;
   CallerBuffers user_;
   const InternedChoice* choice_ = nullptr;
   std::string_view reason_{};
-  std::shared_ptr<BoundPlan> prologue_{};
+  CountExchange counts_;
   std::shared_ptr<BoundPlan> plan_{};
   std::shared_ptr<BoundPlan> last_plan_{};  ///< of the round before
-  bool counts_known_ = false;               ///< by an earlier start
   bool repeatable_ = false, repeatable_with_counts_ = false;
   bool lasting_ = false;  ///< a start changes nothing but the addresses of the caller's buffers
-  Order order_ = Order::blocking;
-  int units_ = 1;  ///< of tags
-  std::uint64_t number_ = 0;
+  CallTags tags_;
   MadeCall made_{};                ///< by prepare()
   std::uint64_t call_number_ = 0;  ///< of the call that is under way; 0: none, or not counted
-  TagRange reserved_;
   Phase phase_ = Phase::idle;
-  std::vector<MPI_Request> left_{};  ///< by halt(): MPI may still use the memory
   int error_ = MPI_SUCCESS;
   BoundPlan* executing_ = nullptr;  ///< whose `execution_` is, which is kept for the next start
   std::unique_ptr<Execution> execution_{};
@@ -170,7 +150,6 @@ class Operation {
   MemoryDivision division_{};
   bool division_lasts_ = false;  ///< it is the same at every start
   std::byte* recv_staging_ = nullptr;
-  std::span<Count> send_counts_{}, recv_counts_{}, scratch_counts_{};  ///< of the prologue, in `memory_`
 };
 
 }  // namespace circoll::mpi
