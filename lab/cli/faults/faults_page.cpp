@@ -28,6 +28,8 @@ failed rank and every round, up to 64 ranks.
     circoll faults allreduce/ring -p 16 --json                      # as data
     circoll faults allreduce/ring -p 8 --failed 3 --repair          # how the survivors go on
 
+`circoll faults` is a part of the lab: build with `-DCIRCOLL_LAB=ON`, as the preset `dev` does.
+
 ## Words
 
 **State.** k rounds have ended: all their messages have arrived, and everything local that waits for no other message
