@@ -3,6 +3,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 
 # Pages of the repository beside docs/.
 ABOVE = ["README.md", "HACKING.md", "CONTRIBUTING.md", "CHANGELOG.md"]
@@ -12,8 +13,11 @@ PICTURES = {".svg", ".png"}
 GENERATED = {
     "Use it under a program": ["commands/index.md"],
     "Call it from a program": ["api/index.md"],
-    "Know the algorithms": ["algorithms/index.md"],
+    "Know the algorithms": ["algorithms/index.md", "docs/algorithms.md", "docs/costs.md", "docs/peers.md", "docs/faults.md"],
 }
+# Pages of docs/ that the tool writes.
+BY_TOOL = {"docs/algorithms.md": ["list", "--page", "algorithms"], "docs/costs.md": ["cost", "--page"],
+           "docs/peers.md": ["list", "--page", "peers"], "docs/faults.md": ["faults", "--page"]}
 
 FENCE = re.compile(r"^(```.*?^```[^\n]*$)", re.MULTILINE | re.DOTALL)
 # A link whose text may have code in it, or brackets; a picture has a mark before it.
@@ -50,7 +54,7 @@ class Links:
             return f"{mark}[{text}]({target})"
         name, _, anchor = target.partition("#")
         path = os.path.normpath(pathlib.PurePosixPath(page).parent / name)
-        if not (self.root / path).exists():
+        if path not in BY_TOOL and not (self.root / path).exists():
             self.problems.append(f"{page}: nothing is at {target}")
         there = self.page_of(path)
         if there:
@@ -102,12 +106,15 @@ def navigation(index, page):
     return sections
 
 
-def lay_out(root, source, pictures, repository, here):
+def lay_out(root, circoll, source, pictures, repository, here):
     """Writes the pages into `source`, and pictures into both places; returns the names of all pages and problems."""
     files = sorted((root / "docs").glob("**/*"))
     pages = [*ABOVE, *(str(f.relative_to(root)) for f in files if f.suffix == ".md")]
-    links = Links(root, pages, repository)
-    texts = {page: links.of_text(page, (root / page).read_text(encoding="utf-8")) for page in pages}
+    written = {page: (root / page).read_text(encoding="utf-8") for page in pages}
+    for page, words in BY_TOOL.items():
+        written[page] = subprocess.run([circoll, *words], stdout=subprocess.PIPE, text=True, check=True).stdout
+    links = Links(root, written, repository)
+    texts = {page: links.of_text(page, text) for page, text in written.items()}
     # A folder's README has its pages below it.
     for page in pages:
         folder = str(pathlib.PurePosixPath(page).parent)

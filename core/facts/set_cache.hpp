@@ -29,7 +29,8 @@ class SetCache {
   void add(Entry entry) {
     if (sets_.empty()) sets_.resize(1);
     if (sets_.size() == 1 && sets_[0].is_full()) spread();
-    set_of(entry.hash()).add(std::move(entry));
+    Set& set = set_of(entry.hash());
+    set.add(std::move(entry));
   }
   void clear() noexcept { sets_ = std::vector<Set>(); }
 
@@ -49,7 +50,10 @@ class SetCache {
   void spread() {
     std::vector<Set> all(std::size_t{1} << bits);
     all.swap(sets_);
-    for (Entry& entry : all[0].entries) set_of(entry.hash()).add(std::move(entry));
+    for (Entry& entry : all[0].entries) {
+      Set& set = set_of(entry.hash());
+      set.add(std::move(entry));
+    }
   }
   [[nodiscard]] Set& set_of(std::uint64_t hash) {
     return sets_[static_cast<std::size_t>(hash >> (64 - bits)) & (sets_.size() - 1)];

@@ -184,11 +184,11 @@ void add_faults(CLI::App& app, Context& /*context*/) {
   command->add_option("--picture", options->picture, "With --repair: write an SVG of the messages of one repair")
       ->type_name("FILE.svg")
       ->check(svg_file());
-  command->add_flag("--page", options->page, "Print docs/faults.md");
+  command->add_flag("--page", options->page, "Print the page of all failures, in Markdown");
   command->footer(
       "Classes: FULL all contributions can be put together, SURV the survivors' alone, BOTH either, MIX each block "
       "only "
-      "one way and not all the same, NONE. docs/faults.md defines them.\n"
+      "one way and not all the same, NONE. `circoll faults --page` defines them.\n"
       "Examples:\n"
       "  circoll faults allreduce/rabenseifner -p 8\n"
       "  circoll faults allreduce/recursive_doubling -p 8 --failed 2,3 --keep keep --json\n"

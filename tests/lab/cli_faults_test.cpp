@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "circoll/algorithm.hpp"
 #include "support/command.hpp"
 
 namespace circoll {
@@ -99,6 +100,13 @@ TEST(Cli, FaultsTellsHowToGoOn) {
   ASSERT_EQ(run("faults allreduce/ring -p 5 --failed 2 --round 6 --repair --picture " + path).exit_code, 0);
   EXPECT_EQ(content(path).rfind("<svg", 0), 0U);
   std::remove(path.c_str());
+}
+
+TEST(Cli, FaultsPageHasAllAlgorithms) {
+  const Outcome page = run("faults --page");
+  EXPECT_EQ(page.exit_code, 0);
+  for (const Algorithm* algorithm : all_algorithms())
+    EXPECT_TRUE(contains(page.out, "\n| " + std::string(algorithm->name) + " | ")) << algorithm->name;
 }
 
 TEST(Cli, FaultsRefusesMisuse) {

@@ -1,12 +1,11 @@
 // The names that algorithms have in other libraries are those of the libraries' own options.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "circoll/algorithm.hpp"
+#include "support/command.hpp"
 
 namespace circoll {
 namespace {
@@ -91,12 +90,7 @@ bool has(const Options& options, Collective collective, std::string_view name) {
   return found != options.end() && found->second.contains(name);
 }
 
-std::string documentation() {
-  std::ifstream file(CIRCOLL_SOURCE_DIR "/docs/peers.md");
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+std::string documentation() { return run("list --page peers").out; }
 
 TEST(Peers, NamesAreThoseOfTheLibraries) {
   std::map<Library, int> named;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view introduction = R"(# Algorithms
 
-Written by `circoll list --page algorithms > docs/algorithms.md`; a test compares. {}
+Written by `circoll list --page algorithms`. {}
 
 **When** says for which sizes and p an algorithm is the one to take: by its declared cost on the default machine, or
 measured ([experiments](experiments/README.md)). Sizes are those of the whole vector. "Never by cost" means that the

@@ -262,7 +262,8 @@ void add_cost(CLI::App& app, Context& /*context*/) {
       "--sizes", options->sizes,
       "Of a collective: the fastest algorithms from 8 bytes to --bytes; with --json the times of all, four "
       "sizes per doubling");
-  command->add_flag("--page", options->page, "Print docs/costs.md: all formulas, counted costs, and printed formulas");
+  command->add_flag("--page", options->page,
+                    "Print a page in Markdown: all formulas, counted costs, and printed formulas");
   command->footer(
       "Segments that are not given are the best; in a ranking all parameters are. The letters of formulas are those of "
       "docs/notation.md.\n"

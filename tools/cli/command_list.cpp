@@ -202,7 +202,9 @@ void add_list(CLI::App& app, Context& /*context*/) {
   CLI::Option* json =
       command->add_flag("--json", options->json,
                         "As JSON, with declared and (up to p = 128) counted costs in blocks, not in place, root 0");
-  command->add_option("--page", options->page, "Print docs/algorithms.md, or docs/peers.md, instead")
+  command
+      ->add_option("--page", options->page,
+                   "Print a page in Markdown instead: when to take which, or names in other libraries")
       ->check(CLI::IsMember({"algorithms", "peers"}))
       ->excludes(json);
   CLI::Option* sizes =

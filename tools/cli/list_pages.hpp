@@ -1,4 +1,4 @@
-// docs/algorithms.md and docs/peers.md, written from the registry.
+// Pages of the site that are made from the registry: docs/algorithms.md and docs/peers.md.
 #pragma once
 
 #include <array>

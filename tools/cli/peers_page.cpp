@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view introduction = R"(# The algorithms of Open MPI, MPICH and UCC, and ours
 
-Written by `circoll list --page peers > docs/peers.md`; a test compares. By collective: the algorithms of Circoll that
+Written by `circoll list --page peers`. By collective: the algorithms of Circoll that
 another library has, too, under the name that its options have for it. Trees inside nodes may differ.
 
 - Open MPI 4.1: the tuned component (`ompi_info --param coll tuned --level 9`), and coll/basic where that has none.

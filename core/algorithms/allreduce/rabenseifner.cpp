@@ -10,7 +10,7 @@
 // Cost      L = log2 p'. p = p': 2L rounds, 2(p'-1) blocks sent and received, p' - 1 combined. Else 2L + 3
 //           rounds; 7p'/2 - 2 blocks sent, 3p' - 2 received, 3p'/2 - 1 combined at most.
 //           With halves=2 the first exchange carries the whole vector, p'/2 blocks more: the partner has a copy
-//           of all that a rank contributes, and one failure loses nothing from then on (docs/faults.md).
+//           of all that a rank contributes, and one failure loses nothing from then on (`circoll faults`).
 // Scratch   p' blocks at most, and half as many for pairs; p'/2 more with halves=2.
 // Order     rank order: any associative operator; same bits on all ranks.
 // Source    Rabenseifner: Optimization of Collective Reduction Operations, 2004; Open MPI, libnbc. Differs:

@@ -17,7 +17,7 @@ constexpr std::array<Rank, 4> shown_sizes{4, 5, 7, 8};
 
 constexpr std::string_view introduction = R"(# When a rank fails
 
-Written by `circoll faults --page > docs/faults.md`; a test compares. Which data is lost when ranks of a collective
+Written by `circoll faults --page`. Which data is lost when ranks of a collective
 fail, and what the survivors can put together, read from the schedules of all ranks: exactly, for every algorithm, every
 failed rank and every round, up to 64 ranks.
 

@@ -1,4 +1,4 @@
-// The page of all failures, docs/faults.md.
+// The page of all failures, which the site has as docs/faults.md.
 #pragma once
 
 #include <string>

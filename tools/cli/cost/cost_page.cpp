@@ -22,7 +22,7 @@ constexpr std::int64_t shown_segments = 4;
 
 constexpr std::string_view introduction = R"(# Costs
 
-Written by `circoll cost --page > docs/costs.md`; a test compares. Per algorithm: what it needs, the predicted time of a
+Written by `circoll cost --page`. Per algorithm: what it needs, the predicted time of a
 vector of m bytes, what its schedules count, and what others print.
 
 The letters are those of [notation.md](notation.md): q = ceil(log2 p), L = floor(log2 p), P = 2^L, r = p - P, n

@@ -1,4 +1,4 @@
-// docs/costs.md, written from the registry.
+// A page of the site that is made from the registry: docs/costs.md.
 #pragma once
 
 #include <string>

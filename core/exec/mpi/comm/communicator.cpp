@@ -84,7 +84,7 @@ int CommState::look_at(MPI_Comm comm) {
 
 int CommState::find_places() {
   if (std::exchange(has_places_, true)) return MPI_SUCCESS;
-  const MPI_Comm comm = user_comm_;
+  MPI_Comm comm = user_comm_;
   const int size = static_cast<int>(size_);
   const std::shared_ptr<Carrier>& world = shared_world();
   expects_devices_ = globals().expects_devices;

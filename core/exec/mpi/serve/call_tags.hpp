@@ -26,8 +26,8 @@ class CallTags {
     units_ = tag_layout().units_for(tags);
     number_ = state_.take_numbers(units_);
   }
-  /// Takes tags of its own. Called on all ranks, for which it waits. Returns an MPI error code; is_agreed() says whether
-  /// there are any.
+  /// Takes tags of its own. Called on all ranks, for which it waits. Returns an MPI error code; is_agreed() says
+  /// whether there are any.
   [[nodiscard]] int reserve(int tags) {
     order_ = Order::reserved;
     units_ = tag_layout().units_for(tags);

@@ -79,7 +79,7 @@ export function CostPanel({ engine, place, go, catalogue, theme }: PanelProps) {
       )}
       <p class="hint">
         {catalogue.collectives.find((c) => c.name === collective)?.reducing ? "For an operator that commutes. " : ""}
-        Parameters are those of least predicted time. The model is that of docs/costs.md.
+        Parameters are those of least predicted time. The model is that of `circoll cost`.
       </p>
     </>
   );
