@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <utility>
-#include <vector>
 
 #include "circoll/collectives.hpp"
 #include "formats/chakra.hpp"
@@ -16,30 +15,21 @@
 namespace circoll::cli {
 namespace {
 
-std::vector<Schedule> all_ranks(const LabForm::Request& request) {
-  std::vector<Schedule> ranks;
-  for (Rank rank = 0; rank < request.size; ++rank) ranks.push_back(request.of(rank));
-  return ranks;
-}
-
-void write_dot(const LabForm::Request& request) { print(to_dot(all_ranks(request))); }
+void write_dot(const LabForm::Request& request) { print(to_dot(request.shown.all())); }
 
 void write_goal(const LabForm::Request& request) {
-  print(goal_head(request.size));
-  for (Rank rank = 0; rank < request.size; ++rank)
-    print(to_goal(request.of(rank), request.bytes, request.gamma_s_per_byte * 1e9));
+  print(goal_head(request.shown.size));
+  for (Rank rank = 0; rank < request.shown.size; ++rank)
+    print(to_goal(request.shown.of(rank), request.bytes, request.gamma_s_per_byte * 1e9));
 }
 
 void write_chakra(const LabForm::Request& request) {
-  for (Rank rank = 0; rank < request.size; ++rank)
+  for (Rank rank = 0; rank < request.shown.size; ++rank)
     write_file(fmt::format("{}.{}.et", request.output, rank),
-               to_chakra(request.of(rank), request.bytes, request.gamma_s_per_byte * 1e6));
+               to_chakra(request.shown.of(rank), request.bytes, request.gamma_s_per_byte * 1e6));
 }
 
-void write_msccl(const LabForm::Request& request) { print(to_msccl(all_ranks(request))); }
-
-/// In a picture of more ranks nobody could tell one from another.
-constexpr Rank most_drawn = 512;
+void write_msccl(const LabForm::Request& request) { print(to_msccl(request.shown.all())); }
 
 constexpr LabForm forms[] = {
     {.name = "dot", .note = "dot (Graphviz)", .most_ranks = most_drawn, .write = write_dot},

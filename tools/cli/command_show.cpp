@@ -34,18 +34,6 @@ struct ShowOptions {
   std::string output;
 };
 
-/// The schedules that are shown: generated rank by rank, or those of a file.
-struct Shown {
-  Rank size = 0;
-  std::function<Schedule(Rank)> of;
-
-  [[nodiscard]] std::vector<Schedule> all() const {
-    std::vector<Schedule> ranks;
-    for (Rank rank = 0; rank < size; ++rank) ranks.push_back(of(rank));
-    return ranks;
-  }
-};
-
 Shown shown_file(const ShowOptions& options) {
   if (options.size != 0 || options.root != 0 || options.segments || options.in_place)
     misuse("a file of schedules says by itself what -p, --root, --segments and --in-place do");
@@ -77,9 +65,6 @@ const LabForm* lab_form(const ShowOptions& options) {
   }
   return nullptr;
 }
-
-/// Of more ranks nobody could tell one from another, and all schedules together would take the memory of the machine.
-constexpr Rank most_drawn = 512;
 
 void check_options(const ShowOptions& options, const Shown& shown) {
   const LabForm* const form = lab_form(options);
@@ -130,8 +115,7 @@ void show(const ShowOptions& options) {
     shown.of = [of = shown.of](Rank rank) { return combined_on_arrival(of(rank), [](Rank) { return true; }); };
   }
   if (const LabForm* const form = lab_form(options)) {
-    form->write({.size = shown.size,
-                 .of = shown.of,
+    form->write({.shown = shown,
                  .bytes = options.bytes.value_or(0),
                  .gamma_s_per_byte = options.gamma,
                  .output = options.output});

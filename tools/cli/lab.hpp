@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "circoll/model.hpp"
 #include "commands.hpp"
@@ -20,6 +21,21 @@ struct LabCommand {
   void (*add)(CLI::App& app, Context& context);
 };
 
+/// The schedules of all ranks, generated rank by rank, or those of a file.
+struct Shown {
+  Rank size = 0;
+  std::function<Schedule(Rank)> of{};
+
+  [[nodiscard]] std::vector<Schedule> all() const {
+    std::vector<Schedule> ranks;
+    for (Rank rank = 0; rank < size; ++rank) ranks.push_back(of(rank));
+    return ranks;
+  }
+};
+
+/// The most ranks of a picture. Of more nobody could tell one from another, and their schedules would fill the memory.
+inline constexpr Rank most_drawn = 512;
+
 /// A form of `circoll show` for other tools. It has all ranks in it.
 struct LabForm {
   std::string_view name;
@@ -28,8 +44,7 @@ struct LabForm {
   bool needs_output = false;  ///< --output: a file for each rank
   Rank most_ranks = 0;        ///< 0: any number
   struct Request {
-    Rank size = 0;
-    std::function<Schedule(Rank)> of{};
+    const Shown& shown;
     Count bytes = 0;
     double gamma_s_per_byte = 0;
     std::string output{};
