@@ -50,7 +50,14 @@ void record_ended(const mpi::Ended& ended) noexcept {
                           .thread = ended.thread});
 }
 
-/// Serves an entry point by `perform(state, choice)`, or by `native()` while there is no state. The first returns
+/// True if nobody serves, counts or looks at a blocking call. That is known of collectives whose choice is native, and
+/// of communicators that cannot be served, such as those of one rank.
+bool is_left_alone(const State& state, const mpi::Call& call, const mpi::CommState* comm) {
+  if (state.recording() || !state.has_agreed() || Serving::first() != nullptr) return false;
+  return (comm != nullptr && !comm->usable()) || state.is_native(call.collective);
+}
+
+/// Serves an entry point by `perform(state, choice, comm)`, or by `native()` while there is no state. The first returns
 /// an Outcome, the second an error code; `is_recorded(outcome)` is true if the call is over as far as the report
 /// is concerned.
 template <typename Perform, typename Native, typename IsRecorded>
@@ -60,12 +67,14 @@ int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perf
   try {
     State* const state = State::get();
     if (state == nullptr) return native();
+    mpi::CommState* const comm = mode == Mode::blocking ? mpi::CommState::last_used(call.comm) : nullptr;
+    if (mode == Mode::blocking && is_left_alone(*state, call, comm)) return native();
     if (mode == Mode::blocking && call.comm == MPI_COMM_WORLD) state->agree_once();
     if (Serving* const wrapper = Serving::first(); wrapper != nullptr) [[unlikely]] {
       if (const int refused = wrapper->admit(call, mode, caller); refused != MPI_SUCCESS) return refused;
     }
     const double begin = state->recording() ? PMPI_Wtime() : 0;
-    const mpi::Outcome outcome = perform(*state, state->choice(call.collective));
+    const mpi::Outcome outcome = perform(*state, state->choice(call.collective), comm);
     if (state->recording() && is_recorded(outcome)) record(*state, call, mode, outcome, begin);
     if (outcome.error == MPI_SUCCESS || outcome.handled) return outcome.error;
     error = outcome.error;
@@ -100,11 +109,11 @@ mpi::Outcome left_native(const State& state, int error) {
 int serve(const mpi::Call& call, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::blocking, caller,
-      [&](State& state, const mpi::InternedChoice& choice) {
+      [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* comm) {
         if (Serving* const wrapper = Serving::first(); wrapper != nullptr) [[unlikely]] {
           return wrapper->perform(call, choice, state.recording());
         }
-        return mpi::perform(call, choice, mpi::Unserved::native, state.recording());
+        return mpi::perform(call, choice, mpi::Unserved::native, state.recording(), comm);
       },
       [&] { return mpi::call_native(call); }, [](const mpi::Outcome&) { return true; });
 }
@@ -112,7 +121,7 @@ int serve(const mpi::Call& call, const void* caller) noexcept {
 int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::nonblocking, caller,
-      [&](State& state, const mpi::InternedChoice& choice) {
+      [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::start_native(call, request));
         return mpi::start(call, chosen(call, choice), request, observer(state));
       },
@@ -122,7 +131,7 @@ int start(const mpi::Call& call, MPI_Request* request, const void* caller) noexc
 int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void* caller) noexcept {
   return serve_entry_point(
       call, Mode::persistent, caller,
-      [&](State& state, const mpi::InternedChoice& choice) {
+      [&](State& state, const mpi::InternedChoice& choice, mpi::CommState* /*comm*/) {
         if (!state.progress().unavailable().empty()) return left_native(state, mpi::init_native(call, info, request));
         return mpi::init(call, chosen(call, choice), info, request, observer(state));
       },

@@ -32,7 +32,6 @@
 namespace circoll::interpose {
 namespace {
 
-std::atomic<State*> instance{nullptr};
 std::mutex instance_mutex;
 std::atomic<bool> had_sessions{false};
 
@@ -85,28 +84,26 @@ std::unique_ptr<Watchdog> watch(int rank, const char* function) {
   }
 }
 
-State* State::known() { return instance.load(std::memory_order_acquire); }
-
-State* State::get() {
-  if (State* const made = known()) return made;
+State* State::make() {
   int initialized = 0, finalized = 0;
   PMPI_Initialized(&initialized);
   PMPI_Finalized(&finalized);
   if (initialized == 0 || finalized != 0) return nullptr;
   const std::lock_guard lock(instance_mutex);
-  if (instance.load() == nullptr) instance.store(new State, std::memory_order_release);  // lives as long as the process
-  return instance.load();
+  if (instance_.load() == nullptr)
+    instance_.store(new State, std::memory_order_release);  // lives as long as the process
+  return instance_.load();
 }
 
 State& State::begin_sessions() {
   const std::lock_guard lock(instance_mutex);
-  instance.store(new State, std::memory_order_release);
-  return *instance.load();
+  instance_.store(new State, std::memory_order_release);
+  return *instance_.load();
 }
 
 void State::end_sessions() {
   // Not deleted: calls that have ended may refer to its choices.
-  instance.store(nullptr, std::memory_order_release);
+  instance_.store(nullptr, std::memory_order_release);
   had_sessions = true;
 }
 

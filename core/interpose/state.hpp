@@ -38,9 +38,12 @@ class State {
  public:
   /// The state, made at the first use after MPI_Init; nullptr while MPI is not initialised or is finalised.
   /// Reads the environment; on rank 0 of MPI_COMM_WORLD, warns about what it does not understand.
-  [[nodiscard]] static State* get();
+  [[nodiscard]] static State* get() {
+    State* const made = known();
+    return made != nullptr ? made : make();
+  }
   /// The state if there is one already.
-  [[nodiscard]] static State* known();
+  [[nodiscard]] static State* known() { return instance_.load(std::memory_order_acquire); }
 
   /// Makes the state in a program of sessions only. Before that set_base() names the communicators that stand for
   /// MPI_COMM_WORLD and MPI_COMM_SELF.
@@ -71,11 +74,15 @@ class State {
   [[nodiscard]] const mpi::InternedChoice& choice(Collective collective) const {
     return *choices_[static_cast<std::size_t>(collective)];
   }
+  /// True if all calls of the collective are left to the MPI library.
+  [[nodiscard]] bool is_native(Collective collective) const {
+    return choice(collective).kind == mpi::InternedChoice::Kind::native;
+  }
+  /// True once agree_once() has begun.
+  [[nodiscard]] bool has_agreed() const { return asked_.load(std::memory_order_relaxed); }
   /// True if some collective is not left to the MPI library.
   [[nodiscard]] bool serves_any() const {
-    return std::any_of(choices_.begin(), choices_.end(), [](const mpi::InternedChoice* choice) {
-      return choice->kind != mpi::InternedChoice::Kind::native;
-    });
+    return std::any_of(all_collectives.begin(), all_collectives.end(), [this](Collective c) { return !is_native(c); });
   }
   [[nodiscard]] const ProgressSource& progress() const { return progress_; }
   [[nodiscard]] ProgressSource& progress() { return progress_; }
@@ -90,7 +97,10 @@ class State {
   void record(const Event& event) noexcept;
 
  private:
+  static inline std::atomic<State*> instance_{nullptr};
+
   State();
+  [[nodiscard]] static State* make();
   void agree();
   /// Wraps around calls what the environment asks for, if it is the same on all ranks. Collective.
   void wrap_calls();

@@ -191,7 +191,6 @@ enum class Width { classic, large, mixed };
 
 Width width_of(const Call& c) {
   const bool counts_fit = fits_int(c.sendcount) && fits_int(c.recvcount);
-  if (!is_irregular(c.collective)) return counts_fit ? Width::classic : Width::large;
   bool wide = false, narrow_array = false;
   for (const auto& array : arrays) {
     wide = wide || (c.*array).is_wide();

@@ -164,7 +164,11 @@ FoundCommunicator find_communicator(const Call& call, const InternedChoice& choi
 }
 
 Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed) {
-  if (CommState* const state = CommState::last_used(call.comm)) {
+  return perform(call, choice, unserved, timed, CommState::last_used(call.comm));
+}
+
+Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed, CommState* state) {
+  if (state != nullptr) {
     if (KnownCalls* const calls = state->find_attached<KnownCalls>()) {
       const Known known = calls->find(call, choice);
       if (known.native != nullptr)

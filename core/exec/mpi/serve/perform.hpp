@@ -83,5 +83,8 @@ auto with_memory(CommState& state, const Serve& serve) {
 /// Error(internal, transport) and std::bad_alloc.
 [[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved = Unserved::native,
                               bool timed = false);
+/// The same where CommState::last_used(call.comm) is known to be `state`.
+[[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed,
+                              CommState* state);
 
 }  // namespace circoll::mpi
