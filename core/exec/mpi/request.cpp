@@ -6,7 +6,7 @@
 #include "circoll/error.hpp"
 #include "circoll/mpi.hpp"
 #include "exec/mpi/pending/owned_call.hpp"
-#include "exec/mpi/serve/choices.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
 #include "exec/mpi/typed_arguments.hpp"
 
 namespace circoll::mpi {

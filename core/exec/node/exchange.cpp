@@ -359,21 +359,16 @@ bool Connection::poll(bool idle) {
 }
 
 void Connection::abandon(Incoming& message) noexcept {
+  const auto forget = [&message](auto& one) {
+    if (one.message == &message) one.message = nullptr;
+  };
   std::erase(expected_, &message);
-  for (Stream& pipe : pipes_) {
-    if (pipe.message == &message) pipe.message = nullptr;
-  }
-  if (pieces_ && pieces_->message == &message) pieces_->message = nullptr;
+  std::for_each(pipes_.begin(), pipes_.end(), forget);
+  if (pieces_) forget(*pieces_);
   stop_shared(message);
-  for (std::size_t i = 0; i < due_.size(); ++i) {
-    if (due_[i].message == &message) due_[i].message = nullptr;
-  }
-  for (std::size_t i = 0; i < acks_.size(); ++i) {
-    if (acks_[i].message == &message) acks_[i].message = nullptr;
-  }
-  for (Refused& refused : refused_) {
-    if (refused.message == &message) refused.message = nullptr;
-  }
+  for (std::size_t i = 0; i < due_.size(); ++i) forget(due_[i]);
+  for (std::size_t i = 0; i < acks_.size(); ++i) forget(acks_[i]);
+  std::for_each(refused_.begin(), refused_.end(), forget);
 }
 
 Outgoing* Connection::orphan_of(const Outgoing& message) noexcept {

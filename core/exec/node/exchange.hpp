@@ -20,13 +20,10 @@
 
 #include "exec/node/board.hpp"
 #include "exec/node/direct_copy.hpp"
-#include "exec/node/distance.hpp"
 #include "exec/node/lane.hpp"
-#include "exec/node/peer_segment.hpp"
 #include "exec/node/pieces.hpp"
 #include "exec/node/segment.hpp"
 #include "exec/node/shared_copy.hpp"
-#include "exec/node/store.hpp"
 #include "facts/ring.hpp"
 
 namespace circoll::node {

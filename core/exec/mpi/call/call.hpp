@@ -1,4 +1,5 @@
-// One call of an MPI collective, with the arguments of MPI's own function, in one struct for all collectives.
+// One call of an MPI collective, with the arguments of MPI's own function, in one struct for all collectives. Questions
+// about its arguments, and the MPI library's own calls.
 #pragma once
 
 #include <cstdint>
@@ -77,5 +78,15 @@ struct CallShape {
 /// that; else MPI_ERR_UNSUPPORTED_OPERATION.
 [[nodiscard]] int start_native(const Call& call, MPI_Request* request);
 [[nodiscard]] int init_native(const Call& call, MPI_Info info, MPI_Request* request);
+
+/// The packed bytes of this rank's contribution or block, as CallerBuffers::own_bytes counts them, of a call that has
+/// succeeded. They are 0 on an intercommunicator. Reads arguments only; allocates for a datatype that is new.
+[[nodiscard]] Count described_bytes(const Call& call) noexcept;
+
+/// True if the processor should not touch a buffer of the call at this rank. Buffers that are not significant here are
+/// not looked at, nor are those of no elements. A buffer counts as one allocation, of which the first and the last byte
+/// are asked about; absolute addresses of several pieces count as a device's where there is a runtime. Arguments may be
+/// erroneous.
+[[nodiscard]] bool has_device_buffer(const Call& call, Rank rank, Rank size);
 
 }  // namespace circoll::mpi

@@ -2,9 +2,11 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/schedule.hpp"
+#include "exec/mpi/call/call.hpp"
 #include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
+
 CallerBuffers::CallerBuffers(const Call& call, Rank rank, Rank size)
     : call_(call), rank_(rank), size_(size), reducing_(is_reducing(call.collective)) {
   if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
@@ -295,6 +297,20 @@ bool CallerBuffers::admits(std::span<const Block> blocks, std::span<const Count>
     if (counts[i] > recv_.bytes_of(static_cast<Rank>(i))) return false;
   }
   return true;
+}
+
+Count described_bytes(const Call& call) noexcept {
+  if (call.collective == Collective::barrier) return 0;
+  int is_inter = 0;
+  int rank = 0;
+  int size = 0;
+  if (PMPI_Comm_test_inter(call.comm, &is_inter) != MPI_SUCCESS || is_inter != 0) return 0;
+  if (PMPI_Comm_rank(call.comm, &rank) != MPI_SUCCESS || PMPI_Comm_size(call.comm, &size) != MPI_SUCCESS) return 0;
+  try {
+    return CallerBuffers(call, rank, size).own_bytes();
+  } catch (...) {
+    return 0;  // no memory: the call has succeeded all the same
+  }
 }
 
 }  // namespace circoll::mpi

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "exec/mpi/library/private_communicators.hpp"
+#include "exec/mpi/library/base.hpp"
 
 namespace circoll::mpi {
 namespace {

@@ -9,13 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "exec/device/expected.hpp"
+#include "exec/device/runtimes.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/comm/stalls.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
-#include "exec/mpi/library/private_communicators.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -96,7 +95,7 @@ int CommState::find_places() {
     refuse("ranks of another MPI_COMM_WORLD");
   } else if (world != nullptr) {
     carrier_ = world;
-    placement_ = placement_in_world(*world, ranks_, size);
+    placement_ = placement_in_world(world->placement(), ranks_, size);
     if (comm == MPI_COMM_WORLD) {
       range_.take_first(carrier_, TagLayout::context_units);
       tags_ = Tags::open;
@@ -263,7 +262,7 @@ void CommState::settle_among(const CommState& all, const std::vector<int>& membe
   size_ = static_cast<Rank>(members.size());
   ranks_ = RankMap(std::move(in_world));
   range_.set_agreed(std::move(tags));
-  placement_ = placement_in_world(*carrier_, ranks_, size_);
+  placement_ = placement_in_world(carrier_->placement(), ranks_, size_);
   interruption_ = all.interruption_;
   tags_ = Tags::open;
   usable_ = true;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "exec/mpi/library/failures.hpp"
-#include "exec/mpi/message/staging.hpp"
+#include "exec/mpi/message/combine.hpp"
 
 namespace circoll::mpi {
 namespace {

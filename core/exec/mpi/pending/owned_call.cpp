@@ -6,7 +6,7 @@
 
 #include "circoll/error.hpp"
 #include "exec/mpi/call/refusals.hpp"
-#include "exec/mpi/serve/device_calls.hpp"
+#include "exec/mpi/serve/perform.hpp"
 #include "exec/mpi/serve/same_call.hpp"
 
 namespace circoll::mpi {

@@ -7,9 +7,8 @@
 #include "circoll/error.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
-#include "exec/mpi/library/private_communicators.hpp"
 #include "exec/mpi/pending/pending_call.hpp"
-#include "exec/mpi/serve/device_calls.hpp"
+#include "exec/mpi/serve/perform.hpp"
 #include "exec/mpi/serve/same_call.hpp"
 
 namespace circoll::mpi {

@@ -5,7 +5,7 @@
 
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/comm/communicator.hpp"
-#include "exec/mpi/serve/choices.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
 #include "exec/mpi/serve/known_calls.hpp"
 #include "exec/mpi/serve/operation.hpp"
 

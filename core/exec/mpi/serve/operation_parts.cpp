@@ -1,8 +1,6 @@
-#include "exec/mpi/serve/count_exchange.hpp"
+#include "exec/mpi/serve/operation_parts.hpp"
 
 #include <algorithm>
-
-#include "exec/mpi/serve/memory_division.hpp"
 
 namespace circoll::mpi {
 namespace {
