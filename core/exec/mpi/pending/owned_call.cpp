@@ -70,6 +70,11 @@ Service serve(const Call& call, const InternedChoice& choice, Kind kind) {
 
 }  // namespace
 
+void execute_owned(const Call& call, const InternedChoice& choice) {
+  finish_owned_calls(call.comm);
+  throw_error(perform(call, choice, Unserved::refuse).error);
+}
+
 Service begin_owned(const Call& call, const InternedChoice& choice) { return serve(call, choice, Kind::nonblocking); }
 
 Service init_owned(const Call& call, const InternedChoice& choice) {
