@@ -132,15 +132,9 @@ Expected expected_by_user(std::string* complaint) {
 }
 
 RuntimeSet expected_runtimes() {
-  switch (expected_by_user()) {
-    case Expected::always:
-      return by_user;
-    case Expected::never:
-      return 0;
-    case Expected::automatic:
-      break;
-  }
-  return runtimes().usable();
+  const Expected expected = expected_by_user();
+  if (expected == Expected::always) return by_user;
+  return expected == Expected::never ? 0 : runtimes().usable();
 }
 
 std::string reason_of(RuntimeSet expected) {

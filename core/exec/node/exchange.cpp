@@ -21,11 +21,6 @@ constexpr std::size_t pipe_step = 16384;
 
 PipeHead& pipe_head(std::span<std::byte> pipe) { return *reinterpret_cast<PipeHead*>(pipe.data()); }
 
-template <typename T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return std::as_bytes(std::span<const T, 1>(&value, 1));
-}
-
 }  // namespace
 
 Connection::Connection(const Segment& own_segment, Board& own_board, Store& own_store, const Address& peer,
@@ -74,7 +69,7 @@ bool Connection::put(Kind kind, std::uint64_t key, std::span<const std::byte> da
 }
 
 bool Connection::put(Kind kind, std::uint64_t key, const Announcement& announcement) {
-  return put(kind, key, bytes_of(announcement));
+  return put(kind, key, std::as_bytes(std::span(&announcement, 1)));
 }
 
 void Connection::send(Outgoing& message) {

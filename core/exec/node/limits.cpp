@@ -55,28 +55,6 @@ std::optional<std::uint64_t> room_of(const std::string& group, GroupVersion vers
 /// Machines of more processors are taken for having as many as this.
 constexpr std::size_t most_processors = 8192;
 
-/// The set of processors that this process may use, with room for many.
-class Processors {
- public:
-  Processors() : set_(CPU_ALLOC(most_processors), [](cpu_set_t* set) { CPU_FREE(set); }) {
-    if (set_ == nullptr) return;
-    CPU_ZERO_S(bytes(), set_.get());
-    if (sched_getaffinity(0, bytes(), set_.get()) != 0) CPU_ZERO_S(bytes(), set_.get());
-  }
-  [[nodiscard]] std::uint64_t hash() const {
-    if (set_ == nullptr) return 0;
-    return Hash().add(std::string_view(reinterpret_cast<const char*>(set_.get()), bytes())).value();
-  }
-  [[nodiscard]] std::size_t count() const {
-    return set_ == nullptr ? 0 : static_cast<std::size_t>(CPU_COUNT_S(bytes(), set_.get()));
-  }
-
- private:
-  [[nodiscard]] static std::size_t bytes() { return CPU_ALLOC_SIZE(most_processors); }
-
-  std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set_;
-};
-
 /// The processors' time that a group may take, rounded up; nothing without a limit.
 std::optional<std::uint64_t> quota_of(const std::string& group, GroupVersion version) {
   std::optional<std::uint64_t> quota, period;
@@ -146,8 +124,16 @@ std::optional<std::uint64_t> memory_room(const ControlGroupFiles& files) {
 }
 
 OwnProcessors own_processors(const ControlGroupFiles& files) {
-  const Processors processors;
-  OwnProcessors own{.set = processors.hash(), .count = static_cast<std::uint32_t>(processors.count())};
+  OwnProcessors own;
+  const std::size_t bytes = CPU_ALLOC_SIZE(most_processors);
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(most_processors),
+                                                             [](cpu_set_t* one) { CPU_FREE(one); });
+  if (set != nullptr) {
+    CPU_ZERO_S(bytes, set.get());
+    if (sched_getaffinity(0, bytes, set.get()) != 0) CPU_ZERO_S(bytes, set.get());
+    own.set = Hash().add(std::string_view(reinterpret_cast<const char*>(set.get()), bytes)).value();
+    own.count = static_cast<std::uint32_t>(CPU_COUNT_S(bytes, set.get()));
+  }
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   if (const auto quota = least_quota(files))
     own.quota = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(*quota, 1, most));

@@ -101,28 +101,19 @@ void CallerBuffers::read_operator(const TypeInfo& info) {
 
 // ---- collectives that only move data
 
-void CallerBuffers::read_send(const void* buffer, Count count, MPI_Datatype type) {
-  send_.significant = true;
-  send_.buffer = as_base(buffer);
-  send_.type = type;
-  send_.info = describe(type);
-  send_.count = count;
-  erroneous_ = erroneous_ || !send_.info.valid || count < 0 || buffer == MPI_IN_PLACE;
-}
-
-void CallerBuffers::read_recv(void* buffer, Count count, MPI_Datatype type) {
-  recv_.significant = true;
-  recv_.buffer = as_base(buffer);
-  recv_.type = type;
-  recv_.info = describe(type);
-  recv_.count = count;
-  erroneous_ = erroneous_ || !recv_.info.valid || count < 0 || buffer == MPI_IN_PLACE;
+void CallerBuffers::read_side(CallerSide& side, const void* buffer, Count count, MPI_Datatype type) {
+  side.significant = true;
+  side.buffer = as_base(buffer);
+  side.type = type;
+  side.info = describe(type);
+  side.count = count;
+  erroneous_ = erroneous_ || !side.info.valid || count < 0 || buffer == MPI_IN_PLACE;
 }
 
 void CallerBuffers::read_movement() {
   const Collective c = call_.collective;
   if (c == Collective::bcast) {
-    read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+    read_side(recv_, call_.recvbuf, call_.recvcount, call_.recvtype);
     erroneous_ = erroneous_ || recv_.missing();
     block_ = own_bytes_ = recv_.total_bytes();
     return;
@@ -137,8 +128,8 @@ void CallerBuffers::read_movement() {
     erroneous_ = true;
     return;
   }
-  if (sends && !(in_place_ && !is_scatter(c))) read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
-  if (receives && !(in_place_ && is_scatter(c))) read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+  if (sends && !(in_place_ && !is_scatter(c))) read_side(send_, call_.sendbuf, call_.sendcount, call_.sendtype);
+  if (receives && !(in_place_ && is_scatter(c))) read_side(recv_, call_.recvbuf, call_.recvcount, call_.recvtype);
   // The side with p blocks, and the side with one.
   CallerSide& all = is_scatter(c) ? send_ : recv_;
   CallerSide& one = is_scatter(c) ? recv_ : send_;
@@ -171,13 +162,13 @@ void CallerBuffers::read_exchange() {
     check_counts(counts, true);
     erroneous_ = erroneous_ || !displs;
   };
-  read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+  read_side(recv_, call_.recvbuf, call_.recvcount, call_.recvtype);
   set_blocks(recv_, call_.recvcounts, call_.recvdispls);
   if (in_place_) {
     send_ = recv_;
     send_.copied = true;
   } else {
-    read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
+    read_side(send_, call_.sendbuf, call_.sendcount, call_.sendtype);
     set_blocks(send_, call_.sendcounts, call_.senddispls);
   }
   if (erroneous_) return;

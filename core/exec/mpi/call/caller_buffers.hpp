@@ -139,8 +139,7 @@ class CallerBuffers {
   void read_operator(const TypeInfo& info);
   void read_movement();
   void read_exchange();
-  void read_send(const void* buffer, Count count, MPI_Datatype type);
-  void read_recv(void* buffer, Count count, MPI_Datatype type);
+  void read_side(CallerSide& side, const void* buffer, Count count, MPI_Datatype type);
   void check_counts(const CountArray& counts, bool significant);
   /// True if the native collective refuses equal buffers at this rank. They are the two of an exchange; in other
   /// collectives, the side with one block and this rank's block in the other.

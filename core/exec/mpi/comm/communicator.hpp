@@ -17,7 +17,6 @@
 #include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/made_calls.hpp"
 #include "exec/mpi/comm/route.hpp"
-#include "exec/mpi/comm/tag_range.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "facts/spin_lock.hpp"
 #include "schedule/relabelling.hpp"

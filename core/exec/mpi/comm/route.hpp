@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/comm/placement.hpp"
-#include "exec/mpi/comm/tag_range.hpp"
 
 namespace circoll::mpi {
 

@@ -28,15 +28,15 @@ using Facts = MpichFacts;
 inline constexpr const MpiLibrary* identity = &mpich_library;
 inline constexpr bool persistent_is_extension = false;
 
-/// An eighth of all that the library can have, so that the program does not run out of them because of us.
+/// An eighth of all that the library can have: the program must not run out of them because of us.
 inline constexpr int most_private_communicators = 256;
 
 /// A communicator whose handler nobody has set has none here, although MPICH answers MPI_ERRORS_ARE_FATAL. Its errors
 /// and those of no communicator go to the handler of MPI_COMM_SELF if that has one (from 4.1 on), or of MPI_COMM_WORLD.
 inline constexpr bool knows_unset_handlers = true;
 
-/// Where elements are in one piece, 4.0.2 reads the size of their parts out of the handle, where only predefined types
-/// have it: from the 513th derived datatype on it packs too little.
+/// From the 513th derived datatype on 4.0.2 packs too little. Where elements are in one piece, it reads the size of
+/// their parts out of the handle, where only predefined types have it.
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype type, Count size, Count true_extent) {
   return size == true_extent && (static_cast<unsigned>(type) & 0xff00U) != 0;
 }

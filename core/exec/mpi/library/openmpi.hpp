@@ -49,7 +49,7 @@ using Facts = OpenMpiFacts;
 inline constexpr const MpiLibrary* identity = &openmpi_library;
 inline constexpr bool persistent_is_extension = CIRCOLL_PERSISTENT_IS_EXTENSION != 0;
 
-/// An eighth of all that the library can have, so that the program does not run out of them because of us.
+/// An eighth of all that the library can have: the program must not run out of them because of us.
 inline constexpr int most_private_communicators = 4096;
 
 inline constexpr bool knows_unset_handlers = false;
