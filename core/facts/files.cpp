@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
@@ -10,7 +9,6 @@
 #include <cstring>
 #include <filesystem>
 #include <thread>
-#include <utility>
 
 #include "circoll/error.hpp"
 

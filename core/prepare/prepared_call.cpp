@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "circoll/error.hpp"
-#include "circoll/select.hpp"
 #include "circoll/transform.hpp"
 
 namespace circoll::prepare {

@@ -4,9 +4,6 @@
 #include <link.h>
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <string_view>
 
 #include "facts/environment.hpp"
 

@@ -1,6 +1,5 @@
 #include "exec/node/exchange.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <new>

@@ -1,8 +1,6 @@
 #include "exec/mpi/call/caller_buffers.hpp"
 
-#include "circoll/collectives.hpp"
 #include "circoll/schedule.hpp"
-#include "exec/mpi/call/call.hpp"
 #include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {

@@ -12,11 +12,6 @@ namespace {
 /// Bytes of memory layout per temporary copy: larger runs are worked on in parts that stay in the cache.
 constexpr Count temp_target_bytes = 64 << 10;
 
-/// memmove for sizes and addresses that may be zero and null.
-void move_bytes(char* dst, const char* src, Count bytes) {
-  if (bytes > 0 && dst != src) std::memmove(dst, src, static_cast<std::size_t>(bytes));
-}
-
 }  // namespace
 
 const std::array<MPI_Op, op_count>& predefined_ops() {
@@ -59,7 +54,7 @@ char* Elements::temp_element() const { return reinterpret_cast<char*>(temp) - in
 int Elements::copy(char* dst, const char* src, Count elements) const {
   if (dst == src || elements == 0) return MPI_SUCCESS;
   if (!typed) {
-    move_bytes(dst, src, elements * extent_bytes);
+    if (extent_bytes > 0) std::memmove(dst, src, static_cast<std::size_t>(elements * extent_bytes));
     return MPI_SUCCESS;
   }
   char* const packed = reinterpret_cast<char*>(temp) + temp_elements * extent_bytes;

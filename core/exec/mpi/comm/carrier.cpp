@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <new>
 
 #include "exec/mpi/comm/globals.hpp"

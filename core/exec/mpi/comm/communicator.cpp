@@ -3,11 +3,8 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
-#include <mutex>
 #include <new>
 #include <utility>
-#include <vector>
 
 #include "exec/device/runtimes.hpp"
 #include "exec/mpi/comm/globals.hpp"
@@ -231,17 +228,21 @@ void CommState::settle() {
   tags_ = Tags::open;
 }
 
-Route CommState::route(Collective collective) const {
-  const TagLayout& layout = tag_layout();
-  return {.comm = range_.comm(),
+Route CommState::route_of(const TagRange& range, int tags) const {
+  return {.comm = range.comm(),
           .ranks = &ranks_,
-          .range = &range_,
-          .offset = static_cast<int>(collective) * layout.blocking_stride(),
-          .span = static_cast<std::uint32_t>(layout.most_tags()),
-          .neighbours = range_.neighbours(),
-          .interruption = interruption_,
-          .stalls_on = stalls_here(),
-          .asked = library::tells_failures && interruption_ == nullptr ? user_comm_ : MPI_COMM_NULL};
+          .range = &range,
+          .span = static_cast<std::uint32_t>(tags),
+          .neighbours = range.neighbours()};
+}
+
+Route CommState::route(Collective collective) const {
+  Route route = route_of(range_, tag_layout().most_tags());
+  route.offset = static_cast<int>(collective) * tag_layout().blocking_stride();
+  route.interruption = interruption_;
+  route.stalls_on = stalls_here();
+  if (library::tells_failures && interruption_ == nullptr) route.asked = user_comm_;
+  return route;
 }
 
 std::unique_ptr<CommState> CommState::offer() const {
@@ -269,12 +270,9 @@ void CommState::settle_among(const CommState& all, const std::vector<int>& membe
 }
 
 Route CommState::route_in(const CommState& all, const TagRange& range) {
-  return {.comm = range.comm(),
-          .ranks = &all.ranks_,
-          .range = &range,
-          .span = static_cast<std::uint32_t>(tag_layout().most_tags()),
-          .neighbours = range.neighbours(),
-          .interruption = all.interruption_};
+  Route route = all.route_of(range, tag_layout().most_tags());
+  route.interruption = all.interruption_;
+  return route;
 }
 
 std::uint64_t CommState::take_numbers(int units) {
@@ -289,13 +287,10 @@ std::uint64_t CommState::take_numbers(int units) {
 
 Route CommState::route(std::uint64_t number, int units) const {
   const TagLayout& layout = tag_layout();
-  return {.comm = range_.comm(),
-          .ranks = &ranks_,
-          .range = &range_,
-          .offset = layout.blocking_tags() + static_cast<int>(number % TagLayout::epochs) * layout.unit,
-          .span = static_cast<std::uint32_t>(units * layout.unit),
-          .neighbours = range_.neighbours(),
-          .stalls_on = stalls_here()};
+  Route route = route_of(range_, units * layout.unit);
+  route.offset = layout.blocking_tags() + static_cast<int>(number % TagLayout::epochs) * layout.unit;
+  route.stalls_on = stalls_here();
+  return route;
 }
 
 bool CommState::may_start(std::uint64_t number, int units) {
@@ -327,13 +322,7 @@ int CommState::reserve(int units, TagRange* range) {
   return range->agree(user_comm_, static_cast<int>(size_));
 }
 
-Route CommState::route(const TagRange& range, int units) const {
-  return {.comm = range.comm(),
-          .ranks = &ranks_,
-          .range = &range,
-          .span = static_cast<std::uint32_t>(units * tag_layout().unit),
-          .neighbours = range.neighbours()};
-}
+Route CommState::route(const TagRange& range, int units) const { return route_of(range, units * tag_layout().unit); }
 
 void CommState::spoil_tags() {
   if (tags_ != Tags::none) range_.spoil();

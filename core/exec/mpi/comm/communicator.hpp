@@ -221,6 +221,8 @@ class CommState {
   [[nodiscard]] const CommState* stalls_here() const {
     return is_in_world() && interruption_ == nullptr ? this : nullptr;
   }
+  /// The way of messages that have so many tags, from the first one of a range on.
+  [[nodiscard]] Route route_of(const TagRange& range, int tags) const;
   void settle();
   void refuse(std::string_view reason);
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <new>
-#include <utility>
 
 #include "exec/mpi/library/library.hpp"
 

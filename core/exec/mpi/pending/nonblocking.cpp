@@ -12,8 +12,7 @@
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/pending/pending_call.hpp"
 #include "exec/mpi/pending/progress.hpp"
-#include "exec/mpi/serve/perform.hpp"
-#include "exec/mpi/serve/same_call.hpp"
+#include "exec/mpi/serve/known_calls.hpp"
 #include "facts/spin_lock.hpp"
 
 namespace circoll::mpi {

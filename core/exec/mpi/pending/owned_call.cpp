@@ -5,9 +5,9 @@
 #include <string>
 
 #include "circoll/error.hpp"
-#include "exec/mpi/call/refusals.hpp"
+#include "exec/mpi/call/call.hpp"
+#include "exec/mpi/serve/known_calls.hpp"
 #include "exec/mpi/serve/perform.hpp"
-#include "exec/mpi/serve/same_call.hpp"
 
 namespace circoll::mpi {
 namespace {

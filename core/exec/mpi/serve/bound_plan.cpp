@@ -1,13 +1,10 @@
 #include "exec/mpi/serve/bound_plan.hpp"
 
-#include <mutex>
-
 #include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "facts/environment.hpp"
 #include "facts/text.hpp"
-#include "prepare/plan_cache.hpp"
 
 namespace circoll::mpi {
 namespace {

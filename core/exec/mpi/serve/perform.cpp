@@ -2,12 +2,8 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "exec/mpi/call/call.hpp"
-#include "exec/mpi/call/refusals.hpp"
-#include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/serve/operation.hpp"
-#include "exec/mpi/serve/same_call.hpp"
 
 namespace circoll::mpi {
 
