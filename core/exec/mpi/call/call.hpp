@@ -91,7 +91,8 @@ struct CallShape {
 /// erroneous.
 [[nodiscard]] bool has_device_buffer(const Call& call, Rank rank, Rank size);
 
-/// Throws Error(invalid_argument) about a call whose arguments are known to be erroneous.
+/// Throws Error(invalid_argument) about a call whose arguments are known to be erroneous. It describes the mistake in
+/// words, for callers of the API; the drop-in leaves that to the MPI library.
 [[noreturn]] void refuse_arguments(const Call& call);
 
 /// Throws Error(invalid_argument) if arguments are erroneous as far as this rank can see. On an intercommunicator only
