@@ -1,5 +1,6 @@
 #include "facts/environment.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -85,13 +86,11 @@ constexpr std::array variables{
 std::span<const EnvironmentVariable> environment_variables() { return variables; }
 
 std::optional<std::string> environment(std::string_view name) {
-  for (const EnvironmentVariable& variable : variables) {
-    if (variable.name != name) continue;
-    const char* value = std::getenv(variable.name.data());  // the registry holds literals, so data() ends in NUL
-    if (value == nullptr || *value == '\0') return std::nullopt;
-    return std::string(value);
-  }
-  throw Error(ErrorCode::internal, "an environment variable is read that is not in the registry");
+  const auto variable = std::ranges::find(variables, name, &EnvironmentVariable::name);
+  check(variable != variables.end(), "an environment variable is read that is not in the registry");
+  const char* value = std::getenv(variable->name.data());  // the registry holds literals, so data() ends in NUL
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
 }
 
 std::vector<std::string> unknown_environment_variables() {
@@ -100,9 +99,7 @@ std::vector<std::string> unknown_environment_variables() {
     const std::string_view text(*entry);
     if (!text.starts_with("CIRCOLL_")) continue;
     const std::string_view name = text.substr(0, text.find('='));
-    bool known = false;
-    for (const EnvironmentVariable& variable : variables) known = known || variable.name == name;
-    if (!known) unknown.emplace_back(name);
+    if (std::ranges::find(variables, name, &EnvironmentVariable::name) == variables.end()) unknown.emplace_back(name);
   }
   return unknown;
 }

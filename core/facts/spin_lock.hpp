@@ -1,4 +1,4 @@
-// A lock for a few instructions, or to be tried.
+// Locks for a few instructions, or to be tried.
 #pragma once
 
 #include <sched.h>
@@ -20,6 +20,24 @@ class SpinLock {
 
  private:
   std::atomic<bool> taken_{false};
+};
+
+/// A SpinLock that is taken only if it was asked for. Fixed before the first use.
+class OptionalLock {
+ public:
+  explicit OptionalLock(bool needed) : needed_(needed) {}
+
+  void lock() noexcept {
+    if (needed_) lock_.lock();
+  }
+  [[nodiscard]] bool try_lock() noexcept { return !needed_ || lock_.try_lock(); }
+  void unlock() noexcept {
+    if (needed_) lock_.unlock();
+  }
+
+ private:
+  bool needed_;
+  SpinLock lock_;
 };
 
 }  // namespace circoll

@@ -1,6 +1,7 @@
 #include "circoll/types.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <array>
 
 namespace circoll {
 namespace {
@@ -48,26 +49,22 @@ constexpr std::array<TypeRow, type_count> types{{
 constexpr std::array<std::string_view, op_count> op_names{
     "sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "minloc", "maxloc", "replace", "no_op"};
 
-template <typename Enum, std::size_t n>
-std::optional<Enum> find(const std::array<std::string_view, n>& names, std::string_view name) {
-  for (std::size_t i = 0; i < n; ++i) {
-    if (names[i] == name) return static_cast<Enum>(i);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::string_view to_string(Type type) { return types[static_cast<std::size_t>(type)].name; }
 std::string_view to_string(Op op) { return op_names[static_cast<std::size_t>(op)]; }
 
 std::optional<Type> type_from_string(std::string_view name) {
-  for (std::size_t i = 0; i < type_count; ++i) {
-    if (types[i].name == name) return static_cast<Type>(i);
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(types, name, &TypeRow::name);
+  if (found == types.end()) return std::nullopt;
+  return static_cast<Type>(found - types.begin());
 }
-std::optional<Op> op_from_string(std::string_view name) { return find<Op>(op_names, name); }
+
+std::optional<Op> op_from_string(std::string_view name) {
+  const auto found = std::ranges::find(op_names, name);
+  if (found == op_names.end()) return std::nullopt;
+  return static_cast<Op>(found - op_names.begin());
+}
 
 std::size_t extent_bytes(Type type) { return types[static_cast<std::size_t>(type)].extent; }
 

@@ -14,7 +14,6 @@
 #include "exec/mpi/call/elements.hpp"
 #include "exec/mpi/library/library.hpp"
 #include "facts/hash.hpp"
-#include "facts/split_mix.hpp"
 #include "interpose/caller.hpp"
 
 namespace circoll::interpose {

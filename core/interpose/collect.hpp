@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "exec/mpi/library/private_communicators.hpp"
+#include "exec/mpi/library/base.hpp"
 
 namespace circoll::interpose {
 

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "exec/mpi/call/described_bytes.hpp"
+#include "exec/mpi/call/call.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/serving.hpp"

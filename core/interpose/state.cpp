@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "circoll/error.hpp"
-#include "exec/device/expected.hpp"
+#include "exec/device/runtimes.hpp"
 #include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/library/base.hpp"

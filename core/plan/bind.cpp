@@ -9,7 +9,6 @@
 #include "circoll/error.hpp"
 #include "circoll/plan.hpp"
 #include "plan/addresses.hpp"
-#include "plan/cursor.hpp"
 
 namespace circoll {
 namespace {

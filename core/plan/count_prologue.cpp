@@ -71,22 +71,13 @@ void CountPrologue::fill(Count own_count, std::span<const Count> counts, std::sp
 
 void CountPrologue::collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
                             std::span<Count> counts) const {
+  check(known_.empty() || counts.size() == known_.size(), "count prologue: one count per known block");
   std::fill(counts.begin(), counts.end(), 0);
   // Some slots of a block may never have been written (they still hold 0); all others agree.
   for (const Place& place : places_) {
     const std::span<const Count> area = place.area == Area::send ? send : place.area == Area::recv ? recv : scratch;
-    Count& count = counts[static_cast<std::size_t>(place.user_block)];
-    count = std::max(count, area[place.index]);
-  }
-}
-
-void CountPrologue::collect_known(std::span<const Count> send, std::span<const Count> recv,
-                                  std::span<const Count> scratch, std::span<Count> counts) const {
-  check(counts.size() == known_.size(), "count prologue: one count per known block");
-  std::fill(counts.begin(), counts.end(), 0);
-  for (const Place& place : places_) {
-    const std::span<const Count> area = place.area == Area::send ? send : place.area == Area::recv ? recv : scratch;
-    const auto at = std::lower_bound(known_.begin(), known_.end(), place.user_block) - known_.begin();
+    const auto at = known_.empty() ? place.user_block
+                                   : std::lower_bound(known_.begin(), known_.end(), place.user_block) - known_.begin();
     Count& count = counts[static_cast<std::size_t>(at)];
     count = std::max(count, area[place.index]);
   }

@@ -36,16 +36,13 @@ class CountPrologue {
   void fill(Count own_count, std::span<const Count> counts, std::span<Count> send, std::span<Count> recv,
             std::span<Count> scratch) const;
 
-  /// Collects the counts of gatherv or scatterv after execution. They are counts[b] of every user block b that touches
-  /// this rank, and 0 for the others. `counts` has p entries.
+  /// Collects the counts after execution. Of gatherv and scatterv they are counts[b] of every user block b that touches
+  /// this rank, and 0 for the others; `counts` has p entries. Of alltoallv they are counts[i] of known_blocks()[i].
   void collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
                std::span<Count> counts) const;
 
   /// alltoallv: the user blocks that touch this rank, ascending.
   [[nodiscard]] const std::vector<Block>& known_blocks() const { return known_; }
-  /// alltoallv, after execution: counts[i] of known_blocks()[i].
-  void collect_known(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
-                     std::span<Count> counts) const;
 
  private:
   /// A place where the count of a user block may have been left.

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "circoll/error.hpp"
-#include "circoll/select.hpp"
 #include "circoll/transform.hpp"
 
 namespace circoll::prepare {
@@ -93,36 +92,33 @@ bool PreparedCall::knows_all_blocks() const {
 
 Plan PreparedCall::bind_instead(const Schedule& schedule) const {
   require(knows_all_blocks(), "a schedule is bound instead of one whose blocks are all known");
-  const std::vector<Count>& counts = signature_.counts();
-  return bind(schedule,
-              counts.empty() ? Layout::uniform(schedule.user_blocks, schedule.segments, signature_.head().count)
-                             : Layout::irregular(counts, schedule.segments),
-              signature_.head().extent_bytes,
+  return bind_with(schedule, {});
+}
+
+Plan PreparedCall::bind_with(const Schedule& schedule, std::span<const Block> blocks) const {
+  return bind(schedule, layout_of(schedule, blocks), signature_.head().extent_bytes,
               Displacements{.send = signature_.send_displs(), .recv = signature_.recv_displs()});
 }
 
 void PreparedCall::bind_to(const Signature& signature, const Schedule& schedule) {
-  const SignatureHead& head = signature.head;
-  if (head.prologue) {
+  if (signature.head.prologue) {
     if (selection_.algorithm->guarantees.direct) return;
     prologue_ = std::make_unique<CountPrologue>(schedule);
   } else {
-    plan_ = bind(schedule, layout_of(signature, schedule), head.extent_bytes,
-                 Displacements{.send = signature_.send_displs(), .recv = signature_.recv_displs()});
+    plan_ = bind_with(schedule, signature.blocks);
   }
   has_plan_ = true;
 }
 
-Layout PreparedCall::layout_of(const Signature& signature, const Schedule& schedule) const {
+Layout PreparedCall::layout_of(const Schedule& schedule, std::span<const Block> blocks) const {
   const std::vector<Count>& counts = signature_.counts();
   if (!signature_.send_counts().empty()) {
     return Layout::exchange(schedule.shape.rank, signature_.send_counts(), counts, schedule.segments);
   }
-  if (!signature.blocks.empty()) {
-    return Layout::sparse(schedule.user_blocks, {signature.blocks.begin(), signature.blocks.end()}, counts,
-                          schedule.segments);
+  if (!blocks.empty()) {
+    return Layout::sparse(schedule.user_blocks, {blocks.begin(), blocks.end()}, counts, schedule.segments);
   }
-  return counts.empty() ? Layout::uniform(schedule.user_blocks, schedule.segments, signature.head.count)
+  return counts.empty() ? Layout::uniform(schedule.user_blocks, schedule.segments, signature_.head().count)
                         : Layout::irregular(counts, schedule.segments);
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,9 @@ class PreparedCall {
   void select(const Signature& signature, int most_tags);
   [[nodiscard]] Schedule make_schedule(const SignatureHead& head, Rank rank) const;
   void bind_to(const Signature& signature, const Schedule& schedule);
-  [[nodiscard]] Layout layout_of(const Signature& signature, const Schedule& schedule) const;
+  /// `blocks` as Signature::blocks.
+  [[nodiscard]] Plan bind_with(const Schedule& schedule, std::span<const Block> blocks) const;
+  [[nodiscard]] Layout layout_of(const Schedule& schedule, std::span<const Block> blocks) const;
 
   StoredSignature signature_;
   std::uint64_t hash_ = 0;

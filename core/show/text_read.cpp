@@ -1,6 +1,7 @@
 // The text form, read: line by line, word by word, nothing allocated that the text does not pay for.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <utility>
@@ -240,41 +241,27 @@ Operand read_operand(Scanner& in, Schedule& schedule, std::string_view end) {
 
 /// A step, or false if the line says something else.
 bool read_step(Scanner& in, Schedule& schedule, std::uint32_t round) {
+  const auto kind = std::ranges::find_if(show::step_kind_names, [&](auto name) { return in.accept_word(name); });
+  if (kind == show::step_kind_names.end()) return false;
   Step step;
+  step.kind = static_cast<StepKind>(kind - show::step_kind_names.begin());
   step.round = round;
-  if (in.accept_word("send")) {
-    step.kind = StepKind::send;
-    in.expect_mark("->");
+  if (is_message(step)) {
+    in.expect_mark(step.kind == StepKind::send ? "->" : "<-");
     step.peer = in.number();
     in.expect_mark(":");
+  }
+  if (step.kind == StepKind::send) {
     step.left = read_operand(in, schedule, "");
-  } else if (in.accept_word("recv")) {
-    step.kind = StepKind::recv;
-    in.expect_mark("<-");
-    step.peer = in.number();
-    in.expect_mark(":");
+  } else if (step.kind == StepKind::recv) {
     step.dst = read_operand(in, schedule, "");
-  } else if (in.accept_word("reduce")) {
-    step.kind = StepKind::reduce;
-    step.dst = read_operand(in, schedule, "=");
-    step.left = read_operand(in, schedule, "op");
-    step.right = read_operand(in, schedule, "");
-  } else if (in.accept_word("recv_reduce")) {
-    step.kind = StepKind::recv_reduce;
-    in.expect_mark("<-");
-    step.peer = in.number();
-    in.expect_mark(":");
-    step.dst = read_operand(in, schedule, "=");
-    step.arrives_left = in.accept_word("arriving");
-    step.left = read_operand(in, schedule, "op");
-    if (!step.arrives_left) in.expect_word("arriving");
-    step.right = read_operand(in, schedule, "");
-  } else if (in.accept_word("copy")) {
-    step.kind = StepKind::copy;
-    step.dst = read_operand(in, schedule, "=");
-    step.left = read_operand(in, schedule, "");
   } else {
-    return false;
+    const bool combines_arriving = step.kind == StepKind::recv_reduce;
+    step.dst = read_operand(in, schedule, "=");
+    step.arrives_left = combines_arriving && in.accept_word("arriving");
+    step.left = read_operand(in, schedule, is_reduction(step.kind) ? "op" : "");
+    if (combines_arriving && !step.arrives_left) in.expect_word("arriving");
+    if (is_reduction(step.kind)) step.right = read_operand(in, schedule, "");
   }
   in.expect_line_end();
   schedule.steps.push_back(step);

@@ -32,38 +32,16 @@ void write_buffer_line(Out out, const Schedule& schedule, std::int32_t number) {
 }
 
 void write_step_line(Out out, const Schedule& schedule, const Step& step) {
-  switch (step.kind) {
-    case StepKind::send:
-      fmt::format_to(out, "  send -> {}:", step.peer);
-      write_ranges(out, schedule, step.left);
-      break;
-    case StepKind::recv:
-      fmt::format_to(out, "  recv <- {}:", step.peer);
-      write_ranges(out, schedule, step.dst);
-      break;
-    case StepKind::reduce:
-      fmt::format_to(out, "  reduce");
-      write_ranges(out, schedule, step.dst);
-      fmt::format_to(out, " =");
-      write_ranges(out, schedule, step.left);
-      fmt::format_to(out, " op");
-      write_ranges(out, schedule, step.right);
-      break;
-    case StepKind::recv_reduce:
-      fmt::format_to(out, "  recv_reduce <- {}:", step.peer);
-      write_ranges(out, schedule, step.dst);
-      fmt::format_to(out, " ={}", step.arrives_left ? " arriving" : "");
-      write_ranges(out, schedule, step.left);
-      fmt::format_to(out, " op{}", step.arrives_left ? "" : " arriving");
-      write_ranges(out, schedule, step.right);
-      break;
-    case StepKind::copy:
-      fmt::format_to(out, "  copy");
-      write_ranges(out, schedule, step.dst);
-      fmt::format_to(out, " =");
-      write_ranges(out, schedule, step.left);
-      break;
-  }
+  const bool combines_arriving = step.kind == StepKind::recv_reduce;
+  fmt::format_to(out, "  {}", show::name_of(step.kind));
+  if (is_message(step)) fmt::format_to(out, " {} {}:", step.kind == StepKind::send ? "->" : "<-", step.peer);
+  if (step.kind != StepKind::send) write_ranges(out, schedule, step.dst);
+  if (!is_message(step) || combines_arriving) fmt::format_to(out, " =");
+  if (combines_arriving && step.arrives_left) fmt::format_to(out, " arriving");
+  if (step.kind != StepKind::recv) write_ranges(out, schedule, step.left);
+  if (!is_reduction(step.kind)) return;
+  fmt::format_to(out, " op{}", combines_arriving && !step.arrives_left ? " arriving" : "");
+  write_ranges(out, schedule, step.right);
 }
 
 }  // namespace

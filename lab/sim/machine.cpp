@@ -4,7 +4,7 @@
 #include <numbers>
 
 #include "circoll/error.hpp"
-#include "facts/split_mix.hpp"
+#include "facts/hash.hpp"
 
 namespace circoll::sim {
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "circoll/error.hpp"
-#include "facts/split_mix.hpp"
+#include "facts/hash.hpp"
 #include "facts/text.hpp"
 #include "select/text_file.hpp"
 #include "sim/text.hpp"

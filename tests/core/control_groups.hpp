@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "exec/node/control_group.hpp"
+#include "exec/node/limits.hpp"
 #include "gtest/gtest.h"
 
 namespace circoll::node {

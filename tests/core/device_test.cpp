@@ -7,7 +7,6 @@
 
 #include "devices/device_files.h"
 #include "devices/stub_runtime.h"
-#include "exec/device/expected.hpp"
 #include "exec/device/runtimes.hpp"
 #include "gtest/gtest.h"
 

@@ -18,8 +18,7 @@
 
 #include "control_groups.hpp"
 #include "exec/node/direct_copy.hpp"
-#include "exec/node/memory_limit.hpp"
-#include "exec/node/peer_segment.hpp"
+#include "exec/node/limits.hpp"
 #include "exec/node/segment.hpp"
 #include "node_processes.hpp"
 

@@ -1,5 +1,5 @@
 // What a sender takes from the time of its copies.
-#include "exec/node/distance.hpp"
+#include "exec/node/direct_copy.hpp"
 
 #include <chrono>
 #include <cstddef>

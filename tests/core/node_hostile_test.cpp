@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "exec/node/direct_copy.hpp"
-#include "exec/node/peer_segment.hpp"
 #include "exec/node/segment.hpp"
 #include "node_processes.hpp"
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "exec/node/board.hpp"
-#include "exec/node/peer_segment.hpp"
 #include "exec/node/segment.hpp"
 #include "gtest/gtest.h"
 #include "node_processes.hpp"

@@ -8,7 +8,6 @@
 #include "exec/node/board.hpp"
 #include "exec/node/exchange.hpp"
 #include "exec/node/segment.hpp"
-#include "exec/node/store.hpp"
 #include "node_processes.hpp"
 
 namespace circoll::node {

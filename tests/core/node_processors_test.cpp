@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "control_groups.hpp"
-#include "exec/node/processors.hpp"
+#include "exec/node/limits.hpp"
 #include "gtest/gtest.h"
 #include "node_processes.hpp"
 

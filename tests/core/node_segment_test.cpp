@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "circoll/error.hpp"
-#include "exec/node/peer_segment.hpp"
 #include "exec/node/segment.hpp"
 #include "node_processes.hpp"
 

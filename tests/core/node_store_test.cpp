@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "exec/node/store.hpp"
+#include "exec/node/board.hpp"
 #include "gtest/gtest.h"
 
 namespace circoll::node {

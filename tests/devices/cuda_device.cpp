@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "exec/device/expected.hpp"
+#include "exec/device/runtimes.hpp"
 
 namespace {
 

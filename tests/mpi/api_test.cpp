@@ -8,8 +8,8 @@
 #include "circoll/mpi.hpp"
 #include "circoll/select.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
+#include "exec/mpi/serve/known_calls.hpp"
 #include "exec/mpi/serve/perform.hpp"
-#include "exec/mpi/serve/same_call.hpp"
 #include "harness.hpp"
 
 extern "C" int circoll_test_c_abi(void);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "circoll/mpi.hpp"
+#include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/communicator.hpp"
-#include "exec/mpi/comm/tag_space.hpp"
-#include "exec/mpi/comm/world_ranks.hpp"
+#include "exec/mpi/comm/placement.hpp"
 #include "harness.hpp"
 
 namespace circoll::test {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "circoll/mpi.hpp"
-#include "exec/mpi/message/abandoned.hpp"
 #include "exec/mpi/message/arena.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
 #include "exec/mpi/serve/perform.hpp"

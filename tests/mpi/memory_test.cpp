@@ -7,7 +7,6 @@
 #include "allocations.hpp"
 #include "exec/mpi/message/arena.hpp"
 #include "exec/mpi/serve/bound_plan.hpp"
-#include "exec/mpi/serve/choices.hpp"
 #include "harness.hpp"
 
 namespace circoll::test {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "exec/mpi/message/data_memory.hpp"
+#include "exec/mpi/message/arena.hpp"
 
 namespace circoll::bench {
 

@@ -11,7 +11,7 @@
 #include "circoll/error.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
-#include "exec/mpi/comm/whereabouts.hpp"
+#include "exec/mpi/comm/placement.hpp"
 #include "timed_pair.hpp"
 
 namespace circoll::bench {

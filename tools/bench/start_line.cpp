@@ -6,7 +6,7 @@
 #include <ctime>
 #include <vector>
 
-#include "exec/mpi/comm/whereabouts.hpp"
+#include "exec/mpi/comm/placement.hpp"
 
 #ifdef CIRCOLL_SIMULATED
 #include <smpi/smpi_helpers_internal.h>

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "exec/node/processors.hpp"
+#include "exec/node/limits.hpp"
 #include "facts/text.hpp"
 
 namespace circoll::cli {

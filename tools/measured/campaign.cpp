@@ -12,7 +12,7 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
-#include "facts/split_mix.hpp"
+#include "facts/hash.hpp"
 #include "facts/text.hpp"
 
 namespace circoll {

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "circoll/error.hpp"
-#include "facts/stored_file.hpp"
+#include "facts/files.hpp"
 #include "measured/profile_writer.hpp"
 #include "select/text_file.hpp"
 

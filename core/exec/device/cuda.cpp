@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "exec/device/runtime.hpp"
+#include "exec/device/runtimes.hpp"
 
 namespace circoll::device {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "exec/device/runtime.hpp"
+#include "exec/device/runtimes.hpp"
 
 namespace circoll::device {
 namespace {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "exec/device/runtime.hpp"
+#include "exec/device/runtimes.hpp"
 
 namespace circoll::device {
 namespace {

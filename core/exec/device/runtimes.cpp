@@ -4,9 +4,8 @@
 #include <link.h>
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <string_view>
+
+#include "facts/environment.hpp"
 
 namespace circoll::device {
 namespace {
@@ -50,6 +49,9 @@ Paths find_paths() {
       &paths);
   return paths;
 }
+
+/// CIRCOLL_DEVICE_MEMORY=on, in a RuntimeSet; above the bits of all kinds.
+constexpr RuntimeSet by_user = 1 << 16;
 
 }  // namespace
 
@@ -116,6 +118,24 @@ void Runtimes::look() {
 Runtimes& runtimes() {
   static auto* const instance = new Runtimes;
   return *instance;
+}
+
+Expected expected_by_user(std::string* complaint) {
+  const std::string value = environment("CIRCOLL_DEVICE_MEMORY").value_or("auto");
+  if (value == "on") return Expected::always;
+  if (value == "off") return Expected::never;
+  if (value != "auto" && complaint != nullptr) *complaint = "'" + value + "' is none of auto, on, off; it is auto";
+  return Expected::automatic;
+}
+
+RuntimeSet expected_runtimes() {
+  const Expected expected = expected_by_user();
+  if (expected == Expected::always) return by_user;
+  return expected == Expected::never ? 0 : runtimes().usable();
+}
+
+std::string reason_of(RuntimeSet expected) {
+  return (expected & by_user) != 0 ? "CIRCOLL_DEVICE_MEMORY is on" : "a rank has loaded " + names_of(expected);
 }
 
 }  // namespace circoll::device

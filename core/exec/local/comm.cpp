@@ -179,7 +179,7 @@ void Comm::Impl::start_data_after_prologue() {
   if (call_.collective == Collective::alltoallv) {
     const std::vector<Block>& known = prologue.known_blocks();
     counts_.resize(known.size());
-    prologue.collect_known(prologue_send_, prologue_recv_, in_scratch, counts_);
+    prologue.collect(prologue_send_, prologue_recv_, in_scratch, counts_);
     const Rank p = endpoint_.size();
     for (std::size_t i = 0; i < known.size(); ++i) {
       require(known[i] % p != endpoint_.rank() || counts_[i] == call_.counts[static_cast<std::size_t>(known[i] / p)],

@@ -1,17 +1,20 @@
 // The inside of local::Comm: from a call to executions.
+//
+// Nonblocking and persistent calls are executed one after another, as they were begun (pending.cpp).
 #pragma once
 
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <new>
 #include <span>
 #include <vector>
 
 #include "circoll/local.hpp"
-#include "exec/local/bound_call.hpp"
 #include "exec/local/endpoint.hpp"
-#include "exec/local/pending.hpp"
 #include "prepare/choices.hpp"
+#include "prepare/plan_cache.hpp"
+#include "prepare/prepared_call.hpp"
 
 namespace circoll::local {
 
@@ -27,6 +30,96 @@ class AlignedBytes {
   };
   std::unique_ptr<std::byte, Free> bytes_;
   std::size_t size_ = 0;
+};
+
+/// One rank's preparation of one signature. It is executed once at a time.
+class BoundCall : public prepare::PreparedCall {
+ public:
+  /// Throws as PreparedCall, and Error(unsupported) if nothing serves the call: there is no native collective here.
+  BoundCall(const prepare::Signature& signature, std::uint64_t hash, const Placement& placement)
+      : PreparedCall(signature, hash, placement) {
+    if (!native_reason().empty()) throw Error(ErrorCode::unsupported, native_reason());
+    if (has_plan()) execution_ = std::make_unique<Execution>(plan());
+    bytes_ = sizeof(BoundCall) + prepared_bytes() + (execution_ != nullptr ? execution_->memory_bytes() : 0);
+  }
+
+  void enter_cache(prepare::CacheAccount& account) {
+    account_ = &account;
+    account.bytes += bytes_;
+  }
+  void leave_cache() {
+    if (account_ != nullptr) account_->bytes -= bytes_;
+    account_ = nullptr;
+  }
+
+  /// The execution, if has_plan().
+  [[nodiscard]] Execution& execution() { return *execution_; }
+
+ private:
+  std::unique_ptr<Execution> execution_;
+  std::size_t bytes_ = 0;
+  prepare::CacheAccount* account_ = nullptr;
+};
+
+class PendingCalls;
+
+/// A call behind a Request, with copies of its arrays.
+class PendingCall final : public Request::Work {
+ public:
+  enum class Kind { nonblocking, persistent };
+
+  /// Throws Error(invalid_argument) and what reading a choice throws. The communicator must outlive it.
+  PendingCall(Comm::Impl& comm, const Call& call, const Choice& choice, Kind kind);
+  /// Waits for its end; fails the world instead if an exception is what destroys it.
+  ~PendingCall() override;
+
+  void start() override;
+  [[nodiscard]] bool test() override;
+  void wait() override;
+  [[nodiscard]] bool active() const override { return state_ != State::inactive; }
+  [[nodiscard]] bool persistent() const override { return kind_ == Kind::persistent; }
+
+ private:
+  friend class PendingCalls;
+  /// Ended calls have an end that nobody has seen yet.
+  enum class State { inactive, begun, ended };
+
+  void keep(std::span<const Count> Call::*array);
+  /// The program sees the end of the call. Throws its error.
+  void end_seen();
+
+  Comm::Impl& comm_;
+  Call call_;
+  std::vector<Count> numbers_;  // copies of the arrays, one after another
+  const prepare::InternedChoice& choice_;
+  Kind kind_;
+  State state_ = State::inactive;
+  std::exception_ptr failure_{};
+  int exceptions_ = 0;  // in flight when it began
+};
+
+/// The calls of one rank that have begun, in this order. The first one is under way.
+class PendingCalls {
+ public:
+  explicit PendingCalls(Comm::Impl& comm) : comm_(comm) {}
+
+  [[nodiscard]] bool empty() const { return calls_.empty(); }
+  void add(PendingCall& call);
+  /// Goes on as far as possible without waiting.
+  void advance();
+  /// Waits until there are none.
+  void finish();
+  /// Waits until a call has ended.
+  void finish(const PendingCall& call);
+  /// Fails the world, and with it all calls.
+  void abandon() noexcept;
+
+ private:
+  void end_first(std::exception_ptr failure);
+  void begin_first();
+
+  Comm::Impl& comm_;
+  std::vector<PendingCall*> calls_;
 };
 
 /// A call is begun, polled until it has ended, and may be waited for in between. Exceptions leave the world

@@ -1,19 +1,22 @@
 // One rank of the executor in one process: its mailbox, and the execution that it is in the middle of.
 //
 // Messages go by rendezvous with one copy (exec/rendezvous). The memory of all ranks is at hand, so that a receiver
-// finds the sender's data by its endpoint.
+// finds the sender's data by its endpoint. An Execution runs a plan, and a Reduction combines elements.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <vector>
 
-#include "exec/local/execution.hpp"
-#include "exec/local/reduction.hpp"
+#include "circoll/buffers.hpp"
+#include "circoll/ops.hpp"
+#include "circoll/plan.hpp"
 #include "exec/rendezvous/post.hpp"
-#include "plan/cursor.hpp"
+#include "plan/addresses.hpp"
+#include "plan/engine.hpp"
 
 namespace circoll::local {
 
@@ -43,6 +46,60 @@ struct Memory {
     std::byte* const base = piece.area == Area::send ? send : piece.area == Area::recv ? recv : scratch;
     return base + piece.offset_bytes;
   }
+};
+
+/// The steps that an execution may begin, those that it has begun, and those that have ended. One entry for each.
+struct Watch {
+  std::vector<bool> allowed;
+  std::vector<bool> begun;
+  std::vector<bool> ended;
+};
+
+/// The progress of a plan's execution and the state of its receives: it runs again and again without allocating. The
+/// plan must outlive it.
+class Execution {
+ public:
+  explicit Execution(const Plan& plan) : plan_(&plan), engine_(plan), receives_(plan) {}
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  [[nodiscard]] const Plan& plan() const { return *plan_; }
+  [[nodiscard]] Engine& engine() { return engine_; }
+  [[nodiscard]] rendezvous::Receives& receives() { return receives_; }
+  /// Watches the steps of executions; nullptr: not. The watch must outlive them.
+  void watch(Watch* watch) { watch_ = watch; }
+  [[nodiscard]] bool may_begin(StepIndex step) const { return watch_ == nullptr || watch_->allowed[step]; }
+  void note_begun(StepIndex step) {
+    if (watch_ != nullptr) watch_->begun[step] = true;
+  }
+  void note_ended(StepIndex step) {
+    if (watch_ != nullptr) watch_->ended[step] = true;
+  }
+  [[nodiscard]] std::size_t memory_bytes() const {
+    return sizeof(Execution) + receives_.memory_bytes() +
+           plan_->steps.size() * (sizeof(std::uint32_t) + sizeof(StepIndex));
+  }
+
+ private:
+  const Plan* plan_;
+  Engine engine_;
+  rendezvous::Receives receives_;
+  Watch* watch_ = nullptr;
+};
+
+/// dst = left op right, with three addresses for operators that know only two.
+class Reduction {
+ public:
+  /// Prepares for one call. Exactly one of kernel and user is set, or neither for collectives without operator.
+  void use(ReduceKernel kernel, const UserOperator* user, Count element_bytes);
+  /// dst may be equal to left or right.
+  void apply(std::byte* dst, const std::byte* left, const std::byte* right, Count elements);
+
+ private:
+  ReduceKernel kernel_ = nullptr;
+  const UserOperator* user_ = nullptr;
+  std::size_t element_bytes_ = 1;
+  std::vector<std::byte> chunk_;  // where right is kept while dst = left is being overwritten
 };
 
 class Endpoint {

@@ -1,4 +1,3 @@
-#include "exec/local/pending.hpp"
 
 #include <utility>
 

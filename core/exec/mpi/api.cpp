@@ -5,8 +5,7 @@
 #include "circoll/mpi.hpp"
 #include "exec/mpi/call/calls.hpp"
 #include "exec/mpi/pending/owned_call.hpp"
-#include "exec/mpi/serve/perform.hpp"
-#include "exec/mpi/typed_arguments.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
 
 namespace circoll {
 namespace {
@@ -27,18 +26,9 @@ MpiError::MpiError(int mpi_code) : Error(ErrorCode::transport, describe_error(mp
 namespace circoll::mpi {
 namespace {
 
-void serve(const Call& call, const Choice& choice) {
-  finish_owned_calls(call.comm);
-  const Outcome outcome = perform(call, *intern(call.collective, choice), Unserved::refuse);
-  if (outcome.error != MPI_SUCCESS) throw MpiError(outcome.error);
-}
+void serve(const Call& call, const Choice& choice) { execute_owned(call, *intern(call.collective, choice)); }
 
 }  // namespace
-
-void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice) {
-  const TypedArguments arguments(call, op, comm, TypedArguments::Arrays::callers);
-  serve(arguments.call(), choice);
-}
 
 void allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                const Choice& choice) {
@@ -116,116 +106,5 @@ void bcast(void* buffer, Count count, MPI_Datatype datatype, int root, MPI_Comm 
 }
 
 void barrier(MPI_Comm comm, const Choice& choice) { serve(calls::barrier(comm), choice); }
-
-MPI_Op op_of(Op op) {
-  switch (op) {
-    case Op::sum:
-      return MPI_SUM;
-    case Op::prod:
-      return MPI_PROD;
-    case Op::min:
-      return MPI_MIN;
-    case Op::max:
-      return MPI_MAX;
-    case Op::land:
-      return MPI_LAND;
-    case Op::lor:
-      return MPI_LOR;
-    case Op::lxor:
-      return MPI_LXOR;
-    case Op::band:
-      return MPI_BAND;
-    case Op::bor:
-      return MPI_BOR;
-    case Op::bxor:
-      return MPI_BXOR;
-    case Op::minloc:
-      return MPI_MINLOC;
-    case Op::maxloc:
-      return MPI_MAXLOC;
-    case Op::replace:
-      return MPI_REPLACE;
-    case Op::no_op:
-      return MPI_NO_OP;
-  }
-  return MPI_OP_NULL;
-}
-
-MPI_Datatype datatype_of(Type type) {
-  switch (type) {
-    case Type::byte:
-      return MPI_BYTE;
-    case Type::int8:
-      return MPI_INT8_T;
-    case Type::int16:
-      return MPI_INT16_T;
-    case Type::int32:
-      return MPI_INT32_T;
-    case Type::int64:
-      return MPI_INT64_T;
-    case Type::uint8:
-      return MPI_UINT8_T;
-    case Type::uint16:
-      return MPI_UINT16_T;
-    case Type::uint32:
-      return MPI_UINT32_T;
-    case Type::uint64:
-      return MPI_UINT64_T;
-#ifdef MPIX_C_FLOAT16
-    case Type::float16:
-      return MPIX_C_FLOAT16;
-#else
-    case Type::float16:
-      break;
-#endif
-    case Type::float32:
-      return MPI_FLOAT;
-    case Type::float64:
-      return MPI_DOUBLE;
-    case Type::float_long:
-      return MPI_LONG_DOUBLE;
-    case Type::complex64:
-      return MPI_C_FLOAT_COMPLEX;
-    case Type::complex128:
-      return MPI_C_DOUBLE_COMPLEX;
-    case Type::complex_long:
-      return MPI_C_LONG_DOUBLE_COMPLEX;
-    case Type::boolean:
-      return MPI_C_BOOL;
-    case Type::pair_float_int:
-      return MPI_FLOAT_INT;
-    case Type::pair_double_int:
-      return MPI_DOUBLE_INT;
-    case Type::pair_long_int:
-      return MPI_LONG_INT;
-    case Type::pair_int_int:
-      return MPI_2INT;
-    case Type::pair_short_int:
-      return MPI_SHORT_INT;
-    case Type::pair_long_double_int:
-      return MPI_LONG_DOUBLE_INT;
-    case Type::pair_float_float:
-      return MPI_2REAL;
-    case Type::pair_double_double:
-      return MPI_2DOUBLE_PRECISION;
-    case Type::logical:
-      return MPI_LOGICAL;
-  }
-  throw Error(ErrorCode::unsupported, "this MPI has no datatype for " + std::string(to_string(type)));
-}
-
-Rank size_of(MPI_Comm comm) {
-  require(comm != MPI_COMM_NULL, "the communicator is MPI_COMM_NULL");
-  int size = 0;
-  if (const int rc = PMPI_Comm_size(comm, &size); rc != MPI_SUCCESS) throw MpiError(rc);
-  return size;
-}
-
-Rank rank_of(MPI_Comm comm) {
-  require(comm != MPI_COMM_NULL, "the communicator is MPI_COMM_NULL");
-  int rank = 0;
-  if (const int rc = PMPI_Comm_rank(comm, &rank); rc != MPI_SUCCESS) throw MpiError(rc);
-  return rank;
-}
 
 }  // namespace circoll::mpi

@@ -4,13 +4,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
-#include <optional>
 
+#include "exec/node/limits.hpp"
 #include "exec/node/segment.hpp"
-#include "exec/node/system.hpp"
 
 #ifndef PR_SET_PTRACER
 #define PR_SET_PTRACER 0x59616d61
@@ -23,7 +20,7 @@ namespace {
 /// process_vm_readv or process_vm_writev; the first vector is of this process.
 using SystemCall = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
 
-Reason reason_of_error(int error) {
+Reason reason_of_copying(int error) {
   switch (error) {
     case EPERM:
     case EACCES:
@@ -53,18 +50,14 @@ Copied copy(SystemCall call, pid_t pid, std::byte* local, std::uint64_t remote, 
     if (copied > 0) {
       done += static_cast<std::size_t>(copied);  // fewer than asked for: the next call says why
     } else if (copied == 0 || errno != EINTR) {
-      return {done, copied == 0 ? Reason::unmapped : reason_of_error(errno)};
+      return {done, copied == 0 ? Reason::unmapped : reason_of_copying(errno)};
     }
   }
   return {done, Reason::none};
 }
 
-/// kernel.yama.ptrace_scope; nothing without Yama.
-std::optional<std::uint64_t> ptrace_scope() {
-  std::array<char, 16> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): read_file fills it
-  const auto text = read_file("/proc/sys/kernel/yama/ptrace_scope", buffer);
-  return text ? leading_number(*text) : std::nullopt;
-}
+/// kernel.yama.ptrace_scope; 0 without Yama.
+std::uint64_t ptrace_scope() { return number_in("/proc/sys/kernel/yama/ptrace_scope").value_or(0); }
 
 /// Looks for what does not permit a call.
 Reason refusal(SystemCall call, const Address& own, const Address& peer) {
@@ -75,7 +68,7 @@ Reason refusal(SystemCall call, const Address& own, const Address& peer) {
       copy(call, getpid(), reinterpret_cast<std::byte*>(&to), reinterpret_cast<std::uintptr_t>(&from), sizeof from);
   if (copied.reason == Reason::not_permitted) return Reason::filtered;
   if (own.place.users != peer.place.users) return Reason::other_user_namespace;
-  const std::uint64_t scope = ptrace_scope().value_or(0);
+  const std::uint64_t scope = ptrace_scope();
   if (scope >= 2) return Reason::ptrace_scope;
   return scope == 1 ? Reason::ptracer_unset : Reason::not_permitted;
 }
@@ -90,7 +83,7 @@ Reason copy_word(SystemCall call, const Address& own, const Address& peer, std::
 }  // namespace
 
 Reason let_peers_copy() {
-  const std::uint64_t scope = ptrace_scope().value_or(0);
+  const std::uint64_t scope = ptrace_scope();
   if (scope >= 2) return Reason::ptrace_scope;
   if (scope == 0) return Reason::none;
   return prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0 ? Reason::none : Reason::unexpected;

@@ -1,6 +1,5 @@
 #include "exec/node/exchange.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <new>
@@ -20,11 +19,6 @@ struct PipeHead {
 constexpr std::size_t pipe_step = 16384;
 
 PipeHead& pipe_head(std::span<std::byte> pipe) { return *reinterpret_cast<PipeHead*>(pipe.data()); }
-
-template <typename T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return std::as_bytes(std::span<const T, 1>(&value, 1));
-}
 
 }  // namespace
 
@@ -74,7 +68,7 @@ bool Connection::put(Kind kind, std::uint64_t key, std::span<const std::byte> da
 }
 
 bool Connection::put(Kind kind, std::uint64_t key, const Announcement& announcement) {
-  return put(kind, key, bytes_of(announcement));
+  return put(kind, key, std::as_bytes(std::span(&announcement, 1)));
 }
 
 void Connection::send(Outgoing& message) {
@@ -359,21 +353,16 @@ bool Connection::poll(bool idle) {
 }
 
 void Connection::abandon(Incoming& message) noexcept {
+  const auto forget = [&message](auto& one) {
+    if (one.message == &message) one.message = nullptr;
+  };
   std::erase(expected_, &message);
-  for (Stream& pipe : pipes_) {
-    if (pipe.message == &message) pipe.message = nullptr;
-  }
-  if (pieces_ && pieces_->message == &message) pieces_->message = nullptr;
+  std::for_each(pipes_.begin(), pipes_.end(), forget);
+  if (pieces_) forget(*pieces_);
   stop_shared(message);
-  for (std::size_t i = 0; i < due_.size(); ++i) {
-    if (due_[i].message == &message) due_[i].message = nullptr;
-  }
-  for (std::size_t i = 0; i < acks_.size(); ++i) {
-    if (acks_[i].message == &message) acks_[i].message = nullptr;
-  }
-  for (Refused& refused : refused_) {
-    if (refused.message == &message) refused.message = nullptr;
-  }
+  for (std::size_t i = 0; i < due_.size(); ++i) forget(due_[i]);
+  for (std::size_t i = 0; i < acks_.size(); ++i) forget(acks_[i]);
+  std::for_each(refused_.begin(), refused_.end(), forget);
 }
 
 Outgoing* Connection::orphan_of(const Outgoing& message) noexcept {

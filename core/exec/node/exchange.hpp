@@ -20,13 +20,10 @@
 
 #include "exec/node/board.hpp"
 #include "exec/node/direct_copy.hpp"
-#include "exec/node/distance.hpp"
 #include "exec/node/lane.hpp"
-#include "exec/node/peer_segment.hpp"
 #include "exec/node/pieces.hpp"
 #include "exec/node/segment.hpp"
 #include "exec/node/shared_copy.hpp"
-#include "exec/node/store.hpp"
 #include "facts/ring.hpp"
 
 namespace circoll::node {
@@ -256,7 +253,7 @@ class Connection {
   /// Says whether a message has been read directly.
   void answer(Incoming* message, std::uint64_t id, bool refused);
   bool acknowledge();
-  // Of messages that both ends copy, in exchange_shared.cpp.
+  // Of messages that both ends copy, there as well.
   /// Takes memory for the progress of an offer; 0 if the sender is not to help.
   [[nodiscard]] std::size_t share(const Outgoing& message);
   /// Tells the sender where the message goes. False: it is read by this process alone.

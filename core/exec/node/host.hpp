@@ -1,16 +1,17 @@
 // This process among its peers on the node: its segment, and its connections.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "exec/node/address.hpp"
 #include "exec/node/board.hpp"
 #include "exec/node/exchange.hpp"
+#include "exec/node/place.hpp"
 #include "exec/node/segment.hpp"
-#include "exec/node/store.hpp"
-#include "facts/optional_lock.hpp"
+#include "facts/spin_lock.hpp"
 
 namespace circoll::node {
 
@@ -33,14 +34,28 @@ struct Settings {
 class Host {
  public:
   /// `processes` of the node make segments at the same time.
-  Host(const Settings& settings, std::size_t processes);
+  Host(const Settings& settings, std::size_t processes)
+      : settings_(settings),
+        segment_(Segment::default_bytes, processes),
+        board_(segment_.data()),
+        store_(board_.memory(), settings.threads) {
+    if (settings.ways.direct) (void)let_peers_copy();  // where the system asks for it
+  }
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
   /// For peers; it says why there is no segment.
   [[nodiscard]] const Address& address() const { return segment_.address(); }
   /// The peer of an address, whose connection says whether there is one. It lives as long as the host.
-  [[nodiscard]] Peer& connect(const Address& peer);
+  [[nodiscard]] Peer& connect(const Address& peer) {
+    const auto known =
+        std::find_if(peers_.begin(), peers_.end(), [&](const auto& one) { return one->address.nonce == peer.nonce; });
+    if (known != peers_.end()) return **known;
+    auto made = std::make_unique<Peer>(peer, settings_.threads);
+    made->connection = std::make_unique<Connection>(segment_, board_, store_, peer, settings_.ways);
+    peers_.push_back(std::move(made));
+    return *peers_.back();
+  }
 
  private:
   Settings settings_;

@@ -7,12 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <new>
 
 #include "circoll/error.hpp"
-#include "exec/node/memory_limit.hpp"
+#include "exec/node/limits.hpp"
 #include "facts/hash.hpp"
 
 #ifndef MFD_NOEXEC_SEAL  // since Linux 6.3
@@ -22,7 +25,7 @@
 namespace circoll::node {
 namespace {
 
-Reason reason_of_error(int error) {
+Reason reason_of_making(int error) {
   switch (error) {
     case ENOSYS:
     case EPERM:
@@ -40,6 +43,12 @@ Reason reason_of_error(int error) {
     default:
       return Reason::unexpected;
   }
+}
+
+/// The memory of a segment after its header; empty without a segment.
+std::span<std::byte> behind_header(const Mapping& mapping) {
+  const std::span<std::byte> memory = mapping.memory();
+  return memory.empty() ? memory : memory.subspan(sizeof(SegmentHeader));
 }
 
 /// Never 0. It tells segments of different runs apart, and is no secret.
@@ -84,6 +93,43 @@ FileDescriptor make_file() {
   return file || errno != EINVAL ? std::move(file) : FileDescriptor(memfd_create("circoll", flags));
 }
 
+Reason reason_of_opening(int error, const Address& own, const Address& peer) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return own.place.users == peer.place.users ? Reason::not_permitted : Reason::other_user_namespace;
+    // The process may have ended since it was looked for.
+    case ENOENT:
+    case ESRCH:
+      return is_alive(peer) ? Reason::no_file : Reason::peer_is_gone;
+    case EMFILE:
+    case ENFILE:
+      return Reason::too_many_files;
+    case ENOMEM:
+      return Reason::out_of_memory;
+    default:
+      return Reason::unexpected;
+  }
+}
+
+bool is_file_of(const struct stat& status, const Address& peer) {
+  return S_ISREG(status.st_mode) && status.st_dev == peer.device && status.st_ino == peer.inode &&
+         status.st_size >= 0 && static_cast<std::uint64_t>(status.st_size) == peer.bytes &&
+         peer.bytes >= sizeof(SegmentHeader);
+}
+
+/// Why the memory is not the peer's segment.
+Reason check_header(std::span<const std::byte> memory, const Address& peer) {
+  // It could be written at the same time, so it is read once; and not the word that peers write.
+  SegmentHeader header;
+  std::memcpy(static_cast<void*>(&header), memory.data(), offsetof(SegmentHeader, trial));
+  if (header.magic != SegmentHeader::expected_magic) return Reason::other_header;
+  if (header.version != layout_version) return Reason::other_version;
+  const bool same = header.pid == peer.pid && header.start_time == peer.start_time && header.bytes == peer.bytes &&
+                    header.nonce == peer.nonce;
+  return same ? Reason::none : Reason::other_header;
+}
+
 }  // namespace
 
 Segment::Segment(std::size_t bytes, std::size_t processes) {
@@ -105,15 +151,15 @@ Reason Segment::make(std::size_t bytes, std::size_t processes) {
   if (exceeds_memory_limit(bytes, processes)) return Reason::memory_limit;
 
   FileDescriptor file = make_file();
-  if (!file) return reason_of_error(errno);
+  if (!file) return reason_of_making(errno);
   // Who may look into this process can open it; nobody else has a use for it.
   if (fchmod(file.get(), S_IRUSR | S_IWUSR) != 0) return Reason::unexpected;
-  if (!allocate(file, bytes)) return reason_of_error(errno);
+  if (!allocate(file, bytes)) return reason_of_making(errno);
   if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return Reason::unexpected;
   struct stat status {};
   if (fstat(file.get(), &status) != 0) return Reason::unexpected;
   mapping_ = Mapping::of(file, bytes, true);
-  if (mapping_.memory().empty()) return reason_of_error(errno);
+  if (mapping_.memory().empty()) return reason_of_making(errno);
 
   address_.file = file.get();
   address_.device = status.st_dev;
@@ -127,15 +173,41 @@ Reason Segment::make(std::size_t bytes, std::size_t processes) {
   return Reason::none;
 }
 
-std::span<std::byte> Segment::data() const {
-  const std::span<std::byte> memory = mapping_.memory();
-  return memory.empty() ? memory : memory.subspan(sizeof(SegmentHeader));
-}
+std::span<std::byte> Segment::data() const { return behind_header(mapping_); }
 
 bool Segment::written_by_a_peer() const {
   if (mapping_.memory().empty()) return false;
   const auto* const header = reinterpret_cast<const SegmentHeader*>(mapping_.memory().data());
   return header->trial.load(std::memory_order_acquire) == SegmentHeader::mark_of(address_.nonce);
 }
+
+PeerSegment::PeerSegment(const Address& own, const Address& peer) : reason_(map(own, peer)) {
+  if (reason_ != Reason::none) mapping_ = {};
+}
+
+Reason PeerSegment::map(const Address& own, const Address& peer) {
+  if (const Reason reason = obstacle_between(own, peer); reason != Reason::none) return reason;
+  if (!is_alive(peer)) return Reason::peer_is_gone;
+  if (!stat_of(peer.pid)) return errno == ENOENT ? Reason::peer_is_hidden : reason_of_opening(errno, own, peer);
+
+  std::array<char, 48> path{};
+  (void)std::snprintf(path.data(), path.size(), "/proc/%d/fd/%d", peer.pid, peer.file);
+  // To open what is no segment could do something: a terminal, a pipe, a device. So it is looked at before, and again.
+  struct stat status {};
+  if (stat(path.data(), &status) != 0) return reason_of_opening(errno, own, peer);
+  if (!is_file_of(status, peer)) return Reason::other_file;
+  const FileDescriptor file(open(path.data(), O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return reason_of_opening(errno, own, peer);
+  if (fstat(file.get(), &status) != 0) return Reason::unexpected;
+  if (!is_file_of(status, peer)) return Reason::other_file;
+  const int seals = fcntl(file.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) return Reason::unsealed_file;
+
+  mapping_ = Mapping::of(file, peer.bytes, false);
+  if (mapping_.memory().empty()) return reason_of_opening(errno, own, peer);
+  return check_header(mapping_.memory(), peer);
+}
+
+std::span<std::byte> PeerSegment::data() const { return behind_header(mapping_); }
 
 }  // namespace circoll::node

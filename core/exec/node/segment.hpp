@@ -1,9 +1,9 @@
-// Memory of this process that its peers on the node can map.
+// Memory of this process that its peers on the node can map, and a peer's that is mapped.
 //
-// It is a file without a name (memfd_create), so that nothing is left of it when its last process has ended, however
-// that was. All of its pages are there from the beginning, so that no access fails for want of memory. It is sealed, so
-// that nobody can make it shorter, and no access fails in a peer either. Memory of /dev/shm would be limited to 64 MiB
-// in many containers; this is not.
+// A segment is a file without a name (memfd_create), so that nothing is left of it when its last process has ended,
+// however that was. All of its pages are there from the beginning, so that no access fails for want of memory. It is
+// sealed, so that nobody can make it shorter, and no access fails in a peer either. Memory of /dev/shm would be limited
+// to 64 MiB in many containers; this is not.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "exec/node/address.hpp"
+#include "exec/node/place.hpp"
 #include "exec/node/reason.hpp"
 #include "exec/node/system.hpp"
 
@@ -70,6 +70,29 @@ class Segment {
   Address address_{};
   FileDescriptor file_{};
   Mapping mapping_{};
+};
+
+/// A mapping of a peer's segment. The constructor opens /proc/PID/fd/N, checks that it is the file of the address, and
+/// that it begins as the segment of that process; it closes the file again. What fails is told by reason(). Nothing is
+/// thrown, and the address and the file may be anything. The memory stays when the peer's process ends.
+///
+/// A file could be sent through a socket, too, where /proc is not permitted. It would need the peer to answer, by a
+/// thread or at a certain time; such peers send messages by MPI instead.
+class PeerSegment {
+ public:
+  PeerSegment() = default;
+  PeerSegment(const Address& own, const Address& peer);
+
+  [[nodiscard]] explicit operator bool() const { return reason_ == Reason::none; }
+  [[nodiscard]] Reason reason() const { return reason_; }
+  /// The peer's Segment::data(); empty if it is not mapped. Pages are mapped at their first use.
+  [[nodiscard]] std::span<std::byte> data() const;
+
+ private:
+  [[nodiscard]] Reason map(const Address& own, const Address& peer);
+
+  Mapping mapping_{};
+  Reason reason_ = Reason::no_segment;
 };
 
 }  // namespace circoll::node

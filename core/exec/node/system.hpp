@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "facts/file_descriptor.hpp"
+#include "facts/files.hpp"
 
 namespace circoll::node {
 

@@ -11,7 +11,7 @@
 
 #include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/communicator.hpp"
-#include "exec/mpi/comm/world_ranks.hpp"
+#include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "facts/environment.hpp"

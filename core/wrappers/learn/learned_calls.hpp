@@ -12,7 +12,7 @@
 #include "circoll/select.hpp"
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/comm/communicator.hpp"
-#include "exec/mpi/serve/choices.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
 #include "wrappers/learn/group.hpp"
 #include "wrappers/learn/learned_rows.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "facts/stored_file.hpp"
+#include "facts/files.hpp"
 #include "interpose/ledger.hpp"
 #include "select/rules.hpp"
 #include "select/text_file.hpp"

@@ -10,7 +10,7 @@
 
 #include "circoll/select.hpp"
 #include "exec/mpi/call/call.hpp"
-#include "exec/mpi/serve/choices.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
 #include "wrappers/learn/learned_calls.hpp"
 
 namespace circoll::interpose {

@@ -1,7 +1,7 @@
 #include "wrappers/survive/guarded_comm.hpp"
 
 #include "circoll/select.hpp"
-#include "exec/mpi/serve/choices.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
 #include "exec/mpi/serve/known_calls.hpp"
 
 namespace circoll::mpi {

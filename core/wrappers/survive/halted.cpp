@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "exec/mpi/message/abandoned.hpp"
+#include "exec/mpi/message/arena.hpp"
 
 namespace circoll::mpi {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <memory>
 
-#include "exec/mpi/message/abandoned.hpp"
+#include "exec/mpi/message/arena.hpp"
 #include "exec/mpi/message/execution.hpp"
 #include "wrappers/survive/halted.hpp"
 

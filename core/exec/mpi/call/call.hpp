@@ -1,5 +1,8 @@
-// One call of an MPI collective, with the arguments of MPI's own function, in one struct for all collectives.
+// One call of an MPI collective, with the arguments of MPI's own function, in one struct for all collectives. Questions
+// about its arguments, and the MPI library's own calls.
 #pragma once
+
+#include <mpi.h>
 
 #include <cstdint>
 
@@ -77,5 +80,38 @@ struct CallShape {
 /// that; else MPI_ERR_UNSUPPORTED_OPERATION.
 [[nodiscard]] int start_native(const Call& call, MPI_Request* request);
 [[nodiscard]] int init_native(const Call& call, MPI_Info info, MPI_Request* request);
+
+/// The packed bytes of this rank's contribution or block, as CallerBuffers::own_bytes counts them, of a call that has
+/// succeeded. They are 0 on an intercommunicator. Reads arguments only; allocates for a datatype that is new.
+[[nodiscard]] Count described_bytes(const Call& call) noexcept;
+
+/// True if the processor should not touch a buffer of the call at this rank. Buffers that are not significant here are
+/// not looked at, nor are those of no elements. A buffer counts as one allocation, of which the first and the last byte
+/// are asked about; absolute addresses of several pieces count as a device's where there is a runtime. Arguments may be
+/// erroneous.
+[[nodiscard]] bool has_device_buffer(const Call& call, Rank rank, Rank size);
+
+/// Throws Error(invalid_argument) about a call whose arguments are known to be erroneous. It describes the mistake in
+/// words, for callers of the API; the drop-in leaves that to the MPI library.
+[[noreturn]] void refuse_arguments(const Call& call);
+
+/// Throws Error(invalid_argument) if arguments are erroneous as far as this rank can see. On an intercommunicator only
+/// the MPI library can see it.
+void require_valid(const Call& call);
+
+/// Has the errors of a communicator returned where they would end the job. A handler of the user's is called
+/// nevertheless. If it is MPI_COMM_WORLD, other threads' errors of no communicator are returned meanwhile, too.
+class ReturnedErrors {
+ public:
+  explicit ReturnedErrors(MPI_Comm comm);
+  ~ReturnedErrors();
+  ReturnedErrors(const ReturnedErrors&) = delete;
+  ReturnedErrors& operator=(const ReturnedErrors&) = delete;
+
+ private:
+  MPI_Comm comm_;
+  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+  bool changed_ = false;
+};
 
 }  // namespace circoll::mpi

@@ -1,10 +1,10 @@
 #include "exec/mpi/call/caller_buffers.hpp"
 
-#include "circoll/collectives.hpp"
 #include "circoll/schedule.hpp"
 #include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
+
 CallerBuffers::CallerBuffers(const Call& call, Rank rank, Rank size)
     : call_(call), rank_(rank), size_(size), reducing_(is_reducing(call.collective)) {
   if (is_rooted(call.collective) && (call.root < 0 || call.root >= size)) {
@@ -99,28 +99,19 @@ void CallerBuffers::read_operator(const TypeInfo& info) {
 
 // ---- collectives that only move data
 
-void CallerBuffers::read_send(const void* buffer, Count count, MPI_Datatype type) {
-  send_.significant = true;
-  send_.buffer = as_base(buffer);
-  send_.type = type;
-  send_.info = describe(type);
-  send_.count = count;
-  erroneous_ = erroneous_ || !send_.info.valid || count < 0 || buffer == MPI_IN_PLACE;
-}
-
-void CallerBuffers::read_recv(void* buffer, Count count, MPI_Datatype type) {
-  recv_.significant = true;
-  recv_.buffer = as_base(buffer);
-  recv_.type = type;
-  recv_.info = describe(type);
-  recv_.count = count;
-  erroneous_ = erroneous_ || !recv_.info.valid || count < 0 || buffer == MPI_IN_PLACE;
+void CallerBuffers::read_side(CallerSide& side, const void* buffer, Count count, MPI_Datatype type) {
+  side.significant = true;
+  side.buffer = as_base(buffer);
+  side.type = type;
+  side.info = describe(type);
+  side.count = count;
+  erroneous_ = erroneous_ || !side.info.valid || count < 0 || buffer == MPI_IN_PLACE;
 }
 
 void CallerBuffers::read_movement() {
   const Collective c = call_.collective;
   if (c == Collective::bcast) {
-    read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+    read_side(recv_, call_.recvbuf, call_.recvcount, call_.recvtype);
     erroneous_ = erroneous_ || recv_.missing();
     block_ = own_bytes_ = recv_.total_bytes();
     return;
@@ -135,8 +126,8 @@ void CallerBuffers::read_movement() {
     erroneous_ = true;
     return;
   }
-  if (sends && !(in_place_ && !is_scatter(c))) read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
-  if (receives && !(in_place_ && is_scatter(c))) read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+  if (sends && !(in_place_ && !is_scatter(c))) read_side(send_, call_.sendbuf, call_.sendcount, call_.sendtype);
+  if (receives && !(in_place_ && is_scatter(c))) read_side(recv_, call_.recvbuf, call_.recvcount, call_.recvtype);
   // The side with p blocks, and the side with one.
   CallerSide& all = is_scatter(c) ? send_ : recv_;
   CallerSide& one = is_scatter(c) ? recv_ : send_;
@@ -169,13 +160,13 @@ void CallerBuffers::read_exchange() {
     check_counts(counts, true);
     erroneous_ = erroneous_ || !displs;
   };
-  read_recv(call_.recvbuf, call_.recvcount, call_.recvtype);
+  read_side(recv_, call_.recvbuf, call_.recvcount, call_.recvtype);
   set_blocks(recv_, call_.recvcounts, call_.recvdispls);
   if (in_place_) {
     send_ = recv_;
     send_.copied = true;
   } else {
-    read_send(call_.sendbuf, call_.sendcount, call_.sendtype);
+    read_side(send_, call_.sendbuf, call_.sendcount, call_.sendtype);
     set_blocks(send_, call_.sendcounts, call_.senddispls);
   }
   if (erroneous_) return;
@@ -295,6 +286,20 @@ bool CallerBuffers::admits(std::span<const Block> blocks, std::span<const Count>
     if (counts[i] > recv_.bytes_of(static_cast<Rank>(i))) return false;
   }
   return true;
+}
+
+Count described_bytes(const Call& call) noexcept {
+  if (call.collective == Collective::barrier) return 0;
+  int is_inter = 0;
+  int rank = 0;
+  int size = 0;
+  if (PMPI_Comm_test_inter(call.comm, &is_inter) != MPI_SUCCESS || is_inter != 0) return 0;
+  if (PMPI_Comm_rank(call.comm, &rank) != MPI_SUCCESS || PMPI_Comm_size(call.comm, &size) != MPI_SUCCESS) return 0;
+  try {
+    return CallerBuffers(call, rank, size).own_bytes();
+  } catch (...) {
+    return 0;  // no memory: the call has succeeded all the same
+  }
 }
 
 }  // namespace circoll::mpi

@@ -6,20 +6,10 @@
 
 namespace circoll::mpi::calls {
 
-inline Call allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op,
-                      MPI_Comm comm) {
-  return {.collective = Collective::allreduce,
-          .sendbuf = sendbuf,
-          .recvbuf = recvbuf,
-          .sendcount = count,
-          .sendtype = datatype,
-          .op = op,
-          .comm = comm};
-}
-
-inline Call reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                   MPI_Comm comm) {
-  return {.collective = Collective::reduce,
+/// A reduction with one count: allreduce, reduce, scan, exscan. `root` is 0 where there is none.
+inline Call reduction(Collective collective, const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype,
+                      MPI_Op op, int root, MPI_Comm comm) {
+  return {.collective = collective,
           .sendbuf = sendbuf,
           .recvbuf = recvbuf,
           .sendcount = count,
@@ -27,6 +17,22 @@ inline Call reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype
           .op = op,
           .root = root,
           .comm = comm};
+}
+
+inline Call allreduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op,
+                      MPI_Comm comm) {
+  return reduction(Collective::allreduce, sendbuf, recvbuf, count, datatype, op, 0, comm);
+}
+
+inline Call reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, int root,
+                   MPI_Comm comm) {
+  return reduction(Collective::reduce, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+/// scan, exscan.
+inline Call prefix(Collective collective, const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm) {
+  return reduction(collective, sendbuf, recvbuf, count, datatype, op, 0, comm);
 }
 
 inline Call reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype datatype, MPI_Op op,
@@ -51,28 +57,38 @@ inline Call reduce_scatter(const void* sendbuf, void* recvbuf, const CountArray&
           .comm = comm};
 }
 
-/// scan, exscan.
-inline Call prefix(Collective collective, const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype,
-                   MPI_Op op, MPI_Comm comm) {
+/// Movement with one count on each side: allgather, gather, scatter, alltoall. `root` is 0 where there is none.
+inline Call counts_of_both(Collective collective, const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
+                           void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return {.collective = collective,
-          .sendbuf = sendbuf,
-          .recvbuf = recvbuf,
-          .sendcount = count,
-          .sendtype = datatype,
-          .op = op,
-          .comm = comm};
-}
-
-inline Call allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-                      MPI_Datatype recvtype, MPI_Comm comm) {
-  return {.collective = Collective::allgather,
           .sendbuf = sendbuf,
           .recvbuf = recvbuf,
           .sendcount = sendcount,
           .recvcount = recvcount,
           .sendtype = sendtype,
           .recvtype = recvtype,
+          .root = root,
           .comm = comm};
+}
+
+inline Call allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                      MPI_Datatype recvtype, MPI_Comm comm) {
+  return counts_of_both(Collective::allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, 0, comm);
+}
+
+inline Call gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return counts_of_both(Collective::gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+inline Call scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return counts_of_both(Collective::scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+inline Call alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm) {
+  return counts_of_both(Collective::alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, 0, comm);
 }
 
 inline Call allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -85,19 +101,6 @@ inline Call allgatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendty
           .recvdispls = displs,
           .sendtype = sendtype,
           .recvtype = recvtype,
-          .comm = comm};
-}
-
-inline Call gather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return {.collective = Collective::gather,
-          .sendbuf = sendbuf,
-          .recvbuf = recvbuf,
-          .sendcount = sendcount,
-          .recvcount = recvcount,
-          .sendtype = sendtype,
-          .recvtype = recvtype,
-          .root = root,
           .comm = comm};
 }
 
@@ -116,19 +119,6 @@ inline Call gatherv(const void* sendbuf, Count sendcount, MPI_Datatype sendtype,
           .comm = comm};
 }
 
-inline Call scatter(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  return {.collective = Collective::scatter,
-          .sendbuf = sendbuf,
-          .recvbuf = recvbuf,
-          .sendcount = sendcount,
-          .recvcount = recvcount,
-          .sendtype = sendtype,
-          .recvtype = recvtype,
-          .root = root,
-          .comm = comm};
-}
-
 inline Call scatterv(const void* sendbuf, const CountArray& sendcounts, const CountArray& displs, MPI_Datatype sendtype,
                      void* recvbuf, Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return {.collective = Collective::scatterv,
@@ -140,18 +130,6 @@ inline Call scatterv(const void* sendbuf, const CountArray& sendcounts, const Co
           .sendtype = sendtype,
           .recvtype = recvtype,
           .root = root,
-          .comm = comm};
-}
-
-inline Call alltoall(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,
-                     MPI_Datatype recvtype, MPI_Comm comm) {
-  return {.collective = Collective::alltoall,
-          .sendbuf = sendbuf,
-          .recvbuf = recvbuf,
-          .sendcount = sendcount,
-          .recvcount = recvcount,
-          .sendtype = sendtype,
-          .recvtype = recvtype,
           .comm = comm};
 }
 

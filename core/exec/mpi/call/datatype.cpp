@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
-#include "exec/mpi/library/private_communicators.hpp"
 
 namespace circoll::mpi {
 namespace {

@@ -1,11 +1,11 @@
-#include "exec/mpi/call/device_buffers.hpp"
+#include "exec/mpi/call/call.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "circoll/collectives.hpp"
 #include "exec/device/runtimes.hpp"
-#include "exec/mpi/call/caller_side.hpp"
+#include "exec/mpi/call/caller_buffers.hpp"
 
 namespace circoll::mpi {
 namespace {

@@ -1,12 +1,10 @@
 #include "exec/mpi/call/elements.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <mutex>
-#include <utility>
 
-#include "exec/mpi/library/private_communicators.hpp"
+#include "exec/mpi/library/base.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -14,32 +12,20 @@ namespace {
 /// Bytes of memory layout per temporary copy: larger runs are worked on in parts that stay in the cache.
 constexpr Count temp_target_bytes = 64 << 10;
 
-/// memmove for sizes and addresses that may be zero and null.
-void move_bytes(char* dst, const char* src, Count bytes) {
-  if (bytes > 0 && dst != src) std::memmove(dst, src, static_cast<std::size_t>(bytes));
-}
-
 }  // namespace
 
+const std::array<MPI_Op, op_count>& predefined_ops() {
+  static const std::array<MPI_Op, op_count> handles{MPI_SUM,    MPI_PROD,   MPI_MIN,     MPI_MAX,  MPI_LAND,
+                                                    MPI_LOR,    MPI_LXOR,   MPI_BAND,    MPI_BOR,  MPI_BXOR,
+                                                    MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
+  return handles;
+}
+
 std::optional<Op> predefined_op(MPI_Op op) {
-  static const std::array<std::pair<MPI_Op, Op>, op_count> table{{{MPI_SUM, Op::sum},
-                                                                  {MPI_PROD, Op::prod},
-                                                                  {MPI_MIN, Op::min},
-                                                                  {MPI_MAX, Op::max},
-                                                                  {MPI_LAND, Op::land},
-                                                                  {MPI_LOR, Op::lor},
-                                                                  {MPI_LXOR, Op::lxor},
-                                                                  {MPI_BAND, Op::band},
-                                                                  {MPI_BOR, Op::bor},
-                                                                  {MPI_BXOR, Op::bxor},
-                                                                  {MPI_MINLOC, Op::minloc},
-                                                                  {MPI_MAXLOC, Op::maxloc},
-                                                                  {MPI_REPLACE, Op::replace},
-                                                                  {MPI_NO_OP, Op::no_op}}};
-  for (const auto& [handle, known] : table) {
-    if (handle == op) return known;
-  }
-  return std::nullopt;
+  const auto& handles = predefined_ops();
+  const auto found = std::find(handles.begin(), handles.end(), op);
+  if (found == handles.end()) return std::nullopt;
+  return static_cast<Op>(found - handles.begin());
 }
 
 std::optional<bool> commutes(MPI_Op op) {
@@ -68,7 +54,7 @@ char* Elements::temp_element() const { return reinterpret_cast<char*>(temp) - in
 int Elements::copy(char* dst, const char* src, Count elements) const {
   if (dst == src || elements == 0) return MPI_SUCCESS;
   if (!typed) {
-    move_bytes(dst, src, elements * extent_bytes);
+    if (extent_bytes > 0) std::memmove(dst, src, static_cast<std::size_t>(elements * extent_bytes));
     return MPI_SUCCESS;
   }
   char* const packed = reinterpret_cast<char*>(temp) + temp_elements * extent_bytes;

@@ -3,12 +3,16 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <optional>
 
 #include "circoll/ops.hpp"
 #include "exec/mpi/call/datatype.hpp"
 
 namespace circoll::mpi {
+
+/// MPI's handles of the predefined operators, by Op.
+[[nodiscard]] const std::array<MPI_Op, op_count>& predefined_ops();
 
 /// The predefined operator of this handle, or nothing for a user's.
 [[nodiscard]] std::optional<Op> predefined_op(MPI_Op op);

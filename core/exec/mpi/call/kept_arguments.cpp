@@ -27,13 +27,6 @@ HeldOperators& held_operators() {
   return *instance;
 }
 
-/// A user's operator: free_op_later() then waits for the last release.
-void hold_op(MPI_Op op) {
-  HeldOperators& held = held_operators();
-  const std::lock_guard lock(held.mutex);
-  ++held.all[op].users;
-}
-
 void release_op(MPI_Op op) noexcept {
   HeldOperators& held = held_operators();
   bool free_now = false;
@@ -65,7 +58,9 @@ KeptArguments::KeptArguments(const Call& call, Rank rank, Rank size) : call_(cal
     hold(&Call::sendtype, user_operator);
     hold(&Call::recvtype, user_operator);
     if (user_operator) {
-      hold_op(call.op);
+      HeldOperators& held = held_operators();  // free_op_later() then waits for the last release
+      const std::lock_guard lock(held.mutex);
+      ++held.all[call.op].users;
       op_ = call.op;
     }
   } catch (...) {

@@ -1,5 +1,5 @@
 #include <array>
-#include <limits>
+#include <utility>
 #include <vector>
 
 #include "exec/mpi/call/call.hpp"
@@ -9,37 +9,22 @@
 namespace circoll::mpi {
 namespace {
 
-bool fits_int(Count count) {
-  return count >= std::numeric_limits<int>::min() && count <= std::numeric_limits<int>::max();
-}
-
 /// Counts and displacements as the functions of one width take them.
-struct Classic {
-  explicit Classic(const Call& c)
-      : sendcount(static_cast<int>(c.sendcount)),
-        recvcount(static_cast<int>(c.recvcount)),
-        sendcounts(static_cast<const int*>(c.sendcounts.data())),
-        recvcounts(static_cast<const int*>(c.recvcounts.data())),
-        senddispls(static_cast<const int*>(c.senddispls.data())),
-        recvdispls(static_cast<const int*>(c.recvdispls.data())) {}
-  int sendcount, recvcount;
-  const int *sendcounts, *recvcounts, *senddispls, *recvdispls;
+template <typename Number, typename Displacement>
+struct NativeNumbers {
+  explicit NativeNumbers(const Call& c)
+      : sendcount(static_cast<Number>(c.sendcount)),
+        recvcount(static_cast<Number>(c.recvcount)),
+        sendcounts(static_cast<const Number*>(c.sendcounts.data())),
+        recvcounts(static_cast<const Number*>(c.recvcounts.data())),
+        senddispls(static_cast<const Displacement*>(c.senddispls.data())),
+        recvdispls(static_cast<const Displacement*>(c.recvdispls.data())) {}
+  Number sendcount, recvcount;
+  const Number *sendcounts, *recvcounts;
+  const Displacement *senddispls, *recvdispls;
 };
-
-#if CIRCOLL_HAS_LARGE_COUNTS
-struct Large {
-  explicit Large(const Call& c)
-      : sendcount(static_cast<MPI_Count>(c.sendcount)),
-        recvcount(static_cast<MPI_Count>(c.recvcount)),
-        sendcounts(static_cast<const MPI_Count*>(c.sendcounts.data())),
-        recvcounts(static_cast<const MPI_Count*>(c.recvcounts.data())),
-        senddispls(static_cast<const MPI_Aint*>(c.senddispls.data())),
-        recvdispls(static_cast<const MPI_Aint*>(c.recvdispls.data())) {}
-  MPI_Count sendcount, recvcount;
-  const MPI_Count *sendcounts, *recvcounts;
-  const MPI_Aint *senddispls, *recvdispls;
-};
-#endif
+using ClassicNumbers = NativeNumbers<int, int>;
+using LargeNumbers = NativeNumbers<MPI_Count, MPI_Aint>;
 
 /// A call's arguments in the order of MPI's functions, one member for each form in core/mpi_functions.hpp. `f` is the
 /// function, `tail` are its arguments after the communicator.
@@ -110,14 +95,14 @@ class Forms {
 #define CIRCOLL_CLASSIC_CALLS(name, FUNCTION)                    \
   template <typename... Tail>                                    \
   int name(const Call& call, Tail... tail) {                     \
-    const Forms<Classic> arguments(call);                        \
+    const Forms<ClassicNumbers> arguments(call);                 \
     switch (call.collective) { CIRCOLL_MPI_FUNCTIONS(FUNCTION) } \
     return MPI_ERR_INTERN;                                       \
   }
 #define CIRCOLL_LARGE_CALLS(name, FUNCTION)       \
   template <typename... Tail>                     \
   int name(const Call& call, Tail... tail) {      \
-    const Forms<Large> arguments(call);           \
+    const Forms<LargeNumbers> arguments(call);    \
     switch (call.collective) {                    \
       CIRCOLL_MPI_FUNCTIONS_WITH_COUNTS(FUNCTION) \
       case Collective::barrier:                   \
@@ -162,7 +147,7 @@ bool narrow(const CountArray& wide, std::vector<int>& values, Rank size) {
   if (!wide) return true;
   values.resize(static_cast<std::size_t>(size));
   for (Rank i = 0; i < size; ++i) {
-    if (!fits_int(wide[i])) return false;
+    if (!std::in_range<int>(wide[i])) return false;
     values[static_cast<std::size_t>(i)] = static_cast<int>(wide[i]);
   }
   return true;
@@ -176,7 +161,7 @@ int call_narrowed(const Call& call) {
   int rc = PMPI_Comm_test_inter(call.comm, &inter);
   if (rc == MPI_SUCCESS) rc = inter != 0 ? PMPI_Comm_remote_size(call.comm, &size) : PMPI_Comm_size(call.comm, &size);
   if (rc != MPI_SUCCESS) return rc;
-  if (!fits_int(call.sendcount) || !fits_int(call.recvcount)) return MPI_ERR_COUNT;
+  if (!std::in_range<int>(call.sendcount) || !std::in_range<int>(call.recvcount)) return MPI_ERR_COUNT;
   Call classic = call;
   std::array<std::vector<int>, arrays.size()> narrowed;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -190,7 +175,7 @@ int call_narrowed(const Call& call) {
 enum class Width { classic, large, mixed };
 
 Width width_of(const Call& c) {
-  const bool counts_fit = fits_int(c.sendcount) && fits_int(c.recvcount);
+  const bool counts_fit = std::in_range<int>(c.sendcount) && std::in_range<int>(c.recvcount);
   bool wide = false, narrow_array = false;
   for (const auto& array : arrays) {
     wide = wide || (c.*array).is_wide();

@@ -1,4 +1,4 @@
-#include "exec/mpi/call/refusals.hpp"
+#include "exec/mpi/call/call.hpp"
 
 #include <string>
 
@@ -18,8 +18,8 @@ struct Arguments {
   Count count;
   bool irregular;  ///< counts and, but for reductions, displacements in place of the count
   CountArray counts;
-  bool needs_displs;
-  CountArray displs;
+  bool needs_displs = true;
+  CountArray displs{};
 };
 
 /// The complaint about wrong arguments; empty if they are right.
@@ -47,8 +47,7 @@ std::string complaint_about_reduction(const Call& call, Rank size) {
                     .count = block ? call.recvcount : call.sendcount,
                     .irregular = has_recvcounts(call.collective),
                     .counts = call.recvcounts,
-                    .needs_displs = false,
-                    .displs = {}},
+                    .needs_displs = false},
                    size);
 }
 
@@ -64,7 +63,6 @@ std::string complaint_about_movement(const Call& call, Rank rank, Rank size) {
                       .count = call.sendcount,
                       .irregular = has_sendcounts(c),
                       .counts = call.sendcounts,
-                      .needs_displs = true,
                       .displs = call.senddispls},
                      size);
   }
@@ -74,7 +72,6 @@ std::string complaint_about_movement(const Call& call, Rank rank, Rank size) {
                       .count = call.recvcount,
                       .irregular = has_recvcounts(c),
                       .counts = call.recvcounts,
-                      .needs_displs = true,
                       .displs = call.recvdispls},
                      size);
   }

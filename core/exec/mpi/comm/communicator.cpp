@@ -3,19 +3,15 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
-#include <mutex>
 #include <new>
 #include <utility>
-#include <vector>
 
-#include "exec/device/expected.hpp"
+#include "exec/device/runtimes.hpp"
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/comm/placement.hpp"
 #include "exec/mpi/comm/stalls.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
-#include "exec/mpi/library/private_communicators.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -96,7 +92,7 @@ int CommState::find_places() {
     refuse("ranks of another MPI_COMM_WORLD");
   } else if (world != nullptr) {
     carrier_ = world;
-    placement_ = placement_in_world(*world, ranks_, size);
+    placement_ = placement_in_world(world->placement(), ranks_, size);
     if (comm == MPI_COMM_WORLD) {
       range_.take_first(carrier_, TagLayout::context_units);
       tags_ = Tags::open;
@@ -232,17 +228,21 @@ void CommState::settle() {
   tags_ = Tags::open;
 }
 
-Route CommState::route(Collective collective) const {
-  const TagLayout& layout = tag_layout();
-  return {.comm = range_.comm(),
+Route CommState::route_of(const TagRange& range, int tags) const {
+  return {.comm = range.comm(),
           .ranks = &ranks_,
-          .range = &range_,
-          .offset = static_cast<int>(collective) * layout.blocking_stride(),
-          .span = static_cast<std::uint32_t>(layout.most_tags()),
-          .neighbours = range_.neighbours(),
-          .interruption = interruption_,
-          .stalls_on = stalls_here(),
-          .asked = library::tells_failures && interruption_ == nullptr ? user_comm_ : MPI_COMM_NULL};
+          .range = &range,
+          .span = static_cast<std::uint32_t>(tags),
+          .neighbours = range.neighbours()};
+}
+
+Route CommState::route(Collective collective) const {
+  Route route = route_of(range_, tag_layout().most_tags());
+  route.offset = static_cast<int>(collective) * tag_layout().blocking_stride();
+  route.interruption = interruption_;
+  route.stalls_on = stalls_here();
+  if (library::tells_failures && interruption_ == nullptr) route.asked = user_comm_;
+  return route;
 }
 
 std::unique_ptr<CommState> CommState::offer() const {
@@ -263,19 +263,16 @@ void CommState::settle_among(const CommState& all, const std::vector<int>& membe
   size_ = static_cast<Rank>(members.size());
   ranks_ = RankMap(std::move(in_world));
   range_.set_agreed(std::move(tags));
-  placement_ = placement_in_world(*carrier_, ranks_, size_);
+  placement_ = placement_in_world(carrier_->placement(), ranks_, size_);
   interruption_ = all.interruption_;
   tags_ = Tags::open;
   usable_ = true;
 }
 
 Route CommState::route_in(const CommState& all, const TagRange& range) {
-  return {.comm = range.comm(),
-          .ranks = &all.ranks_,
-          .range = &range,
-          .span = static_cast<std::uint32_t>(tag_layout().most_tags()),
-          .neighbours = range.neighbours(),
-          .interruption = all.interruption_};
+  Route route = all.route_of(range, tag_layout().most_tags());
+  route.interruption = all.interruption_;
+  return route;
 }
 
 std::uint64_t CommState::take_numbers(int units) {
@@ -290,13 +287,10 @@ std::uint64_t CommState::take_numbers(int units) {
 
 Route CommState::route(std::uint64_t number, int units) const {
   const TagLayout& layout = tag_layout();
-  return {.comm = range_.comm(),
-          .ranks = &ranks_,
-          .range = &range_,
-          .offset = layout.blocking_tags() + static_cast<int>(number % TagLayout::epochs) * layout.unit,
-          .span = static_cast<std::uint32_t>(units * layout.unit),
-          .neighbours = range_.neighbours(),
-          .stalls_on = stalls_here()};
+  Route route = route_of(range_, units * layout.unit);
+  route.offset = layout.blocking_tags() + static_cast<int>(number % TagLayout::epochs) * layout.unit;
+  route.stalls_on = stalls_here();
+  return route;
 }
 
 bool CommState::may_start(std::uint64_t number, int units) {
@@ -328,13 +322,7 @@ int CommState::reserve(int units, TagRange* range) {
   return range->agree(user_comm_, static_cast<int>(size_));
 }
 
-Route CommState::route(const TagRange& range, int units) const {
-  return {.comm = range.comm(),
-          .ranks = &ranks_,
-          .range = &range,
-          .span = static_cast<std::uint32_t>(units * tag_layout().unit),
-          .neighbours = range.neighbours()};
-}
+Route CommState::route(const TagRange& range, int units) const { return route_of(range, units * tag_layout().unit); }
 
 void CommState::spoil_tags() {
   if (tags_ != Tags::none) range_.spoil();

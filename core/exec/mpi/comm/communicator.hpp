@@ -17,7 +17,6 @@
 #include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/made_calls.hpp"
 #include "exec/mpi/comm/route.hpp"
-#include "exec/mpi/comm/tag_range.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "facts/spin_lock.hpp"
 #include "schedule/relabelling.hpp"
@@ -222,6 +221,8 @@ class CommState {
   [[nodiscard]] const CommState* stalls_here() const {
     return is_in_world() && interruption_ == nullptr ? this : nullptr;
   }
+  /// The way of messages that have so many tags, from the first one of a range on.
+  [[nodiscard]] Route route_of(const TagRange& range, int tags) const;
   void settle();
   void refuse(std::string_view reason);
   static int forget(MPI_Comm comm, int keyval, void* value, void* extra);

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "exec/node/processors.hpp"
+#include "exec/node/limits.hpp"
 #include "facts/environment.hpp"
 
 namespace circoll::mpi {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "circoll/types.hpp"
-#include "exec/mpi/comm/whereabouts.hpp"
+#include "exec/mpi/comm/placement.hpp"
 #include "exec/node/host.hpp"
 
 namespace circoll::mpi {

@@ -1,10 +1,22 @@
 #include "exec/mpi/comm/placement.hpp"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <type_traits>
 #include <utility>
-#include <vector>
+
+#include "exec/mpi/library/base.hpp"
+#include "exec/mpi/library/library.hpp"
+#include "exec/node/place.hpp"
+#include "facts/environment.hpp"
+#include "facts/hash.hpp"
+#include "facts/text.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -26,6 +38,33 @@ KnownPlacements& placements_in_use() {
   return *instance;
 }
 
+/// Two nodes whose names collide would be taken for one, which costs time and nothing else.
+std::uint64_t name_of_node() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  PMPI_Get_processor_name(name.data(), &length);
+  return Hash().add(std::string_view(name.data(), static_cast<std::size_t>(length))).value();
+}
+
+/// The number of the node that CIRCOLL_CORES puts a rank on, if it is set.
+std::optional<std::uint64_t> declared_node(int rank) {
+  const auto cores = environment("CIRCOLL_CORES");
+  const auto number = cores ? parse_number(*cores) : std::nullopt;
+  if (!number || *number < 1) return std::nullopt;
+  return static_cast<std::uint64_t>(rank / *number);
+}
+
+std::uint64_t memory_key(std::optional<std::uint64_t> declared) {
+  if (library::waits_inside_mpi) return 0;
+  const node::Place here = node::Place::here();
+  if (here.boot == 0) return 0;
+  Hash hash;
+  hash.add(here.boot).add(here.network).add(here.pids).add(here.time).add(here.users).add(node::layout_version);
+  // Whoever divides the ranks among nodes wants messages between them.
+  if (declared) hash.add(*declared);
+  return std::max<std::uint64_t>(hash.value(), 1);
+}
+
 }  // namespace
 
 Placement shared_placement(Placement placement) {
@@ -45,16 +84,75 @@ Placement shared_placement(Placement placement) {
   return placement;
 }
 
-Placement placement_in_world(const Carrier& world, const RankMap& ranks, Rank size) {
-  const std::vector<Rank>& nodes = *world.placement().node_of;
-  if (ranks.is_identity() && size == static_cast<Rank>(nodes.size())) return world.placement();
+Placement placement_in_world(const Placement& world, const RankMap& ranks, Rank size) {
+  const std::vector<Rank>& nodes = *world.node_of;
+  if (ranks.is_identity() && size == static_cast<Rank>(nodes.size())) return world;
   std::vector<Rank> node_of(static_cast<std::size_t>(size));
   for (Rank r = 0; r < size; ++r) {
     node_of[static_cast<std::size_t>(r)] = nodes[static_cast<std::size_t>(ranks(r))];
   }
   Placement placement = placement_of(node_of);
-  placement.crowded = world.placement().crowded;  // the other ranks of its nodes take turns, too
+  placement.crowded = world.crowded;  // the other ranks of its nodes take turns, too
   return shared_placement(std::move(placement));
+}
+
+RankMap::RankMap(std::vector<int> ranks) {
+  if (ranks.empty()) return;
+  first_ = ranks[0];
+  stride_ = ranks.size() > 1 ? ranks[1] - ranks[0] : 1;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] == first_ + stride_ * static_cast<int>(i)) continue;
+    table_ = std::move(ranks);
+    return;
+  }
+}
+
+bool find_world_ranks(MPI_Comm comm, Rank size, RankMap* ranks) {
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return false;
+  if (PMPI_Comm_group(base_world(), &world) != MPI_SUCCESS) {
+    PMPI_Group_free(&group);
+    return false;
+  }
+  const auto n = static_cast<std::size_t>(size);
+  std::vector<int> own(n), in_world(n);
+  std::iota(own.begin(), own.end(), 0);
+  const int rc = PMPI_Group_translate_ranks(group, static_cast<int>(size), own.data(), world, in_world.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  if (rc != MPI_SUCCESS || std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) != in_world.end()) return false;
+  *ranks = RankMap(std::move(in_world));
+  return true;
+}
+
+int gather_whereabouts(MPI_Comm comm, int rank, int size, std::vector<Whereabouts>* all) {
+  const std::optional<std::uint64_t> declared = declared_node(rank);
+  Whereabouts own{.node = declared ? *declared : name_of_node(), .memory = memory_key(declared)};
+  if (!library::waits_inside_mpi) own.processors = node::own_processors();
+  all->assign(static_cast<std::size_t>(size), {});
+  constexpr int words = sizeof(Whereabouts) / sizeof(std::uint64_t);
+  static_assert(sizeof(Whereabouts) % sizeof(std::uint64_t) == 0 &&
+                std::has_unique_object_representations_v<Whereabouts>);
+  return PMPI_Allgather(&own, words, MPI_UINT64_T, all->data(), words, MPI_UINT64_T, comm);
+}
+
+std::vector<Rank> nodes_of(std::span<const Whereabouts> all) {
+  std::map<std::uint64_t, Rank> numbers;
+  std::vector<Rank> nodes;
+  nodes.reserve(all.size());
+  for (const Whereabouts& one : all)
+    nodes.push_back(numbers.try_emplace(one.node, static_cast<Rank>(numbers.size())).first->second);
+  return nodes;
+}
+
+Placement placement_from(std::span<const Whereabouts> all) {
+  const std::vector<Rank> nodes = nodes_of(all);
+  Placement placement = placement_of(nodes);
+  std::map<Rank, std::vector<node::OwnProcessors>> on_node;
+  for (std::size_t i = 0; i < all.size(); ++i) on_node[nodes[i]].push_back(all[i].processors);
+  placement.crowded =
+      std::any_of(on_node.begin(), on_node.end(), [](const auto& one) { return node::is_crowded(one.second); });
+  return placement;
 }
 
 }  // namespace circoll::mpi

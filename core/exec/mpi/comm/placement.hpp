@@ -1,14 +1,65 @@
-// The placement of a communicator's ranks on nodes.
+// Where the ranks of a communicator are: in MPI_COMM_WORLD, on which nodes, and whether they may share memory and
+// processors.
 #pragma once
 
-#include "exec/mpi/comm/carrier.hpp"
-#include "exec/mpi/comm/world_ranks.hpp"
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "circoll/types.hpp"
+#include "exec/node/limits.hpp"
 #include "schedule/relabelling.hpp"
 
 namespace circoll::mpi {
 
-/// The placement of a communicator's ranks, of which MPI_COMM_WORLD's carrier knows the nodes. Local.
-[[nodiscard]] Placement placement_in_world(const Carrier& world, const RankMap& ranks, Rank size);
+/// A translation of ranks. Regular ones, `first + stride * rank`, take no memory: the world itself, blocks of it, every
+/// n-th rank.
+class RankMap {
+ public:
+  /// Each rank is its own.
+  RankMap() = default;
+  explicit RankMap(std::vector<int> ranks);
+
+  [[nodiscard]] int operator()(Rank rank) const {
+    return table_.empty() ? first_ + stride_ * static_cast<int>(rank) : table_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] bool is_identity() const { return table_.empty() && first_ == 0 && stride_ == 1; }
+  [[nodiscard]] std::size_t memory_bytes() const { return table_.capacity() * sizeof(int); }
+
+ private:
+  int first_ = 0;
+  int stride_ = 1;
+  std::vector<int> table_;
+};
+
+/// The ranks of an intracommunicator in MPI_COMM_WORLD. False if some are ranks of another MPI_COMM_WORLD, which all
+/// ranks of the communicator find alike. Local; O(p).
+[[nodiscard]] bool find_world_ranks(MPI_Comm comm, Rank size, RankMap* ranks);
+
+/// Where a rank is, by numbers that are equal for ranks in the same place.
+struct Whereabouts {
+  /// Of its node, by the name that MPI_Get_processor_name gives. It is the node's number if CIRCOLL_CORES says how
+  /// many consecutive ranks one has.
+  std::uint64_t node = 0;
+  /// Of processes that may share memory; 0 where that is not known.
+  std::uint64_t memory = 0;
+  node::OwnProcessors processors{};
+};
+
+/// Asks all ranks of an intracommunicator where they are. The same on all ranks, whatever their environments are.
+/// Collective: one native allgather of 32 bytes. Returns an MPI error code.
+[[nodiscard]] int gather_whereabouts(MPI_Comm comm, int rank, int size, std::vector<Whereabouts>* all);
+
+/// The node of each rank. Nodes are numbered in the order of their first ranks.
+[[nodiscard]] std::vector<Rank> nodes_of(std::span<const Whereabouts> all);
+
+/// The placement of the ranks, the same on all of them.
+[[nodiscard]] Placement placement_from(std::span<const Whereabouts> all);
+
+/// The placement of a communicator's ranks, where `world` is that of the ranks of MPI_COMM_WORLD. Local.
+[[nodiscard]] Placement placement_in_world(const Placement& world, const RankMap& ranks, Rank size);
 
 /// The same placement for all communicators whose ranks lie alike, so that they have the same plans.
 [[nodiscard]] Placement shared_placement(Placement placement);

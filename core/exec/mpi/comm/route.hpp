@@ -1,17 +1,28 @@
-// The way of an execution's messages: communicator, ranks and tags.
+// The way of an execution's messages: communicator, ranks and tags, and news that ends its waiting.
 #pragma once
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "exec/mpi/comm/interruption.hpp"
+#include "exec/mpi/comm/carrier.hpp"
 #include "exec/mpi/comm/neighbours.hpp"
-#include "exec/mpi/comm/tag_range.hpp"
-#include "exec/mpi/comm/world_ranks.hpp"
+#include "exec/mpi/comm/placement.hpp"
 
 namespace circoll::mpi {
+
+/// The ends of processes, for a call that would wait for them forever. Without it a call waits as MPI's own do.
+struct Interruption {
+  const std::atomic<std::uint32_t>* ends = nullptr;  ///< it grows when a process ends
+  std::uint32_t seen = 0;                            ///< ends that the call need not look at
+
+  [[nodiscard]] bool there() const { return ends->load(std::memory_order_relaxed) != seen; }
+};
+
+/// In place of an MPI error code: the call has been interrupted, and may go on or be stopped.
+inline constexpr int interrupted = -1;
 
 class CommState;
 

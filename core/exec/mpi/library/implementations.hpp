@@ -1,9 +1,10 @@
-// Facts about Open MPI and MPICH that hold through their own headers and through the standard ABI. The files of both
-// take theirs from here, and abi.hpp those of the one that is there at run time.
+// Facts that hold through a library's own header and through the standard ABI. The files of Open MPI and MPICH take
+// theirs from here, and abi.hpp those of the one that is there at run time.
 #pragma once
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <string_view>
 
 #include "circoll/types.hpp"
@@ -21,6 +22,8 @@ struct LauncherWords {
 // ranks where that refuses it, and must not where it does not, for there it would wait for the others.
 
 struct OpenMpiFacts {
+  /// True if the library's own nonblocking collectives may be under way when their communicator is freed.
+  static constexpr bool nonblocking_outlives_communicator = false;
   /// True if a rank's own block, given as both buffers, is refused.
   static constexpr bool refuses_equal_blocks = false;
   /// True if a bcast returns an error on a rank that gets less than it expects.
@@ -36,6 +39,8 @@ struct OpenMpiFacts {
 };
 
 struct MpichFacts {
+  /// MPICH deletes attributes where the last of them ends, so that whoever waited for it there would wait forever.
+  static constexpr bool nonblocking_outlives_communicator = true;
   static constexpr bool refuses_equal_blocks = true;
   static constexpr bool refuses_short_bcasts = true;
   static constexpr bool frees_failed_requests = false;
@@ -46,3 +51,21 @@ struct MpichFacts {
 };
 
 }  // namespace circoll::mpi::library
+
+#ifndef CIRCOLL_SIMULATED
+// Found without a call of the run-time linker, in the drop-in too. Libraries that are loaded late have few bytes of
+// this kind.
+#define CIRCOLL_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] thread_local
+
+#define CIRCOLL_HAS_CXX_COMPLEX 1
+
+namespace circoll::mpi::library {
+
+// Ranks are processes.
+inline constexpr bool waits_inside_mpi = false;
+inline constexpr bool shares_data_memory = false;
+[[nodiscard]] inline void* allocate_shared_data(std::size_t /*bytes*/) { return nullptr; }
+inline void free_shared_data(void* /*data*/) {}
+
+}  // namespace circoll::mpi::library
+#endif

@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
-#include "exec/mpi/message/data_memory.hpp"
+#include "exec/mpi/library/library.hpp"
 
 namespace circoll::mpi {
+namespace {
+
+/// Below it memory is cheap; and control data (counts of blocks) must stay what they are.
+constexpr std::size_t least_shared_bytes = 256 << 10;
+
+}  // namespace
 
 ArenaPool& arenas() {
   static auto* const instance = new ArenaPool;  // never destroyed: threads of the program may still run at exit
@@ -53,6 +60,75 @@ void ArenaPool::release(Block block) noexcept {
     }
   }
   free_bulk(block.data, block.bytes);
+}
+
+bool keeps_contents(std::size_t bytes) { return !library::shares_data_memory || bytes < least_shared_bytes; }
+
+std::byte* allocate_bulk(std::size_t bytes) {
+  if (!keeps_contents(bytes)) {
+    void* const shared = library::allocate_shared_data(bytes);
+    if (shared == nullptr) throw std::bad_alloc();
+    return static_cast<std::byte*>(shared);
+  }
+  return static_cast<std::byte*>(::operator new (bytes, std::align_val_t{ArenaPool::alignment}));
+}
+
+void free_bulk(std::byte* data, std::size_t bytes) noexcept {
+  if (!keeps_contents(bytes)) {
+    library::free_shared_data(data);
+    return;
+  }
+  ::operator delete (data, std::align_val_t{ArenaPool::alignment});
+}
+
+Abandoned& abandoned() {
+  static auto* const instance = new Abandoned;
+  return *instance;
+}
+
+void Abandoned::add(std::vector<MPI_Request> requests, ArenaPool::Block block) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    entries_.push_back({std::move(requests), block});
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void Abandoned::collect() noexcept {
+  // Not under the mutex while MPI is asked: its progress may end other operations, and come here again.
+  std::vector<Entry> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    entries.swap(entries_);
+  }
+  for (Entry& entry : entries) {
+    int completed = 0;
+    // An error is that of a message which nobody waits for any more.
+    const int rc =
+        PMPI_Testall(static_cast<int>(entry.requests.size()), entry.requests.data(), &completed, MPI_STATUSES_IGNORE);
+    if (rc == MPI_SUCCESS && completed != 0) {
+      arenas().release(entry.block);
+    } else if (rc == MPI_SUCCESS) {
+      add(std::move(entry.requests), entry.block);
+    }
+  }
+}
+
+void Abandoned::close() noexcept {
+  collect();
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_) {
+    for (MPI_Request& request : entry.requests) {
+      if (request != MPI_REQUEST_NULL) PMPI_Request_free(&request);
+    }
+  }
+  entries_.clear();
+}
+
+std::size_t Abandoned::size() {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
 }
 
 }  // namespace circoll::mpi

@@ -1,5 +1,8 @@
-// Scratch memory that is reused from call to call.
+// Scratch memory that is reused from call to call. With it is the memory that MPI may still use for messages that were
+// given up.
 #pragma once
+
+#include <mpi.h>
 
 #include <cstddef>
 #include <mutex>
@@ -68,5 +71,38 @@ class Arena {
   ArenaPool* pool_;
   ArenaPool::Block block_{};
 };
+
+/// Aligned memory of at least `bytes` > 0. Where ranks are simulated, a thousand of them share the machine's memory:
+/// large blocks are then all the same few pages (SMPI's shared malloc), and what is in them means nothing; with SMPI's
+/// option smpi/shared-malloc:no it is the rank's own. Throws std::bad_alloc.
+[[nodiscard]] std::byte* allocate_bulk(std::size_t bytes);
+void free_bulk(std::byte* data, std::size_t bytes) noexcept;
+
+/// True if a block of this size keeps what is written into it.
+[[nodiscard]] bool keeps_contents(std::size_t bytes);
+
+/// Requests of executions that ended with an error. Their memory is not used again before they
+/// are complete. Thread-safe.
+class Abandoned {
+ public:
+  /// Keeps the block until all requests are complete. If there is no memory for that, the block is lost.
+  void add(std::vector<MPI_Request> requests, ArenaPool::Block block) noexcept;
+  /// Gives back the memory of those that are complete by now; asks MPI.
+  void collect() noexcept;
+  /// Frees the requests, at MPI_Finalize.
+  void close() noexcept;
+  [[nodiscard]] std::size_t size();
+
+ private:
+  struct Entry {
+    std::vector<MPI_Request> requests;
+    ArenaPool::Block block;
+  };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+/// Part of the executor's global state (HACKING.md).
+[[nodiscard]] Abandoned& abandoned();
 
 }  // namespace circoll::mpi

@@ -1,4 +1,4 @@
-// Local steps of a plan, and reductions of what arrives.
+// Local work on messages: reductions and copies of a plan, and a message's pieces packed one after another.
 #pragma once
 
 #include <cstddef>
@@ -34,5 +34,10 @@ class PartCombiner final : public node::Taker {
   bool arrives_left_ = false;
   int error_ = MPI_SUCCESS;
 };
+
+/// Packs the pieces of a message. Returns an MPI error code.
+[[nodiscard]] int pack_pieces(const Plan& plan, const PlanStep& step, const Binding& binding, std::byte* to);
+/// Puts packed pieces back to their places.
+[[nodiscard]] int unpack_pieces(const Plan& plan, const PlanStep& step, const Binding& binding, const std::byte* from);
 
 }  // namespace circoll::mpi

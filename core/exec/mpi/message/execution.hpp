@@ -1,21 +1,44 @@
-// Runs a plan over channels.
+// Runs a plan over channels, and looks after executions that have no news.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "circoll/plan.hpp"
+#include "exec/mpi/comm/stalls.hpp"
 #include "exec/mpi/message/channel.hpp"
 #include "exec/mpi/message/mpi_channel.hpp"
 #include "exec/mpi/message/node_channel.hpp"
-#include "exec/mpi/message/stall.hpp"
 #include "exec/mpi/message/straight.hpp"
 #include "plan/engine.hpp"
 
 namespace circoll::mpi {
+
+/// Looks after an execution that has no news. It asks the ranks that are waited for, and ends what can never end. Used
+/// by who advances the execution.
+class Stall {
+ public:
+  /// Polls without news from one look to the next.
+  static constexpr std::uint64_t polls = 256;
+
+  /// Looks at the clock and at what others have answered. `first`: there has been news since the last look. `awaited`
+  /// says whom the execution waits for. Returns an MPI error code if the calls are certain not to match.
+  [[nodiscard]] int look(const Binding& binding, bool first,
+                         const std::function<std::vector<Rank>()>& awaited) noexcept;
+
+ private:
+  [[nodiscard]] int judge(const Binding& binding, const StallAnswer& answer);
+  [[nodiscard]] int conclude(const Binding& binding, const StallAnswer& answer);
+
+  Stalls::Clock::time_point since_{};
+  Stalls::Clock::time_point next_question_{};
+  std::uint64_t questions_before_ = 0;
+  StallAnswer suspect_{};  ///< the first answer that speaks of the end, if its verdict is not `unknown`
+};
 
 /// One execution of a plan, from start() until progress() says that it is done; then it may be started again.
 /// Several executions of one plan may be under way, each with its own object and memory. Allocates in the

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "exec/mpi/library/failures.hpp"
-#include "exec/mpi/message/staging.hpp"
 
 namespace circoll::mpi {
 namespace {

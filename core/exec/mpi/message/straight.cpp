@@ -1,7 +1,6 @@
 #include "exec/mpi/message/straight.hpp"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 namespace circoll::mpi {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "circoll/error.hpp"
-#include "exec/mpi/call/refusals.hpp"
-#include "exec/mpi/serve/device_calls.hpp"
-#include "exec/mpi/serve/same_call.hpp"
+#include "exec/mpi/call/call.hpp"
+#include "exec/mpi/serve/known_calls.hpp"
+#include "exec/mpi/serve/perform.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -69,6 +69,11 @@ Service serve(const Call& call, const InternedChoice& choice, Kind kind) {
 }
 
 }  // namespace
+
+void execute_owned(const Call& call, const InternedChoice& choice) {
+  finish_owned_calls(call.comm);
+  throw_error(perform(call, choice, Unserved::refuse).error);
+}
 
 Service begin_owned(const Call& call, const InternedChoice& choice) { return serve(call, choice, Kind::nonblocking); }
 

@@ -36,6 +36,10 @@ struct Service {
   MPI_Request native = MPI_REQUEST_NULL;
 };
 
+/// Executes a blocking call, after those that are under way on its communicator. Throws as perform() does with
+/// Unserved::refuse, and MpiError.
+void execute_owned(const Call& call, const InternedChoice& choice);
+
 /// Begins a nonblocking call, for an owner that calls progress().poll() until it is over. Throws as perform() does with
 /// Unserved::refuse, and MpiError.
 [[nodiscard]] Service begin_owned(const Call& call, const InternedChoice& choice);

@@ -7,10 +7,9 @@
 #include "circoll/error.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
-#include "exec/mpi/library/private_communicators.hpp"
 #include "exec/mpi/pending/pending_call.hpp"
-#include "exec/mpi/serve/device_calls.hpp"
-#include "exec/mpi/serve/same_call.hpp"
+#include "exec/mpi/serve/known_calls.hpp"
+#include "exec/mpi/serve/perform.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -77,12 +76,9 @@ Persistent* take(MPI_Request request) {
   Registry& known = registry();
   if (known.size == 0) return nullptr;
   const std::lock_guard lock(known.mutex);
-  const auto found = known.all.find(request);
-  if (found == known.all.end()) return nullptr;
-  Persistent* const taken = found->second;
-  known.all.erase(found);
+  const auto taken = known.all.extract(request);
   known.size = known.all.size();
-  return taken;
+  return taken.empty() ? nullptr : taken.mapped();
 }
 
 void Persistent::finished() noexcept {

@@ -1,4 +1,5 @@
-// A prepared call that runs over MPI: how each message meets MPI, and executions.
+// Prepared calls that run over MPI: how each message meets MPI, and executions. The choices and bound plans of the
+// process: communicators that are alike share them.
 #pragma once
 
 #include <mpi.h>
@@ -11,6 +12,7 @@
 
 #include "exec/mpi/call/datatype.hpp"
 #include "exec/mpi/message/execution.hpp"
+#include "prepare/choices.hpp"
 #include "prepare/plan_cache.hpp"
 #include "prepare/prepared_call.hpp"
 
@@ -50,5 +52,14 @@ class BoundPlan : public prepare::PreparedCall {
   std::size_t memory_bytes_ = 0;  // of everything
   std::atomic<prepare::CacheAccount*> account_{nullptr};
 };
+
+/// The plan of a signature, made if there is none. It is nullptr if another thread is just looking for one and `wait`
+/// is false. CIRCOLL_CACHE_BYTES bounds what is kept. Thread-safe. Throws as BoundPlan.
+[[nodiscard]] std::shared_ptr<BoundPlan> find_plan(const Signature& signature, MPI_Datatype type, const TypeInfo& info,
+                                                   const Placement& placement, bool wait);
+
+/// The interned form of a choice for a collective. A policy must live as long as the process. Throws what
+/// parse_selection throws. A repeated choice costs a comparison and allocates nothing. Thread-safe.
+[[nodiscard]] const InternedChoice* intern(Collective collective, const Choice& choice);
 
 }  // namespace circoll::mpi

@@ -5,9 +5,7 @@
 
 #include "circoll/error.hpp"
 #include "exec/mpi/library/library.hpp"
-#include "exec/mpi/message/abandoned.hpp"
 #include "exec/mpi/message/combine.hpp"
-#include "exec/mpi/serve/plans.hpp"
 
 namespace circoll::mpi {
 Operation::Operation(const Call& call, CommState& state, std::vector<Count>& counts)

@@ -12,9 +12,7 @@
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/message/arena.hpp"
 #include "exec/mpi/serve/bound_plan.hpp"
-#include "exec/mpi/serve/call_tags.hpp"
-#include "exec/mpi/serve/count_exchange.hpp"
-#include "exec/mpi/serve/memory_division.hpp"
+#include "exec/mpi/serve/operation_parts.hpp"
 
 namespace circoll::mpi {
 

@@ -1,12 +1,9 @@
 #include "exec/mpi/serve/perform.hpp"
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "exec/mpi/call/refusals.hpp"
-#include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/comm/globals.hpp"
-#include "exec/mpi/serve/device_calls.hpp"
 #include "exec/mpi/serve/operation.hpp"
-#include "exec/mpi/serve/same_call.hpp"
 
 namespace circoll::mpi {
 
@@ -194,6 +191,24 @@ Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserve
       return execute_known(*known.served, *found.state, meaning.call(), meaning.choice(), unserved, timed);
     return perform_on(*found.state, meaning.call(), meaning.choice(), unserved, timed);
   });
+}
+
+int find_device_memory(const Call& call, const CommState& state, bool* found) {
+  *found = false;
+  if (!state.expects_devices() || !traits_of(call.collective).moves_data) return MPI_SUCCESS;
+  int here = has_device_buffer(call, state.rank(), state.size()) ? 1 : 0;
+  int anywhere = here;
+  if (state.size() > 1) {
+    if (const int rc = PMPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, call.comm); rc != MPI_SUCCESS) return rc;
+  }
+  *found = anywhere != 0;
+  return MPI_SUCCESS;
+}
+
+std::string_view unanswered(const Call& call, const CommState& state) {
+  if (!state.expects_devices() || !traits_of(call.collective).moves_data) return {};
+  if (state.size() == 1) return has_device_buffer(call, 0, 1) ? in_device_memory : std::string_view();
+  return "ranks cannot agree in a nonblocking call whether its buffers are in device memory";
 }
 
 }  // namespace circoll::mpi

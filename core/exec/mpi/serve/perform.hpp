@@ -1,4 +1,5 @@
-// Executes one collective call over MPI point-to-point, or passes it to the native collective.
+// Executes one collective call over MPI point-to-point, or passes it to the native collective. Calls with memory that
+// only a device should touch go to the native collective on all ranks alike.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,6 @@
 #include "exec/mpi/call/call.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/serve/bound_plan.hpp"
-#include "exec/mpi/serve/choices.hpp"
 #include "exec/mpi/serve/known_calls.hpp"
 
 namespace circoll::mpi {
@@ -86,5 +86,15 @@ auto with_memory(CommState& state, const Serve& serve) {
 /// The same where CommState::last_used(call.comm) is known to be `state`.
 [[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved, bool timed,
                               CommState* state);
+
+/// Why such a call is native.
+inline constexpr std::string_view in_device_memory = "a buffer is in device memory on some rank";
+
+/// Tells whether a buffer of the call is in device memory on any of its ranks. Where that is expected, it is asked once
+/// about each call that waits and would be served; waits for the other ranks. Returns an MPI error code.
+[[nodiscard]] int find_device_memory(const Call& call, const CommState& state, bool* found);
+
+/// Why a nonblocking call must be native, which cannot wait for the other ranks' answers; empty: it need not.
+[[nodiscard]] std::string_view unanswered(const Call& call, const CommState& state);
 
 }  // namespace circoll::mpi

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "facts/file_descriptor.hpp"
+#include "facts/files.hpp"
 
 namespace circoll::watch {
 

@@ -1,8 +1,6 @@
-#include "exec/mpi/serve/count_exchange.hpp"
+#include "exec/mpi/serve/operation_parts.hpp"
 
 #include <algorithm>
-
-#include "exec/mpi/serve/memory_division.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -38,11 +36,7 @@ void CountExchange::bind(CallerBuffers& user, Rank size, Arena& memory, Binding&
 void CountExchange::collect(CallerBuffers& user, Arena& memory) {
   const CountPrologue& prologue = *plan_->prologue();
   const std::vector<Block>& blocks = prologue.known_blocks();
-  if (blocks.empty()) {
-    prologue.collect(send_, recv_, scratch_, counts_);
-  } else {
-    prologue.collect_known(send_, recv_, scratch_, counts_);
-  }
+  prologue.collect(send_, recv_, scratch_, counts_);
   memory.reset();
   if (!user.admits(blocks, counts_)) user.discard(blocks, counts_);
 }

@@ -1,4 +1,4 @@
-#include "exec/mpi/serve/same_call.hpp"
+#include "exec/mpi/serve/known_calls.hpp"
 
 #include <new>
 

@@ -1,0 +1,130 @@
+// The parts of an operation: tags, the division of its memory, and the exchange of counts before the data.
+//
+// Counts are exchanged where not all ranks know them: gatherv, scatterv, some of alltoallv.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "circoll/types.hpp"
+#include "exec/mpi/call/caller_buffers.hpp"
+#include "exec/mpi/comm/communicator.hpp"
+#include "exec/mpi/message/arena.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
+
+namespace circoll::mpi {
+
+/// The way in which the messages of one operation are told apart from those of others on the communicator. Blocking
+/// calls of a collective have the same tags always; nonblocking ones are numbered; persistent ones have their own.
+class CallTags {
+ public:
+  explicit CallTags(CommState& state) : state_(state) {}
+  ~CallTags() {
+    // Others may have started theirs, and sent.
+    if (order_ == Order::reserved && state_.find_failure() != MPI_SUCCESS) reserved_.spoil();
+  }
+  CallTags(const CallTags&) = delete;
+  CallTags& operator=(const CallTags&) = delete;
+
+  /// Takes the numbers of a nonblocking operation whose steps have so many tags.
+  void take_numbers(int tags) {
+    order_ = Order::numbered;
+    units_ = tag_layout().units_for(tags);
+    number_ = state_.take_numbers(units_);
+  }
+  /// Takes tags of its own. Called on all ranks, for which it waits. Returns an MPI error code; is_agreed() says
+  /// whether there are any.
+  [[nodiscard]] int reserve(int tags) {
+    order_ = Order::reserved;
+    units_ = tag_layout().units_for(tags);
+    return state_.reserve(units_, &reserved_);
+  }
+  [[nodiscard]] bool is_agreed() const { return reserved_.agreed(); }
+
+  [[nodiscard]] bool blocking() const { return order_ == Order::blocking; }
+  [[nodiscard]] bool numbered() const { return order_ == Order::numbered; }
+  [[nodiscard]] std::uint64_t first_number() const { return number_; }
+  /// True if no unfinished operation has them.
+  [[nodiscard]] bool free() const { return !numbered() || state_.may_start(number_, units_); }
+  [[nodiscard]] Route route(Collective collective) const {
+    if (order_ == Order::reserved) return state_.route(reserved_, units_);
+    return order_ == Order::numbered ? state_.route(number_, units_) : state_.route(collective);
+  }
+  /// Keeps them from other communicators: messages may be left behind.
+  void spoil() noexcept {
+    if (order_ == Order::reserved) {
+      reserved_.spoil();
+    } else {
+      state_.spoil_tags();
+    }
+  }
+
+ private:
+  enum class Order : std::uint8_t { blocking, numbered, reserved };
+
+  CommState& state_;
+  Order order_ = Order::blocking;
+  int units_ = 1;
+  std::uint64_t number_ = 0;
+  TagRange reserved_;
+};
+
+/// Offsets in bytes. Scratch memory comes first.
+struct MemoryDivision {
+  /// The bytes that are needed. Messages are packed in `staging`, operands of an operator of the program in `temp`, and
+  /// the caller's buffers, where they have gaps, in `send` and `recv`.
+  struct Needs {
+    Count scratch = 0, staging = 0, temp = 0, send = 0, recv = 0;
+  };
+
+  MemoryDivision() = default;
+  explicit MemoryDivision(const Needs& needs)
+      : staging(aligned(needs.scratch)),
+        temp(staging + aligned(needs.staging)),
+        send(temp + aligned(needs.temp)),
+        recv(send + aligned(needs.send)),
+        bytes(recv + aligned(needs.recv)) {}
+
+  Count staging = 0, temp = 0, send = 0, recv = 0;
+  Count bytes = 0;  ///< of all
+
+  /// Bytes rounded up, so that what follows is aligned for every use.
+  static constexpr Count aligned(Count bytes) {
+    constexpr Count alignment = ArenaPool::alignment;
+    return (bytes + alignment - 1) / alignment * alignment;
+  }
+};
+
+/// The counts, in packed bytes, of all blocks that will pass through this rank. There are p of gatherv and scatterv; of
+/// alltoallv there are those of the prologue's known blocks.
+class CountExchange {
+ public:
+  /// `counts` is memory for what is learned. It outlives the object.
+  explicit CountExchange(std::vector<Count>& counts) : counts_(counts) {}
+
+  /// Sets the plan of the prologue; nullptr: the counts of others are not needed.
+  void set_plan(std::shared_ptr<BoundPlan> plan) { plan_ = std::move(plan); }
+  [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const { return plan_; }
+  /// True if the counts must be exchanged before the data. They are kept once a start has learned them.
+  [[nodiscard]] bool due() const { return plan_ != nullptr && !known_; }
+  void set_known() { known_ = true; }
+
+  /// Makes the memory and the binding of the exchange ready.
+  void bind(CallerBuffers& user, Rank size, Arena& memory, Binding& binding);
+  /// Takes what has arrived. Gives the memory back.
+  void collect(CallerBuffers& user, Arena& memory);
+  /// Puts the counts into the signature of the data.
+  void add_to(Signature& signature) const;
+
+ private:
+  std::vector<Count>& counts_;
+  std::shared_ptr<BoundPlan> plan_{};
+  bool known_ = false;
+  std::span<Count> send_{}, recv_{}, scratch_{};  ///< in the operation's memory
+};
+
+}  // namespace circoll::mpi
