@@ -1,4 +1,4 @@
-// The circulant graph: index arithmetic that the circulant algorithms share.
+// The circulant graph: index arithmetic that the circulant algorithms share, and the order of blocks in messages.
 #pragma once
 
 #include <cstdint>
@@ -36,5 +36,10 @@ class Skips {
 
 /// a mod p in 0 .. p - 1, for a >= -p.
 [[nodiscard]] constexpr Rank mod(Rank a, Rank p) { return (a % p + p) % p; }
+
+/// The distances back to the ranks that a message of the paper's pattern can still reach. They are in the order in
+/// which rounds send their blocks (Listing 5): 2^q - 1 entries. Entry j of the list names block (r - entry) mod p for
+/// rank r. Round k sends the 2^(q-1-k) entries from position 2^(q-1) + ... + 2^(q-k) in the order of the first round.
+[[nodiscard]] std::vector<Rank> relative_blocks(const Skips& skips);
 
 }  // namespace circoll::patterns

@@ -3,14 +3,11 @@
 #include "patterns/costs.hpp"
 
 namespace circoll::patterns {
-namespace {
 
-CriticalPath path_of(std::string_view id, const Shape& shape) {
+CriticalPath path_of_part(std::string_view id, const Shape& shape) {
   const Selection part = parse_selection(id);
   return critical_path(*part.algorithm, part.collective, shape);
 }
-
-}  // namespace
 
 void allreduce_by_parts(Builder& b, std::string_view reduce_scatter_id, std::string_view allgather_id) {
   b.cut(b.size());
@@ -37,7 +34,7 @@ Cost cost_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::
 }
 
 CriticalPath path_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::string_view allgather_id) {
-  return then(path_of(reduce_scatter_id, shape), path_of(allgather_id, shape));
+  return then(path_of_part(reduce_scatter_id, shape), path_of_part(allgather_id, shape));
 }
 
 void allreduce_by_root(Builder& b, std::string_view reduce_id, std::string_view bcast_id) {
@@ -50,7 +47,7 @@ void allreduce_by_root(Builder& b, std::string_view reduce_id, std::string_view 
 }
 
 CriticalPath path_by_root(const Shape& shape, std::string_view reduce_id, std::string_view bcast_id) {
-  return then(path_of(reduce_id, shape), path_of(bcast_id, shape));
+  return then(path_of_part(reduce_id, shape), path_of_part(bcast_id, shape));
 }
 
 void allreduce_by_ring(Builder& b, std::int64_t segments) {

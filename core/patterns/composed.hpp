@@ -7,6 +7,9 @@
 
 namespace circoll::patterns {
 
+/// The critical path of an algorithm by its id.
+[[nodiscard]] CriticalPath path_of_part(std::string_view id, const Shape& shape);
+
 /// Writes an allreduce as a reduce_scatter of p parts, and an allgather(v) of the results in place. Ids name the
 /// two algorithms.
 void allreduce_by_parts(Builder& builder, std::string_view reduce_scatter_id, std::string_view allgather_id);

@@ -6,10 +6,10 @@
 // Scratch   two blocks; three at ranks that are not the root.
 // Order     not that of ranks: commutative operators.
 // Source    Open MPI, coll/base; MPICH, tree.
-#include "patterns/knomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

@@ -11,7 +11,6 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 

@@ -9,7 +9,6 @@
 // Source    folklore: reduce_scatter/direct, then gather/linear.
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 

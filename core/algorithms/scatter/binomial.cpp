@@ -9,12 +9,11 @@
 // Scratch   the blocks of the subtree, 2^(q-1) at most.
 // Order     no operator.
 // Source    folklore; Thakur, Rabenseifner, Gropp 2005, 4.2.
-#include "patterns/binomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

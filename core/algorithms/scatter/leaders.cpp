@@ -13,8 +13,8 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/knomial.hpp"
 #include "patterns/nodes.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

@@ -9,7 +9,6 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 

@@ -1,12 +1,11 @@
-#include "patterns/leaders.hpp"
+#include "patterns/nodes.hpp"
 
 #include <string>
 
-#include "patterns/knomial.hpp"
-#include "patterns/nodes.hpp"
+#include "patterns/composed.hpp"
+#include "patterns/trees.hpp"
 
 namespace circoll::patterns {
-
 namespace {
 
 /// Its ranks 0, 1, ... are those of a node from its leader on. The leader is the first one, since an allreduce has
@@ -19,11 +18,6 @@ Shape full_node(const Shape& shape) {
 Shape all_leaders(const Shape& shape) { return {.size = Nodes(shape).count(), .in_place = true}; }
 
 Cost cost_of(const char* id, const Shape& shape) { return parse_selection(id).algorithm->cost(shape); }
-
-CriticalPath path_of(const char* id, const Shape& shape) {
-  const Selection selection = parse_selection(id);
-  return critical_path(*selection.algorithm, selection.collective, shape);
-}
 
 }  // namespace
 
@@ -63,7 +57,7 @@ Cost cost_by_leaders(const char* between, const Shape& shape) {
 CriticalPath path_by_leaders(const char* between, const Shape& shape) {
   const std::int64_t inside = cost_of(from_leader, full_node(shape)).rounds;
   const CriticalPath in = one_way_path(1, inside, inside, inside);
-  return then(then(in, path_of(between, all_leaders(shape))), path_of(from_leader, full_node(shape)));
+  return then(then(in, path_of_part(between, all_leaders(shape))), path_of_part(from_leader, full_node(shape)));
 }
 
 }  // namespace circoll::patterns

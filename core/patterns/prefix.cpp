@@ -1,4 +1,4 @@
-#include "patterns/prefix_doubling.hpp"
+#include "patterns/prefix.hpp"
 
 #include <algorithm>
 
@@ -107,6 +107,43 @@ CriticalPath path_of_prefix_by_doubling(const Shape& shape, bool inclusive) {
   if (q > 2) path.combined = 2 * (q - 2) - (p > half + half / 2 + early ? 0 : 1);
   path.combined += (q > 1 ? 1 : 0) + (p > half + early ? 1 : 0);
   return path;
+}
+
+void prefix_directly(Builder& b, bool inclusive) {
+  const Rank p = b.size();
+  const Rank r = b.rank();
+  const Rank ranks = inclusive ? r + 1 : r;
+  // The result is the message itself where there is only one, unless what must be sent lies there.
+  const bool lone = !inclusive && r == 1 && !b.shape().in_place;
+  const DirectOperands operands(b, 0, b.input(), lone ? 0 : ranks);
+  for (Rank i = 1; i < p; ++i) {
+    if (r + i < p) b.send(r + i, b.input());
+    if (r >= i) b.recv(r - i, lone ? b.output() : operands.of(r - i));
+    // In the round of the last message, so that this one is combined as it arrives.
+    if (i == p - 1 && ranks > 0 && !lone) operands.combine_into(b.output());
+    b.next_round();
+  }
+  if (p == 1 && inclusive) operands.combine_into(b.output());
+}
+
+Cost cost_of_prefix_directly(const Shape& shape, bool inclusive) {
+  const Rank others = shape.size - 1;
+  const std::int64_t lowest_copies = inclusive ? (shape.in_place ? 0 : 1) : (shape.in_place && others > 0 ? 1 : 0);
+  return {.rounds = others,
+          .sent = others,
+          .received = others,
+          .reduced = inclusive ? others : std::max<Rank>(others - 1, 0),
+          .copied = lowest_copies};
+}
+
+/// In round i a rank both sends and receives if there are i ranks below it and i above.
+CriticalPath path_of_prefix_directly(const Shape& shape, bool inclusive) {
+  const Rank others = shape.size - 1;
+  return {.blocks = 1,
+          .one_way = others - others / 2,
+          .volume = others / 2,
+          .one_way_volume = others - others / 2,
+          .combined = cost_of_prefix_directly(shape, inclusive).reduced};
 }
 
 }  // namespace circoll::patterns
