@@ -49,9 +49,10 @@ void binomial_scatter(Builder& builder, const Region& all, Rank root);
 inline constexpr ParamDeclaration radix{
     .name = "radix", .minimum = 2, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits of a rank"};
 
-/// The k-nomial tree of ranks 0 .. size - 1 with root 0, in digits of base radix. A round is a pair (weight, step), step
-/// = j * weight, weight a power of the radix, 0 < j < radix: in it rank v + step is the child of v, where v has zeros up
-/// to the digit of the weight. Its subtree are the `weight` ranks from v + step on, or those of them that there are.
+/// The k-nomial tree of ranks 0 .. size - 1 with root 0, in digits of base radix. A round is a pair (weight, step),
+/// step = j * weight, weight a power of the radix, 0 < j < radix: in it rank v + step is the child of v, where v has
+/// zeros up to the digit of the weight. Its subtree are the `weight` ranks from v + step on, or those of them that
+/// there are.
 class KnomialTree {
  public:
   KnomialTree(Rank size, std::int64_t radix) : size_(size), radix_(radix) {}

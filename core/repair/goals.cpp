@@ -1,6 +1,6 @@
 #include "repair/goals.hpp"
 
-#include "symbolic/contributions.hpp"
+#include "symbolic/expressions.hpp"
 
 namespace circoll::repair {
 namespace {

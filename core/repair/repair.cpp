@@ -12,10 +12,9 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "repair/assembly.hpp"
-#include "symbolic/contributions.hpp"
-#include "symbolic/refuted.hpp"
-#include "verify/count_path.hpp"
-#include "verify/order.hpp"
+#include "symbolic/execution.hpp"
+#include "symbolic/expressions.hpp"
+#include "verify/proof.hpp"
 
 namespace circoll::repair {
 namespace {

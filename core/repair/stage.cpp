@@ -8,7 +8,7 @@
 #include "circoll/error.hpp"
 #include "repair/goals.hpp"
 #include "repair/live_slots.hpp"
-#include "symbolic/contributions.hpp"
+#include "symbolic/expressions.hpp"
 
 namespace circoll::repair {
 namespace {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "symbolic/contributions.hpp"
-#include "symbolic/refuted.hpp"
+#include "symbolic/expressions.hpp"
 
 namespace circoll::symbolic {
 namespace {

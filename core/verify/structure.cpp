@@ -1,4 +1,5 @@
-#include "verify/structure.hpp"
+// Proofs about the form of schedules, before anything is executed.
+#include "verify/proof.hpp"
 
 #include <algorithm>
 #include <array>

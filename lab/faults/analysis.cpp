@@ -12,8 +12,8 @@
 #include "repair/goals.hpp"
 #include "repair/repair.hpp"
 #include "repair/stage.hpp"
-#include "symbolic/contributions.hpp"
-#include "symbolic/refuted.hpp"
+#include "symbolic/execution.hpp"
+#include "symbolic/expressions.hpp"
 
 namespace circoll {
 namespace {
