@@ -1,4 +1,4 @@
-#include "repair/assembly.hpp"
+#include "repair/repair.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "repair/goals.hpp"
+#include "repair/stage.hpp"
 
 namespace circoll::repair {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "repair/assembly.hpp"
 #include "symbolic/execution.hpp"
 #include "symbolic/expressions.hpp"
 #include "verify/proof.hpp"

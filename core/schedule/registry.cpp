@@ -2,8 +2,7 @@
 #include <algorithm>
 
 #include "circoll/algorithm.hpp"
-#include "schedule/parameters.hpp"
-#include "schedule/registry_entries.hpp"
+#include "schedule/registry.hpp"
 
 namespace circoll {
 namespace {

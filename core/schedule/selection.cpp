@@ -4,7 +4,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
-#include "schedule/parameters.hpp"
+#include "schedule/registry.hpp"
 #include "schedule/relabelling.hpp"
 
 namespace circoll {

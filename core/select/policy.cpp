@@ -1,4 +1,4 @@
-// Policies by name, and the choices of calls that they resolve.
+// Policies by name, the decisions that all of them share, and the choices of calls that they resolve.
 #include <filesystem>
 #include <system_error>
 
@@ -38,6 +38,39 @@ Selection resolve(const Choice& choice, const CallFacts& facts) {
 }
 
 namespace select {
+
+std::optional<Decision> PolicyBase::take(const CallFacts& facts, const Selection& wished, const std::string& reason,
+                                         std::vector<RuledOut>& ruled_out) const {
+  std::string why = refusal(wished, facts);
+  if (why.empty() && wished.params.contains("segment") && has_unknown_size(facts.collective)) {
+    why = "segment=BYTES needs a size that all ranks know";
+  }
+  if (!why.empty()) {
+    ruled_out.push_back({wished.id(), std::move(why)});
+    return std::nullopt;
+  }
+  return Decision{.selection = completed(wished, facts.p, facts.bytes, options_.machine),
+                  .policy = name_,
+                  .reason = reason,
+                  .ruled_out = ruled_out};
+}
+
+Decision PolicyBase::fall_back(const CallFacts& facts, const std::string& reason,
+                               std::vector<RuledOut> ruled_out) const {
+  Decision decision = decide_by_model(name_, facts, options_, traffic_);
+  decision.reason = reason + "; " + decision.reason;
+  for (RuledOut& other : decision.ruled_out) {
+    bool known = false;
+    for (const RuledOut& first : ruled_out) known = known || first.id == other.id;
+    if (!known) ruled_out.push_back(std::move(other));
+  }
+  decision.ruled_out = std::move(ruled_out);
+  return decision;
+}
+
+Decision PolicyBase::native(std::string reason, std::vector<RuledOut> ruled_out) const {
+  return {.selection = std::nullopt, .policy = name_, .reason = std::move(reason), .ruled_out = std::move(ruled_out)};
+}
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "circoll/dependencies.hpp"
-#include "schedule/relative_matching.hpp"
+#include "schedule/matching.hpp"
 #include "schedule/rotation.hpp"
 #include "schedule/walker.hpp"
 #include "symbolic/relative_expressions.hpp"

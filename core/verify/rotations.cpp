@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "schedule/relative_matching.hpp"
+#include "schedule/matching.hpp"
 #include "symbolic/relative_execution.hpp"
 
 namespace circoll::verify {

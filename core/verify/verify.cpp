@@ -7,7 +7,7 @@
 #include "circoll/error.hpp"
 #include "circoll/transform.hpp"
 #include "schedule/matching.hpp"
-#include "schedule/parameters.hpp"
+#include "schedule/registry.hpp"
 #include "symbolic/execution.hpp"
 #include "verify/proof.hpp"
 

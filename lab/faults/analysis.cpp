@@ -9,7 +9,6 @@
 #include "circoll/error.hpp"
 #include "faults/faults.hpp"
 #include "repair/cover.hpp"
-#include "repair/goals.hpp"
 #include "repair/repair.hpp"
 #include "repair/stage.hpp"
 #include "symbolic/execution.hpp"

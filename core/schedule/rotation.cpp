@@ -1,4 +1,4 @@
-#include "schedule/rotate.hpp"
+#include "schedule/rotation.hpp"
 
 #include <string>
 #include <utility>

@@ -1,10 +1,18 @@
-// Parameters of algorithms, as ids and shapes give them.
+// The registry of algorithms: its generated entries, and the parameters that ids and shapes give them.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "circoll/algorithm.hpp"
+
+namespace circoll::algorithms {
+
+/// One entry per file below core/algorithms; defined in the generated registry.cpp.
+const std::vector<const Algorithm*>& entries();
+
+}  // namespace circoll::algorithms
 
 namespace circoll {
 
