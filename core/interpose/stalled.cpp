@@ -1,4 +1,4 @@
-#include "interpose/stalled.hpp"
+#include "interpose/setup.hpp"
 
 #include <fmt/format.h>
 

@@ -20,13 +20,11 @@
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "facts/environment.hpp"
 #include "facts/text.hpp"
-#include "interpose/agreement.hpp"
+#include "interpose/all_ranks.hpp"
 #include "interpose/census.hpp"
 #include "interpose/launch.hpp"
-#include "interpose/node_name.hpp"
-#include "interpose/report_setting.hpp"
 #include "interpose/serving.hpp"
-#include "interpose/watchdog.hpp"
+#include "interpose/setup.hpp"
 #include "select/machine.hpp"
 
 namespace circoll::interpose {

@@ -6,7 +6,7 @@
 
 #include "facts/environment.hpp"
 #include "interpose/launch.hpp"
-#include "interpose/report_setting.hpp"
+#include "interpose/setup.hpp"
 #include "interpose/state.hpp"
 
 namespace circoll::interpose {

@@ -9,9 +9,9 @@
 #include "circoll/error.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
-#include "interpose/collect.hpp"
+#include "interpose/all_ranks.hpp"
 #include "select/text_file.hpp"
-#include "wrappers/learn/learned_file.hpp"
+#include "wrappers/learn/learned.hpp"
 #include "wrappers/learn/learner.hpp"
 #include "wrappers/wrappers.hpp"
 

@@ -12,7 +12,6 @@
 #include "repair/failures.hpp"
 #include "wrappers/survive/guard.hpp"
 #include "wrappers/survive/halted.hpp"
-#include "wrappers/survive/kept_result.hpp"
 #include "wrappers/survive/survivors_call.hpp"
 
 namespace circoll::mpi {

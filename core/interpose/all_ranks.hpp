@@ -1,10 +1,14 @@
-// Communication of all ranks of MPI_COMM_WORLD that are the drop-in's own. Nothing here uses served collectives.
+// Communication of all ranks of MPI_COMM_WORLD that is the drop-in's own: their reports, clocks and environments.
+//
+// Nothing here uses served collectives.
 #pragma once
 
 #include <mpi.h>
 
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "exec/mpi/library/private_communicators.hpp"
 
@@ -32,5 +36,17 @@ struct ClockReading {
 
 /// Compares the clocks of all ranks with that of rank 0, one after the other. Collective.
 [[nodiscard]] ClockReading read_clock(MPI_Comm comm);
+
+struct Agreement {
+  bool compared = false;  ///< the ranks could be compared; the rest says nothing otherwise
+  bool alike = false;
+  bool reports_alike = false;  ///< CIRCOLL_REPORT and CIRCOLL_TRACE
+  /// Differences on rank 0, a line for each variable, and how it is handed on.
+  std::vector<std::string> lines;
+};
+
+/// Compares the environments of all ranks of MPI_COMM_WORLD by native collectives: one small reduction, and more only
+/// if they differ. Collective.
+[[nodiscard]] Agreement compare_environments(int world_rank);
 
 }  // namespace circoll::interpose
