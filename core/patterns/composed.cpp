@@ -50,6 +50,45 @@ CriticalPath path_by_root(const Shape& shape, std::string_view reduce_id, std::s
   return then(path_of_part(reduce_id, shape), path_of_part(bcast_id, shape));
 }
 
+Cost cost_of_reversed_bcast(const Shape& shape, std::string_view bcast_id) {
+  const Algorithm& bcast = *parse_selection(bcast_id).algorithm;
+  if (shape.size == 1) return {.copied = bcast.path(shape).blocks * lonely_copy(shape)};
+  const Cost forward = bcast.cost(shape);
+  return {.rounds = forward.rounds, .sent = forward.received, .received = forward.sent, .reduced = forward.sent};
+}
+
+CriticalPath path_of_reversed_bcast(const Shape& shape, std::string_view bcast_id) {
+  CriticalPath path = parse_selection(bcast_id).algorithm->path(shape);
+  path.combined = path.volume + path.one_way_volume;
+  return path;
+}
+
+void reduce_by_parts(Builder& b, std::string_view reduce_scatter_id) {
+  b.cut(b.size());
+  const Rank r = b.rank();
+  const bool at_root = r == b.root();
+  const Region own = at_root ? b.output(r, 1) : b.region(b.scratch(1, r));
+  b.embed(build_part(b, reduce_scatter_id, part_shape(b)), {.send = b.input(), .recv = own});
+  Shape gather = part_shape(b);
+  gather.in_place = at_root;
+  b.embed(build_part(b, "gather/linear", gather),
+          {.send = at_root ? Region{} : own, .recv = at_root ? b.output() : Region{}});
+}
+
+Cost cost_of_reduce_by_parts(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.rounds = 2 * (p - 1),
+          .sent = p > 1 ? p : 0,
+          .received = 2 * (p - 1),
+          .reduced = p - 1,
+          .copied = lonely_copy(shape)};
+}
+
+CriticalPath path_of_reduce_by_parts(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.blocks = p, .one_way = p - 1, .volume = p - 1, .one_way_volume = p - 1, .combined = p - 1};
+}
+
 void allreduce_by_ring(Builder& b, std::int64_t segments) {
   const std::int64_t n = segments;
   const std::int64_t blocks = b.size() * n;

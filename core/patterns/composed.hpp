@@ -43,6 +43,20 @@ void reduce_scatter_by_root(Builder& builder, ReduceTo reduce_to) {
                 {.send = all, .recv = at_root ? Region{} : builder.output()});
 }
 
+/// The cost of a reduce that is the reversal of a broadcast: every block goes back where it came from, and is combined
+/// where it was sent. The only rank of one copies its blocks.
+[[nodiscard]] Cost cost_of_reversed_bcast(const Shape& shape, std::string_view bcast_id);
+
+/// Its critical path is that of the broadcast; some rank combines a block in every round.
+[[nodiscard]] CriticalPath path_of_reversed_bcast(const Shape& shape, std::string_view bcast_id);
+
+/// Writes a reduce as a reduce_scatter of p parts, after which all ranks send their part to the root.
+void reduce_by_parts(Builder& builder, std::string_view reduce_scatter_id);
+
+/// Its cost, if the reduce_scatter sends and combines p - 1 parts in as many rounds.
+[[nodiscard]] Cost cost_of_reduce_by_parts(const Shape& shape);
+[[nodiscard]] CriticalPath path_of_reduce_by_parts(const Shape& shape);
+
 /// Writes an allreduce by a ring of p parts, each cut into `segments`. They go round once to be combined and once more
 /// to be spread. Step k of the first half sends part r - k from rank r to r + 1; part r + 1 ends at rank r.
 void allreduce_by_ring(Builder& builder, std::int64_t segments);
