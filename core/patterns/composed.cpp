@@ -1,5 +1,7 @@
 #include "patterns/composed.hpp"
 
+#include <utility>
+
 #include "patterns/costs.hpp"
 
 namespace circoll::patterns {
@@ -50,15 +52,33 @@ CriticalPath path_by_root(const Shape& shape, std::string_view reduce_id, std::s
   return then(path_of_part(reduce_id, shape), path_of_part(bcast_id, shape));
 }
 
+void barrier_by_allreduce(Builder& b, std::string_view allreduce_id) {
+  b.embed(build_schedule(allreduce_id, {.size = b.size(), .rank = b.rank()}), {.send = b.input(), .recv = b.output()});
+}
+
+Cost cost_of_barrier_by_allreduce(const Shape& shape, std::string_view allreduce_id) {
+  return parse_selection(allreduce_id).algorithm->cost({.size = shape.size});
+}
+
+Cost cost_of_reversed(const Shape& shape, std::string_view id) {
+  Cost cost = parse_selection(id).algorithm->cost(shape);
+  std::swap(cost.sent, cost.received);
+  return cost;
+}
+
+CriticalPath path_of_reversed(const Shape& shape, std::string_view id) {
+  return parse_selection(id).algorithm->path(shape);
+}
+
 Cost cost_of_reversed_bcast(const Shape& shape, std::string_view bcast_id) {
-  const Algorithm& bcast = *parse_selection(bcast_id).algorithm;
-  if (shape.size == 1) return {.copied = bcast.path(shape).blocks * lonely_copy(shape)};
-  const Cost forward = bcast.cost(shape);
-  return {.rounds = forward.rounds, .sent = forward.received, .received = forward.sent, .reduced = forward.sent};
+  if (shape.size == 1) return {.copied = path_of_reversed(shape, bcast_id).blocks * lonely_copy(shape)};
+  Cost cost = cost_of_reversed(shape, bcast_id);
+  cost.reduced = cost.received;
+  return cost;
 }
 
 CriticalPath path_of_reversed_bcast(const Shape& shape, std::string_view bcast_id) {
-  CriticalPath path = parse_selection(bcast_id).algorithm->path(shape);
+  CriticalPath path = path_of_reversed(shape, bcast_id);
   path.combined = path.volume + path.one_way_volume;
   return path;
 }

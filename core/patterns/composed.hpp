@@ -43,11 +43,21 @@ void reduce_scatter_by_root(Builder& builder, ReduceTo reduce_to) {
                 {.send = all, .recv = at_root ? Region{} : builder.output()});
 }
 
+/// Writes a barrier as an allreduce of one block of no bytes.
+void barrier_by_allreduce(Builder& builder, std::string_view allreduce_id);
+[[nodiscard]] Cost cost_of_barrier_by_allreduce(const Shape& shape, std::string_view allreduce_id);
+
+/// The cost of a reversal that only moves blocks: what was sent is received.
+[[nodiscard]] Cost cost_of_reversed(const Shape& shape, std::string_view id);
+
+/// Its critical path is that of the schedule that is reversed.
+[[nodiscard]] CriticalPath path_of_reversed(const Shape& shape, std::string_view id);
+
 /// The cost of a reduce that is the reversal of a broadcast: every block goes back where it came from, and is combined
 /// where it was sent. The only rank of one copies its blocks.
 [[nodiscard]] Cost cost_of_reversed_bcast(const Shape& shape, std::string_view bcast_id);
 
-/// Its critical path is that of the broadcast; some rank combines a block in every round.
+/// Its critical path is that of the broadcast, too; some rank combines a block in every round.
 [[nodiscard]] CriticalPath path_of_reversed_bcast(const Shape& shape, std::string_view bcast_id);
 
 /// Writes a reduce as a reduce_scatter of p parts, after which all ranks send their part to the root.
