@@ -1,6 +1,7 @@
 // The drop-in's event of one call, and the section of a wrapper: all that report and trace are made of.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -16,15 +17,8 @@ enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
 
 /// "blocking", "nonblocking", "persistent".
 [[nodiscard]] constexpr std::string_view to_string(Mode mode) {
-  switch (mode) {
-    case Mode::blocking:
-      return "blocking";
-    case Mode::nonblocking:
-      return "nonblocking";
-    case Mode::persistent:
-      return "persistent";
-  }
-  return {};
+  constexpr std::array<std::string_view, 3> names{"blocking", "nonblocking", "persistent"};
+  return names.at(static_cast<std::size_t>(mode));
 }
 
 /// The algorithm with the parameters that it ran with, or "native". The choice "bcast" may give "pipeline:segments=8".

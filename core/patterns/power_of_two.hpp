@@ -1,15 +1,16 @@
 // Index arithmetic of butterflies, for algorithms that want a power of two, and their treatment of other p.
 #pragma once
 
+#include <bit>
+#include <cstdint>
+
 #include "circoll/types.hpp"
 
 namespace circoll::patterns {
 
 /// floor(log2 p), p >= 1.
 [[nodiscard]] constexpr int floor_log2(Rank p) {
-  int q = 0;
-  while ((Rank{2} << q) <= p) ++q;
-  return q;
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p))) - 1;
 }
 
 /// The places of a power of two of ranks, p' = 2^floor(log2 p). The first 2 (p - p') ranks form pairs of

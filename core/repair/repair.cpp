@@ -135,24 +135,6 @@ class Proof {
   symbolic::Execution execution_;
 };
 
-Cost cost_of(const std::vector<Schedule>& ranks) {
-  Cost most{.rounds = ranks[0].rounds};
-  for (const Schedule& s : ranks) {
-    Cost own;
-    for (const Step& step : s.steps) {
-      if (step.kind == StepKind::send) own.sent += s.count(step.left);
-      if (step.kind == StepKind::recv) own.received += s.count(step.dst);
-      if (step.kind == StepKind::reduce) own.reduced += s.count(step.dst);
-      if (step.kind == StepKind::copy) own.copied += s.count(step.dst);
-    }
-    most.sent = std::max(most.sent, own.sent);
-    most.received = std::max(most.received, own.received);
-    most.reduced = std::max(most.reduced, own.reduced);
-    most.copied = std::max(most.copied, own.copied);
-  }
-  return most;
-}
-
 Repair nothing(std::string why) { return {.why = std::move(why)}; }
 
 }  // namespace
@@ -184,7 +166,7 @@ Repair plan_repair(const Program& program, const Stage& stage, std::uint64_t fai
   } catch (const symbolic::Refuted& refuted) {
     throw Error(ErrorCode::internal, "a repair is wrong: " + refuted.what);
   }
-  repair.cost = cost_of(repair.ranks);
+  repair.cost = verify::count_cost(repair.ranks);
   repair.path = verify::count_path(repair.ranks);
   return repair;
 }

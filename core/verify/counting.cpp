@@ -80,40 +80,36 @@ void compare(const CriticalPath& declared, const CriticalPath& counted) {
 
 }  // namespace
 
-void count(const Subject& subject, std::int64_t levels, Verdict& verdict) {
-  std::vector<bool> used(subject.of(0).rounds, false);
-  for (Rank r = 0; r < subject.size(); ++r) {
-    const Schedule& s = subject.of(r);
+Cost count_cost(std::span<const Schedule> ranks) {
+  Cost most{.rounds = ranks[0].rounds};
+  for (const Schedule& s : ranks) {
     Cost own;
     for (const Step& step : s.steps) {
-      switch (step.kind) {
-        case StepKind::send:
-          own.sent += s.count(step.left);
-          used[step.round] = true;
-          ++verdict.messages;
-          break;
-        case StepKind::recv:
-          own.received += s.count(step.dst);
-          break;
-        case StepKind::reduce:
-          own.reduced += s.count(step.dst);
-          break;
-        case StepKind::recv_reduce:
-          own.received += s.count(step.dst);
-          own.reduced += s.count(step.dst);
-          break;
-        case StepKind::copy:
-          own.copied += s.count(step.dst);
-          break;
-      }
+      if (step.kind == StepKind::send) own.sent += s.count(step.left);
+      if (is_receive(step.kind)) own.received += s.count(step.dst);
+      if (is_reduction(step.kind)) own.reduced += s.count(step.dst);
+      if (step.kind == StepKind::copy) own.copied += s.count(step.dst);
     }
-    verdict.reductions += own.reduced;
-    Cost& most = verdict.counted;
     most.sent = std::max(most.sent, own.sent);
     most.received = std::max(most.received, own.received);
     most.reduced = std::max(most.reduced, own.reduced);
     most.copied = std::max(most.copied, own.copied);
   }
+  return most;
+}
+
+void count(const Subject& subject, std::int64_t levels, Verdict& verdict) {
+  std::vector<bool> used(subject.of(0).rounds, false);
+  for (const Schedule& s : subject.ranks) {
+    for (const Step& step : s.steps) {
+      if (step.kind == StepKind::send) {
+        used[step.round] = true;
+        ++verdict.messages;
+      }
+      if (is_reduction(step.kind)) verdict.reductions += s.count(step.dst);
+    }
+  }
+  verdict.counted = count_cost(subject.ranks);
   verdict.counted.rounds = std::count(used.begin(), used.end(), true);
   if (verdict.counted.rounds != subject.of(0).rounds)
     throw Refuted{Claim::rounds, -1, -1, -1, "there are rounds without any message"};

@@ -70,6 +70,9 @@ void prove_order_of(const Schedule& schedule, const Dependencies& dependencies);
 /// Refuted.
 void check_results(const Subject& subject, Execution& execution);
 
+/// The most of each count that a rank has, and the rounds of all.
+[[nodiscard]] Cost count_cost(std::span<const Schedule> ranks);
+
 /// Counts rounds, blocks, messages and the critical path into a verdict, and compares them with what is
 /// claimed. `levels` (CriticalPath) are those of its execution. Throws Refuted.
 void count(const Subject& subject, std::int64_t levels, Verdict& verdict);
