@@ -1,13 +1,8 @@
 #include "interpose/all_ranks.hpp"
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "circoll/error.hpp"
 #include "exec/mpi/library/base.hpp"

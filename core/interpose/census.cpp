@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <thread>
 
 #include "interpose/launch.hpp"

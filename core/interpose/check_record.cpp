@@ -7,8 +7,6 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
-#include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "circoll/collectives.hpp"

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 
 namespace circoll::interpose {

@@ -21,10 +21,8 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "exec/mpi/library/library.hpp"
 #include "facts/mpi_libraries.hpp"

@@ -7,9 +7,7 @@
 #include <mpi.h>
 
 #include <atomic>
-#include <mutex>
 #include <numeric>
-#include <vector>
 
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/library/base.hpp"

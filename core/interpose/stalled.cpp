@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
 #include <cstdio>
-#include <string>
-#include <thread>
 
 #include "interpose/check_message.hpp"
 #include "interpose/check_record.hpp"

@@ -1,15 +1,9 @@
 #include "interpose/state.hpp"
 
-#include <mpi.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <memory>
-#include <optional>
 #include <system_error>
 
 #include "circoll/error.hpp"
@@ -20,10 +14,8 @@
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "facts/environment.hpp"
 #include "facts/text.hpp"
-#include "interpose/all_ranks.hpp"
 #include "interpose/census.hpp"
 #include "interpose/launch.hpp"
-#include "interpose/serving.hpp"
 #include "interpose/setup.hpp"
 #include "select/machine.hpp"
 

@@ -53,8 +53,8 @@ void barrier_by_allreduce(Builder& builder, std::string_view allreduce_id);
 /// Its critical path is that of the schedule that is reversed.
 [[nodiscard]] CriticalPath path_of_reversed(const Shape& shape, std::string_view id);
 
-/// The cost of a reduce that is the reversal of a broadcast: every block goes back where it came from, and is combined
-/// where it was sent. The only rank of one copies its blocks.
+/// The cost of a reduce that is the reversal of a broadcast. Every block is combined where it was sent. A rank that is
+/// alone copies its blocks.
 [[nodiscard]] Cost cost_of_reversed_bcast(const Shape& shape, std::string_view bcast_id);
 
 /// Its critical path is that of the broadcast, too; some rank combines a block in every round.

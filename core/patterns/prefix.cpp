@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "patterns/arrivals.hpp"
+#include "patterns/butterfly.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/power_of_two.hpp"
 
 namespace circoll::patterns {
 namespace {

@@ -1,7 +1,5 @@
 #include "patterns/trees.hpp"
 
-#include <algorithm>
-
 #include "patterns/arrivals.hpp"
 #include "patterns/circulant.hpp"
 

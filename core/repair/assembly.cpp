@@ -8,8 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "repair/stage.hpp"
-
 namespace circoll::repair {
 namespace {
 

@@ -1,13 +1,48 @@
-// Policies by name, the decisions that all of them share, and the choices of calls that they resolve.
+// The facts of a call and the selections that they admit; policies by name, and the choices that they resolve.
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "select/policies.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {
+
+CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type) {
+  CallFacts facts{.collective = collective, .p = p, .bytes = Amounts::of_vector(collective, p, bytes).deciding_bytes()};
+  if (is_reducing(collective)) {
+    facts.op = {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
+    facts.exact_op = is_order_free(op, type);
+  }
+  return facts;
+}
+
+Rank ranks_per_node_of(const CallFacts& facts) { return std::clamp<Rank>(facts.cores, 1, std::max<Rank>(facts.p, 1)); }
+
+Rank nodes_of(const CallFacts& facts) {
+  const Rank cores = ranks_per_node_of(facts);
+  return facts.nodes > 0 ? facts.nodes : (facts.p + cores - 1) / cores;
+}
+
+std::string why_not(const Selection& selection, const CallFacts& facts, bool allow_rank_divergence) {
+  std::string unmet = unmet_need(selection, facts.p, facts.op);
+  if (!unmet.empty()) return unmet;
+  // Only an allreduce computes one result on several ranks, so only there can ranks differ.
+  if (facts.collective == Collective::allreduce && !facts.exact_op && !selection.algorithm->guarantees.same_bits &&
+      !allow_rank_divergence) {
+    return "may give ranks different bits, since the operator is not exact";
+  }
+  return {};
+}
+
+Selection completed(const Selection& selection, Rank p, Count bytes, const Machine& machine) {
+  if (selection.params.contains("segment")) return with_segment_count(selection, p, bytes);
+  return with_best_segments(selection, p, bytes, machine);
+}
 
 const Policy& default_policy() {
   static const std::unique_ptr<const Policy> policy = make_policy("auto");

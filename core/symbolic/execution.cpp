@@ -1,10 +1,5 @@
 #include "symbolic/execution.hpp"
 
-#include <algorithm>
-#include <string>
-
-#include "symbolic/expressions.hpp"
-
 namespace circoll::symbolic {
 namespace {
 

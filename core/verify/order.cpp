@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace circoll::verify {
 namespace {

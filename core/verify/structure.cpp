@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <vector>
 
 #include "circoll/error.hpp"
 #include "schedule/walker.hpp"

@@ -1,4 +1,4 @@
-#include "wrappers/survive/guard.hpp"
+#include "wrappers/survive/guarded_comm.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -14,10 +14,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <mutex>
 
 #include "exec/node/place.hpp"
 #include "facts/hash.hpp"

@@ -50,18 +50,10 @@ int RankSet::count() const {
   return all;
 }
 
-std::vector<int> RankSet::members(int size) const {
+std::vector<int> RankSet::ranks(int size, bool in_set) const {
   std::vector<int> ranks;
   for (int r = 0; r < size; ++r) {
-    if (has(r)) ranks.push_back(r);
-  }
-  return ranks;
-}
-
-std::vector<int> RankSet::others(int size) const {
-  std::vector<int> ranks;
-  for (int r = 0; r < size; ++r) {
-    if (!has(r)) ranks.push_back(r);
+    if (has(r) == in_set) ranks.push_back(r);
   }
   return ranks;
 }
@@ -242,24 +234,16 @@ std::optional<std::vector<std::byte>> Ward::result_for(const Statement& own) con
   return received_;
 }
 
-RankSet Ward::failed() const {
+RankSet Ward::others_that(bool (Mesh::*says)(int) const) const {
   RankSet set;
   for (int r = 0; r < size(); ++r) {
-    if (r != rank_ && mesh_.has_failed(world_rank(r))) set.add(r);
-  }
-  return set;
-}
-
-RankSet Ward::gone() const {
-  RankSet set;
-  for (int r = 0; r < size(); ++r) {
-    if (r != rank_ && mesh_.has_left(world_rank(r))) set.add(r);
+    if (r != rank_ && (mesh_.*says)(world_rank(r))) set.add(r);
   }
   return set;
 }
 
 Verdict Ward::judge(const Statement& own) {
-  const RankSet left = gone();
+  const RankSet left = others_that(&Mesh::has_left);
   const std::lock_guard lock(mutex_);
   const Verdict verdict = watch::judge(own, statements_, left);
   if (verdict == Verdict::decide) decided_by_ = statements_;

@@ -27,14 +27,16 @@ class RankSet {
   [[nodiscard]] bool empty() const { return *this == RankSet{}; }
   [[nodiscard]] int count() const;
   /// The ranks 0 .. size-1 that are in the set, or that are not.
-  [[nodiscard]] std::vector<int> members(int size) const;
-  [[nodiscard]] std::vector<int> others(int size) const;
+  [[nodiscard]] std::vector<int> members(int size) const { return ranks(size, true); }
+  [[nodiscard]] std::vector<int> others(int size) const { return ranks(size, false); }
 
   friend bool operator==(const RankSet&, const RankSet&) = default;
 
  private:
   static std::size_t word(int rank) { return static_cast<std::size_t>(rank) / 64; }
   static std::uint64_t bit(int rank) { return std::uint64_t{1} << (static_cast<unsigned>(rank) % 64U); }
+  [[nodiscard]] std::vector<int> ranks(int size, bool in_set) const;
+
   std::array<std::uint64_t, most / 64> words_{};
 };
 
@@ -142,8 +144,9 @@ class Ward {
 
  private:
   void tell(const Statement& own);
-  [[nodiscard]] RankSet failed() const;
-  [[nodiscard]] RankSet gone() const;
+  /// The other ranks of which the mesh says something.
+  [[nodiscard]] RankSet others_that(bool (Mesh::*says)(int) const) const;
+  [[nodiscard]] RankSet failed() const { return others_that(&Mesh::has_failed); }
   [[nodiscard]] Verdict judge(const Statement& own);
   void answer_all();
   void answer(int rank);
