@@ -16,7 +16,7 @@ function(circoll_generate_registry directory output out_sources)
   endforeach()
   file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[
 // Generated from the paths below core/algorithms; do not edit.
-#include "schedule/registry_entries.hpp"
+#include "schedule/registry.hpp"
 
 @declarations@
 namespace circoll::algorithms {

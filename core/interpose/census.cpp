@@ -1,22 +1,60 @@
 #include "interpose/census.hpp"
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <optional>
-#include <string>
 #include <thread>
 
 #include "interpose/launch.hpp"
-#include "interpose/node_name.hpp"
 
 namespace circoll::interpose {
 namespace {
 
+/// A socket, and the address of a name. The first byte of the path is a NUL: the address is in no file system.
+struct Named {
+  explicit Named(const std::string& name) : descriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    address.sun_family = AF_UNIX;
+    const std::string text = "circoll " + std::to_string(getuid()) + " " + name;
+    const std::size_t length = std::min(text.size(), sizeof address.sun_path - 1);
+    std::copy_n(text.data(), length, address.sun_path + 1);
+    bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  }
+  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+
+  int descriptor;
+  sockaddr_un address{};
+  socklen_t bytes = 0;
+};
+
+/// Takes a name among the processes of this user on this node. Returns the descriptor that holds the name, or -1:
+/// errno is EADDRINUSE if a process holds it.
+int take_node_name(const std::string& name) {
+  const Named named(name);
+  if (named.descriptor < 0 || bind(named.descriptor, named.get(), named.bytes) == 0) return named.descriptor;
+  const int error = errno;
+  close(named.descriptor);
+  errno = error;
+  return -1;
+}
+
+/// True if a process of this user on this node holds the name.
+bool is_node_name_taken(const std::string& name) {
+  const Named named(name);
+  if (named.descriptor < 0) return false;
+  const bool taken = connect(named.descriptor, named.get(), named.bytes) == 0;
+  close(named.descriptor);
+  return taken;
+}
+
 /// For ranks that come late out of MPI_Init.
-constexpr std::chrono::milliseconds patience{1000};
+constexpr std::chrono::milliseconds time_for_late_ranks{1000};
 constexpr std::chrono::milliseconds between_looks{20};
 
 std::atomic<bool> was_announced{false};
@@ -46,6 +84,11 @@ const Place& place() {
 
 }  // namespace
 
+bool first_on_node(const std::string& name) {
+  errno = 0;
+  return take_node_name(name) >= 0 || errno != EADDRINUSE;  // the descriptor stays open, and with it the name taken
+}
+
 void announce() noexcept {
   if (!was_announced.exchange(true)) announce_again();
 }
@@ -74,7 +117,7 @@ Census take_census(int world_size) {
   }
   // Without a mark of one's own there is nothing to be learned from those of others.
   if (std::find(absent.begin(), absent.end(), here->rank) != absent.end()) return {};
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const auto end = std::chrono::steady_clock::now() + time_for_late_ranks;
   while (!absent.empty() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(between_looks);
     absent = place().missing();

@@ -37,4 +37,7 @@ void forget_mark() noexcept;
 /// "rank 2", "ranks 2, 5-7"
 [[nodiscard]] std::string ranks_text(const std::vector<int>& ranks);
 
+/// True if this process is the first on its node to ask with this name. The others get false while it lives.
+[[nodiscard]] bool first_on_node(const std::string& name);
+
 }  // namespace circoll::interpose

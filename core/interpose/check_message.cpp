@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <nlohmann/json.hpp>
 
 namespace circoll::interpose {
 namespace {
@@ -11,54 +11,19 @@ namespace {
 /// Pairs of ranks that one message names.
 constexpr std::size_t most_pairs = 8;
 
-void put(std::string& to, std::uint64_t value) { to.append(reinterpret_cast<const char*>(&value), sizeof value); }
+using CallJson = nlohmann::json;
 
-void put(std::string& to, const std::string& text) {
-  put(to, text.size());
-  to += text;
+CallJson json_of(const std::vector<PeerBytes>& all) {
+  CallJson list = CallJson::array();
+  for (const PeerBytes& one : all) list.push_back({one.peer, one.bytes});
+  return list;
 }
 
-void put(std::string& to, const std::vector<PeerBytes>& all) {
-  put(to, all.size());
-  for (const PeerBytes& one : all) {
-    put(to, static_cast<std::uint64_t>(one.peer));
-    put(to, static_cast<std::uint64_t>(one.bytes));
-  }
+std::vector<PeerBytes> list_from(const CallJson& json) {
+  std::vector<PeerBytes> list;
+  for (const CallJson& one : json) list.push_back({one.at(0).get<Rank>(), one.at(1).get<Count>()});
+  return list;
 }
-
-/// Reads what put() has written; numbers beyond the end are 0, texts and lists empty.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : rest_(bytes) {}
-
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    if (rest_.size() < sizeof value) return 0;
-    std::memcpy(&value, rest_.data(), sizeof value);
-    rest_.remove_prefix(sizeof value);
-    return value;
-  }
-  std::string text() {
-    const std::uint64_t said = number();
-    const std::size_t length = std::min<std::size_t>(said, rest_.size());
-    std::string read(rest_.substr(0, length));
-    rest_.remove_prefix(length);
-    return read;
-  }
-  std::vector<PeerBytes> list() {
-    const std::uint64_t said = number();
-    const std::uint64_t length = std::min<std::uint64_t>(said, rest_.size() / (2 * sizeof(std::uint64_t)));
-    std::vector<PeerBytes> read(length);
-    for (PeerBytes& one : read) {
-      one.peer = static_cast<Rank>(number());
-      one.bytes = static_cast<Count>(number());
-    }
-    return read;
-  }
-
- private:
-  std::string_view rest_;
-};
 
 Count bytes_of(const std::vector<PeerBytes>& all, Rank peer) {
   // Most lists are of all ranks in order.
@@ -126,24 +91,19 @@ std::string groups_text(std::span<const DescribedCall> calls) {
 }  // namespace
 
 std::string DescribedCall::serialised() const {
-  std::string bytes;
-  put(bytes, hash);
-  put(bytes, call);
-  put(bytes, caller);
-  put(bytes, sends);
-  put(bytes, expects);
-  return bytes;
+  // A path need not be UTF-8.
+  return CallJson::array({hash, call, caller, json_of(sends), json_of(expects)})
+      .dump(-1, ' ', false, CallJson::error_handler_t::replace);
 }
 
 DescribedCall DescribedCall::from(std::string_view bytes) {
-  Reader reader(bytes);
-  DescribedCall read;
-  read.hash = reader.number();
-  read.call = reader.text();
-  read.caller = reader.text();
-  read.sends = reader.list();
-  read.expects = reader.list();
-  return read;
+  const CallJson json = CallJson::parse(bytes, nullptr, false);
+  if (!json.is_array() || json.size() != 5) return {};
+  return {.call = json.at(1).get<std::string>(),
+          .caller = json.at(2).get<std::string>(),
+          .hash = json.at(0).get<std::uint64_t>(),
+          .sends = list_from(json.at(3)),
+          .expects = list_from(json.at(4))};
 }
 
 std::string ranks_text(std::span<const Rank> ranks) {

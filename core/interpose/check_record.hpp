@@ -1,10 +1,13 @@
-// The record of one rank's call that CIRCOLL_CHECK compares.
+// The record of one rank's call that CIRCOLL_CHECK compares, and the place in the program that the call comes from.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "circoll/types.hpp"
@@ -14,6 +17,18 @@
 #include "interpose/event.hpp"
 
 namespace circoll::interpose {
+
+/// Finds the program's own code behind the layers of other languages. Thread-safe.
+class Callers {
+ public:
+  /// The `return_address` of an entry point, or the first one on the stack outside of MPI. The latter holds if the
+  /// former lies in a library of MPI (a Fortran binding, say). To be called while the entry point has not returned.
+  [[nodiscard]] const void* outside_mpi(const void* return_address);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<const void*, bool> in_mpi_;  ///< of the return addresses seen so far
+};
 
 /// Needs nothing of the program after it is made: handles in it are MPI's own.
 class CheckRecord {

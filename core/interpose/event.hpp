@@ -1,9 +1,12 @@
-// The drop-in's event of one call, the only thing that report and trace are made of.
+// The drop-in's event of one call, and the section of a wrapper: all that report and trace are made of.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/types.hpp"
@@ -13,13 +16,22 @@ namespace circoll::interpose {
 enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
 
 /// "blocking", "nonblocking", "persistent".
-[[nodiscard]] std::string_view to_string(Mode mode);
+[[nodiscard]] constexpr std::string_view to_string(Mode mode) {
+  constexpr std::array<std::string_view, 3> names{"blocking", "nonblocking", "persistent"};
+  return names.at(static_cast<std::size_t>(mode));
+}
 
 /// The algorithm with the parameters that it ran with, or "native". The choice "bcast" may give "pipeline:segments=8".
-[[nodiscard]] std::string name_of(const Selection* served);
+[[nodiscard]] inline std::string name_of(const Selection* served) {
+  return served == nullptr ? "native" : served->text();
+}
 
 /// A number of the calling thread, from 0 in the order of first use.
-[[nodiscard]] int thread_number();
+[[nodiscard]] inline int thread_number() {
+  static std::atomic<int> next{0};
+  thread_local const int number = next.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
 
 /// One call that has come to its end; of a persistent request each start is one. Times are PMPI_Wtime's.
 struct Event {
@@ -34,6 +46,12 @@ struct Event {
   double inside_s = 0;                ///< spent inside that entry point: end_s - begin_s if it blocks
   double own_s = 0;                   ///< of it our own work, outside of MPI and waiting; 0: not known
   int thread = -1;                    ///< thread_number() of the caller; -1: it is the thread that records
+};
+
+/// A section that a wrapper adds to the report.
+struct ReportSection {
+  std::string json;                ///< a value
+  std::vector<std::string> lines;  ///< without "circoll: "
 };
 
 }  // namespace circoll::interpose

@@ -1,4 +1,4 @@
-// Report and trace, written while MPI_Finalize begins.
+// Report and trace, written while MPI_Finalize begins; and the last word on those that are not written.
 #include <mpi.h>
 #include <unistd.h>
 
@@ -14,7 +14,10 @@
 #include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/failures.hpp"
+#include "facts/environment.hpp"
+#include "interpose/launch.hpp"
 #include "interpose/report.hpp"
+#include "interpose/setup.hpp"
 #include "interpose/state.hpp"
 
 namespace circoll::interpose {
@@ -170,5 +173,34 @@ void State::write_trace(MPI_Comm comm, const Trace& trace) const {
   file << "\n]}\n";
   if (!file.flush()) warn("CIRCOLL_TRACE: the file " + trace_file_ + " could not be written");
 }
+
+namespace {
+
+/// Of the process that loaded the drop-in; one that it forks does not load it again, and is no rank.
+const pid_t loaded_in = getpid();
+
+/// Why there is none; nullptr if there is nothing to say. Other programs than ranks of MPI say nothing.
+const char* reason() {
+  if (getpid() != loaded_in) return nullptr;
+  if (const State* const state = State::known()) {
+    return state->speaks_of_reports() ? "the program ended without MPI_Finalize" : nullptr;
+  }
+  if (State::sessions_have_ended()) return nullptr;
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  const bool wanted = report_setting() != "0" || environment("CIRCOLL_TRACE");
+  return initialized != 0 && wanted && launch_rank() == 0 ? "MPI_Init was called past the drop-in" : nullptr;
+}
+
+/// Called when the process exits, before the libraries end that the drop-in needs.
+__attribute__((destructor)) void warn_unreported() {
+  try {
+    if (const char* const why = reason()) std::fprintf(stderr, "circoll: nothing is reported: %s\n", why);
+  } catch (...) {
+    return;
+  }
+}
+
+}  // namespace
 
 }  // namespace circoll::interpose

@@ -5,7 +5,6 @@
 
 #include "interpose/ledger.hpp"
 #include "interpose/report.hpp"
-#include "interpose/report_parts.hpp"
 
 namespace circoll::interpose {
 namespace {

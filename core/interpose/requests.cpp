@@ -5,7 +5,6 @@
 #include "exec/mpi/call/kept_arguments.hpp"
 #include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/pending/nonblocking.hpp"
-#include "interpose/next.hpp"
 #include "interpose/serve.hpp"
 
 extern "C" {

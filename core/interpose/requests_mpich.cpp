@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "exec/mpi/library/library.hpp"
-#include "interpose/next.hpp"
 #include "interpose/serve.hpp"
 
 extern "C" {

@@ -8,7 +8,7 @@
 // says which MPI that will be. Where that says nothing, MPI_Init finds the module, but the program may have read and
 // written by then. It ends there instead of doing so twice. So it is under the drop-in for the standard ABI, whose
 // programs all launchers start.
-#include "interpose/right_mpi.hpp"
+#include "interpose/setup.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -21,10 +21,8 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "exec/mpi/library/library.hpp"
 #include "facts/mpi_libraries.hpp"

@@ -1,5 +1,7 @@
-// Common path of a call from all entry points of the drop-in.
+// Common parts of all entry points of the drop-in: the path of a call, and the functions that come next.
 #pragma once
+
+#include <dlfcn.h>
 
 #include "exec/mpi/call/call.hpp"
 
@@ -18,4 +20,20 @@ int init(const mpi::Call& call, MPI_Info info, MPI_Request* request, const void*
 /// MPI_Start of a request that init() has made; false if it is none of those.
 bool start_ours(MPI_Request request, int* error) noexcept;
 
+/// The next library that defines a function which the drop-in only looks at. It is the MPI library, or a tool of the
+/// profiling interface in between, which would miss a call that went to the PMPI_ function. `own` is the function by
+/// its PMPI_ name, for where there is no next one.
+template <typename Function>
+Function* next_function(const char* name, Function* own) {
+  auto* const next = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  return next != nullptr ? next : own;
+}
+
 }  // namespace circoll::interpose
+
+/// MPI_<name> of the next library, looked up once.
+#define CIRCOLL_NEXT(name)                                                                   \
+  ([] {                                                                                      \
+    static auto* const next = circoll::interpose::next_function("MPI_" #name, &PMPI_##name); \
+    return next;                                                                             \
+  }())

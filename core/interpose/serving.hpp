@@ -16,7 +16,6 @@
 #include "circoll/select.hpp"
 #include "exec/mpi/serve/perform.hpp"
 #include "interpose/event.hpp"
-#include "interpose/report_section.hpp"
 
 namespace circoll::interpose {
 
@@ -37,27 +36,42 @@ class Serving {
 
   /// Called before each call. Returns an MPI error code for which the error handler has been called: then the call must
   /// not be made. `caller` is the entry point's return address.
-  [[nodiscard]] virtual int admit(const mpi::Call& call, Mode mode, const void* caller);
+  [[nodiscard]] virtual int admit(const mpi::Call& call, Mode mode, const void* caller) {
+    return next_ == nullptr ? MPI_SUCCESS : next_->admit(call, mode, caller);
+  }
   /// Serves a blocking call. `timed` as for mpi::perform().
-  [[nodiscard]] virtual mpi::Outcome perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed);
+  [[nodiscard]] virtual mpi::Outcome perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) {
+    return next_ == nullptr ? mpi::perform(call, choice, mpi::Unserved::native, timed)
+                            : next_->perform(call, choice, timed);
+  }
   /// The choice for a call that does not block.
-  [[nodiscard]] virtual const mpi::InternedChoice& choose(const mpi::Call& call, const mpi::InternedChoice& choice);
+  [[nodiscard]] virtual const mpi::InternedChoice& choose(const mpi::Call& call, const mpi::InternedChoice& choice) {
+    return next_ == nullptr ? choice : next_->choose(call, choice);
+  }
   /// Passes on what has arrived. Called from the MPI library's progress, by any thread.
-  virtual void poll() noexcept;
+  virtual void poll() noexcept {
+    if (next_ != nullptr) next_->poll();
+  }
 
   /// MPI_Finalize is called; nonblocking operations may still be under way.
-  virtual void finish(const void* caller) noexcept;
+  virtual void finish(const void* caller) noexcept {
+    if (next_ != nullptr) next_->finish(caller);
+  }
   /// Ends MPI by `finalize`. Returns its MPI error code.
-  [[nodiscard]] virtual int finalize(int (*finalize)()) noexcept;
+  [[nodiscard]] virtual int finalize(int (*finalize)()) noexcept {
+    return next_ == nullptr ? finalize() : next_->finalize(finalize);
+  }
   /// True if result() is wanted without a report, too.
-  [[nodiscard]] virtual bool keeps_result() const;
+  [[nodiscard]] virtual bool keeps_result() const { return next_ != nullptr && next_->keeps_result(); }
   /// Ends what needs all ranks while MPI_Finalize begins, and tells of it. Collective.
-  [[nodiscard]] virtual std::optional<ReportSection> result(MPI_Comm comm);
+  [[nodiscard]] virtual std::optional<ReportSection> result(MPI_Comm comm) {
+    return next_ == nullptr ? std::nullopt : next_->result(comm);
+  }
 
   /// True if all calls must be served, from the first one on a communicator on.
-  [[nodiscard]] virtual bool serves_all() const;
+  [[nodiscard]] virtual bool serves_all() const { return next_ != nullptr && next_->serves_all(); }
   /// True if calls that wait in vain are ended, so that nobody else need look after them.
-  [[nodiscard]] virtual bool ends_waiting() const;
+  [[nodiscard]] virtual bool ends_waiting() const { return next_ != nullptr && next_->ends_waiting(); }
 
  private:
   static inline std::atomic<Serving*> first_{nullptr};

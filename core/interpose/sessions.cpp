@@ -2,24 +2,19 @@
 // MPI_COMM_WORLD for its processes, if it is the first one for each of them. The drop-in makes its own communicators of
 // the same processes, from a session of its own, as the program may end its session sooner. They are freed when the
 // program ends its last session.
-#include "interpose/sessions.hpp"
+#include "interpose/setup.hpp"
 
 #include <mpi.h>
 
 #include <atomic>
-#include <mutex>
 #include <numeric>
-#include <vector>
 
 #include "exec/mpi/comm/globals.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/library.hpp"
+#include "interpose/all_ranks.hpp"
 #include "interpose/census.hpp"
-#include "interpose/collect.hpp"
 #include "interpose/launch.hpp"
-#include "interpose/next.hpp"
-#include "interpose/report_setting.hpp"
-#include "interpose/right_mpi.hpp"
 #include "interpose/serve.hpp"
 #include "interpose/state.hpp"
 

@@ -8,13 +8,10 @@
 #include "exec/mpi/comm/stalls.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "interpose/census.hpp"
-#include "interpose/next.hpp"
 #include "interpose/progress.hpp"
-#include "interpose/right_mpi.hpp"
 #include "interpose/serve.hpp"
 #include "interpose/serving.hpp"
-#include "interpose/sessions.hpp"
-#include "interpose/stalled.hpp"
+#include "interpose/setup.hpp"
 #include "interpose/state.hpp"
 
 namespace {

@@ -1,15 +1,9 @@
 #include "interpose/state.hpp"
 
-#include <mpi.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <memory>
-#include <optional>
 #include <system_error>
 
 #include "circoll/error.hpp"
@@ -20,13 +14,9 @@
 #include "exec/mpi/serve/shared_profile.hpp"
 #include "facts/environment.hpp"
 #include "facts/text.hpp"
-#include "interpose/agreement.hpp"
 #include "interpose/census.hpp"
 #include "interpose/launch.hpp"
-#include "interpose/node_name.hpp"
-#include "interpose/report_setting.hpp"
-#include "interpose/serving.hpp"
-#include "interpose/watchdog.hpp"
+#include "interpose/setup.hpp"
 #include "select/machine.hpp"
 
 namespace circoll::interpose {

@@ -17,22 +17,14 @@
 #include "circoll/select.hpp"
 #include "circoll/types.hpp"
 #include "exec/mpi/serve/perform.hpp"
-#include "interpose/collect.hpp"
+#include "interpose/all_ranks.hpp"
 #include "interpose/event.hpp"
 #include "interpose/ledger.hpp"
 #include "interpose/progress.hpp"
 #include "interpose/serving.hpp"
 #include "interpose/trace.hpp"
-#include "interpose/watchdog.hpp"
 
 namespace circoll::interpose {
-
-/// Prints that a function of MPI waits for other ranks, when some seconds have passed. Destroying it before prevents
-/// that. nullptr if no thread can be started. `function` is a literal.
-[[nodiscard]] std::unique_ptr<Watchdog> watch(int rank, const char* function);
-
-/// Says which ranks run without the drop-in, if there are any, and what follows. `reports`: there would be a report.
-void say_absent(const std::vector<int>& absent, int size, bool reports);
 
 class State {
  public:

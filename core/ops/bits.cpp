@@ -1,13 +1,12 @@
 // LAND, LOR, LXOR and BAND, BOR, BXOR: all that matters of a type is the size of its elements.
 #include <cstdint>
 
-#include "ops/families.hpp"
+#include "ops/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/bits.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target.h
-#include "ops/dispatch.hpp"
 #include "ops/vector_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();

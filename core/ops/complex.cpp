@@ -3,13 +3,12 @@
 // The product is (ac - bd, ad + bc), four rounded products and two rounded sums. This directory is compiled
 // with -ffp-contract=off: a compiler that fuses them, as GCC does by default even for intrinsics, would give
 // other bits on machines with FMA than on machines without, and ranks may run on both.
-#include "ops/families.hpp"
+#include "ops/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/complex.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target.h
-#include "ops/dispatch.hpp"
 #include "ops/vector_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -48,14 +47,7 @@ constexpr ReduceKernel product_kernel = vector_kernel<MultiplyComplex, hn::Scala
 
 template <typename Float>
 ReduceKernel kernel_of(Op op) {
-  switch (op) {
-    case Op::sum:
-      return vector_kernel<Add, hn::ScalableTag<Float>, 2>;
-    case Op::prod:
-      return product_kernel<Float>;
-    default:
-      return nullptr;
-  }
+  return arithmetic(op, vector_kernel<Add, hn::ScalableTag<Float>, 2>, product_kernel<Float>);
 }
 
 ReduceKernel complex_kernel(Op op, Type type) {

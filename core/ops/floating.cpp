@@ -1,11 +1,10 @@
 // SUM, PROD, MIN, MAX on float32 and float64.
-#include "ops/families.hpp"
+#include "ops/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/floating.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target.h
-#include "ops/dispatch.hpp"
 #include "ops/vector_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -37,18 +36,8 @@ struct Max {
 template <typename Float>
 ReduceKernel kernel_of(Op op) {
   using Tag = hn::ScalableTag<Float>;
-  switch (op) {
-    case Op::sum:
-      return vector_kernel<Add, Tag>;
-    case Op::prod:
-      return vector_kernel<Multiply, Tag>;
-    case Op::min:
-      return vector_kernel<Min, Tag>;
-    case Op::max:
-      return vector_kernel<Max, Tag>;
-    default:
-      return nullptr;
-  }
+  return arithmetic(op, vector_kernel<Add, Tag>, vector_kernel<Multiply, Tag>, vector_kernel<Min, Tag>,
+                    vector_kernel<Max, Tag>);
 }
 
 ReduceKernel floating_kernel(Op op, Type type) {

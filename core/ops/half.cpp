@@ -6,13 +6,12 @@
 #include <bit>
 #include <cstdint>
 
-#include "ops/families.hpp"
+#include "ops/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/half.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target.h
-#include "ops/dispatch.hpp"
 #include "ops/vector_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -133,18 +132,8 @@ struct MaxHalf {
 
 ReduceKernel half_kernel(Op op) {
   using PatternTag = hn::ScalableTag<std::int16_t>;
-  switch (op) {
-    case Op::sum:
-      return vector_kernel<AddHalf, HalfTag>;
-    case Op::prod:
-      return vector_kernel<MultiplyHalf, HalfTag>;
-    case Op::min:
-      return vector_kernel<MinHalf, PatternTag>;
-    case Op::max:
-      return vector_kernel<MaxHalf, PatternTag>;
-    default:
-      return nullptr;
-  }
+  return arithmetic(op, vector_kernel<AddHalf, HalfTag>, vector_kernel<MultiplyHalf, HalfTag>,
+                    vector_kernel<MinHalf, PatternTag>, vector_kernel<MaxHalf, PatternTag>);
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "ops/families.hpp"
+#include "ops/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/integer.cpp"
 #include "hwy/foreach_target.h"
 // after foreach_target.h
-#include "ops/dispatch.hpp"
 #include "ops/vector_kernel-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -51,18 +50,8 @@ ReduceKernel kernel_of(Op op) {
   // Sums and products are the same bits signed and unsigned; unsigned wraps by definition and is compiled once.
   using Tag = hn::ScalableTag<Integer>;
   using WrappingTag = hn::ScalableTag<std::make_unsigned_t<Integer>>;
-  switch (op) {
-    case Op::sum:
-      return vector_kernel<Add, WrappingTag>;
-    case Op::prod:
-      return vector_kernel<Multiply, WrappingTag>;
-    case Op::min:
-      return vector_kernel<Min, Tag>;
-    case Op::max:
-      return vector_kernel<Max, Tag>;
-    default:
-      return nullptr;
-  }
+  return arithmetic(op, vector_kernel<Add, WrappingTag>, vector_kernel<Multiply, WrappingTag>, vector_kernel<Min, Tag>,
+                    vector_kernel<Max, Tag>);
 }
 
 ReduceKernel integer_kernel(Op op, Type type) {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "ops/families.hpp"
+#include "ops/kernels.hpp"
 
 namespace circoll::ops {
 namespace {
@@ -90,19 +90,11 @@ ReduceKernel copy_of(Op op) {
 }  // namespace
 
 ReduceKernel long_double_kernel(Op op, Type type) {
-  const bool is_complex = type == Type::complex_long;
-  switch (op) {
-    case Op::sum:
-      return is_complex ? plain_kernel<LongComplex, add> : plain_kernel<Long, add>;
-    case Op::prod:
-      return is_complex ? plain_kernel<LongComplex, multiply> : plain_kernel<Long, multiply>;
-    case Op::min:
-      return is_complex ? nullptr : plain_kernel<Long, min>;
-    case Op::max:
-      return is_complex ? nullptr : plain_kernel<Long, max>;
-    default:
-      return nullptr;
+  if (type == Type::complex_long) {
+    return arithmetic(op, plain_kernel<LongComplex, add>, plain_kernel<LongComplex, multiply>);
   }
+  return arithmetic(op, plain_kernel<Long, add>, plain_kernel<Long, multiply>, plain_kernel<Long, min>,
+                    plain_kernel<Long, max>);
 }
 
 ReduceKernel pair_kernel(Op op, Type type) {

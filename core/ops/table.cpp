@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "circoll/ops.hpp"
-#include "ops/families.hpp"
+#include "ops/kernels.hpp"
 // after the targets
 #include "hwy/highway.h"
 

@@ -1,4 +1,4 @@
-#include "ops/targets.hpp"
+#include "ops/kernels.hpp"
 
 #include <algorithm>
 

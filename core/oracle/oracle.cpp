@@ -64,59 +64,42 @@ void put_element(Type type, std::span<std::byte> bytes, std::size_t at, std::uin
   const auto small = static_cast<int>((random >> 20) % 16);  // few values, so that indices decide
   switch (type) {
     case Type::float16:  // +-0.5 .. 1.5: exponent 14 or 15
-      put(bytes, at, static_cast<std::uint16_t>(((random & 1) << 15) | 0x3800 | ((random >> 8) & 0x3FF)));
-      break;
+      return put(bytes, at, static_cast<std::uint16_t>(((random & 1) << 15) | 0x3800 | ((random >> 8) & 0x3FF)));
     case Type::float32:
-      put(bytes, at, static_cast<float>(real));
-      break;
+      return put(bytes, at, static_cast<float>(real));
     case Type::float64:
-      put(bytes, at, static_cast<double>(real));
-      break;
+      return put(bytes, at, static_cast<double>(real));
     case Type::float_long:
-      put(bytes, at, real);
-      break;
+      return put(bytes, at, real);
     case Type::complex64:
-      put(bytes, at, std::complex<float>(static_cast<float>(real), static_cast<float>(imaginary)));
-      break;
+      return put(bytes, at, std::complex<float>(static_cast<float>(real), static_cast<float>(imaginary)));
     case Type::complex128:
-      put(bytes, at, std::complex<double>(static_cast<double>(real), static_cast<double>(imaginary)));
-      break;
+      return put(bytes, at, std::complex<double>(static_cast<double>(real), static_cast<double>(imaginary)));
     case Type::complex_long:
-      put(bytes, at, Wide(real, imaginary));
-      break;
+      return put(bytes, at, Wide(real, imaginary));
     case Type::boolean:
-      put(bytes, at, (random & 1) != 0);
-      break;
+      return put(bytes, at, (random & 1) != 0);
     case Type::logical:
-      put(bytes, at, static_cast<std::int32_t>(random % 3 == 0 ? 0 : random % 3));
-      break;
+      return put(bytes, at, static_cast<std::int32_t>(random % 3 == 0 ? 0 : random % 3));
     case Type::pair_float_int:
-      put_pair(bytes, at, static_cast<float>(small), index);
-      break;
+      return put_pair(bytes, at, static_cast<float>(small), index);
     case Type::pair_double_int:
-      put_pair(bytes, at, static_cast<double>(small), index);
-      break;
+      return put_pair(bytes, at, static_cast<double>(small), index);
     case Type::pair_long_int:
-      put_pair(bytes, at, static_cast<long>(small), index);
-      break;
+      return put_pair(bytes, at, static_cast<long>(small), index);
     case Type::pair_int_int:
-      put_pair(bytes, at, small, index);
-      break;
+      return put_pair(bytes, at, small, index);
     case Type::pair_short_int:
-      put_pair(bytes, at, static_cast<short>(small), index);
-      break;
+      return put_pair(bytes, at, static_cast<short>(small), index);
     case Type::pair_long_double_int:
-      put_pair(bytes, at, static_cast<long double>(small), index);
-      break;
+      return put_pair(bytes, at, static_cast<long double>(small), index);
     case Type::pair_float_float:
-      put_pair(bytes, at, static_cast<float>(small), static_cast<float>(index));
-      break;
+      return put_pair(bytes, at, static_cast<float>(small), static_cast<float>(index));
     case Type::pair_double_double:
-      put_pair(bytes, at, static_cast<double>(small), static_cast<double>(index));
-      break;
+      return put_pair(bytes, at, static_cast<double>(small), static_cast<double>(index));
     default:
       std::memcpy(bytes.data() + at, &random, extent_bytes(type));
-      break;
+      return;
   }
 }
 

@@ -1,7 +1,5 @@
 #include "patterns/broadcast_rounds.hpp"
 
-#include <algorithm>
-
 namespace circoll::patterns {
 namespace {
 

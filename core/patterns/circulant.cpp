@@ -6,4 +6,23 @@ Skips::Skips(Rank p) : skips_(static_cast<std::size_t>(ceil_log2(p)) + 1) {
   for (std::size_t k = skips_.size(); k-- > 0; p -= p / 2) skips_[k] = p;
 }
 
+namespace {
+
+void append(Rank distance, int from, const Skips& skips, std::vector<Rank>& blocks) {
+  for (int k = from; k < skips.q(); ++k) {
+    const Rank reached = distance + skips.jump(k);
+    blocks.push_back(reached);
+    append(reached, k + 1, skips, blocks);
+  }
+}
+
+}  // namespace
+
+std::vector<Rank> relative_blocks(const Skips& skips) {
+  std::vector<Rank> blocks;
+  blocks.reserve((std::size_t{1} << skips.q()) - 1);
+  append(0, 0, skips, blocks);
+  return blocks;
+}
+
 }  // namespace circoll::patterns

@@ -1,6 +1,7 @@
-// The circulant graph: index arithmetic that the circulant algorithms share.
+// The circulant graph: index arithmetic that the circulant algorithms share, and the order of blocks in messages.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -8,11 +9,9 @@
 
 namespace circoll::patterns {
 
-/// ceil(log2 p); 0 for p = 1.
+/// ceil(log2 p), p >= 1.
 [[nodiscard]] constexpr int ceil_log2(Rank p) {
-  int q = 0;
-  while ((Rank{1} << q) < p) ++q;
-  return q;
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p - 1)));
 }
 
 /// The skips of the circulant graph on p ranks. They are q + 1 values, skips[0] = 1, skips[k] = ceil(skips[k + 1] / 2),
@@ -36,5 +35,10 @@ class Skips {
 
 /// a mod p in 0 .. p - 1, for a >= -p.
 [[nodiscard]] constexpr Rank mod(Rank a, Rank p) { return (a % p + p) % p; }
+
+/// The distances back to the ranks that a message of the paper's pattern can still reach. They are in the order in
+/// which rounds send their blocks (Listing 5): 2^q - 1 entries. Entry j of the list names block (r - entry) mod p for
+/// rank r. Round k sends the 2^(q-1-k) entries from position 2^(q-1) + ... + 2^(q-k) in the order of the first round.
+[[nodiscard]] std::vector<Rank> relative_blocks(const Skips& skips);
 
 }  // namespace circoll::patterns

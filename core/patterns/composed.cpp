@@ -1,16 +1,15 @@
 #include "patterns/composed.hpp"
 
+#include <utility>
+
 #include "patterns/costs.hpp"
 
 namespace circoll::patterns {
-namespace {
 
-CriticalPath path_of(std::string_view id, const Shape& shape) {
+CriticalPath path_of_part(std::string_view id, const Shape& shape) {
   const Selection part = parse_selection(id);
   return critical_path(*part.algorithm, part.collective, shape);
 }
-
-}  // namespace
 
 void allreduce_by_parts(Builder& b, std::string_view reduce_scatter_id, std::string_view allgather_id) {
   b.cut(b.size());
@@ -37,7 +36,7 @@ Cost cost_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::
 }
 
 CriticalPath path_by_parts(const Shape& shape, std::string_view reduce_scatter_id, std::string_view allgather_id) {
-  return then(path_of(reduce_scatter_id, shape), path_of(allgather_id, shape));
+  return then(path_of_part(reduce_scatter_id, shape), path_of_part(allgather_id, shape));
 }
 
 void allreduce_by_root(Builder& b, std::string_view reduce_id, std::string_view bcast_id) {
@@ -50,7 +49,64 @@ void allreduce_by_root(Builder& b, std::string_view reduce_id, std::string_view 
 }
 
 CriticalPath path_by_root(const Shape& shape, std::string_view reduce_id, std::string_view bcast_id) {
-  return then(path_of(reduce_id, shape), path_of(bcast_id, shape));
+  return then(path_of_part(reduce_id, shape), path_of_part(bcast_id, shape));
+}
+
+void barrier_by_allreduce(Builder& b, std::string_view allreduce_id) {
+  b.embed(build_schedule(allreduce_id, {.size = b.size(), .rank = b.rank()}), {.send = b.input(), .recv = b.output()});
+}
+
+Cost cost_of_barrier_by_allreduce(const Shape& shape, std::string_view allreduce_id) {
+  return parse_selection(allreduce_id).algorithm->cost({.size = shape.size});
+}
+
+Cost cost_of_reversed(const Shape& shape, std::string_view id) {
+  Cost cost = parse_selection(id).algorithm->cost(shape);
+  std::swap(cost.sent, cost.received);
+  return cost;
+}
+
+CriticalPath path_of_reversed(const Shape& shape, std::string_view id) {
+  return parse_selection(id).algorithm->path(shape);
+}
+
+Cost cost_of_reversed_bcast(const Shape& shape, std::string_view bcast_id) {
+  if (shape.size == 1) return {.copied = path_of_reversed(shape, bcast_id).blocks * lonely_copy(shape)};
+  Cost cost = cost_of_reversed(shape, bcast_id);
+  cost.reduced = cost.received;
+  return cost;
+}
+
+CriticalPath path_of_reversed_bcast(const Shape& shape, std::string_view bcast_id) {
+  CriticalPath path = path_of_reversed(shape, bcast_id);
+  path.combined = path.volume + path.one_way_volume;
+  return path;
+}
+
+void reduce_by_parts(Builder& b, std::string_view reduce_scatter_id) {
+  b.cut(b.size());
+  const Rank r = b.rank();
+  const bool at_root = r == b.root();
+  const Region own = at_root ? b.output(r, 1) : b.region(b.scratch(1, r));
+  b.embed(build_part(b, reduce_scatter_id, part_shape(b)), {.send = b.input(), .recv = own});
+  Shape gather = part_shape(b);
+  gather.in_place = at_root;
+  b.embed(build_part(b, "gather/linear", gather),
+          {.send = at_root ? Region{} : own, .recv = at_root ? b.output() : Region{}});
+}
+
+Cost cost_of_reduce_by_parts(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.rounds = 2 * (p - 1),
+          .sent = p > 1 ? p : 0,
+          .received = 2 * (p - 1),
+          .reduced = p - 1,
+          .copied = lonely_copy(shape)};
+}
+
+CriticalPath path_of_reduce_by_parts(const Shape& shape) {
+  const Rank p = shape.size;
+  return {.blocks = p, .one_way = p - 1, .volume = p - 1, .one_way_volume = p - 1, .combined = p - 1};
 }
 
 void allreduce_by_ring(Builder& b, std::int64_t segments) {

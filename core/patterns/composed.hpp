@@ -7,6 +7,9 @@
 
 namespace circoll::patterns {
 
+/// The critical path of an algorithm by its id.
+[[nodiscard]] CriticalPath path_of_part(std::string_view id, const Shape& shape);
+
 /// Writes an allreduce as a reduce_scatter of p parts, and an allgather(v) of the results in place. Ids name the
 /// two algorithms.
 void allreduce_by_parts(Builder& builder, std::string_view reduce_scatter_id, std::string_view allgather_id);
@@ -39,6 +42,30 @@ void reduce_scatter_by_root(Builder& builder, ReduceTo reduce_to) {
   builder.embed(build_part(builder, "scatterv/linear", scatter),
                 {.send = all, .recv = at_root ? Region{} : builder.output()});
 }
+
+/// Writes a barrier as an allreduce of one block of no bytes.
+void barrier_by_allreduce(Builder& builder, std::string_view allreduce_id);
+[[nodiscard]] Cost cost_of_barrier_by_allreduce(const Shape& shape, std::string_view allreduce_id);
+
+/// The cost of a reversal that only moves blocks: what was sent is received.
+[[nodiscard]] Cost cost_of_reversed(const Shape& shape, std::string_view id);
+
+/// Its critical path is that of the schedule that is reversed.
+[[nodiscard]] CriticalPath path_of_reversed(const Shape& shape, std::string_view id);
+
+/// The cost of a reduce that is the reversal of a broadcast. Every block is combined where it was sent. A rank that is
+/// alone copies its blocks.
+[[nodiscard]] Cost cost_of_reversed_bcast(const Shape& shape, std::string_view bcast_id);
+
+/// Its critical path is that of the broadcast, too; some rank combines a block in every round.
+[[nodiscard]] CriticalPath path_of_reversed_bcast(const Shape& shape, std::string_view bcast_id);
+
+/// Writes a reduce as a reduce_scatter of p parts, after which all ranks send their part to the root.
+void reduce_by_parts(Builder& builder, std::string_view reduce_scatter_id);
+
+/// Its cost, if the reduce_scatter sends and combines p - 1 parts in as many rounds.
+[[nodiscard]] Cost cost_of_reduce_by_parts(const Shape& shape);
+[[nodiscard]] CriticalPath path_of_reduce_by_parts(const Shape& shape);
 
 /// Writes an allreduce by a ring of p parts, each cut into `segments`. They go round once to be combined and once more
 /// to be spread. Step k of the first half sends part r - k from rank r to r + 1; part r + 1 ends at rank r.

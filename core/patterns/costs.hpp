@@ -1,7 +1,9 @@
-// Arithmetic of declared costs, and the parameter of segments that most of them count.
+// Arithmetic of declared costs and critical paths, and the parameter of segments that most of them count.
 #pragma once
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "circoll/algorithm.hpp"
 
@@ -67,5 +69,18 @@ inline std::int64_t cut(Builder& b, const ParamDeclaration& declared) {
 
 /// 1 if p = 1 and the contribution must be copied to the result.
 [[nodiscard]] inline std::int64_t lonely_copy(const Shape& shape) { return shape.size == 1 && !shape.in_place ? 1 : 0; }
+
+/// No message waits for another one.
+[[nodiscard]] inline std::int64_t one_level(const Shape& shape) { return shape.size > 1 ? 1 : 0; }
+/// All messages of a first part, then those of a second.
+[[nodiscard]] inline std::int64_t two_levels(const Shape& shape) { return 2 * one_level(shape); }
+/// A line of all ranks, however many segments follow one another along it.
+[[nodiscard]] inline std::int64_t line_levels(const Shape& shape) { return shape.size - 1; }
+/// A binomial tree: the most ones that the number of a rank has in base 2, floor(log2 p).
+[[nodiscard]] inline std::int64_t binomial_levels(const Shape& shape) {
+  return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(shape.size))) - 1;
+}
+/// Up a binomial tree, and down again.
+[[nodiscard]] inline std::int64_t twice_binomial_levels(const Shape& shape) { return 2 * binomial_levels(shape); }
 
 }  // namespace circoll::patterns

@@ -1,4 +1,4 @@
-#include "repair/assembly.hpp"
+#include "repair/repair.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +7,6 @@
 #include <set>
 #include <tuple>
 #include <utility>
-
-#include "repair/goals.hpp"
 
 namespace circoll::repair {
 namespace {

@@ -4,7 +4,6 @@
 #include <bit>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace circoll::repair {
 namespace {

@@ -11,11 +11,9 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "repair/assembly.hpp"
-#include "symbolic/contributions.hpp"
-#include "symbolic/refuted.hpp"
-#include "verify/count_path.hpp"
-#include "verify/order.hpp"
+#include "symbolic/execution.hpp"
+#include "symbolic/expressions.hpp"
+#include "verify/proof.hpp"
 
 namespace circoll::repair {
 namespace {
@@ -137,24 +135,6 @@ class Proof {
   symbolic::Execution execution_;
 };
 
-Cost cost_of(const std::vector<Schedule>& ranks) {
-  Cost most{.rounds = ranks[0].rounds};
-  for (const Schedule& s : ranks) {
-    Cost own;
-    for (const Step& step : s.steps) {
-      if (step.kind == StepKind::send) own.sent += s.count(step.left);
-      if (step.kind == StepKind::recv) own.received += s.count(step.dst);
-      if (step.kind == StepKind::reduce) own.reduced += s.count(step.dst);
-      if (step.kind == StepKind::copy) own.copied += s.count(step.dst);
-    }
-    most.sent = std::max(most.sent, own.sent);
-    most.received = std::max(most.received, own.received);
-    most.reduced = std::max(most.reduced, own.reduced);
-    most.copied = std::max(most.copied, own.copied);
-  }
-  return most;
-}
-
 Repair nothing(std::string why) { return {.why = std::move(why)}; }
 
 }  // namespace
@@ -186,7 +166,7 @@ Repair plan_repair(const Program& program, const Stage& stage, std::uint64_t fai
   } catch (const symbolic::Refuted& refuted) {
     throw Error(ErrorCode::internal, "a repair is wrong: " + refuted.what);
   }
-  repair.cost = cost_of(repair.ranks);
+  repair.cost = verify::count_cost(repair.ranks);
   repair.path = verify::count_path(repair.ranks);
   return repair;
 }
@@ -258,14 +238,8 @@ std::string_view to_string(FailureClass what) {
 }
 
 Terms terms_of(const Repair& repair, Count bytes) {
-  const double block_bytes = static_cast<double>(bytes) / static_cast<double>(repair.path.blocks);
-  return {.alpha = static_cast<double>(repair.cost.rounds - repair.path.one_way),
-          .alpha_uni = static_cast<double>(repair.path.one_way),
-          .bytes = static_cast<double>(repair.path.volume) * block_bytes,
-          .bytes_uni = static_cast<double>(repair.path.one_way_volume) * block_bytes,
-          .combined = static_cast<double>(repair.path.combined) * block_bytes,
-          .received = static_cast<double>(repair.cost.received) * block_bytes,
-          .levels = static_cast<double>(repair.path.levels)};
+  // Whatever the collective is, a repair moves data.
+  return terms_of(Collective::allreduce, repair.path, repair.cost, bytes);
 }
 
 }  // namespace circoll

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "circoll/error.hpp"
-#include "repair/goals.hpp"
-#include "repair/live_slots.hpp"
-#include "symbolic/contributions.hpp"
+#include "circoll/schedule.hpp"
+#include "schedule/walker.hpp"
+#include "symbolic/expressions.hpp"
 
 namespace circoll::repair {
 namespace {
@@ -52,6 +53,60 @@ std::vector<Dependencies> derived(std::span<const Schedule> ranks) {
   all.reserve(ranks.size());
   for (const Schedule& s : ranks) all.push_back(derive_dependencies(s));
   return all;
+}
+
+/// The slots whose present value a later step reads, or which are results.
+class LiveSlots {
+ public:
+  /// `ended` says which steps are over.
+  LiveSlots(const Schedule& schedule, const std::function<bool(StepIndex)>& ended);
+
+  [[nodiscard]] bool contains(std::int32_t buffer, Slot slot) const {
+    return fate_[static_cast<std::size_t>(buffer)][static_cast<std::size_t>(slot)] == Fate::read;
+  }
+
+ private:
+  /// The first thing that happens to the value of a slot.
+  enum class Fate : std::uint8_t { nothing, read, written };
+  void decide(Operand operand, Fate fate);
+
+  const Schedule& schedule_;
+  std::vector<std::vector<Fate>> fate_;
+  std::vector<std::int32_t> written_view_;  // of each storage: the view that is written first, -1 if none is
+};
+
+LiveSlots::LiveSlots(const Schedule& schedule, const std::function<bool(StepIndex)>& ended)
+    : schedule_(schedule), written_view_(schedule.buffers.size(), -1) {
+  fate_.reserve(schedule.buffers.size());
+  for (const Buffer& buffer : schedule.buffers) {
+    fate_.emplace_back(static_cast<std::size_t>(buffer.slots), Fate::nothing);
+  }
+  for (StepIndex i = 0; i < schedule.steps.size(); ++i) {
+    if (ended(i)) continue;
+    for (const Operand& o : operands_read(schedule.steps[i])) decide(o, Fate::read);
+    for (const Operand& o : operands_written(schedule.steps[i])) decide(o, Fate::written);
+  }
+  const CollectiveContract contract = contract_of(schedule.collective, schedule.shape, schedule.segments);
+  for (Slot i = 0; i < contract.output_count; ++i) {
+    Fate& fate =
+        fate_[static_cast<std::size_t>(contract.output_buffer)][static_cast<std::size_t>(contract.output_first + i)];
+    if (fate == Fate::nothing) fate = Fate::read;
+  }
+}
+
+void LiveSlots::decide(Operand operand, Fate fate) {
+  for (Walker w(schedule_, operand); !w.done(); w.advance(w.left())) {
+    const auto buffer = static_cast<std::size_t>(w.buffer());
+    std::int32_t& view = written_view_[static_cast<std::size_t>(schedule_.buffers[buffer].storage)];
+    // Once another view of the memory has been written, nothing of this one is left to be read.
+    const bool scratch = w.buffer() >= first_scratch_buffer;
+    const bool gone = scratch && view >= 0 && view != w.buffer();
+    for (Slot slot = w.slot(); slot < w.slot() + w.left(); ++slot) {
+      Fate& known = fate_[buffer][static_cast<std::size_t>(slot)];
+      if (known == Fate::nothing) known = gone ? Fate::written : fate;
+    }
+    if (scratch && fate == Fate::written && view < 0) view = w.buffer();
+  }
 }
 
 }  // namespace
@@ -207,6 +262,51 @@ void Stage::each_usable(Rank rank, F&& f) const {
     if (keep_ >= Keep::keep || live.contains(send_buffer, slot) || (keep_ == Keep::buf && !is_stale(block, value)))
       f(Place{rank, send_buffer, slot}, block, value);
   }
+}
+
+namespace {
+
+/// The contributions that a rank's result of a block is made of.
+Set contributions_to(const Schedule& s, Block block) {
+  if (s.collective == Collective::scan) return below(s.shape.rank + 1);
+  if (s.collective == Collective::exscan) return below(s.shape.rank);
+  return symbolic::contributes_to_all(s.collective) ? below(s.shape.size) : bit(symbolic::contributor(s, block));
+}
+
+}  // namespace
+
+Place output_of(const Schedule& s, Block block) {
+  const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
+  for (Slot slot = contract.output_first; slot < contract.output_first + contract.output_count; ++slot) {
+    if (s.block_of(contract.output_buffer, slot) == block) return {s.shape.rank, contract.output_buffer, slot};
+  }
+  return {s.shape.rank, -1, 0};
+}
+
+bool is_movable(Collective collective) {
+  return collective == Collective::reduce || collective == Collective::gather || collective == Collective::gatherv;
+}
+
+std::vector<Goal> goals_of(const Program& program) {
+  std::vector<Goal> goals;
+  const Schedule& any = program.of(0);
+  const bool prefix = is_prefix(any.collective);
+  const Rank p = program.size();
+  std::vector<std::size_t> place(static_cast<std::size_t>(any.blocks()), 0);  // of a block's goal, plus one
+  for (Rank r = 0; r < p; ++r) {
+    const Schedule& s = program.of(r);
+    const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
+    for (Slot i = 0; i < contract.output_count; ++i) {
+      const Block block = s.block_of(contract.output_buffer, contract.output_first + i);
+      std::size_t& at = place[static_cast<std::size_t>(block)];
+      if (prefix || at == 0) {
+        goals.push_back({block, contributions_to(s, block), 0});
+        at = goals.size();
+      }
+      goals[at - 1].users |= is_movable(s.collective) ? below(p) : bit(r);
+    }
+  }
+  return goals;
 }
 
 }  // namespace circoll::repair

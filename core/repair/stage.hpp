@@ -1,9 +1,9 @@
-// A point of a symbolic execution, with what every rank holds there.
+// A point of a symbolic execution, with what every rank holds there, and the results that survivors need.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,10 +40,7 @@ struct Place {
   std::int32_t buffer = 0;
   Slot slot = 0;
 
-  friend bool operator==(const Place&, const Place&) = default;
-  friend bool operator<(const Place& a, const Place& b) {
-    return std::tie(a.rank, a.buffer, a.slot) < std::tie(b.rank, b.buffer, b.slot);
-  }
+  friend auto operator<=>(const Place&, const Place&) = default;
 };
 
 /// A value in a rank's memory.
@@ -118,5 +115,27 @@ class Stage {
   symbolic::Execution execution_;
   History history_;
 };
+
+[[nodiscard]] inline Set bit(Rank rank) { return Set{1} << static_cast<unsigned>(rank); }
+/// The ranks below one.
+[[nodiscard]] inline Set below(Rank rank) { return rank >= 64 ? ~Set{0} : bit(rank) - 1; }
+
+/// Contributions that belong together in a block, and the ranks that need them.
+struct Goal {
+  Block block = 0;
+  Set all = 0;
+  std::uint64_t users = 0;
+};
+
+/// The goals of a collective without failures.
+///
+/// If a root alone gets the result, every rank counts as a user: it may go to another rank if the root fails.
+[[nodiscard]] std::vector<Goal> goals_of(const Program& program);
+
+/// The slot of a rank's result of a block; buffer -1 if it gets none.
+[[nodiscard]] Place output_of(const Schedule& schedule, Block block);
+
+/// True if a root alone gets the result.
+[[nodiscard]] bool is_movable(Collective collective);
 
 }  // namespace circoll::repair

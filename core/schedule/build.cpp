@@ -4,9 +4,9 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/builder.hpp"
 #include "circoll/error.hpp"
-#include "schedule/parameters.hpp"
+#include "schedule/registry.hpp"
 #include "schedule/relabelling.hpp"
-#include "schedule/rotate.hpp"
+#include "schedule/rotation.hpp"
 
 namespace circoll {
 

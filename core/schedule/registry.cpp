@@ -1,9 +1,9 @@
 // Finding algorithms, and what they need and promise.
 #include <algorithm>
+#include <array>
 
 #include "circoll/algorithm.hpp"
-#include "schedule/parameters.hpp"
-#include "schedule/registry_entries.hpp"
+#include "schedule/registry.hpp"
 
 namespace circoll {
 namespace {
@@ -50,29 +50,10 @@ std::vector<std::string_view> Algorithm::names_in(Library library, Collective co
 }
 
 std::string_view to_string(Family family) {
-  switch (family) {
-    case Family::undeclared:
-      return "undeclared";
-    case Family::circulant:
-      return "circulant";
-    case Family::recursive_doubling:
-      return "recursive doubling";
-    case Family::dissemination:
-      return "dissemination";
-    case Family::ring:
-      return "ring";
-    case Family::tree:
-      return "tree";
-    case Family::chain:
-      return "chain";
-    case Family::linear:
-      return "linear";
-    case Family::pairwise:
-      return "pairwise";
-    case Family::hierarchical:
-      return "hierarchical";
-  }
-  return "undeclared";
+  static constexpr std::array<std::string_view, 10> names{
+      "undeclared", "circulant", "recursive doubling", "dissemination", "ring", "tree",
+      "chain",      "linear",    "pairwise",           "hierarchical"};
+  return names[static_cast<std::size_t>(family)];
 }
 
 std::string Algorithm::id(Collective collective) const {

@@ -43,4 +43,7 @@ class Turn {
 /// Throws Error(unsupported) for a collective with a root, or whose result depends on the order of ranks.
 [[nodiscard]] Schedule rotated(const Schedule& schedule, Rotation rotation, Rank by);
 
+/// Does what rotated() does, in place. Memory is taken for scratch of an exchange only, whose blocks become a list.
+void rotate(Schedule& schedule, Rotation rotation, Rank by);
+
 }  // namespace circoll

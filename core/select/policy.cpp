@@ -1,13 +1,49 @@
-// Policies by name, and the choices of calls that they resolve.
+// The facts of a call and the selections that they admit; policies by name, and the choices that they resolve.
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "select/policies.hpp"
+#include "select/profile.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {
+
+CallFacts facts_of(Collective collective, Rank p, Count bytes, Op op, Type type) {
+  CallFacts facts{.collective = collective, .p = p, .bytes = Amounts::of_vector(collective, p, bytes).deciding_bytes()};
+  if (is_reducing(collective)) {
+    facts.op = {.commutative = is_commutative(op), .idempotent = is_idempotent(op)};
+    facts.exact_op = is_order_free(op, type);
+  }
+  return facts;
+}
+
+Rank ranks_per_node_of(const CallFacts& facts) { return std::clamp<Rank>(facts.cores, 1, std::max<Rank>(facts.p, 1)); }
+
+Rank nodes_of(const CallFacts& facts) {
+  const Rank cores = ranks_per_node_of(facts);
+  return facts.nodes > 0 ? facts.nodes : (facts.p + cores - 1) / cores;
+}
+
+std::string why_not(const Selection& selection, const CallFacts& facts, bool allow_rank_divergence) {
+  std::string unmet = unmet_need(selection, facts.p, facts.op);
+  if (!unmet.empty()) return unmet;
+  // Only an allreduce computes one result on several ranks, so only there can ranks differ.
+  if (facts.collective == Collective::allreduce && !facts.exact_op && !selection.algorithm->guarantees.same_bits &&
+      !allow_rank_divergence) {
+    return "may give ranks different bits, since the operator is not exact";
+  }
+  return {};
+}
+
+Selection completed(const Selection& selection, Rank p, Count bytes, const Machine& machine) {
+  if (selection.params.contains("segment")) return with_segment_count(selection, p, bytes);
+  return with_best_segments(selection, p, bytes, machine);
+}
 
 const Policy& default_policy() {
   static const std::unique_ptr<const Policy> policy = make_policy("auto");
@@ -39,6 +75,39 @@ Selection resolve(const Choice& choice, const CallFacts& facts) {
 
 namespace select {
 
+std::optional<Decision> PolicyBase::take(const CallFacts& facts, const Selection& wished, const std::string& reason,
+                                         std::vector<RuledOut>& ruled_out) const {
+  std::string why = refusal(wished, facts);
+  if (why.empty() && wished.params.contains("segment") && has_unknown_size(facts.collective)) {
+    why = "segment=BYTES needs a size that all ranks know";
+  }
+  if (!why.empty()) {
+    ruled_out.push_back({wished.id(), std::move(why)});
+    return std::nullopt;
+  }
+  return Decision{.selection = completed(wished, facts.p, facts.bytes, options_.machine),
+                  .policy = name_,
+                  .reason = reason,
+                  .ruled_out = ruled_out};
+}
+
+Decision PolicyBase::fall_back(const CallFacts& facts, const std::string& reason,
+                               std::vector<RuledOut> ruled_out) const {
+  Decision decision = decide_by_model(name_, facts, options_, traffic_);
+  decision.reason = reason + "; " + decision.reason;
+  for (RuledOut& other : decision.ruled_out) {
+    bool known = false;
+    for (const RuledOut& first : ruled_out) known = known || first.id == other.id;
+    if (!known) ruled_out.push_back(std::move(other));
+  }
+  decision.ruled_out = std::move(ruled_out);
+  return decision;
+}
+
+Decision PolicyBase::native(std::string reason, std::vector<RuledOut> ruled_out) const {
+  return {.selection = std::nullopt, .policy = name_, .reason = std::move(reason), .ruled_out = std::move(ruled_out)};
+}
+
 namespace {
 
 class Native final : public PolicyBase {
@@ -68,10 +137,63 @@ class Fixed final : public PolicyBase {
   Selection selection_;
 };
 
+/// The policy "auto" where a profile was found.
+class ProfilePolicy final : public PolicyBase {
+ public:
+  ProfilePolicy(std::string_view text, const std::string& source, const PolicyOptions& options)
+      : PolicyBase("auto", options),
+        head_(read_profile_head(text, source)),
+        rules_(make_rules_policy(text, source, options)),
+        source_(source) {}
+
+  [[nodiscard]] Decision decide(const CallFacts& facts) const override {
+    if (const std::string why = outside(facts); !why.empty()) return fall_back(facts, why, {});
+    Decision decision = rules_->decide(facts);
+    constexpr std::string_view rule = "rule ";
+    const bool by_rule = decision.reason.starts_with(rule);
+    decision.reason = "profile " + decision.reason.substr(by_rule ? rule.size() : 0);
+    decision.policy = name();
+    if (!decision.selection) return may_be_native(facts) ? decision : fall_back(facts, same_bits(decision), {});
+    if (decision.candidates.empty()) {
+      decision.candidates = decide_by_model(name(), facts, options(), traffic()).candidates;
+    }
+    return decision;
+  }
+
+ private:
+  /// Why the profile says nothing about a call; empty if it may.
+  [[nodiscard]] std::string outside(const CallFacts& facts) const {
+    const std::string here = "profile " + source_ + " ";
+    if (nodes_of(facts) != 1) return here + "is for one node";
+    const ProfileRanks* const ranks = head_.find(facts.p);
+    if (ranks == nullptr) return here + "has nothing for " + std::to_string(facts.p) + " ranks";
+    if (ranks->crowded == facts.crowded) return "";
+    return here + (facts.crowded ? "was measured with a processor for every rank"
+                                 : "was measured with more ranks than processors");
+  }
+
+  [[nodiscard]] bool may_be_native(const CallFacts& facts) const {
+    return facts.collective != Collective::allreduce || facts.exact_op || options().allow_rank_divergence;
+  }
+
+  static std::string same_bits(const Decision& decision) {
+    return decision.reason + " says native, which may give ranks different bits";
+  }
+
+  ProfileHead head_;
+  std::unique_ptr<const Policy> rules_;
+  std::string source_;
+};
+
 }  // namespace
 
 std::unique_ptr<const Policy> make_native(const PolicyOptions& options) {
   return std::make_unique<Native>("native", options);
+}
+
+std::unique_ptr<const Policy> make_profile_policy(std::string_view text, const std::string& source,
+                                                  const PolicyOptions& options) {
+  return std::make_unique<ProfilePolicy>(text, source, options);
 }
 
 }  // namespace select

@@ -1,11 +1,5 @@
 #include "symbolic/execution.hpp"
 
-#include <algorithm>
-#include <string>
-
-#include "symbolic/contributions.hpp"
-#include "symbolic/refuted.hpp"
-
 namespace circoll::symbolic {
 namespace {
 

@@ -13,8 +13,7 @@
 #include "facts/hash.hpp"
 #include "schedule/matching.hpp"
 #include "symbolic/execution.hpp"
-#include "verify/order.hpp"
-#include "verify/subject.hpp"
+#include "verify/proof.hpp"
 
 namespace circoll {
 namespace verify {

@@ -1,12 +1,59 @@
-#include "verify/counting.hpp"
+// Counted costs and critical paths, and the proof that they are the declared ones.
+#include "verify/proof.hpp"
 
 #include <algorithm>
 #include <string>
-#include <vector>
-
-#include "verify/count_path.hpp"
 
 namespace circoll::verify {
+namespace {
+
+/// One round, over all ranks.
+struct Round {
+  std::int64_t longest = 0;
+  std::int64_t combined = 0;
+  bool both_ways = false;
+};
+
+/// Adds the steps of one rank, which stand in the order of rounds.
+void add(const Schedule& s, std::vector<Round>& rounds) {
+  for (std::size_t i = 0; i < s.steps.size();) {
+    const std::uint32_t number = s.steps[i].round;
+    Round& round = rounds[number];
+    bool sends = false;
+    bool receives = false;
+    std::int64_t combined = 0;
+    for (; i < s.steps.size() && s.steps[i].round == number; ++i) {
+      const Step& step = s.steps[i];
+      if (step.kind == StepKind::send) {
+        sends = true;
+        round.longest = std::max(round.longest, s.count(step.left));
+      }
+      if (is_receive(step.kind)) receives = true;
+      if (is_reduction(step.kind)) combined += s.count(step.dst);
+    }
+    round.both_ways = round.both_ways || (sends && receives);
+    round.combined = std::max(round.combined, combined);
+  }
+}
+
+}  // namespace
+
+CriticalPath count_path(std::span<const Schedule> ranks) {
+  // In an exchange the vector of a rank is the blocks that it sends.
+  const Schedule& first = ranks[0];
+  std::vector<Round> rounds(std::size_t{first.rounds} + 1);
+  CriticalPath path{.blocks = is_exchange(first.collective) ? first.blocks() / first.shape.size : first.blocks()};
+  for (const Schedule& s : ranks) add(s, rounds);
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    const Round& round = rounds[i];
+    path.combined += round.combined;
+    if (i == first.rounds) break;
+    if (!round.both_ways) ++path.one_way;
+    (round.both_ways ? path.volume : path.one_way_volume) += round.longest;
+  }
+  return path;
+}
+
 namespace {
 
 void compare(const char* name, std::int64_t said, std::int64_t found) {
@@ -32,40 +79,36 @@ void compare(const CriticalPath& declared, const CriticalPath& counted) {
 
 }  // namespace
 
-void count(const Subject& subject, std::int64_t levels, Verdict& verdict) {
-  std::vector<bool> used(subject.of(0).rounds, false);
-  for (Rank r = 0; r < subject.size(); ++r) {
-    const Schedule& s = subject.of(r);
+Cost count_cost(std::span<const Schedule> ranks) {
+  Cost most{.rounds = ranks[0].rounds};
+  for (const Schedule& s : ranks) {
     Cost own;
     for (const Step& step : s.steps) {
-      switch (step.kind) {
-        case StepKind::send:
-          own.sent += s.count(step.left);
-          used[step.round] = true;
-          ++verdict.messages;
-          break;
-        case StepKind::recv:
-          own.received += s.count(step.dst);
-          break;
-        case StepKind::reduce:
-          own.reduced += s.count(step.dst);
-          break;
-        case StepKind::recv_reduce:
-          own.received += s.count(step.dst);
-          own.reduced += s.count(step.dst);
-          break;
-        case StepKind::copy:
-          own.copied += s.count(step.dst);
-          break;
-      }
+      if (step.kind == StepKind::send) own.sent += s.count(step.left);
+      if (is_receive(step.kind)) own.received += s.count(step.dst);
+      if (is_reduction(step.kind)) own.reduced += s.count(step.dst);
+      if (step.kind == StepKind::copy) own.copied += s.count(step.dst);
     }
-    verdict.reductions += own.reduced;
-    Cost& most = verdict.counted;
     most.sent = std::max(most.sent, own.sent);
     most.received = std::max(most.received, own.received);
     most.reduced = std::max(most.reduced, own.reduced);
     most.copied = std::max(most.copied, own.copied);
   }
+  return most;
+}
+
+void count(const Subject& subject, std::int64_t levels, Verdict& verdict) {
+  std::vector<bool> used(subject.of(0).rounds, false);
+  for (const Schedule& s : subject.ranks) {
+    for (const Step& step : s.steps) {
+      if (step.kind == StepKind::send) {
+        used[step.round] = true;
+        ++verdict.messages;
+      }
+      if (is_reduction(step.kind)) verdict.reductions += s.count(step.dst);
+    }
+  }
+  verdict.counted = count_cost(subject.ranks);
   verdict.counted.rounds = std::count(used.begin(), used.end(), true);
   if (verdict.counted.rounds != subject.of(0).rounds)
     throw Refuted{Claim::rounds, -1, -1, -1, "there are rounds without any message"};

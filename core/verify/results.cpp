@@ -1,11 +1,17 @@
-#include "verify/results.hpp"
+// Proofs about the results of a symbolic execution.
+#include "verify/proof.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <string>
 
 #include "schedule/walker.hpp"
 
 namespace circoll::verify {
 namespace {
+
+using symbolic::undefined;
+using symbolic::Value;
 
 /// The step that last wrote a slot, for reports.
 std::int64_t writer_of(const Schedule& s, std::int32_t buffer, Slot slot) {
@@ -17,7 +23,23 @@ std::int64_t writer_of(const Schedule& s, std::int32_t buffer, Slot slot) {
   return -1;
 }
 
-}  // namespace
+/// The results that the ranks have after an execution.
+class Results {
+ public:
+  Results(const Subject& subject, Execution& execution) : subject_(subject), execution_(execution) {}
+
+  void check();
+
+ private:
+  using Fail = std::function<void(Claim claim, const std::string& what)>;
+  /// `value` must combine the contributions of ranks 0 .. sources - 1.
+  void check_reduction(Value value, Rank sources, const Fail& fail);
+  [[nodiscard]] symbolic::Expressions& expressions() { return execution_.expressions(); }
+
+  const Subject& subject_;
+  Execution& execution_;
+  std::vector<bool> found_;
+};
 
 void Results::check() {
   std::vector<Value> agreed(static_cast<std::size_t>(subject_.of(0).blocks()), undefined);
@@ -99,5 +121,9 @@ void Results::check_reduction(Value value, Rank sources, const Fail& fail) {
     fail(Claim::exactly_once, "the contribution of rank " + std::to_string(missing - found_.begin()) + " is missing");
   }
 }
+
+}  // namespace
+
+void check_results(const Subject& subject, Execution& execution) { Results(subject, execution).check(); }
 
 }  // namespace circoll::verify

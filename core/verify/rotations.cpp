@@ -1,12 +1,10 @@
-#include "verify/rotations.hpp"
+// Proofs by one rank, of which all others are rotations.
+#include "verify/proof.hpp"
 
 #include <string>
 
-#include "schedule/relative_matching.hpp"
+#include "schedule/matching.hpp"
 #include "symbolic/relative_execution.hpp"
-#include "verify/counting.hpp"
-#include "verify/order.hpp"
-#include "verify/structure.hpp"
 
 namespace circoll::verify {
 namespace {

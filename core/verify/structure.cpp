@@ -1,9 +1,9 @@
-#include "verify/structure.hpp"
+// Proofs about the form of schedules, before anything is executed.
+#include "verify/proof.hpp"
 
 #include <algorithm>
 #include <array>
 #include <string>
-#include <vector>
 
 #include "circoll/error.hpp"
 #include "schedule/walker.hpp"

@@ -7,13 +7,9 @@
 #include "circoll/error.hpp"
 #include "circoll/transform.hpp"
 #include "schedule/matching.hpp"
-#include "schedule/parameters.hpp"
+#include "schedule/registry.hpp"
 #include "symbolic/execution.hpp"
-#include "verify/counting.hpp"
-#include "verify/order.hpp"
-#include "verify/results.hpp"
-#include "verify/rotations.hpp"
-#include "verify/structure.hpp"
+#include "verify/proof.hpp"
 
 namespace circoll {
 
@@ -54,7 +50,7 @@ void prove(const Subject& subject, std::span<const Dependencies> given, Verdict&
   const std::vector<Dependencies> dependencies = prove_order(subject, given);
   Execution execution(subject.ranks, matching, dependencies, subject.at_least_once());
   execution.run();
-  Results(subject, execution).check();
+  check_results(subject, execution);
   count(subject, execution.levels(), verdict);
 }
 

@@ -9,11 +9,10 @@
 #include "circoll/error.hpp"
 #include "faults/faults.hpp"
 #include "repair/cover.hpp"
-#include "repair/goals.hpp"
 #include "repair/repair.hpp"
 #include "repair/stage.hpp"
-#include "symbolic/contributions.hpp"
-#include "symbolic/refuted.hpp"
+#include "symbolic/execution.hpp"
+#include "symbolic/expressions.hpp"
 
 namespace circoll {
 namespace {

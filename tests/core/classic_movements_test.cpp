@@ -7,7 +7,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
 #include "messages.hpp"
-#include "patterns/binary_tree.hpp"
+#include "patterns/trees.hpp"
 
 namespace circoll {
 namespace {

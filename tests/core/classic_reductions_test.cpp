@@ -11,7 +11,7 @@
 #include "circoll/algorithm.hpp"
 #include "messages.hpp"
 #include "patterns/binary_blocks.hpp"
-#include "patterns/power_of_two.hpp"
+#include "patterns/butterfly.hpp"
 
 namespace circoll {
 namespace {

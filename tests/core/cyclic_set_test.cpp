@@ -1,5 +1,5 @@
 // Cyclic intervals against sets that are written out.
-#include "symbolic/cyclic_set.hpp"
+#include "symbolic/relative_expressions.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Learned rows in reports and in the file of CIRCOLL_LEARN: written, read, put together.
-#include "wrappers/learn/learned_file.hpp"
+#include "wrappers/learn/learned.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "kernel_definitions.hpp"
-#include "ops/families.hpp"
+#include "ops/kernels.hpp"
 
 namespace circoll {
 namespace {

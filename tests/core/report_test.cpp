@@ -8,7 +8,6 @@
 #include <set>
 #include <sstream>
 
-#include "interpose/estimate.hpp"
 #include "interpose/ledger.hpp"
 #include "interpose/trace.hpp"
 #include "mpi/allocations.hpp"

@@ -16,7 +16,7 @@
 #include "patterns/broadcast_rounds.hpp"
 #include "patterns/circulant.hpp"
 #include "schedule/block_set.hpp"
-#include "verify/races.hpp"
+#include "verify/proof.hpp"
 
 namespace circoll {
 namespace {

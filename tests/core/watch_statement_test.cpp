@@ -4,7 +4,7 @@
 #include <cstring>
 #include <random>
 
-#include "wrappers/survive/watch/statement.hpp"
+#include "wrappers/survive/watch/ward.hpp"
 
 namespace circoll::watch {
 namespace {

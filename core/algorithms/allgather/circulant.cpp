@@ -34,11 +34,7 @@ void build(Builder& b) {
 
 Cost cost(const Shape& shape) {
   const Rank p = shape.size;
-  return {.rounds = patterns::ceil_log2(p),
-          .sent = p - 1,
-          .received = p - 1,
-          .reduced = 0,
-          .copied = shape.in_place ? 0 : 1};
+  return {.rounds = patterns::ceil_log2(p), .sent = p - 1, .received = p - 1, .copied = shape.in_place ? 0 : 1};
 }
 
 }  // namespace

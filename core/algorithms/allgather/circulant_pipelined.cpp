@@ -22,8 +22,7 @@ using namespace circoll;
 constexpr ParamDeclaration segments = patterns::segments_of("blocks that every rank's contribution is cut into");
 
 void build(Builder& b) {
-  const std::int64_t n = b.param("segments", segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank p = b.size();
   const Rank r = b.rank();
   const patterns::Skips skips(p);
@@ -54,8 +53,7 @@ void build(Builder& b) {
 }
 
 Cost cost(const Shape& shape) {
-  const auto given = shape.params.find("segments");
-  const std::int64_t n = given == shape.params.end() ? segments.fallback : given->second;
+  const std::int64_t n = patterns::value_of(shape, segments);
   const Rank p = shape.size;
   const std::int64_t copied = shape.in_place ? 0 : n;
   if (p == 1) return {.copied = copied};

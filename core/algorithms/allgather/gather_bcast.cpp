@@ -7,10 +7,9 @@
 // Order     no operator.
 // Source    Open MPI, coll/base, basic_linear; MPICH, before 2003.
 #include "circoll/algorithm.hpp"
-#include "patterns/binomial.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

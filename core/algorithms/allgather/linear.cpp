@@ -11,7 +11,7 @@
 //           allgather/gather_bcast.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 

@@ -17,7 +17,6 @@
 //           Processors, 2004. Differs: commutative operators are asked for there; blocks are runs of ranks,
 //           so the order is kept.
 #include "patterns/binary_blocks.hpp"
-#include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
 
 namespace {

@@ -11,7 +11,6 @@
 #include "patterns/circulant.hpp"
 #include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 

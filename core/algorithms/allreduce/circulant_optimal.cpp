@@ -15,17 +15,12 @@ namespace {
 
 using namespace circoll;
 
-void build(Builder& b) {
-  patterns::allreduce_by_parts(b, "reduce_scatter/circulant_optimal", "allgatherv/circulant_optimal");
-}
+constexpr std::string_view first = "reduce_scatter/circulant_optimal";
+constexpr std::string_view second = "allgatherv/circulant_optimal";
 
-Cost cost(const Shape& shape) {
-  return patterns::cost_by_parts(shape, "reduce_scatter/circulant_optimal", "allgatherv/circulant_optimal");
-}
-
-CriticalPath path(const Shape& shape) {
-  return patterns::path_by_parts(shape, "reduce_scatter/circulant_optimal", "allgatherv/circulant_optimal");
-}
+void build(Builder& b) { patterns::allreduce_by_parts(b, first, second); }
+Cost cost(const Shape& shape) { return patterns::cost_by_parts(shape, first, second); }
+CriticalPath path(const Shape& shape) { return patterns::path_by_parts(shape, first, second); }
 
 }  // namespace
 

@@ -13,15 +13,12 @@ namespace {
 
 using namespace circoll;
 
-void build(Builder& b) { patterns::allreduce_by_parts(b, "reduce_scatter/circulant", "allgatherv/circulant"); }
+constexpr std::string_view first = "reduce_scatter/circulant";
+constexpr std::string_view second = "allgatherv/circulant";
 
-Cost cost(const Shape& shape) {
-  return patterns::cost_by_parts(shape, "reduce_scatter/circulant", "allgatherv/circulant");
-}
-
-CriticalPath path(const Shape& shape) {
-  return patterns::path_by_parts(shape, "reduce_scatter/circulant", "allgatherv/circulant");
-}
+void build(Builder& b) { patterns::allreduce_by_parts(b, first, second); }
+Cost cost(const Shape& shape) { return patterns::cost_by_parts(shape, first, second); }
+CriticalPath path(const Shape& shape) { return patterns::path_by_parts(shape, first, second); }
 
 }  // namespace
 

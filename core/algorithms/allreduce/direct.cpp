@@ -7,11 +7,10 @@
 // Scratch   p - 1 blocks.
 // Order     rank order, from left to right: any associative operator; same, reproducible bits on all ranks.
 // Source    folklore. Differs from allreduce/allgather_reduce, which passes vectors on in ceil(log2 p) rounds.
-#include "patterns/direct.hpp"
 #include "circoll/algorithm.hpp"
+#include "patterns/arrivals.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 

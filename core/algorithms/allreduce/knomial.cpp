@@ -7,10 +7,10 @@
 // Scratch   three blocks.
 // Order     rank order: any associative operator; one rank computes the result: same bits on all ranks.
 // Source    MPICH, allreduce_intra_tree.
-#include "patterns/knomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

@@ -12,7 +12,6 @@
 // Order     rank order: any associative operator; same bits on all ranks.
 // Source    the hierarchical collectives of MPI libraries; Karonis et al., Exploiting hierarchy in parallel
 //           computer networks to optimize collective operation performance, IPDPS 2000.
-#include "patterns/leaders.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/nodes.hpp"
 

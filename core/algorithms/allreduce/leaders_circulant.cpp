@@ -10,7 +10,6 @@
 // Order     commutative operators; ranks of different nodes may get different bits of a floating-point sum.
 // Source    Karonis et al., IPDPS 2000, with allreduce/circulant (Traff et al., Uniform Algorithms, Listing 2).
 #include "circoll/algorithm.hpp"
-#include "patterns/leaders.hpp"
 #include "patterns/nodes.hpp"
 
 namespace {

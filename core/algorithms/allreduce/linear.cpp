@@ -9,7 +9,6 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 

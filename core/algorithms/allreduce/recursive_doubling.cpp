@@ -13,8 +13,8 @@
 //           Open MPI) keep it.
 #include "circoll/algorithm.hpp"
 #include "patterns/arrivals.hpp"
+#include "patterns/butterfly.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/power_of_two.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 // Source    folklore: reduce_scatter/direct, then allgather(v)/linear.
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 

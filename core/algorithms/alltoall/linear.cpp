@@ -10,7 +10,7 @@
 //           that p - 1 messages at once; here the receivers take turns.
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 

@@ -7,21 +7,17 @@
 // Cost      q = ceil(log2 p) rounds; q messages sent and received per rank.
 // Order     none.
 // Source    dissemination on the circulant graph; Hensgen, Finkel, Manber 1988 for straight doubling.
-#include "patterns/circulant.hpp"
 #include "circoll/algorithm.hpp"
+#include "patterns/composed.hpp"
 
 namespace {
 
 using namespace circoll;
 
-void build(Builder& b) {
-  b.embed(build_schedule("allreduce/circulant_idempotent", {.size = b.size(), .rank = b.rank()}),
-          {.send = b.input(), .recv = b.output()});
-}
+void build(Builder& b) { patterns::barrier_by_allreduce(b, "allreduce/circulant_idempotent"); }
 
 Cost cost(const Shape& shape) {
-  const std::int64_t q = patterns::ceil_log2(shape.size);
-  return {.rounds = q, .sent = q, .received = q, .reduced = q, .copied = q == 0 ? 1 : 0};
+  return patterns::cost_of_barrier_by_allreduce(shape, "allreduce/circulant_idempotent");
 }
 
 }  // namespace

@@ -7,22 +7,16 @@
 // Order     none.
 // Source    folklore; Open MPI, coll/base, basic_linear.
 #include "circoll/algorithm.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 
 using namespace circoll;
 
-void build(Builder& b) {
-  b.embed(build_schedule("allreduce/linear", {.size = b.size(), .rank = b.rank()}),
-          {.send = b.input(), .recv = b.output()});
-}
+void build(Builder& b) { patterns::barrier_by_allreduce(b, "allreduce/linear"); }
 
-Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  return {.rounds = 2 * (p - 1), .sent = p - 1, .received = p - 1, .reduced = p - 1, .copied = p == 1 ? 1 : 0};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_barrier_by_allreduce(shape, "allreduce/linear"); }
 
 CriticalPath path(const Shape& shape) {
   return parse_selection("allreduce/linear").algorithm->path({.size = shape.size});

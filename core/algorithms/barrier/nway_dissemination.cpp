@@ -14,7 +14,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
-#include "patterns/knomial.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

@@ -8,27 +8,15 @@
 // Order     none.
 // Source    Hensgen, Finkel, Manber 1988; Open MPI, coll/base.
 #include "circoll/algorithm.hpp"
-#include "patterns/power_of_two.hpp"
+#include "patterns/composed.hpp"
 
 namespace {
 
 using namespace circoll;
 
-void build(Builder& b) {
-  b.embed(build_schedule("allreduce/recursive_doubling", {.size = b.size(), .rank = b.rank()}),
-          {.send = b.input(), .recv = b.output()});
-}
+void build(Builder& b) { patterns::barrier_by_allreduce(b, "allreduce/recursive_doubling"); }
 
-Cost cost(const Shape& shape) {
-  const patterns::Folding folding(shape.size);
-  const std::int64_t levels = folding.levels();
-  const std::int64_t fold = folding.pairs() > 0 ? 1 : 0;
-  return {.rounds = levels + 2 * fold,
-          .sent = levels + fold,
-          .received = levels + fold,
-          .reduced = levels + fold,
-          .copied = levels == 0 ? 1 : 0};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_barrier_by_allreduce(shape, "allreduce/recursive_doubling"); }
 
 CriticalPath path(const Shape& shape) {
   return parse_selection("allreduce/recursive_doubling").algorithm->path({.size = shape.size});

@@ -7,26 +7,19 @@
 // Order     none.
 // Source    folklore; Open MPI, coll/base, barrier_intra_tree.
 #include "circoll/algorithm.hpp"
-#include "patterns/circulant.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 
 using namespace circoll;
 
-void build(Builder& b) {
-  b.embed(build_schedule("allreduce/binomial", {.size = b.size(), .rank = b.rank()}),
-          {.send = b.input(), .recv = b.output()});
-}
+void build(Builder& b) { patterns::barrier_by_allreduce(b, "allreduce/binomial"); }
 
-Cost cost(const Shape& shape) {
-  const std::int64_t q = patterns::ceil_log2(shape.size);
-  return {.rounds = 2 * q, .sent = q, .received = q, .reduced = q, .copied = q == 0 ? 1 : 0};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_barrier_by_allreduce(shape, "allreduce/binomial"); }
 
 CriticalPath path(const Shape& shape) {
-  return find_algorithm(Collective::allreduce, "binomial")->path({.size = shape.size});
+  return parse_selection("allreduce/binomial").algorithm->path({.size = shape.size});
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include <algorithm>
 
 #include "circoll/algorithm.hpp"
-#include "patterns/binary_tree.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

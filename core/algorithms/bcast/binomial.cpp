@@ -7,11 +7,10 @@
 // Scratch   none.
 // Order     no operator.
 // Source    folklore; Thakur, Rabenseifner, Gropp 2005, 4.2.
-#include "patterns/binomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

@@ -19,8 +19,7 @@ using namespace circoll;
 using patterns::segments;
 
 void build(Builder& b) {
-  const std::int64_t n = b.param("segments", segments.fallback);
-  b.cut(n);
+  const std::int64_t n = patterns::cut(b, segments);
   const Rank p = b.size();
   const patterns::Skips skips(p);
   const Rank v = patterns::mod(b.rank() - b.root(), p);
@@ -37,8 +36,7 @@ void build(Builder& b) {
 }
 
 Cost cost(const Shape& shape) {
-  const auto given = shape.params.find("segments");
-  const std::int64_t n = given == shape.params.end() ? segments.fallback : given->second;
+  const std::int64_t n = patterns::value_of(shape, segments);
   if (shape.size == 1) return {};
   const std::int64_t rounds = n - 1 + patterns::ceil_log2(shape.size);
   return {.rounds = rounds, .sent = rounds, .received = n};

@@ -10,10 +10,10 @@
 // Scratch   none.
 // Order     no operator.
 // Source    Open MPI, coll/base, bcast_intra_knomial.
-#include "patterns/knomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

@@ -6,10 +6,9 @@
 // Scratch   none.
 // Order     no operator.
 // Source    folklore; Open MPI, coll/base, basic_linear.
-#include "patterns/linear.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

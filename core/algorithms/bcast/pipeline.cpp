@@ -8,10 +8,9 @@
 // Order     no operator.
 // Source    folklore; Open MPI, coll/base, bcast_intra_pipeline.
 #include "circoll/algorithm.hpp"
-#include "patterns/chain.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 // Source    Barnett, Gupta, Payne, Shuler, van de Geijn, Watts: Interprocessor Collective Communication
 //           Library, 1994; Thakur, Rabenseifner, Gropp 2005, 4.2.
 #include "circoll/algorithm.hpp"
-#include "patterns/binomial.hpp"
 #include "patterns/circulant.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

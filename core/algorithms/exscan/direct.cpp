@@ -9,9 +9,9 @@
 // Order     rank order, from left to right: any associative operator; the bits of a chain of ranks (exscan/linear).
 // Source    folklore. Differs from exscan/recursive_doubling, in which messages wait for one another ceil(log2 p)
 //           times.
-#include "patterns/direct.hpp"
 #include "circoll/algorithm.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/costs.hpp"
+#include "patterns/prefix.hpp"
 
 namespace {
 

@@ -11,9 +11,8 @@
 //           array).
 #include "circoll/algorithm.hpp"
 #include "patterns/arrivals.hpp"
-#include "patterns/chain.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

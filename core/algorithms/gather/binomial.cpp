@@ -13,10 +13,9 @@
 #include <bit>
 
 #include "circoll/algorithm.hpp"
-#include "patterns/binomial.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

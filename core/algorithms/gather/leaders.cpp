@@ -13,11 +13,10 @@
 // Order     no operator.
 // Source    the hierarchical collectives of MPI libraries (Karonis et al., IPDPS 2000); MVAPICH2's two-level gather.
 #include "circoll/algorithm.hpp"
-#include "patterns/binomial.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/knomial.hpp"
 #include "patterns/nodes.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

@@ -8,6 +8,7 @@
 // Source    Open MPI, coll/base, reduce_intra_binary.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
 
 namespace {
@@ -21,19 +22,9 @@ void build(Builder& b) {
   append_reversed(b, build_part(b, "bcast/binary", part_shape(b)), Reversal::reduce);
 }
 
-Cost cost(const Shape& shape) {
-  const std::int64_t n = patterns::value_of(shape, segments);
-  if (shape.size == 1) return {.copied = n * patterns::lonely_copy(shape)};
-  const Cost bcast = find_algorithm(Collective::bcast, "binary")->cost(shape);
-  return {.rounds = bcast.rounds, .sent = n, .received = bcast.sent, .reduced = bcast.sent};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_reversed_bcast(shape, "bcast/binary"); }
 
-/// The path is that of the broadcast; some rank combines a block in every round.
-CriticalPath path(const Shape& shape) {
-  CriticalPath path = find_algorithm(Collective::bcast, "binary")->path(shape);
-  path.combined = path.volume + path.one_way_volume;
-  return path;
-}
+CriticalPath path(const Shape& shape) { return patterns::path_of_reversed_bcast(shape, "bcast/binary"); }
 
 }  // namespace
 

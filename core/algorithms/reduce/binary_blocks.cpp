@@ -11,7 +11,6 @@
 // Order     rank order: any associative operator.
 // Source    Rabenseifner, Traff 2004. Differs: commutative operators are asked for there.
 #include "patterns/binary_blocks.hpp"
-#include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
 
 namespace {

@@ -14,7 +14,6 @@
 #include "patterns/arrivals.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 

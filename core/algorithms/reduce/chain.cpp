@@ -8,6 +8,7 @@
 // Source    Open MPI, coll/base, reduce_intra_chain.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
 
 namespace {
@@ -23,19 +24,9 @@ void build(Builder& b) {
   append_reversed(b, build_part(b, "bcast/chain", part_shape(b)), Reversal::reduce);
 }
 
-Cost cost(const Shape& shape) {
-  const std::int64_t n = patterns::value_of(shape, segments);
-  if (shape.size == 1) return {.copied = n * patterns::lonely_copy(shape)};
-  const Cost bcast = find_algorithm(Collective::bcast, "chain")->cost(shape);
-  return {.rounds = bcast.rounds, .sent = n, .received = bcast.sent, .reduced = bcast.sent};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_reversed_bcast(shape, "bcast/chain"); }
 
-/// The path is that of the broadcast; some rank combines a block in every round.
-CriticalPath path(const Shape& shape) {
-  CriticalPath path = find_algorithm(Collective::bcast, "chain")->path(shape);
-  path.combined = path.volume + path.one_way_volume;
-  return path;
-}
+CriticalPath path(const Shape& shape) { return patterns::path_of_reversed_bcast(shape, "bcast/chain"); }
 
 }  // namespace
 

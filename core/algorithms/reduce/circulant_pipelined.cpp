@@ -9,7 +9,7 @@
 // Source    reversal of J. L. Traff, arXiv 2407.18004.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
-#include "patterns/circulant.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
 
 namespace {
@@ -19,24 +19,13 @@ using namespace circoll;
 using patterns::segments;
 
 void build(Builder& b) {
-  b.cut(b.param("segments", segments.fallback));
+  patterns::cut(b, segments);
   append_reversed(b, build_part(b, "bcast/circulant_pipelined", part_shape(b)), Reversal::reduce, {.depth = 4});
 }
 
-Cost cost(const Shape& shape) {
-  const auto given = shape.params.find("segments");
-  const std::int64_t n = given == shape.params.end() ? segments.fallback : given->second;
-  if (shape.size == 1) return {.copied = shape.in_place ? 0 : n};
-  const std::int64_t rounds = n - 1 + patterns::ceil_log2(shape.size);
-  return {.rounds = rounds, .sent = n, .received = rounds, .reduced = rounds};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_reversed_bcast(shape, "bcast/circulant_pipelined"); }
 
-/// The path is that of the broadcast; some rank combines a block in every round.
-CriticalPath path(const Shape& shape) {
-  CriticalPath path = parse_selection("bcast/circulant_pipelined").algorithm->path(shape);
-  path.combined = path.volume + path.one_way_volume;
-  return path;
-}
+CriticalPath path(const Shape& shape) { return patterns::path_of_reversed_bcast(shape, "bcast/circulant_pipelined"); }
 
 }  // namespace
 

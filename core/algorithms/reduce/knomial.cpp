@@ -6,10 +6,11 @@
 // Scratch   two blocks; three at ranks that are not the root.
 // Order     not that of ranks: commutative operators.
 // Source    Open MPI, coll/base; MPICH, tree.
-#include "patterns/knomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 
@@ -19,16 +20,9 @@ using patterns::radix;
 
 void build(Builder& b) { append_reversed(b, build_part(b, "bcast/knomial", part_shape(b)), Reversal::reduce); }
 
-Cost cost(const Shape& shape) {
-  const Cost bcast = find_algorithm(Collective::bcast, "knomial")->cost(shape);
-  if (shape.size == 1) return {.copied = patterns::lonely_copy(shape)};
-  return {.rounds = bcast.rounds, .sent = 1, .received = bcast.sent, .reduced = bcast.sent};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_reversed_bcast(shape, "bcast/knomial"); }
 
-CriticalPath path(const Shape& shape) {
-  const std::int64_t rounds = cost(shape).rounds;
-  return patterns::one_way_path(1, rounds, rounds, rounds);
-}
+CriticalPath path(const Shape& shape) { return patterns::path_of_reversed_bcast(shape, "bcast/knomial"); }
 
 }  // namespace
 

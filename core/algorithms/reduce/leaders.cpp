@@ -12,6 +12,7 @@
 // Source    reversal of bcast/leaders.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
 #include "patterns/nodes.hpp"
 
@@ -27,19 +28,9 @@ void build(Builder& b) {
   append_reversed(b, build_part(b, forward, part_shape(b)), Reversal::reduce, {.depth = 4});
 }
 
-Cost cost(const Shape& shape) {
-  const std::int64_t n = patterns::value_of(shape, segments);
-  if (shape.size == 1) return {.copied = shape.in_place ? 0 : n};
-  const Cost bcast = parse_selection(forward).algorithm->cost(shape);
-  return {.rounds = bcast.rounds, .sent = bcast.received, .received = bcast.sent, .reduced = bcast.sent};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_reversed_bcast(shape, forward); }
 
-/// The path is that of the broadcast; some rank combines a block in every round.
-CriticalPath path(const Shape& shape) {
-  CriticalPath path = parse_selection(forward).algorithm->path(shape);
-  path.combined = path.volume + path.one_way_volume;
-  return path;
-}
+CriticalPath path(const Shape& shape) { return patterns::path_of_reversed_bcast(shape, forward); }
 
 }  // namespace
 

@@ -6,10 +6,9 @@
 // Scratch   three blocks.
 // Order     rank order, from left to right: any associative operator; reproducible bits.
 // Source    folklore; Open MPI, coll/base, basic_linear. Differs: Open MPI combines from the last rank down.
-#include "patterns/linear.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 // Source    folklore; Open MPI, coll/base, reduce_intra_pipeline.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 
@@ -24,18 +24,9 @@ void build(Builder& b) {
   append_reversed(b, build_part(b, "bcast/pipeline", part_shape(b)), Reversal::reduce);
 }
 
-Cost cost(const Shape& shape) {
-  const std::int64_t n = patterns::value_of(shape, segments);
-  if (shape.size == 1) return {.copied = n * patterns::lonely_copy(shape)};
-  return {.rounds = n + shape.size - 2, .sent = n, .received = n, .reduced = n};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_reversed_bcast(shape, "bcast/pipeline"); }
 
-/// The path is that of the broadcast; some rank combines a block in every round.
-CriticalPath path(const Shape& shape) {
-  CriticalPath path = parse_selection("bcast/pipeline").algorithm->path(shape);
-  path.combined = path.volume + path.one_way_volume;
-  return path;
-}
+CriticalPath path(const Shape& shape) { return patterns::path_of_reversed_bcast(shape, "bcast/pipeline"); }
 
 }  // namespace
 

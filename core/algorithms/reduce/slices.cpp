@@ -8,38 +8,14 @@
 // Order     rank order, from left to right: any associative operator; the same bits for every size and root.
 // Source    folklore: reduce_scatter/direct, then gather/linear.
 #include "circoll/algorithm.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 
 using namespace circoll;
 
-void build(Builder& b) {
-  b.cut(b.size());
-  const Rank r = b.rank();
-  const bool at_root = r == b.root();
-  const Region own = at_root ? b.output(r, 1) : b.region(b.scratch(1, r));
-  b.embed(build_part(b, "reduce_scatter/direct", part_shape(b)), {.send = b.input(), .recv = own});
-  Shape gather = part_shape(b);
-  gather.in_place = at_root;
-  b.embed(build_part(b, "gather/linear", gather),
-          {.send = at_root ? Region{} : own, .recv = at_root ? b.output() : Region{}});
-}
-
-Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  return {.rounds = 2 * (p - 1),
-          .sent = p > 1 ? p : 0,
-          .received = 2 * (p - 1),
-          .reduced = p - 1,
-          .copied = patterns::lonely_copy(shape)};
-}
-
-CriticalPath path(const Shape& shape) {
-  const Rank p = shape.size;
-  return {.blocks = p, .one_way = p - 1, .volume = p - 1, .one_way_volume = p - 1, .combined = p - 1};
-}
+void build(Builder& b) { patterns::reduce_by_parts(b, "reduce_scatter/direct"); }
 
 }  // namespace
 
@@ -60,8 +36,8 @@ CIRCOLL_ALGORITHM(reduce, slices) {
                   .one_way = "p-1",
                   .volume = "p-1",
                   .one_way_volume = "p-1"},
-      .cost = cost,
-      .path = path,
+      .cost = patterns::cost_of_reduce_by_parts,
+      .path = patterns::path_of_reduce_by_parts,
       .levels = patterns::two_levels,
       .build = build,
   };

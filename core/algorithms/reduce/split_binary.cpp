@@ -17,8 +17,8 @@
 
 #include "circoll/algorithm.hpp"
 #include "patterns/arrivals.hpp"
-#include "patterns/binary_tree.hpp"
 #include "patterns/costs.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

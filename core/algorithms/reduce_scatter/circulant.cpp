@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "circoll/algorithm.hpp"
-#include "patterns/relative_blocks.hpp"
+#include "patterns/circulant.hpp"
 
 namespace {
 

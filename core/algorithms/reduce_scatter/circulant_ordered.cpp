@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "circoll/algorithm.hpp"
+#include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/relative_blocks.hpp"
 
 namespace {
 

@@ -19,14 +19,13 @@ using namespace circoll;
 constexpr ParamDeclaration segments = patterns::segments_of("blocks that every user block is cut into");
 
 void build(Builder& b) {
-  b.cut(b.param("segments", segments.fallback));
+  patterns::cut(b, segments);
   append_reversed(b, build_part(b, "allgatherv/circulant_pipelined", part_shape(b)), Reversal::reduce,
                   {.gather_strays = false});
 }
 
 Cost cost(const Shape& shape) {
-  const auto given = shape.params.find("segments");
-  const std::int64_t n = given == shape.params.end() ? segments.fallback : given->second;
+  const std::int64_t n = patterns::value_of(shape, segments);
   const Rank p = shape.size;
   if (p == 1) return {.copied = n};
   const std::int64_t blocks = n * (p - 1);

@@ -11,10 +11,10 @@
 //           a result depend neither on the size of a vector nor on how it is cut.
 // Source    folklore. Differs from reduce_scatter/pairwise, which
 //           combines as messages come, in another order on every rank, and needs three blocks.
-#include "patterns/direct.hpp"
 #include "circoll/algorithm.hpp"
+#include "patterns/arrivals.hpp"
 #include "patterns/circulant.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 

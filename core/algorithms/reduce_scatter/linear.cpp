@@ -6,11 +6,10 @@
 // Scratch   four vectors at rank 0.
 // Order     rank order, from left to right: any associative operator; reproducible bits.
 // Source    folklore; Open MPI, coll/base, nonoverlapping.
-#include "patterns/linear.hpp"
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

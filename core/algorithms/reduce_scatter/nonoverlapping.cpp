@@ -10,7 +10,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/knomial.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "circoll/algorithm.hpp"
 #include "patterns/arrivals.hpp"
 #include "patterns/circulant.hpp"
-#include "patterns/levels.hpp"
+#include "patterns/costs.hpp"
 
 namespace {
 

@@ -16,9 +16,9 @@
 #include <algorithm>
 
 #include "circoll/algorithm.hpp"
+#include "patterns/butterfly.hpp"
 #include "patterns/circulant.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/power_of_two.hpp"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include "circoll/algorithm.hpp"
-#include "patterns/power_of_two.hpp"
+#include "patterns/butterfly.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 // Source    Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH, 2005; MPICH's
 //           and Open MPI's recursive doubling. Differs: no exchange of what nobody needs.
 #include "circoll/algorithm.hpp"
-#include "patterns/prefix_doubling.hpp"
+#include "patterns/prefix.hpp"
 
 namespace {
 

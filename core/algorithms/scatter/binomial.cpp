@@ -9,12 +9,10 @@
 // Scratch   the blocks of the subtree, 2^(q-1) at most.
 // Order     no operator.
 // Source    folklore; Thakur, Rabenseifner, Gropp 2005, 4.2.
-#include "patterns/binomial.hpp"
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
-#include "patterns/circulant.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 
@@ -22,18 +20,9 @@ using namespace circoll;
 
 void build(Builder& b) { append_reversed(b, build_part(b, "gatherv/binomial", part_shape(b)), Reversal::move); }
 
-Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  const bool inner_copies = p >= 4;  // a rank other than the root passes blocks on
-  return {.rounds = patterns::ceil_log2(p),
-          .sent = p - 1,
-          .received = patterns::binomial_most(p),
-          .copied = shape.in_place && !inner_copies ? 0 : 1};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_reversed(shape, "gather/binomial"); }
 
-CriticalPath path(const Shape& shape) {
-  return patterns::one_way_path(shape.size, patterns::ceil_log2(shape.size), shape.size - 1);
-}
+CriticalPath path(const Shape& shape) { return patterns::path_of_reversed(shape, "gather/binomial"); }
 
 }  // namespace
 

@@ -9,9 +9,9 @@
 // Scratch   the blocks that pass through a rank, floor(p/2) at most.
 // Order     no operator.
 // Source    Traff et al., Uniform Algorithms, III-F, as a reversal.
-#include "patterns/circulant.hpp"
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
 
 namespace {
@@ -20,18 +20,9 @@ using namespace circoll;
 
 void build(Builder& b) { append_reversed(b, build_part(b, "gatherv/circulant", part_shape(b)), Reversal::move); }
 
-Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  const bool inner_copies = p >= 4;  // a rank other than the root passes blocks on
-  return {.rounds = patterns::ceil_log2(p),
-          .sent = p - 1,
-          .received = p / 2,
-          .copied = shape.in_place && !inner_copies ? 0 : 1};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_reversed(shape, "gather/circulant"); }
 
-CriticalPath path(const Shape& shape) {
-  return patterns::one_way_path(shape.size, patterns::ceil_log2(shape.size), shape.size - 1);
-}
+CriticalPath path(const Shape& shape) { return patterns::path_of_reversed(shape, "gather/circulant"); }
 
 }  // namespace
 

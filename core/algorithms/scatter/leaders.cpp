@@ -8,29 +8,22 @@
 // Scratch   the blocks that pass through a rank: at a leader those of its nodes.
 // Order     no operator.
 // Source    reversal of gather/leaders.
-#include <utility>
-
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/knomial.hpp"
 #include "patterns/nodes.hpp"
+#include "patterns/trees.hpp"
 
 namespace {
 
 using namespace circoll;
 
-const Algorithm& forward() { return *find_algorithm(Collective::gather, "leaders"); }
-
 void build(Builder& b) { append_reversed(b, build_part(b, "gatherv/leaders", part_shape(b)), Reversal::move); }
 
-Cost cost(const Shape& shape) {
-  Cost cost = forward().cost(shape);
-  std::swap(cost.sent, cost.received);
-  return cost;
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_reversed(shape, "gather/leaders"); }
 
-CriticalPath path(const Shape& shape) { return forward().path(shape); }
+CriticalPath path(const Shape& shape) { return patterns::path_of_reversed(shape, "gather/leaders"); }
 
 }  // namespace
 

@@ -8,8 +8,8 @@
 // Source    folklore; Open MPI, coll/base, basic_linear.
 #include "circoll/algorithm.hpp"
 #include "circoll/transform.hpp"
+#include "patterns/composed.hpp"
 #include "patterns/costs.hpp"
-#include "patterns/levels.hpp"
 
 namespace {
 
@@ -17,12 +17,9 @@ using namespace circoll;
 
 void build(Builder& b) { append_reversed(b, build_part(b, "gatherv/linear", part_shape(b)), Reversal::move); }
 
-Cost cost(const Shape& shape) {
-  const Rank p = shape.size;
-  return {.rounds = p - 1, .sent = p - 1, .received = p > 1 ? 1 : 0, .copied = shape.in_place ? 0 : 1};
-}
+Cost cost(const Shape& shape) { return patterns::cost_of_reversed(shape, "gather/linear"); }
 
-CriticalPath path(const Shape& shape) { return patterns::one_way_path(shape.size, shape.size - 1, shape.size - 1); }
+CriticalPath path(const Shape& shape) { return patterns::path_of_reversed(shape, "gather/linear"); }
 
 }  // namespace
 

@@ -15,7 +15,7 @@
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/library/failures.hpp"
 #include "facts/environment.hpp"
-#include "interpose/collect.hpp"
+#include "interpose/all_ranks.hpp"
 #include "wrappers/wrappers.hpp"
 
 namespace circoll::interpose {

@@ -17,11 +17,10 @@
 #include <vector>
 
 #include "exec/mpi/call/call.hpp"
-#include "interpose/caller.hpp"
+#include "interpose/check_record.hpp"
 #include "interpose/event.hpp"
 #include "interpose/serving.hpp"
 #include "wrappers/check/check_comm.hpp"
-#include "wrappers/check/check_messages.hpp"
 
 namespace circoll::interpose {
 

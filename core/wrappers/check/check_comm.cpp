@@ -2,18 +2,58 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdio>
-#include <thread>
+#include <cstring>
 #include <utility>
+
+#include "interpose/setup.hpp"
 
 namespace circoll::interpose {
 namespace {
 
-/// A launcher may lose what a rank has written just before it aborts.
-constexpr std::chrono::milliseconds time_to_be_read{200};
+constexpr int packet_tag = 0;
+constexpr int most_at_once = 64;
 
 }  // namespace
+
+void CheckMessages::send(int world_rank, const CheckPacket& packet, std::string_view rest) {
+  Sent& made = sent_.emplace_back();
+  made.bytes.reserve(sizeof packet + rest.size());
+  made.bytes.append(reinterpret_cast<const char*>(&packet), sizeof packet);
+  made.bytes += rest;
+  PMPI_Isend(made.bytes.data(), static_cast<int>(made.bytes.size()), MPI_BYTE, world_rank, packet_tag, comm_,
+             &made.request);
+  (void)all_sent();
+}
+
+bool CheckMessages::all_sent() {
+  for (auto it = sent_.begin(); it != sent_.end();) {
+    int done = 0;
+    PMPI_Test(&it->request, &done, MPI_STATUS_IGNORE);
+    it = done != 0 ? sent_.erase(it) : std::next(it);
+  }
+  return sent_.empty();
+}
+
+void CheckMessages::receive(const std::function<void(const CheckPacket& packet, std::string_view rest)>& consume) {
+  for (int i = 0; i < most_at_once; ++i) {
+    int there = 0, length = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    if (PMPI_Improbe(MPI_ANY_SOURCE, packet_tag, comm_, &there, &message, &status) != MPI_SUCCESS || there == 0) break;
+    PMPI_Get_count(&status, MPI_BYTE, &length);
+    received_.resize(static_cast<std::size_t>(length));
+    if (PMPI_Mrecv(received_.data(), length, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+    CheckPacket packet;
+    if (received_.size() < sizeof packet) continue;
+    std::memcpy(&packet, received_.data(), sizeof packet);
+    consume(packet, std::string_view(received_).substr(sizeof packet));
+  }
+  if (!sent_.empty()) (void)all_sent();
+}
+
+void CheckMessages::close() {
+  if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+}
 
 CheckedComm::CheckedComm(MPI_Comm comm, CheckShared& shared, std::vector<Rank> world_ranks)
     : handle_(comm), shared_(shared), world_ranks_(std::move(world_ranks)) {
@@ -129,9 +169,7 @@ void CheckedComm::describe(CheckedCall& call) {
 void CheckedComm::add_description(CheckedCall& call, Rank from, DescribedCall described) {
   call.described[static_cast<std::size_t>(from)] = std::move(described);
   if (++call.descriptions < call.described.size()) return;
-  std::fputs(mismatch_text(this->described(), call.number, call.described).c_str(), stderr);
-  std::fflush(stderr);
-  std::this_thread::sleep_for(time_to_be_read);
+  say_and_wait(mismatch_text(this->described(), call.number, call.described));
   for (Rank other = 1; other < size(); ++other) send(other, CheckPacket::Kind::told, call);
   finish(call, true);
 }

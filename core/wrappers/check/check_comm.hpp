@@ -1,4 +1,4 @@
-// The ranks of one communicator compare their calls up a binomial tree and down again.
+// The ranks of one communicator compare their calls up a binomial tree and down again, by messages of our own.
 //
 // A rank that is outside of MPI keeps the others waiting, as it would in the call itself. Where it is in MPI the engine
 // passes messages on (Check::poll).
@@ -8,18 +8,64 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "interpose/check_message.hpp"
 #include "interpose/check_record.hpp"
-#include "wrappers/check/check_messages.hpp"
 
 namespace circoll::interpose {
+
+/// About the call `number` on the communicator `comm`, by the rank `from` of it.
+struct CheckPacket {
+  enum class Kind : std::uint64_t {
+    up,       ///< what a rank and those below it in the tree have found
+    down,     ///< what all ranks have found
+    refused,  ///< the sender takes no part in this call and all later ones
+    told,     ///< the message about a mismatch has been written
+    call,     ///< the sender's call, described; follows the packet
+  };
+  Kind kind = Kind::up;
+  std::uint64_t comm = 0;
+  std::uint64_t number = 0;
+  std::int64_t from = 0;
+  std::uint64_t most = 0;     ///< the greatest hash
+  std::uint64_t least = 0;    ///< the greatest complement of a hash
+  std::uint64_t balance = 0;  ///< the sum
+};
+
+/// Sends and receives packets on a private communicator of all ranks of MPI_COMM_WORLD. Used by one thread at a time;
+/// never waits.
+class CheckMessages {
+ public:
+  /// `comm` returns errors, and is freed by close().
+  explicit CheckMessages(MPI_Comm comm) : comm_(comm) {}
+
+  void send(int world_rank, const CheckPacket& packet, std::string_view rest = {});
+  /// Receives packets that have arrived, up to a number of them.
+  void receive(const std::function<void(const CheckPacket& packet, std::string_view rest)>& consume);
+  /// True if everything has been sent.
+  [[nodiscard]] bool all_sent();
+  /// After all ranks have received all that was sent to them.
+  void close();
+
+ private:
+  struct Sent {
+    std::string bytes;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  MPI_Comm comm_;
+  std::list<Sent> sent_;  ///< not complete
+  std::string received_;
+};
 
 /// One call on a communicator.
 struct CheckedCall {

@@ -1,7 +1,5 @@
 #include "wrappers/learn/group.hpp"
 
-#include <algorithm>
-
 #include "circoll/error.hpp"
 #include "facts/median.hpp"
 

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "circoll/collectives.hpp"
 #include "exec/mpi/call/caller_buffers.hpp"

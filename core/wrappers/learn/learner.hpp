@@ -1,6 +1,11 @@
 // CIRCOLL_POLICY=learn: finds out, while a program runs, which algorithm serves its calls fastest.
+//
+// A communicator has groups of calls, and what has been learned of each.
 #pragma once
 
+#include <compare>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,10 +15,129 @@
 
 #include "circoll/select.hpp"
 #include "exec/mpi/call/call.hpp"
+#include "exec/mpi/comm/communicator.hpp"
 #include "exec/mpi/serve/bound_plan.hpp"
-#include "wrappers/learn/learned_calls.hpp"
+#include "wrappers/learn/group.hpp"
+#include "wrappers/learn/learned.hpp"
 
 namespace circoll::interpose {
+
+/// Calls that are learned about together. They are of one collective and kind of operator, of sizes within a power of
+/// two, and, where sums round, of one bit class of what serves them unlearned.
+struct KindOfCalls {
+  Collective collective = Collective::barrier;
+  int size_class = 0;
+  unsigned op = 0;  ///< bits: commutative, idempotent, exact, predefined
+  std::uint64_t bits = 0;
+
+  friend auto operator<=>(const KindOfCalls&, const KindOfCalls&) = default;
+};
+
+/// One of the algorithms that calls of a kind may get.
+struct LearnedCandidate {
+  const mpi::InternedChoice* choice = nullptr;
+  Selection selection{};  ///< without an algorithm: the library's own, or what serves unlearned calls
+  std::string name;       ///< as reports have it
+};
+
+/// A group with what it chooses among. Candidate 0 is the choice that serves unlearned calls.
+struct LearnedGroup {
+  // Of the next calls that the group need not be asked about:
+  const mpi::InternedChoice* now = nullptr;  ///< serves them
+  std::uint32_t now_bit = 0;                 ///< as in LearnedCalls::Known::allowed
+  int passing = 0;                           ///< so many are left
+  int granted = 0;                           ///< of so many, of which the group has not been told
+
+  LearnedKey key{};  ///< of its calls, in reports and files
+  std::vector<LearnedCandidate> candidates;
+  learn::Group group;
+};
+
+class LearnedCalls;
+
+/// The objects of all communicators that there are, and the sum of what those that are gone have learned. Thread-safe.
+class LearnedEverywhere {
+ public:
+  void enter(LearnedCalls* calls);
+  void leave(LearnedCalls* calls);
+  /// All that the communicators have learned of which this is rank 0.
+  [[nodiscard]] Learned learned() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<LearnedCalls*> present_;
+  Learned gone_;
+};
+
+/// The groups of a communicator, and the memory of which calls belong to which. Used by one thread at a time, as the
+/// communicator is.
+class LearnedCalls final : public mpi::Attachment {
+ public:
+  static constexpr Slot slot = Slot::learned;
+
+  /// The group of a call, and which of its candidates the call may get.
+  struct Known {
+    LearnedGroup* group = nullptr;  ///< none: there is nothing to learn
+    std::uint32_t allowed = 0;      ///< a bit for each candidate
+  };
+
+  LearnedCalls() = default;
+  ~LearnedCalls() override;
+
+  /// Tells where this object counts, as it is made without arguments. Once, before the first group.
+  void belongs_to(LearnedEverywhere& everywhere, Rank rank) {
+    if (everywhere_ != nullptr) return;
+    rank_ = rank;
+    everywhere_ = &everywhere;
+    everywhere.enter(this);
+  }
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] Learned learned() const;
+
+  /// The group of a call like this one; nullptr if it is not known.
+  [[nodiscard]] const Known* find(const mpi::CallShape& shape) const {
+    if (entries_.empty()) return nullptr;
+    std::size_t place = place_of(shape);
+    for (std::size_t i = 0; i < most_probes; ++i, place = (place + 1) & (entries_.size() - 1)) {
+      const Entry& entry = entries_[place];
+      if (!entry.used) return nullptr;
+      if (entry.shape == shape) return &entry.known;
+    }
+    return nullptr;
+  }
+  /// Without effect once there are thousands.
+  void remember(const mpi::CallShape& shape, const Known& known);
+
+  [[nodiscard]] std::map<KindOfCalls, LearnedGroup>& groups() { return groups_; }
+  [[nodiscard]] const std::map<KindOfCalls, LearnedGroup>& groups() const { return groups_; }
+  [[nodiscard]] learn::Account& account() { return account_; }
+  [[nodiscard]] const learn::Account& account() const { return account_; }
+  double last_agreement_s = 0;
+
+  void clear() noexcept override {}
+
+ private:
+  struct Entry {
+    mpi::CallShape shape{};
+    Known known{};
+    bool used = false;
+  };
+  static constexpr int least_bits = 4, most_bits = 12;
+  static constexpr std::size_t most_probes = 8;
+
+  /// False if the places that belong to a shape are taken.
+  [[nodiscard]] bool enter(const Entry& entry);
+  [[nodiscard]] std::size_t place_of(const mpi::CallShape& shape) const {
+    return static_cast<std::size_t>(shape.hash() >> (64 - place_bits_));
+  }
+
+  LearnedEverywhere* everywhere_ = nullptr;
+  Rank rank_ = 0;
+  int place_bits_ = least_bits;
+  std::vector<Entry> entries_;  ///< a power of two of them, or none yet
+  std::map<KindOfCalls, LearnedGroup> groups_;
+  learn::Account account_;
+};
 
 /// Chooses for each call by what was learned of calls like it on the communicator. Blocking calls are learned from;
 /// the others get what has won so far. All ranks choose alike: the calls of a communicator come in one order at all of

@@ -9,9 +9,9 @@
 #include "circoll/error.hpp"
 #include "exec/mpi/library/base.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
-#include "interpose/collect.hpp"
+#include "interpose/all_ranks.hpp"
 #include "select/text_file.hpp"
-#include "wrappers/learn/learned_file.hpp"
+#include "wrappers/learn/learned.hpp"
 #include "wrappers/learn/learner.hpp"
 #include "wrappers/wrappers.hpp"
 
@@ -28,10 +28,6 @@ std::string of_rank_0(std::string text) {
   if (PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, mpi::base_world()) != MPI_SUCCESS) return {};
   return text;
 }
-
-}  // namespace
-
-namespace {
 
 class Learning final : public Serving {
  public:

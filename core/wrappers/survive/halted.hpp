@@ -1,10 +1,13 @@
-// An operation that a failure has interrupted, while its memory is looked at and mended.
+// An operation that a failure has interrupted, and the execution of a repair in the memory that it has left.
 #pragma once
 
 #include <mpi.h>
 
+#include <functional>
 #include <vector>
 
+#include "circoll/schedule.hpp"
+#include "exec/mpi/comm/route.hpp"
 #include "exec/mpi/serve/operation.hpp"
 
 namespace circoll::mpi {
@@ -27,5 +30,10 @@ class Halted {
  private:
   std::vector<MPI_Request> left_{};  ///< MPI may still use the memory
 };
+
+/// Executes this rank's schedule of a repair. `halted`: the scratch memory of the operation is as it was; else the
+/// schedule reads nothing there. Interrupted, it goes on unless `give_up()`. Returns an MPI error, or `interrupted`.
+[[nodiscard]] int execute_repair(const Operation& operation, const Schedule& schedule, const Route& route, bool halted,
+                                 const std::function<bool()>& give_up, const IsDead& is_dead);
 
 }  // namespace circoll::mpi

@@ -4,7 +4,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
 #include "wrappers/survive/guarded_comm.hpp"
-#include "wrappers/survive/mended_call.hpp"
+#include "wrappers/survive/halted.hpp"
 
 namespace circoll::mpi {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "answers.hpp"
 #include "circoll/error.hpp"
-#include "symbolic/contributions.hpp"
+#include "symbolic/expressions.hpp"
 
 namespace circoll::explorer {
 namespace {

@@ -8,7 +8,7 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "opened.hpp"
-#include "symbolic/contributions.hpp"
+#include "symbolic/expressions.hpp"
 
 namespace circoll::explorer {
 namespace {

@@ -12,7 +12,6 @@
 #include "circoll/verify.hpp"
 #include "schedule/matching.hpp"
 #include "symbolic/execution.hpp"
-#include "symbolic/refuted.hpp"
 
 namespace circoll::explorer {
 

@@ -1,20 +1,50 @@
 // Connections among all processes of a job. The kernel closes those of a process that ends, and the others hear of it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <thread>
 #include <vector>
 
-#include "wrappers/survive/watch/address.hpp"
-#include "wrappers/survive/watch/peer.hpp"
+#include "facts/files.hpp"
 
 namespace circoll::watch {
+
+/// The place where a process listens, to be handed to the others as it is.
+struct Address {
+  static constexpr std::size_t most = 7;
+
+  std::uint64_t network = 0;  ///< its network stack: processes that share one reach one another by loopback
+  std::array<std::uint32_t, most> ipv4{};  ///< of its interfaces, in network byte order; 0: none
+  std::uint32_t port = 0;                  ///< in host byte order; 0: it does not listen
+};
+
+/// Another process of the job. Messages go as their length and their bytes; the length 0 is the leave.
+struct Peer {
+  FileDescriptor socket;
+  std::mutex sending;
+  std::vector<std::byte> received;  ///< not yet a whole message
+  std::atomic<bool> left{false};
+  std::atomic<bool> ended{false};
+
+  /// Sends a message; an empty one takes leave. Thread-safe.
+  void send(std::span<const std::byte> message);
+  /// Reads all that has come, and calls heard(message) for each message. Returns false at the end of the connection, or
+  /// if what comes is no message.
+  [[nodiscard]] bool read(const std::function<void(std::span<const std::byte>)>& heard);
+};
+
+/// Sends, or receives, all bytes, waiting for them. Returns false if the connection ends, or by a time limit that the
+/// socket has.
+[[nodiscard]] bool send_all(int socket, std::span<const std::byte> bytes);
+[[nodiscard]] bool receive_all(int socket, std::span<std::byte> bytes);
 
 /// A process that is stopped, or slow, keeps its connections, and is not taken for dead. A host that vanishes is: its
 /// kernel does not answer any more (silence()).

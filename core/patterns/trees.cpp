@@ -1,0 +1,106 @@
+#include "patterns/trees.hpp"
+
+#include "patterns/arrivals.hpp"
+#include "patterns/circulant.hpp"
+
+namespace circoll::patterns {
+
+void linear_bcast(Builder& b, const Region& data, Rank root) {
+  for (Rank i = 0; i < b.size(); ++i) {
+    if (i == root) continue;
+    if (b.rank() == root) b.send(i, data);
+    if (b.rank() == i) b.recv(root, data);
+    b.next_round();
+  }
+}
+
+void linear_reduce(Builder& b, const Region& to, const Region& from, Rank root) {
+  const Rank last = b.size() - 1;
+  if (b.rank() != root) {
+    const auto before = static_cast<std::uint32_t>(b.rank() - (b.rank() > root ? 1 : 0));
+    b.next_round(before);
+    b.send(root, from);
+    b.next_round(static_cast<std::uint32_t>(last) - before);
+    return;
+  }
+  if (last == 0) return b.copy(to, from);
+  Arrivals arrivals(b, from);
+  Region sum;
+  for (Rank i = 0; i <= last; ++i) {
+    const Region operand = i == root ? from : arrivals.next();
+    if (i != root) b.recv(i, operand);
+    if (i == 0) {
+      sum = operand;
+    } else {
+      // The sum is written over the message, or over the sum before if the operand is the own contribution.
+      const Region next = i == last ? to : i == root ? sum : operand;
+      b.reduce(next, sum, operand);
+      sum = next;
+    }
+    if (i != root) b.next_round();
+  }
+}
+
+namespace {
+
+/// Calls f(from, to, mask) of each round for the edges at this rank, and ends the round. Ranks are relative to
+/// the root.
+template <typename F>
+void each_edge(Builder& b, Rank root, F&& f) {
+  const Rank v = mod(b.rank() - root, b.size());
+  for (int k = ceil_log2(b.size()) - 1; k >= 0; --k) {
+    const Rank mask = Rank{1} << k;
+    if (v % (2 * mask) == 0 && v + mask < b.size()) f(v, v + mask, mask);
+    if (v % (2 * mask) == mask) f(v - mask, v, mask);
+    b.next_round();
+  }
+}
+
+}  // namespace
+
+void binomial_bcast(Builder& b, const Region& data, Rank root) {
+  const Rank p = b.size();
+  each_edge(b, root, [&](Rank from, Rank to, Rank) {
+    const Rank target = (to + root) % p;
+    target == b.rank() ? b.recv((from + root) % p, data) : b.send(target, data);
+  });
+}
+
+void binomial_scatter(Builder& b, const Region& all, Rank root) {
+  const Rank p = b.size();
+  each_edge(b, root, [&](Rank from, Rank to, Rank mask) {
+    const Rank target = (to + root) % p;
+    const Rank blocks = std::min(mask, p - to);
+    const Rank before_end = std::min(blocks, p - target);
+    const Region data = b.part(all, target, before_end) + b.part(all, 0, blocks - before_end);
+    target == b.rank() ? b.recv((from + root) % p, data) : b.send(target, data);
+  });
+}
+
+std::int64_t binomial_most(Rank p) {
+  if (p < 2) return 0;
+  const Rank top = Rank{1} << std::max(ceil_log2(p) - 1, 0);
+  return std::max(p - top, top / 2);
+}
+
+void reduce_in_order(Builder& b, const Region& to, const KnomialTree& tree, Rank v, Rank size) {
+  if (size == 1) b.copy(to, b.input());
+  Arrivals arrivals(b, b.input());
+  Region sum = b.input();
+  tree.each_round_up([&](Rank weight, Rank step) {
+    if (tree.is_parent(v, weight, step) && v + step < size) {
+      const Region arrived = arrivals.next();
+      // The last child of v = 0: its weight is the largest one, and no child follows.
+      const bool last = v == 0 && step + weight >= size && tree.next_weight(weight) >= size;
+      const Region next = last ? to : arrived;
+      b.recv(b.rank() + step, arrived);
+      b.reduce(next, sum, arrived);
+      sum = next;
+    } else if (tree.is_child(v, weight, step)) {
+      b.send(b.rank() - step, sum);
+    }
+    b.next_round();
+  });
+}
+
+}  // namespace circoll::patterns

@@ -1,0 +1,26 @@
+// The registry of algorithms: its generated entries, and the parameters that ids and shapes give them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "circoll/algorithm.hpp"
+
+namespace circoll::algorithms {
+
+/// One entry per file below core/algorithms; defined in the generated registry.cpp.
+const std::vector<const Algorithm*>& entries();
+
+}  // namespace circoll::algorithms
+
+namespace circoll {
+
+/// Of every algorithm: the number of ranks on a node.
+inline constexpr ParamDeclaration relabel{
+    .name = "relabel", .minimum = 1, .maximum = 1 << 20, .summary = "ranks on a node"};
+
+/// Throws Error(unknown_name) if the algorithm does not take this parameter, Error(invalid_argument) if not this value.
+void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t value);
+
+}  // namespace circoll

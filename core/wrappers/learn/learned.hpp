@@ -1,0 +1,92 @@
+// Everything that was learned of calls: as reports have it, and as the file of CIRCOLL_LEARN keeps it. Knows no MPI.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "circoll/types.hpp"
+#include "select/profile.hpp"
+
+namespace circoll::interpose {
+
+/// Calls about which something can be learned once for all, on every communicator of so many ranks.
+struct LearnedKey {
+  Rank ranks = 1;
+  Rank nodes = 1;
+  Rank ranks_per_node = 1;
+  Collective collective = Collective::barrier;
+  bool commutative = true, exact = true, idempotent = false;  ///< the operator
+  int size_class = 0;                                         ///< of the whole vector's bytes (ledger.hpp)
+
+  friend auto operator<=>(const LearnedKey&, const LearnedKey&) = default;
+};
+
+/// One algorithm that was tried.
+struct TriedAlgorithm {
+  std::string name{};
+  double ratio = 0;  ///< its time over that of the best one then, in its last duel
+  std::int64_t calls = 0;
+};
+
+/// The outcome for calls of one key, on one communicator or on several.
+struct LearnedRow {
+  std::int64_t communicators = 1;
+  std::int64_t calls = 0;
+  std::int64_t searches = 0;
+  bool settled = false;     ///< everything that could be paid for has been tried
+  std::string unlearned{};  ///< the algorithm that serves the calls if nothing is learned
+  std::string use{};        ///< the best one, as rules have it; "auto": the former
+  double best_s = 0;        ///< its time, agreed upon
+  double gain = 1;          ///< time of the former over that of the best
+  double saved_s = 0;       ///< by that, over all calls since
+  double spent_s = 0;       ///< on trying
+  std::vector<TriedAlgorithm> tried{};
+};
+
+/// Adds another communicator's outcome: numbers add up, and the one with more calls says the rest.
+void join(LearnedRow& all, const LearnedRow& one);
+
+/// All that was learned in a run.
+struct Learned {
+  std::map<LearnedKey, LearnedRow> rows{};
+  double in_collectives_s = 0;  ///< that were learned from, summed up over communicators
+  double tried_s = 0;           ///< of it, beyond what the best known algorithms would have taken
+
+  void add(const LearnedKey& key, const LearnedRow& row);
+  void add(const Learned& other);
+  [[nodiscard]] double saved_s() const;
+};
+
+/// For other ranks, as text. Throws nlohmann::json::exception on text that is not from serialised().
+[[nodiscard]] std::string serialised(const Learned& learned);
+[[nodiscard]] Learned learned_from(std::string_view serialised);
+
+/// The section of the report, without "circoll: ": a line each.
+[[nodiscard]] std::vector<std::string> report_lines(const Learned& learned);
+/// Likewise, as a value of the JSON report.
+[[nodiscard]] std::string report_json(const Learned& learned);
+
+/// A rules file (docs/rules.md) of the rows that have settled, with the machine on which they were learned. Of rows
+/// that rules cannot tell apart the first stands for all. What no rule can say is left out.
+[[nodiscard]] std::string learned_text(const Learned& learned, const select::ProfileKey& machine);
+
+/// The rows of such a file: keys and choices. Throws Error(parse), naming the line, on a file that is none.
+struct LearnedFile {
+  select::ProfileKey machine{};
+  Learned learned{};
+};
+[[nodiscard]] LearnedFile read_learned(std::string_view text, const std::string& source);
+
+/// Why what was learned on one machine is of no use on another one; empty if it is.
+[[nodiscard]] std::string why_not_here(const select::ProfileKey& learned, const select::ProfileKey& here);
+
+/// Adds rows to a file, in place of those about the same calls, while other processes may do so, too. Throws
+/// Error(invalid_argument) if it cannot be written, or is there and is of another machine or no such file: it stays as
+/// it is then.
+void store_learned(const std::string& file, const Learned& learned, const select::ProfileKey& machine);
+
+}  // namespace circoll::interpose
