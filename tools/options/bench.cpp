@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
