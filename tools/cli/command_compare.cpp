@@ -5,7 +5,6 @@
 
 #include "circoll/error.hpp"
 #include "commands.hpp"
-#include "compare/comparison_text.hpp"
 #include "compare/paired_runs.hpp"
 #include "measured/program_report.hpp"
 #include "select/text_file.hpp"

@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "bits_table.hpp"
 #include "circoll/algorithm.hpp"
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
@@ -16,9 +15,7 @@
 #include "circoll/verify.hpp"
 #include "commands.hpp"
 #include "facts/text.hpp"
-#include "list/names.hpp"
-#include "list/table.hpp"
-#include "list_pages.hpp"
+#include "list/list.hpp"
 
 namespace circoll::cli {
 namespace {

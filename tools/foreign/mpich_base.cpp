@@ -1,4 +1,5 @@
-#include "foreign/mpich_base.hpp"
+// The tree that exported rules are put into, from a library or a plain one.
+#include "foreign/mpich_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include "facts/text.hpp"
 #include "foreign/foreign.hpp"
 #include "foreign/mpich_csel.hpp"
-#include "foreign/mpich_lint.hpp"
 
 namespace circoll::foreign::mpich {
 namespace {

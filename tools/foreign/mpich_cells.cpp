@@ -1,4 +1,5 @@
-#include "foreign/mpich_cells.hpp"
+// Rules of a collective as a subtree: chains of tests at their bounds, with an algorithm for every call.
+#include "foreign/mpich_writer.hpp"
 
 #include <algorithm>
 #include <functional>

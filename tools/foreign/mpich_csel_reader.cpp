@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "circoll/error.hpp"
-#include "foreign/mpich_format.hpp"
-#include "foreign/mpich_lint.hpp"
+#include "foreign/formats.hpp"
+#include "foreign/mpich_csel.hpp"
 
 namespace circoll::foreign::mpich {
 namespace {

@@ -4,11 +4,9 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "foreign/mpich_base.hpp"
-#include "foreign/mpich_cells.hpp"
-#include "foreign/mpich_format.hpp"
-#include "foreign/mpich_lint.hpp"
-#include "foreign/side_file.hpp"
+#include "foreign/formats.hpp"
+#include "foreign/mpich_csel.hpp"
+#include "foreign/mpich_writer.hpp"
 
 namespace circoll::foreign::mpich {
 namespace {

@@ -1,4 +1,5 @@
-#include "foreign/mpich_sayable.hpp"
+// Neutral rules as MPICH's tree can say them, and the sentences about the rest.
+#include "foreign/mpich_writer.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -13,7 +13,7 @@ namespace {
 
 using namespace openmpi;
 
-constexpr Rank most_ranks = std::numeric_limits<std::int32_t>::max();
+constexpr Rank most_classic_ranks = std::numeric_limits<std::int32_t>::max();
 
 class ClassicTuning final : public TuningFile {
  public:
@@ -74,11 +74,11 @@ class ClassicTuning final : public TuningFile {
 
   /// The ranks that an entry serves, of those at which something changes.
   static std::vector<Rank> telling_ranks(const ClassicBlock& block) {
-    std::set<Rank> ranks{2, 3, most_ranks};  // one rank alone asks nobody
+    std::set<Rank> ranks{2, 3, most_classic_ranks};  // one rank alone asks nobody
     for (const ClassicEntry& entry : block.entries) {
-      if (entry.label > most_ranks) continue;  // nobody's, as the next one
+      if (entry.label > most_classic_ranks) continue;  // nobody's, as the next one
       for (const Rank p : {entry.label - 1, entry.label, entry.label + 1}) {
-        if (p >= 2 && p <= most_ranks) ranks.insert(p);
+        if (p >= 2 && p <= most_classic_ranks) ranks.insert(p);
       }
     }
     return {ranks.begin(), ranks.end()};

@@ -11,16 +11,6 @@ namespace {
 
 using namespace openmpi;
 
-/// Comments of the head, one for a line.
-std::string head(const Reader& reader, const ExportOptions& options, const std::vector<std::string>& losses) {
-  std::string text = "# " + std::string(reader.title) + "; written by circoll export\n";
-  if (!options.about.empty()) text += "# " + options.about + "\n";
-  if (options.operators != Operators::any) text += "# FOR PROGRAMS WHOSE OPERATORS COMMUTE: it is wrong for others\n";
-  for (const std::string& loss : losses) text += "# - " + loss + "\n";
-  // A comment that has the last word of a line of its own cannot end in the middle of one.
-  return text;
-}
-
 std::string one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -94,7 +84,7 @@ Written write_openmpi_classic(std::span<const Rule> rules, const Reader& reader,
   ExportOptions one = options;
   one.about = one_line(options.about);
   written.exported.files.push_back(
-      {.text = head(reader, one, lines) + std::to_string(collectives) + "  # collectives\n" + body});
+      {.text = head_text(reader, one, lines, "# ") + std::to_string(collectives) + "  # collectives\n" + body});
   written.exported.use.push_back(
       "mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename {}" +
       more_options(written.said, version) + " ./program");

@@ -4,8 +4,8 @@
 
 #include "circoll/collectives.hpp"
 #include "foreign/cells.hpp"
+#include "foreign/formats.hpp"
 #include "foreign/openmpi.hpp"
-#include "foreign/side_file.hpp"
 
 namespace circoll::foreign {
 namespace {

@@ -1,10 +1,9 @@
 // Reads files back that have just been written.
-#include "foreign/read_back.hpp"
-
 #include <algorithm>
 #include <limits>
 
 #include "circoll/collectives.hpp"
+#include "foreign/formats.hpp"
 
 namespace circoll::foreign {
 namespace {

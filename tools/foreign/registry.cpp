@@ -5,8 +5,6 @@
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
 #include "foreign/formats.hpp"
-#include "foreign/mpich_format.hpp"
-#include "foreign/read_back.hpp"
 
 namespace circoll::foreign {
 namespace {
@@ -93,6 +91,23 @@ std::span<const Reader> readers() {
 }
 
 const Reader& find_reader(std::string_view id) { return format_of(id).reader; }
+
+std::string head_text(const Reader& reader, const ExportOptions& options, std::span<const std::string> losses,
+                      std::string_view mark) {
+  const std::string begin(mark);
+  std::string text = begin + std::string(reader.title) + "; written by circoll export\n";
+  if (!options.about.empty()) text += begin + options.about + "\n";
+  if (options.operators != Operators::any) {
+    text += begin + "FOR PROGRAMS WHOSE OPERATORS COMMUTE: it is wrong for others\n";
+  }
+  for (const std::string& loss : losses) text += begin + "- " + loss + "\n";
+  return text;
+}
+
+void add_side_file(Exported& exported, const Reader& reader, const ExportOptions& options) {
+  if (exported.losses.empty() && options.operators == Operators::any) return;
+  exported.files.push_back({.suffix = ".losses.txt", .text = head_text(reader, options, exported.losses, "")});
+}
 
 Exported export_rules(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options) {
   Written written = format_of(reader.id).write(rules, reader, options);

@@ -1,15 +1,14 @@
 // From measured cells, and from the model of a machine, to neutral rules.
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "foreign/cells.hpp"
+#include "foreign/formats.hpp"
 #include "foreign/names.hpp"
-#include "foreign/read_back.hpp"
-#include "measured/cuts.hpp"
+#include "measured/rules_writer.hpp"
 
 namespace circoll::foreign {
 namespace {
@@ -43,16 +42,6 @@ void add_rules(const Cells& cells, const Range& ranks, Operators operators, cons
   }
 }
 
-void require_distinct(const Cells& cells) {
-  for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
-    const RuleCell &a = *cells[i], &b = *cells[i + 1];
-    if (a.p != b.p || a.collective != b.collective || (size_decides(a.collective) && a.bytes != b.bytes)) continue;
-    throw Error(ErrorCode::invalid_argument, "two choices for " + std::string(to_string(a.collective)) + " on " +
-                                                 std::to_string(a.p) + " ranks and " + std::to_string(a.bytes) +
-                                                 " bytes");
-  }
-}
-
 /// True if the format can say the choice for the calls that the cell is about.
 bool can_be_said(const RuleCell& cell, const Named& named, const Format& format, Operators operators) {
   const Operators wanted = is_reducing(cell.collective) ? Operators::commutative : Operators::any;
@@ -73,17 +62,8 @@ bool can_be_said(const RuleCell& cell, const Named& named, const Format& format,
 Translated translate_cells(std::span<const RuleCell> cells, const RuleOperator& measured, const Reader& reader,
                            bool all_ranks) {
   const Format& format = format_of(reader.id);
-  Cells sorted;
-  for (const RuleCell& cell : cells) {
-    require(cell.p >= 1 && cell.bytes >= 0, "a cell of rules has at least one rank, and no negative size");
-    sorted.push_back(&cell);
-  }
-  std::sort(sorted.begin(), sorted.end(), [](const RuleCell* a, const RuleCell* b) {
-    return std::tie(a->collective, a->p, a->bytes) < std::tie(b->collective, b->p, b->bytes);
-  });
-  require_distinct(sorted);
   std::map<Collective, std::map<Rank, Cells>> by_ranks;
-  for (const RuleCell* cell : sorted) by_ranks[cell->collective][cell->p].push_back(cell);
+  for (const RuleCell* cell : measured::sorted_cells(cells)) by_ranks[cell->collective][cell->p].push_back(cell);
   Translated result;
   for (const auto& [collective, of_collective] : by_ranks) {
     Operators operators = Operators::any;

@@ -1,4 +1,4 @@
-#include "measured/profile_choice.hpp"
+#include "measured/profile.hpp"
 
 #include <fmt/format.h>
 

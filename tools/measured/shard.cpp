@@ -14,7 +14,7 @@
 namespace circoll {
 namespace {
 
-using Line = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::optional<int> whole(std::string_view text) {
   int value = 0;
@@ -58,13 +58,13 @@ std::pair<std::int64_t, std::int64_t> items_of(const Shard& shard, std::int64_t 
 }
 
 std::string to_json(const ShardResult& result) {
-  Line arguments = Line::object();
+  OrderedJson arguments = OrderedJson::object();
   for (const auto& [name, value] : result.work.arguments) arguments[name] = value;
-  const Line head{{"circoll_shard", 1},           {"command", result.work.command},
-                  {"arguments", arguments},       {"version", result.work.version},
-                  {"seed", result.work.seed},     {"items", result.work.items},
-                  {"shard", result.shard.number}, {"of", result.shard.of},
-                  {"done", result.done},          {"facts", result.facts}};
+  const OrderedJson head{{"circoll_shard", 1},           {"command", result.work.command},
+                         {"arguments", arguments},       {"version", result.work.version},
+                         {"seed", result.work.seed},     {"items", result.work.items},
+                         {"shard", result.shard.number}, {"of", result.shard.of},
+                         {"done", result.done},          {"facts", result.facts}};
   std::string text = one_line(head);
   text.pop_back();  // the parts come line by line
   text += ",\n\"parts\":[";
@@ -112,7 +112,7 @@ ShardResult shard_from_json(std::string_view json, const std::string& source) {
   const select::Json& parts = members.at("parts");
   if (parts.array() == nullptr) members.fail(parts, "'parts' is no list");
   // The syntax has been seen to be right; parts are kept as they are.
-  const Line whole_text = Line::parse(json);
+  const OrderedJson whole_text = OrderedJson::parse(json);
   for (std::size_t i = 0; i < parts.array()->size(); ++i) {
     const select::Json& part = (*parts.array())[i];
     const auto* const item = part.array() != nullptr && part.array()->size() == 2

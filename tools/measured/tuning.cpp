@@ -3,7 +3,6 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
-#include "measured/comparable.hpp"
 #include "measured/fastest.hpp"
 
 namespace circoll {
@@ -43,7 +42,7 @@ std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOption
   std::vector<const Launch*> all;
   all.reserve(launches.size());
   for (const Launch& launch : launches) all.push_back(&launch);
-  measured::require_comparable(all);
+  require_comparable(all);
   const RuleOperator measured = measured_operator(launches.front());
   std::vector<measured::Timed> times;
   for (const std::vector<Launch>& group : by_setting(launches)) {

@@ -12,7 +12,6 @@
 #include "facts/environment.hpp"
 #include "facts/text.hpp"
 #include "launcher.hpp"
-#include "linked_mpi.hpp"
 #include "process.hpp"
 #include "select/text_file.hpp"
 

@@ -1,4 +1,5 @@
-#include "cost/cost_sizes.hpp"
+// Predicted times over sizes.
+#include "cost/cost.hpp"
 
 #include <algorithm>
 #include <cmath>

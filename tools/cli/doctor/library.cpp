@@ -1,4 +1,5 @@
-#include "doctor/library.hpp"
+// The examination of one MPI library.
+#include "doctor/examination.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,7 @@
 #include "circoll/error.hpp"
 #include "facts/environment.hpp"
 #include "facts/processor_name.hpp"
-#include "linked_mpi.hpp"
+#include "launcher.hpp"
 #include "process.hpp"
 #include "processors.hpp"
 #include "select/machine.hpp"

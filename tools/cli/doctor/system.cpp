@@ -1,4 +1,5 @@
-#include "doctor/system.hpp"
+// The examination of this system: processors, copies between processes, variables.
+#include "doctor/examination.hpp"
 
 #include <fmt/format.h>
 

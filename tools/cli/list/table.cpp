@@ -1,4 +1,5 @@
-#include "list/table.hpp"
+// Algorithms as text: a line for each, or all that one declares.
+#include "list/list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +9,6 @@
 #include <vector>
 
 #include "circoll/collectives.hpp"
-#include "list_pages.hpp"
 
 namespace circoll::cli {
 namespace {

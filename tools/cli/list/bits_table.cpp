@@ -1,4 +1,5 @@
-#include "bits_table.hpp"
+// The algorithms of reductions by the bits of their results.
+#include "list/list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

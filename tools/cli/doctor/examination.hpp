@@ -1,0 +1,57 @@
+// The examinations of circoll doctor, and their findings, each with what to do about it.
+//
+// That of the system starts no ranks. That of an MPI library looks at the launcher, at Circoll's files, at ranks that
+// are started, and at what "auto" goes by in them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "circoll/select.hpp"
+#include "circoll/types.hpp"
+#include "launcher.hpp"
+#include "select/profile_search.hpp"
+
+namespace circoll::cli {
+
+enum class Weight {
+  good,
+  note,   ///< worth to know; nothing is wrong
+  wrong,  ///< something does not work, or is not what was meant
+};
+
+struct Finding {
+  Weight weight = Weight::good;
+  std::string about{};  ///< a word or two
+  std::string says{};
+  std::string todo{};  ///< empty: nothing
+};
+using Findings = std::vector<Finding>;
+
+/// Processors and control groups, for `ranks` on this node.
+[[nodiscard]] Findings examine_processors(Rank ranks);
+/// Settings that may forbid processes to read one another's memory.
+[[nodiscard]] Findings examine_copies();
+/// Variables that begin with CIRCOLL_: those that are set, and those that are not Circoll's.
+[[nodiscard]] Findings examine_environment();
+
+/// The registered variable that a misspelt one looks like; empty if it is like none.
+[[nodiscard]] std::string nearest_variable(const std::string& name);
+
+struct LibraryExamination {
+  std::string name{};  ///< with the version that programs run with, or else the launcher's
+  Findings findings{};
+  bool complete = false;  ///< ranks start, and Circoll can serve them
+  bool crowded = false;
+  std::string profile{};                      ///< the file; empty: there is none
+  std::unique_ptr<const Policy> automatic{};  ///< what "auto" is; nullptr if it could not be found out
+};
+
+/// Starts `ranks` of circoll-bench for a moment.
+[[nodiscard]] LibraryExamination examine_library(const Launcher& launcher, Rank ranks);
+
+/// The findings about a search for a profile. `ranks`: those that are asked for.
+[[nodiscard]] Findings findings_of(const select::FoundProfile& found, Rank ranks, const std::string& mpi);
+
+}  // namespace circoll::cli
