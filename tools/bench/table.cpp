@@ -1,6 +1,7 @@
 // Tables for people, and files for programs.
 #include "table.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -123,14 +124,7 @@ std::ofstream open(const std::string& path) {
 }
 
 /// The present time in UTC, as ISO 8601 has it.
-std::string date() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text.data(), length};
-}
+std::string date() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 }  // namespace
 

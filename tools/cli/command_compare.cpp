@@ -1,5 +1,4 @@
 // circoll compare: what Circoll has changed in a program's time, by what was measured.
-#include <fmt/format.h>
 
 #include <memory>
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "circoll/circoll.h"
-#include "circoll/collectives.hpp"
 #include "commands.hpp"
 #include "doctor/examination.hpp"
 #include "facts/text.hpp"

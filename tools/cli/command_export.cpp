@@ -7,6 +7,7 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
+#include "exported.hpp"
 #include "facts/text.hpp"
 #include "foreign/foreign.hpp"
 #include "measured/measurement.hpp"
@@ -57,9 +58,7 @@ std::vector<Collective> chosen(const std::vector<std::string>& names) {
 }
 
 foreign::Translated from_launches(const ExportCommand& options, const foreign::Reader& reader, std::string& about) {
-  std::vector<Launch> launches;
-  for (const std::string& file : options.files)
-    launches.push_back(launch_from_json(select::read_text_file(file), file));
+  const std::vector<Launch> launches = read_launches(options.files);
   const std::vector<RuleCell> cells = tune(launches, options.tune);
   about = fmt::format("the fastest of what was measured in {} launches; {}", launches.size(), launches.front().setting);
   return foreign::translate_cells(cells, measured_operator(launches.front()), reader);
@@ -127,19 +126,10 @@ void run(const ExportCommand& options) {
   }
   const foreign::Exported exported = foreign::export_rules(rules.rules, reader, settings);
   if (options.output.empty()) return print(exported.files.front().text);
+  const std::string notes = write_files(exported, options.output);
   std::string text;
-  for (const foreign::File& file : exported.files) {
-    write_file(options.output + file.suffix, file.text);
-    text += fmt::format("{}{}\n", options.output, file.suffix);
-  }
-  for (const std::string& loss : exported.losses) text += fmt::format("  - {}\n", loss);
-  for (std::string use : exported.use) {
-    for (std::size_t at = use.find("{}"); at != std::string::npos; at = use.find("{}", at + options.output.size())) {
-      use.replace(at, 2, options.output);
-    }
-    text += use + "\n";
-  }
-  print(text);
+  for (const foreign::File& file : exported.files) text += fmt::format("{}{}\n", options.output, file.suffix);
+  print(text + notes);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // circoll list prints the algorithms, and the declarations of each.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "circoll/algorithm.hpp"
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/model.hpp"
 #include "circoll/verify.hpp"

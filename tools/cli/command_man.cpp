@@ -7,7 +7,6 @@
 #include <memory>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 #include "circoll/circoll.h"
 #include "circoll/error.hpp"

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "circoll/circoll.h"
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"

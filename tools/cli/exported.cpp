@@ -1,3 +1,4 @@
+// Tuning files of other libraries, written where the user wants them.
 #include "exported.hpp"
 
 #include <fmt/format.h>
@@ -40,6 +41,27 @@ std::string ExportRequest::library() const {
   return wanted() ? std::string(foreign::find_reader(id).library) : std::string{};
 }
 
+std::string chosen_text(const std::string& path, const std::vector<RuleCell>& cells, std::size_t launches) {
+  std::map<std::string, int> chosen;
+  for (const RuleCell& cell : cells) ++chosen[cell.use];
+  std::string text = fmt::format("{}: {} cells of {} launches\n", path, cells.size(), launches);
+  for (const auto& [use, times] : chosen) text += fmt::format("{:>6}  {}\n", times, use);
+  return text;
+}
+
+std::string write_files(const foreign::Exported& exported, const std::string& path) {
+  for (const foreign::File& file : exported.files) write_file(path + file.suffix, file.text);
+  std::string text;
+  for (const std::string& loss : exported.losses) text += fmt::format("  - {}\n", loss);
+  for (std::string use : exported.use) {
+    for (std::size_t at = use.find("{}"); at != std::string::npos; at = use.find("{}", at + path.size())) {
+      use.replace(at, 2, path);
+    }
+    text += use + "\n";
+  }
+  return text;
+}
+
 void add_export_options(CLI::App& command, ExportRequest& request) {
   command.add_option("--export", request.id,
                      "Write a tuning file of the MPI library itself instead, by the fastest of its own algorithms "
@@ -60,19 +82,8 @@ std::string write_exported(const ExportRequest& request, const std::string& path
   foreign::ExportOptions options{.about = about, .losses = translated.losses};
   if (request.commutative) options.operators = foreign::Operators::commutative;
   const foreign::Exported exported = foreign::export_rules(translated.rules, reader, options);
-  for (const foreign::File& file : exported.files) write_file(path + file.suffix, file.text);
-  std::map<std::string, int> chosen;
-  for (const RuleCell& cell : cells) ++chosen[cell.use];
-  std::string text = fmt::format("{}: {} cells of {} launches\n", path, cells.size(), launches.size());
-  for (const auto& [use, times] : chosen) text += fmt::format("{:>6}  {}\n", times, use);
-  for (const std::string& loss : exported.losses) text += fmt::format("  - {}\n", loss);
-  for (std::string use : exported.use) {
-    for (std::size_t at = use.find("{}"); at != std::string::npos; at = use.find("{}", at + path.size())) {
-      use.replace(at, 2, path);
-    }
-    text += use + "\n";
-  }
-  return text + of_other_versions(launches, request.id);
+  const std::string notes = write_files(exported, path);
+  return chosen_text(path, cells, launches.size()) + notes + of_other_versions(launches, request.id);
 }
 
 }  // namespace circoll::cli

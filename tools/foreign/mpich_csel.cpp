@@ -150,26 +150,12 @@ class Maker {
   /// A chain may end in a test of yes and no, but not in one of numbers.
   void check_end(int last) {
     const Node& node = selection_.at(last);
-    switch (node.condition.test) {
-      case Test::size_le:
-      case Test::size_lt:
-      case Test::size_node:
-      case Test::size_pow2:
-      case Test::ppn_le:
-      case Test::ppn_lt:
-      case Test::average_le:
-      case Test::average_lt:
-      case Test::total_le:
-      case Test::total_lt:
-      case Test::count_le:
-      case Test::count_pow2:
-        refuse(node.line, "'" + node.key +
-                              "' is the last of its object, where '...=any' must follow: MPI_Init ends the "
-                              "program");
-        return;
-      default:
-        return;
-    }
+    const Test test = node.condition.test;
+    const bool of_numbers =
+        (test >= Test::size_le && test <= Test::ppn_lt) || (test >= Test::average_le && test <= Test::count_pow2);
+    if (!of_numbers) return;
+    refuse(node.line,
+           "'" + node.key + "' is the last of its object, where '...=any' must follow: MPI_Init ends the program");
   }
 
   void warn_of_number(const Tree& member, const Condition& condition) {
@@ -236,6 +222,17 @@ Condition condition_of(std::string_view text, Version version) {
     if (!key.starts_with(bound.start)) continue;
     if (bound.test == Test::ppn_lt && version == Version::v4_0) break;
     return read_bound(bound.test, std::string_view(key).substr(bound.start.size()));
+  }
+  return {};
+}
+
+std::string_view name_of(Test test) {
+  const auto name = [](std::string_view key) { return key.substr(0, key.find_first_of("<=")); };
+  for (const Word& word : words) {
+    if (word.test == test) return name(word.key);
+  }
+  for (const Bound& bound : bounds) {
+    if (bound.test == test) return name(bound.start);
   }
   return {};
 }

@@ -102,7 +102,7 @@ struct Found {
 
 /// True if MPICH has a definition of the test for the collective; where it has none it ends the program.
 [[nodiscard]] bool is_defined(Test test, std::string_view collective);
-/// "avg_msg_size".
+/// "avg_msg_size", with which keys of the test begin. Empty for collectives and leaves.
 [[nodiscard]] std::string_view name_of(Test test);
 /// "ibcast" to "bcast", and the others to themselves.
 [[nodiscard]] std::string_view blocking_name(std::string_view collective);

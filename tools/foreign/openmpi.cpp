@@ -70,16 +70,31 @@ constexpr Known alltoall[] = {{.name = "linear"},
 constexpr Known alltoallv[] = {{.name = "basic_linear"}, {.name = "pairwise"}};
 constexpr Known prefixes[] = {{.name = "linear"}, {.name = "recursive_doubling"}};
 
-struct Id {
+/// A collective of coll/tuned: its number in classic files, and its algorithms.
+struct Tuned {
   Collective collective;
   int id;
+  std::span<const Known> algorithms;
 };
-constexpr std::array ids{
-    Id{Collective::allgather, 0}, Id{Collective::allgatherv, 1},      Id{Collective::allreduce, 2},
-    Id{Collective::alltoall, 3},  Id{Collective::alltoallv, 4},       Id{Collective::barrier, 6},
-    Id{Collective::bcast, 7},     Id{Collective::exscan, 8},          Id{Collective::gather, 9},
-    Id{Collective::reduce, 11},   Id{Collective::reduce_scatter, 12}, Id{Collective::reduce_scatter_block, 13},
-    Id{Collective::scan, 14},     Id{Collective::scatter, 15}};
+constexpr std::array tuned{Tuned{Collective::allgather, 0, allgather},
+                           Tuned{Collective::allgatherv, 1, allgatherv},
+                           Tuned{Collective::allreduce, 2, allreduce},
+                           Tuned{Collective::alltoall, 3, alltoall},
+                           Tuned{Collective::alltoallv, 4, alltoallv},
+                           Tuned{Collective::barrier, 6, barrier},
+                           Tuned{Collective::bcast, 7, bcast},
+                           Tuned{Collective::exscan, 8, prefixes},
+                           Tuned{Collective::gather, 9, gather},
+                           Tuned{Collective::reduce, 11, reduce},
+                           Tuned{Collective::reduce_scatter, 12, reduce_scatter},
+                           Tuned{Collective::reduce_scatter_block, 13, reduce_scatter_block},
+                           Tuned{Collective::scan, 14, prefixes},
+                           Tuned{Collective::scatter, 15, scatter}};
+
+const Tuned* tuned_of(Collective collective) {
+  const auto* const found = std::ranges::find(tuned, collective, &Tuned::collective);
+  return found == tuned.end() ? nullptr : found;
+}
 
 bool counts_type_only(Collective collective, Version version) {
   if (is_prefix(collective)) return true;
@@ -94,39 +109,8 @@ Version version_of(const Reader& reader) {
 }
 
 std::span<const Known> algorithms_in(Collective collective) {
-  switch (collective) {
-    case Collective::allreduce:
-      return allreduce;
-    case Collective::reduce:
-      return reduce;
-    case Collective::reduce_scatter_block:
-      return reduce_scatter_block;
-    case Collective::reduce_scatter:
-      return reduce_scatter;
-    case Collective::allgather:
-      return allgather;
-    case Collective::allgatherv:
-      return allgatherv;
-    case Collective::gather:
-      return gather;
-    case Collective::scatter:
-      return scatter;
-    case Collective::bcast:
-      return bcast;
-    case Collective::barrier:
-      return barrier;
-    case Collective::alltoall:
-      return alltoall;
-    case Collective::alltoallv:
-      return alltoallv;
-    case Collective::scan:
-    case Collective::exscan:
-      return prefixes;
-    case Collective::gatherv:
-    case Collective::scatterv:
-      break;
-  }
-  return {};
+  const Tuned* const found = tuned_of(collective);
+  return found == nullptr ? std::span<const Known>{} : found->algorithms;
 }
 
 const Known* algorithm_of(Collective collective, std::int64_t number, Version version) {
@@ -146,17 +130,13 @@ int number_of(Collective collective, std::string_view name, Version version) {
 }
 
 std::optional<int> id_of(Collective collective) {
-  for (const Id& id : ids) {
-    if (id.collective == collective) return id.id;
-  }
-  return std::nullopt;
+  const Tuned* const found = tuned_of(collective);
+  return found == nullptr ? std::nullopt : std::optional(found->id);
 }
 
 std::optional<Collective> collective_of(std::int64_t id) {
-  for (const Id& known : ids) {
-    if (known.id == id) return known.collective;
-  }
-  return std::nullopt;
+  const auto* const found = std::ranges::find(tuned, id, &Tuned::id);
+  return found == tuned.end() ? std::nullopt : std::optional(found->collective);
 }
 
 bool sizes_tell(Collective collective, Version version) {

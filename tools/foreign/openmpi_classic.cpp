@@ -1,5 +1,4 @@
 // A classic rules file of Open MPI decides about calls, and warns of what its author may not have meant.
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
@@ -27,8 +26,7 @@ class ClassicTuning final : public TuningFile {
     } else {
       for (ClassicBlock& block : file.blocks) take(std::move(block));
     }
-    std::stable_sort(warnings_.begin(), warnings_.end(),
-                     [](const Warning& a, const Warning& b) { return a.line < b.line; });
+    sort_warnings();
   }
 
   [[nodiscard]] Verdict decide(const Call& call) const override {
@@ -50,14 +48,7 @@ class ClassicTuning final : public TuningFile {
     return verdict;
   }
 
-  [[nodiscard]] const std::vector<Warning>& warnings() const override { return warnings_; }
-  [[nodiscard]] bool rejected() const override { return rejected_; }
-
  private:
-  void warn(std::size_t line, std::string text, bool grave = true) {
-    warnings_.push_back({.line = line, .text = std::move(text), .grave = grave});
-  }
-
   void take(ClassicBlock block) {
     const auto collective = collective_of(block.id);
     if (!collective) {
@@ -164,8 +155,6 @@ class ClassicTuning final : public TuningFile {
   std::string source_;
   Version version_;
   std::map<Collective, ClassicBlock> blocks_{};
-  std::vector<Warning> warnings_{};
-  bool rejected_ = false;
 };
 
 }  // namespace

@@ -1,8 +1,6 @@
 // Writes classic rules files of Open MPI.
 #include <algorithm>
-#include <limits>
 
-#include "circoll/collectives.hpp"
 #include "foreign/cells.hpp"
 #include "foreign/openmpi.hpp"
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "circoll/collectives.hpp"
 #include "foreign/cells.hpp"
 #include "foreign/formats.hpp"
 #include "foreign/openmpi.hpp"

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "circoll/collectives.hpp"
 #include "circoll/select.hpp"
 #include "foreign/cells.hpp"
 #include "foreign/names.hpp"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <tuple>
 
@@ -13,7 +12,6 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "facts/split_mix.hpp"
-#include "facts/text.hpp"
 
 namespace circoll {
 namespace {

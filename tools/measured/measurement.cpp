@@ -103,6 +103,13 @@ Launch launch_from_json(std::string_view json, const std::string& source) {
   return launch;
 }
 
+std::vector<Launch> read_launches(const std::vector<std::string>& files) {
+  std::vector<Launch> launches;
+  launches.reserve(files.size());
+  for (const std::string& file : files) launches.push_back(launch_from_json(select::read_text_file(file), file));
+  return launches;
+}
+
 void require_comparable(const std::vector<const Launch*>& launches) {
   require(!launches.empty(), "no launch is given");
   std::map<Rank, const Launch*> first_of;

@@ -10,7 +10,6 @@
 
 #include "circoll/collectives.hpp"
 #include "facts/median.hpp"
-#include "facts/text.hpp"
 #include "measured/rules_writer.hpp"
 
 namespace circoll::measured {

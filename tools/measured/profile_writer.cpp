@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "facts/stored_file.hpp"
 #include "measured/one_line.hpp"

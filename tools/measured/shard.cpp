@@ -25,13 +25,6 @@ std::optional<int> whole(std::string_view text) {
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::invalid_argument, what); }
 
-std::string value_of(const ShardedWork& work, const std::string& key) {
-  for (const auto& [name, value] : work.arguments) {
-    if (name == key) return value;
-  }
-  return "nothing";
-}
-
 }  // namespace
 
 Shard parse_shard(std::string_view text) {
@@ -42,6 +35,12 @@ Shard parse_shard(std::string_view text) {
     refuse(fmt::format("'{}' is no shard: it is written I/N, with I from 1 to N, such as 2/8", text));
   }
   return {.number = *number, .of = *of};
+}
+
+std::string ShardedWork::argument(std::string_view name, std::string_view otherwise) const {
+  const auto found =
+      std::find_if(arguments.begin(), arguments.end(), [&](const auto& one) { return one.first == name; });
+  return found == arguments.end() ? std::string(otherwise) : found->second;
 }
 
 std::string to_string(const Shard& shard) { return fmt::format("{}/{}", shard.number, shard.of); }
@@ -136,7 +135,8 @@ void require_same_work(const ShardedWork& one, const std::string& one_source, co
   compare("the command", one.command, other.command);
   compare("the version", one.version, other.version);
   for (const ShardedWork* const work : {&one, &other}) {
-    for (const auto& [name, value] : work->arguments) compare(name, value_of(one, name), value_of(other, name));
+    for (const auto& [name, value] : work->arguments)
+      compare(name, one.argument(name, "nothing"), other.argument(name, "nothing"));
   }
   compare("the seed", std::to_string(one.seed), std::to_string(other.seed));
   compare("the number of items", std::to_string(one.items), std::to_string(other.items));

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
 

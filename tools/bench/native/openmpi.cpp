@@ -5,7 +5,6 @@
 #include <map>
 
 #include "circoll/error.hpp"
-#include "facts/text.hpp"
 #include "native/control_variables.hpp"
 #include "native/library.hpp"
 

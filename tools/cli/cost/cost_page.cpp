@@ -12,6 +12,7 @@
 
 #include "circoll/model.hpp"
 #include "circoll/verify.hpp"
+#include "list/list.hpp"
 #include "oracle/formula.hpp"
 
 namespace circoll::cli {
@@ -149,17 +150,6 @@ Params params_of(const Algorithm& algorithm) {
   return algorithm.param("segments") != nullptr ? Params{{"segments", shown_segments}} : Params{};
 }
 
-std::vector<std::string> needs_of(const Algorithm& algorithm) {
-  const Needs& needs = algorithm.needs;
-  std::vector<std::string> words;
-  if (needs.commutative) words.emplace_back("a commutative operator");
-  if (needs.idempotent) words.emplace_back("an idempotent operator");
-  if (needs.power_of_two) words.emplace_back("p a power of two");
-  if (needs.even_size) words.emplace_back("p even");
-  if (needs.min_size > 1) words.push_back(fmt::format("p >= {}", needs.min_size));
-  return words;
-}
-
 struct CountedRow {
   std::string_view name;
   std::vector<std::int64_t> values;
@@ -244,7 +234,8 @@ std::string section(const Algorithm& algorithm) {
   std::string summary(algorithm.summary);
   summary[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(summary[0])));
   text += summary + ".";
-  if (const auto needs = needs_of(algorithm); !needs.empty()) text += fmt::format(" Needs {}.", fmt::join(needs, ", "));
+  if (const auto needs = needs_in_words(algorithm, true); !needs.empty())
+    text += fmt::format(" Needs {}.", fmt::join(needs, ", "));
   if (algorithm.collectives.size() > 1) {
     std::vector<std::string_view> others;
     for (std::size_t i = 1; i < algorithm.collectives.size(); ++i)

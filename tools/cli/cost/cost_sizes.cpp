@@ -1,7 +1,6 @@
 // Predicted times over sizes.
 #include "cost/cost.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "circoll/error.hpp"

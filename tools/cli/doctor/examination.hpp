@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "circoll/select.hpp"
@@ -28,6 +29,18 @@ struct Finding {
   std::string todo{};  ///< empty: nothing
 };
 using Findings = std::vector<Finding>;
+
+inline void add_good(Findings& findings, std::string about, std::string says) {
+  findings.push_back({.about = std::move(about), .says = std::move(says)});
+}
+inline void add_note(Findings& findings, std::string about, std::string says, std::string todo = {}) {
+  findings.push_back(
+      {.weight = Weight::note, .about = std::move(about), .says = std::move(says), .todo = std::move(todo)});
+}
+inline void add_wrong(Findings& findings, std::string about, std::string says, std::string todo) {
+  findings.push_back(
+      {.weight = Weight::wrong, .about = std::move(about), .says = std::move(says), .todo = std::move(todo)});
+}
 
 /// Processors and control groups, for `ranks` on this node.
 [[nodiscard]] Findings examine_processors(Rank ranks);

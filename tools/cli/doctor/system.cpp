@@ -61,16 +61,15 @@ Findings examine_processors(Rank ranks) {
   if (all.quota > 0 && all.quota < all.allowed) {
     says += fmt::format("; the control group gives the time of {}", all.quota);
   }
-  findings.push_back({.about = "processors", .says = says});
+  add_good(findings, "processors", says);
   if (ranks > all.usable()) {
-    findings.push_back({.weight = Weight::note,
-                        .about = "processors",
-                        .says = fmt::format("{} ranks are more than the processors, so that they take turns and all "
-                                            "collectives are slow",
-                                            ranks),
-                        .todo = fmt::format("start at most {} ranks on this node, or widen the affinity or the control "
-                                            "group",
-                                            all.usable())});
+    add_note(findings, "processors",
+             fmt::format("{} ranks are more than the processors, so that they take turns and all "
+                         "collectives are slow",
+                         ranks),
+             fmt::format("start at most {} ranks on this node, or widen the affinity or the control "
+                         "group",
+                         all.usable()));
   }
   return findings;
 }
@@ -79,20 +78,18 @@ Findings examine_copies() {
   Findings findings;
   const std::string scope = word_in("/proc/sys/kernel/yama/ptrace_scope");
   if (scope == "2" || scope == "3") {
-    findings.push_back({.weight = Weight::note,
-                        .about = "Yama",
-                        .says = fmt::format("kernel.yama.ptrace_scope is {}, so that long messages inside the node are "
-                                            "copied twice instead of read directly",
-                                            scope),
-                        .todo = "an administrator can set it to 1"});
+    add_note(findings, "Yama",
+             fmt::format("kernel.yama.ptrace_scope is {}, so that long messages inside the node are "
+                         "copied twice instead of read directly",
+                         scope),
+             "an administrator can set it to 1");
   } else {
-    findings.push_back(
-        {.about = "Yama", .says = scope.empty() ? "is not there" : "kernel.yama.ptrace_scope is " + scope});
+    add_good(findings, "Yama", scope.empty() ? "is not there" : "kernel.yama.ptrace_scope is " + scope);
   }
   if (word_in("/proc/self/status", "Seccomp:") == "2") {
-    findings.push_back({.about = "seccomp",
-                        .says = "system calls are filtered, as in a container; below stands whether memory can be "
-                                "shared and read"});
+    add_good(findings, "seccomp",
+             "system calls are filtered, as in a container; below stands whether memory can be "
+             "shared and read");
   }
   return findings;
 }
@@ -101,20 +98,17 @@ Findings examine_environment() {
   Findings findings;
   for (const std::string& name : unknown_environment_variables()) {
     const std::string meant = nearest_variable(name);
-    findings.push_back({.weight = Weight::wrong,
-                        .about = "variables",
-                        .says = name + " is set and is not one of Circoll's",
-                        .todo = meant.empty() ? "unset it; docs/environment.md lists those that there are"
-                                              : "unset it, or was " + meant + " meant?"});
+    add_wrong(findings, "variables", name + " is set and is not one of Circoll's",
+              meant.empty() ? "unset it; docs/environment.md lists those that there are"
+                            : "unset it, or was " + meant + " meant?");
   }
   for (const EnvironmentVariable& variable : environment_variables()) {
     const auto value = environment(variable.name);
     if (!value) continue;
-    findings.push_back({.weight = Weight::note,
-                        .about = "variables",
-                        .says = fmt::format("{}={} is set (default: {})", variable.name, *value, variable.fallback)});
+    add_note(findings, "variables",
+             fmt::format("{}={} is set (default: {})", variable.name, *value, variable.fallback));
   }
-  if (findings.empty()) findings.push_back({.about = "variables", .says = "no CIRCOLL_ variable is set"});
+  if (findings.empty()) add_good(findings, "variables", "no CIRCOLL_ variable is set");
   return findings;
 }
 

@@ -153,11 +153,11 @@ std::string_view title_of(Library library) {
   return {};
 }
 
-std::vector<std::string> needs_in_words(const Algorithm& algorithm) {
+std::vector<std::string> needs_in_words(const Algorithm& algorithm, bool articles) {
   std::vector<std::string> words;
   const Needs& needs = algorithm.needs;
-  if (needs.commutative) words.emplace_back("commutative operator");
-  if (needs.idempotent) words.emplace_back("idempotent operator");
+  if (needs.commutative) words.emplace_back(articles ? "a commutative operator" : "commutative operator");
+  if (needs.idempotent) words.emplace_back(articles ? "an idempotent operator" : "idempotent operator");
   if (needs.power_of_two) words.emplace_back("p a power of two");
   if (needs.even_size) words.emplace_back("p even");
   if (needs.min_size > 1) words.push_back(fmt::format("p >= {}", needs.min_size));

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "circoll/algorithm.hpp"
-#include "circoll/collectives.hpp"
 #include "verify/bits.hpp"
 
 namespace circoll::cli {

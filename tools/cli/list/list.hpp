@@ -41,8 +41,8 @@ namespace circoll::cli {
 inline constexpr std::array all_libraries{Library::openmpi, Library::mpich, Library::ucc};
 /// "Open MPI".
 [[nodiscard]] std::string_view title_of(Library library);
-/// "commutative operator", "p even" and so on; empty if it needs nothing.
-[[nodiscard]] std::vector<std::string> needs_in_words(const Algorithm& algorithm);
+/// "commutative operator", or "a commutative operator" with articles, "p even" and so on; empty if it needs nothing.
+[[nodiscard]] std::vector<std::string> needs_in_words(const Algorithm& algorithm, bool articles = false);
 
 /// The number of algorithms, as a sentence. README.md has it too.
 [[nodiscard]] std::string numbers_of_algorithms();

@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "circoll/collectives.hpp"
-
 namespace circoll::cli {
 namespace {
 

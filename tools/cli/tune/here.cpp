@@ -1,6 +1,7 @@
 // circoll tune --here: what is measured in which order, and the profile that comes of it.
 #include "here.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -117,13 +118,6 @@ void announce(const Work& work) {
   for (const std::string& other : work.others) fmt::print(stderr, "not measured now: {}\n", other);
 }
 
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
-}
-
 void require_same_machine(const std::vector<Launch>& launches) {
   for (const Launch& one : launches) {
     const Launch& first = launches.front();
@@ -212,7 +206,7 @@ std::string tune_part(const Work& work, Part part, const HereOptions& options, c
                                                .processors = work.processors.usable(),
                                                .launches = static_cast<Count>(launches.size()),
                                                .circoll = circoll_version(),
-                                               .date = today(),
+                                               .date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))),
                                                .host = launches.front().host},
                                      .op = tuned_operator,
                                      .cells = measured::rule_cells(chosen)});
