@@ -229,17 +229,21 @@ class Parser {
   std::int64_t header_ = 1;
 };
 
+/// The last item before one whose bound is above `value`, at least the first. An empty list has none: -1.
+template <typename Item>
+std::ptrdiff_t last_up_to(const std::vector<Item>& list, std::int64_t Item::*bound, std::int64_t value) {
+  if (list.empty()) return -1;
+  const auto beyond = std::find_if(list.begin(), list.end(), [&](const Item& item) { return item.*bound > value; });
+  return std::max<std::ptrdiff_t>(beyond - list.begin() - 1, 0);
+}
+
 }  // namespace
 
 ClassicFile parse_classic(std::string_view text, Version version) { return Parser(text, version).parse(); }
 
 std::ptrdiff_t entry_of(const ClassicBlock& block, Rank p, Version version) {
   const auto count = static_cast<std::ptrdiff_t>(block.entries.size());
-  if (version != Version::v60) {
-    std::ptrdiff_t best = count == 0 ? -1 : 0;
-    for (std::ptrdiff_t i = 0; i < count && block.entries[static_cast<std::size_t>(i)].label <= p; ++i) best = i;
-    return best;
-  }
+  if (version != Version::v60) return last_up_to(block.entries, &ClassicEntry::label, p);
   std::int64_t from = 0;
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const bool last = i + 1 == count;
@@ -253,11 +257,7 @@ std::ptrdiff_t entry_of(const ClassicBlock& block, Rank p, Version version) {
 
 std::ptrdiff_t rule_of(const ClassicEntry& entry, Count bytes, Version version) {
   const auto count = static_cast<std::ptrdiff_t>(entry.rules.size());
-  if (version != Version::v60) {
-    std::ptrdiff_t best = count == 0 ? -1 : 0;
-    for (std::ptrdiff_t i = 0; i < count && entry.rules[static_cast<std::size_t>(i)].from_bytes <= bytes; ++i) best = i;
-    return best;
-  }
+  if (version != Version::v60) return last_up_to(entry.rules, &ClassicRule::from_bytes, bytes);
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     // One less than the next one's in unsigned arithmetic: before a size of 0 there is no end.
     const auto next = static_cast<std::size_t>(i + 1);

@@ -7,7 +7,7 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "facts/median.hpp"
-#include "measured/fastest.hpp"
+#include "measured/cells.hpp"
 #include "measured/guidelines.hpp"
 #include "measured/statistics.hpp"
 #include "select/text_file.hpp"

@@ -10,7 +10,7 @@
 
 #include "circoll/collectives.hpp"
 #include "facts/median.hpp"
-#include "measured/rules_writer.hpp"
+#include "measured/cells.hpp"
 
 namespace circoll::measured {
 namespace {

@@ -1,6 +1,4 @@
 // Writes rules (docs/rules.md). What a rule may say is not repeated here: the reader is asked.
-#include "measured/rules_writer.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -9,6 +7,7 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
+#include "measured/cells.hpp"
 #include "measured/one_line.hpp"
 
 namespace circoll {
