@@ -2,6 +2,8 @@
 #include "foreign/classic.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -15,12 +17,6 @@ struct Number {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-int digit_of(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return 99;
-}
 
 class Scanner {
  public:
@@ -89,21 +85,19 @@ class Scanner {
     const std::size_t first = i;
     if (i < text_.size() && text_[i] == '0') {
       base = 8;
-      if (i + 2 < text_.size() && (text_[i + 1] == 'x' || text_[i + 1] == 'X') && digit_of(text_[i + 2]) < 16) {
+      if (i + 2 < text_.size() && (text_[i + 1] == 'x' || text_[i + 1] == 'X') &&
+          std::isxdigit(static_cast<unsigned char>(text_[i + 2])) != 0) {
         base = 16;
         i += 2;
       }
     }
-    const std::size_t digits = i;
     std::uint64_t value = 0;
+    const char* const digits = text_.data() + i;
+    const auto [end, error] = std::from_chars(digits, text_.data() + text_.size(), value, base);
+    if (end == digits) return std::nullopt;
     const auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) + (negative ? 1U : 0U);
-    for (; i < text_.size() && digit_of(text_[i]) < base; ++i) {
-      const auto digit = static_cast<std::uint64_t>(digit_of(text_[i]));
-      value = value > (limit - digit) / static_cast<std::uint64_t>(base)
-                  ? limit
-                  : value * static_cast<std::uint64_t>(base) + digit;
-    }
-    if (i == digits) return std::nullopt;
+    if (error == std::errc::result_out_of_range || value > limit) value = limit;
+    i = static_cast<std::size_t>(end - text_.data());
     if (base != 10 && i - first > 1) {
       warnings_.push_back({.line = line_,
                            .text = "'" + std::string(text_.substr(first, std::min<std::size_t>(i - first, 24))) +

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 
 namespace circoll::foreign::mpich {
@@ -59,18 +60,15 @@ constexpr std::array<std::string_view, 4> old_any{"comm_size=any", "avg_msg_size
 
 /// The number that atoi makes of a text; glibc cuts what is too large to 32 bits.
 Condition read_bound(Test test, std::string_view digits) {
-  Condition result{.test = test};
-  std::int64_t value = 0;
-  std::size_t at = 0;
   const bool negative = digits.starts_with('-');
-  if (negative || digits.starts_with('+')) at = 1;
-  const std::size_t first = at;
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  for (; at < digits.size() && digits[at] >= '0' && digits[at] <= '9'; ++at) {
-    const std::int64_t digit = digits[at] - '0';
-    value = value > (most - digit) / 10 ? most : value * 10 + digit;
-  }
-  result.exact = at > first && at == digits.size() && value <= std::numeric_limits<std::int32_t>::max();
+  if (negative || digits.starts_with('+')) digits.remove_prefix(1);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  if (error == std::errc::result_out_of_range || value > most) value = most;
+  Condition result{.test = test};
+  result.exact = end != digits.data() && end == digits.data() + digits.size() &&
+                 value <= static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
   result.value = static_cast<std::int32_t>(static_cast<std::uint32_t>(negative ? -value : value));
   return result;
 }

@@ -180,50 +180,39 @@ std::vector<std::string> notes_of(const Call& call, const Known& algorithm, Vers
   const Count count = call.element_bytes > 0 ? call.bytes / call.element_bytes : call.bytes;
   const auto power = static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(std::max<Rank>(call.ranks, 1))));
   const bool uncommuting = is_reducing(collective) && !call.commutative;
-  if (algorithm.two_ranks_only && call.ranks != 2) notes.emplace_back("the call fails: two_proc is for two ranks");
-  if (algorithm.commutative_only && uncommuting) {
-    notes.emplace_back("wrong results: it reorders operands, and the operator does not commute");
-  }
-  if (algorithm.name == "rabenseifner") {
-    if (uncommuting)
-      notes.emplace_back("replaced by a linear one: the operator does not commute");
-    else if (count < power && (version != Version::v60 || collective == Collective::reduce)) {
-      notes.emplace_back("replaced by a linear one: fewer elements than the power of two below the number of ranks");
-    }
-  }
-  if (collective == Collective::reduce_scatter_block && algorithm.name == "recursive_halving" && uncommuting) {
-    notes.emplace_back("replaced by basic_linear: the operator does not commute");
-  }
-  if (collective == Collective::allreduce && (algorithm.name == "ring" || algorithm.name == "segmented_ring") &&
-      count < call.ranks) {
-    notes.emplace_back("replaced by recursive_doubling: fewer elements than ranks");
-  }
-  if (algorithm.name == "nonoverlapping" || algorithm.name == "non-overlapping") {
-    notes.emplace_back(
-        "it is made of the library's reduce and another call, which follow the rules for these in this file");
-  }
-  if (collective == Collective::bcast && algorithm.name == "scatter_allgather" && count < call.ranks) {
-    notes.emplace_back("replaced by basic_linear: fewer elements than ranks");
-  }
-  if (collective == Collective::allgather && algorithm.name == "recursive_doubling" && call.ranks != power) {
-    notes.emplace_back("replaced by bruck: the number of ranks is no power of two");
-  }
-  if (is_allgather(collective) && algorithm.name == "neighbor" && call.ranks % 2 != 0) {
-    notes.emplace_back("replaced by ring: the number of ranks is odd");
-  }
+  const auto note_if = [&](bool holds, const char* text) {
+    if (holds) notes.emplace_back(text);
+  };
+  note_if(algorithm.two_ranks_only && call.ranks != 2, "the call fails: two_proc is for two ranks");
+  note_if(algorithm.commutative_only && uncommuting,
+          "wrong results: it reorders operands, and the operator does not commute");
+  const bool rabenseifner = algorithm.name == "rabenseifner";
+  note_if(rabenseifner && uncommuting, "replaced by a linear one: the operator does not commute");
+  note_if(
+      rabenseifner && !uncommuting && count < power && (version != Version::v60 || collective == Collective::reduce),
+      "replaced by a linear one: fewer elements than the power of two below the number of ranks");
+  note_if(collective == Collective::reduce_scatter_block && algorithm.name == "recursive_halving" && uncommuting,
+          "replaced by basic_linear: the operator does not commute");
+  note_if(collective == Collective::allreduce && (algorithm.name == "ring" || algorithm.name == "segmented_ring") &&
+              count < call.ranks,
+          "replaced by recursive_doubling: fewer elements than ranks");
+  note_if(algorithm.name == "nonoverlapping" || algorithm.name == "non-overlapping",
+          "it is made of the library's reduce and another call, which follow the rules for these in this file");
+  note_if(collective == Collective::bcast && algorithm.name == "scatter_allgather" && count < call.ranks,
+          "replaced by basic_linear: fewer elements than ranks");
+  note_if(collective == Collective::allgather && algorithm.name == "recursive_doubling" && call.ranks != power,
+          "replaced by bruck: the number of ranks is no power of two");
+  note_if(is_allgather(collective) && algorithm.name == "neighbor" && call.ranks % 2 != 0,
+          "replaced by ring: the number of ranks is odd");
   if (counts_type_only(collective, version)) {
     notes.emplace_back("looked up by the size of an element times the ranks, " +
                        std::to_string(looked_up_bytes(call, version)) + " bytes, whatever the count");
   }
-  if (version == Version::v60 && (collective == Collective::gather || collective == Collective::scatter)) {
-    notes.emplace_back(
-        "looked up by the send arguments of each rank, which need not be the same on all: one rule for all "
-        "sizes is safe");
-  }
-  const bool by_send_type = is_allgather(collective) || collective == Collective::alltoall;
-  if (call.in_place && by_send_type) {
-    notes.emplace_back("in place, looked up by the send arguments that the program gives, which MPI ignores");
-  }
+  note_if(version == Version::v60 && (collective == Collective::gather || collective == Collective::scatter),
+          "looked up by the send arguments of each rank, which need not be the same on all: one rule for all sizes is "
+          "safe");
+  note_if(call.in_place && (is_allgather(collective) || collective == Collective::alltoall),
+          "in place, looked up by the send arguments that the program gives, which MPI ignores");
   if (const std::string han = han_note(call, version); !han.empty()) notes.push_back(han);
   return notes;
 }

@@ -296,15 +296,6 @@ std::shared_ptr<TuneForOptions> add_tune_for(CLI::App& command) {
   add("--print-job", options->job, "Print a script that measures in shards, and measure nothing")
       ->check(CLI::IsMember({"slurm", "local"}));
   add("--shards", options->shards, "Shards of that script (default: one for each launch)")->check(CLI::PositiveNumber);
-  // These two other ways of tuning have, too; whoever comes first adds them.
-  if (command.get_option_no_throw("--mpi") == nullptr) {
-    command.add_option("--mpi", "The MPI to measure (default: the report's)")
-        ->check(CLI::IsMember({"auto", "openmpi", "mpich"}));
-  }
-  if (command.get_option_no_throw("--launches") == nullptr) {
-    command.add_option("--launches", "Launches of the bench for each kind of calls (default: 3)")
-        ->check(CLI::Range(1, 1000));
-  }
   return options;
 }
 
