@@ -42,6 +42,20 @@ std::string of_other_versions(const std::vector<const Launch*>& launches, const 
   return text;
 }
 
+/// Writes the files of an export. Returns lines about what they cannot say, and how they are used.
+std::string write_files(const foreign::Exported& exported, const std::string& path) {
+  for (const foreign::File& file : exported.files) write_file(path + file.suffix, file.text);
+  std::string text;
+  for (const std::string& loss : exported.losses) text += fmt::format("  - {}\n", loss);
+  for (std::string use : exported.use) {
+    for (std::size_t at = use.find("{}"); at != std::string::npos; at = use.find("{}", at + path.size())) {
+      use.replace(at, 2, path);
+    }
+    text += use + "\n";
+  }
+  return text;
+}
+
 struct ExportCommand {
   std::vector<std::string> files;
   bool measured = false;
@@ -167,19 +181,6 @@ std::string chosen_text(const std::string& path, const std::vector<RuleCell>& ce
   for (const RuleCell& cell : cells) ++chosen[cell.use];
   std::string text = fmt::format("{}: {} cells of {} launches\n", path, cells.size(), launches);
   for (const auto& [use, times] : chosen) text += fmt::format("{:>6}  {}\n", times, use);
-  return text;
-}
-
-std::string write_files(const foreign::Exported& exported, const std::string& path) {
-  for (const foreign::File& file : exported.files) write_file(path + file.suffix, file.text);
-  std::string text;
-  for (const std::string& loss : exported.losses) text += fmt::format("  - {}\n", loss);
-  for (std::string use : exported.use) {
-    for (std::size_t at = use.find("{}"); at != std::string::npos; at = use.find("{}", at + path.size())) {
-      use.replace(at, 2, path);
-    }
-    text += use + "\n";
-  }
   return text;
 }
 

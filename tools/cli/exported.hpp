@@ -1,4 +1,4 @@
-// Tuning files of another library: how export writes them, and tune and guidelines, of measured choices.
+// Measured choices as a tuning file of another library: how tune and guidelines write it (command_export.cpp).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -25,9 +25,6 @@ struct ExportRequest {
 /// The number of cells of each choice, as lines under the name of the file that has them.
 [[nodiscard]] std::string chosen_text(const std::string& path, const std::vector<RuleCell>& cells,
                                       std::size_t launches);
-
-/// Writes the files of an export. Returns lines about what they cannot say, and how they are used.
-[[nodiscard]] std::string write_files(const foreign::Exported& exported, const std::string& path);
 
 void add_export_options(CLI::App& command, ExportRequest& request);
 

@@ -75,8 +75,6 @@ void add_side_file(Exported& exported, const Reader& reader, const ExportOptions
 
 /// The first of the rules that holds a call, or nullptr.
 [[nodiscard]] const Rule* first_rule(std::span<const Rule> rules, const Call& call);
-/// Calls at and just outside of the bounds of every rule, of operators that commute and that do not.
-[[nodiscard]] std::vector<Call> telling_calls(std::span<const Rule> rules);
 /// A sentence about the first telling call that the file decides otherwise than `said`; empty if none.
 [[nodiscard]] std::string read_back_difference(const Written& written, const Reader& reader);
 

@@ -144,8 +144,7 @@ std::vector<std::string> library_directories() {
   return directories;
 }
 
-}  // namespace
-
+/// The trees in a file, or in a shared library, which has them as strings.
 std::vector<Tree> trees_in(std::string_view bytes) {
   std::vector<Tree> trees;
   const auto take = [&](std::size_t from) -> std::size_t {
@@ -167,6 +166,8 @@ std::vector<Tree> trees_in(std::string_view bytes) {
   }
   return trees;
 }
+
+}  // namespace
 
 Base base_of(std::string_view text, Version version) {
   if (text.empty()) return {.selection = plain_tree(version), .plain = true};

@@ -16,9 +16,6 @@
 
 namespace circoll::foreign::mpich {
 
-/// The trees in a file, or in a shared library, which has them as strings.
-[[nodiscard]] std::vector<Tree> trees_in(std::string_view bytes);
-
 struct Base {
   Tree selection{};
   std::optional<Tree> composition{};  ///< of ch4, if it was there, too
@@ -68,8 +65,5 @@ struct SayableRules {
 /// holds, or that a rule's algorithm is wrong for, get `otherwise`. Empty if that is all calls.
 [[nodiscard]] std::vector<Tree> cells(std::span<const Sayable> rules, Collective collective, bool nonblocking,
                                       const std::vector<Tree>& otherwise, Version version);
-
-/// A copy that means the same below any test: comm_size<N becomes <= as it is read where it stands.
-[[nodiscard]] std::vector<Tree> movable(const std::vector<Tree>& members, Version version, bool message_tested = false);
 
 }  // namespace circoll::foreign::mpich

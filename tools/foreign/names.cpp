@@ -62,8 +62,7 @@ Named direct(std::string_view use, const Format& format, Collective collective) 
   return named;
 }
 
-}  // namespace
-
+/// The bytes of a segment, if p ranks cut a vector of `bytes` into so many. A power of two, rounded up.
 Count segment_bytes_of(const Selection& selection, Rank p, Count bytes, std::int64_t segments) {
   if (segments <= 1) return 0;
   const ParamDeclaration* const declared = selection.algorithm->param("segments");
@@ -77,6 +76,8 @@ Count segment_bytes_of(const Selection& selection, Rank p, Count bytes, std::int
   const Count least = std::max<Count>(bytes / units / segments, 1);
   return static_cast<Count>(std::bit_ceil(static_cast<std::uint64_t>(std::min(least, Count{1} << 40))));
 }
+
+}  // namespace
 
 Named named_in(const Selection& selection, Rank p, Count bytes, const Machine& machine, const Format& format) {
   if (selection.params.contains("relabel")) return {.why = "no other library relabels ranks"};

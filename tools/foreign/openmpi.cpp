@@ -101,6 +101,56 @@ bool counts_type_only(Collective collective, Version version) {
   return version != Version::v60 && (collective == Collective::gather || collective == Collective::scatter);
 }
 
+/// A sentence if HAN serves the call before coll/tuned sees it; empty if not.
+std::string han_note(const Call& call, Version version) {
+  if (call.nodes < 2 || !han_takes(call.collective, version)) return "";
+  return "on several nodes HAN (priority 35) serves it before coll/tuned (30) sees it, unless coll_han_priority is 0";
+}
+
+/// Sentences about the fate of a call that a rule gives to an algorithm: substitutes, errors, differing ranks.
+std::vector<std::string> notes_of(const Call& call, const Known& algorithm, Version version) {
+  std::vector<std::string> notes;
+  const Collective collective = call.collective;
+  const Count count = call.element_bytes > 0 ? call.bytes / call.element_bytes : call.bytes;
+  const auto power = static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(std::max<Rank>(call.ranks, 1))));
+  const bool uncommuting = is_reducing(collective) && !call.commutative;
+  const auto note_if = [&](bool holds, const char* text) {
+    if (holds) notes.emplace_back(text);
+  };
+  note_if(algorithm.two_ranks_only && call.ranks != 2, "the call fails: two_proc is for two ranks");
+  note_if(algorithm.commutative_only && uncommuting,
+          "wrong results: it reorders operands, and the operator does not commute");
+  const bool rabenseifner = algorithm.name == "rabenseifner";
+  note_if(rabenseifner && uncommuting, "replaced by a linear one: the operator does not commute");
+  note_if(
+      rabenseifner && !uncommuting && count < power && (version != Version::v60 || collective == Collective::reduce),
+      "replaced by a linear one: fewer elements than the power of two below the number of ranks");
+  note_if(collective == Collective::reduce_scatter_block && algorithm.name == "recursive_halving" && uncommuting,
+          "replaced by basic_linear: the operator does not commute");
+  note_if(collective == Collective::allreduce && (algorithm.name == "ring" || algorithm.name == "segmented_ring") &&
+              count < call.ranks,
+          "replaced by recursive_doubling: fewer elements than ranks");
+  note_if(algorithm.name == "nonoverlapping" || algorithm.name == "non-overlapping",
+          "it is made of the library's reduce and another call, which follow the rules for these in this file");
+  note_if(collective == Collective::bcast && algorithm.name == "scatter_allgather" && count < call.ranks,
+          "replaced by basic_linear: fewer elements than ranks");
+  note_if(collective == Collective::allgather && algorithm.name == "recursive_doubling" && call.ranks != power,
+          "replaced by bruck: the number of ranks is no power of two");
+  note_if(is_allgather(collective) && algorithm.name == "neighbor" && call.ranks % 2 != 0,
+          "replaced by ring: the number of ranks is odd");
+  if (counts_type_only(collective, version)) {
+    notes.emplace_back("looked up by the size of an element times the ranks, " +
+                       std::to_string(looked_up_bytes(call, version)) + " bytes, whatever the count");
+  }
+  note_if(version == Version::v60 && (collective == Collective::gather || collective == Collective::scatter),
+          "looked up by the send arguments of each rank, which need not be the same on all: one rule for all sizes is "
+          "safe");
+  note_if(call.in_place && (is_allgather(collective) || collective == Collective::alltoall),
+          "in place, looked up by the send arguments that the program gives, which MPI ignores");
+  if (const std::string han = han_note(call, version); !han.empty()) notes.push_back(han);
+  return notes;
+}
+
 }  // namespace
 
 Version version_of(const Reader& reader) {
@@ -167,54 +217,6 @@ bool han_takes(Collective collective, Version version) {
     default:
       return false;
   }
-}
-
-std::string han_note(const Call& call, Version version) {
-  if (call.nodes < 2 || !han_takes(call.collective, version)) return "";
-  return "on several nodes HAN (priority 35) serves it before coll/tuned (30) sees it, unless coll_han_priority is 0";
-}
-
-std::vector<std::string> notes_of(const Call& call, const Known& algorithm, Version version) {
-  std::vector<std::string> notes;
-  const Collective collective = call.collective;
-  const Count count = call.element_bytes > 0 ? call.bytes / call.element_bytes : call.bytes;
-  const auto power = static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(std::max<Rank>(call.ranks, 1))));
-  const bool uncommuting = is_reducing(collective) && !call.commutative;
-  const auto note_if = [&](bool holds, const char* text) {
-    if (holds) notes.emplace_back(text);
-  };
-  note_if(algorithm.two_ranks_only && call.ranks != 2, "the call fails: two_proc is for two ranks");
-  note_if(algorithm.commutative_only && uncommuting,
-          "wrong results: it reorders operands, and the operator does not commute");
-  const bool rabenseifner = algorithm.name == "rabenseifner";
-  note_if(rabenseifner && uncommuting, "replaced by a linear one: the operator does not commute");
-  note_if(
-      rabenseifner && !uncommuting && count < power && (version != Version::v60 || collective == Collective::reduce),
-      "replaced by a linear one: fewer elements than the power of two below the number of ranks");
-  note_if(collective == Collective::reduce_scatter_block && algorithm.name == "recursive_halving" && uncommuting,
-          "replaced by basic_linear: the operator does not commute");
-  note_if(collective == Collective::allreduce && (algorithm.name == "ring" || algorithm.name == "segmented_ring") &&
-              count < call.ranks,
-          "replaced by recursive_doubling: fewer elements than ranks");
-  note_if(algorithm.name == "nonoverlapping" || algorithm.name == "non-overlapping",
-          "it is made of the library's reduce and another call, which follow the rules for these in this file");
-  note_if(collective == Collective::bcast && algorithm.name == "scatter_allgather" && count < call.ranks,
-          "replaced by basic_linear: fewer elements than ranks");
-  note_if(collective == Collective::allgather && algorithm.name == "recursive_doubling" && call.ranks != power,
-          "replaced by bruck: the number of ranks is no power of two");
-  note_if(is_allgather(collective) && algorithm.name == "neighbor" && call.ranks % 2 != 0,
-          "replaced by ring: the number of ranks is odd");
-  if (counts_type_only(collective, version)) {
-    notes.emplace_back("looked up by the size of an element times the ranks, " +
-                       std::to_string(looked_up_bytes(call, version)) + " bytes, whatever the count");
-  }
-  note_if(version == Version::v60 && (collective == Collective::gather || collective == Collective::scatter),
-          "looked up by the send arguments of each rank, which need not be the same on all: one rule for all sizes is "
-          "safe");
-  note_if(call.in_place && (is_allgather(collective) || collective == Collective::alltoall),
-          "in place, looked up by the send arguments that the program gives, which MPI ignores");
-  if (const std::string han = han_note(call, version); !han.empty()) notes.push_back(han);
-  return notes;
 }
 
 std::vector<Warning> warnings_of(Collective collective, std::int64_t number, std::int64_t segment_bytes,

@@ -49,9 +49,6 @@ inline void add_wrong(Findings& findings, std::string about, std::string says, s
 /// Variables that begin with CIRCOLL_: those that are set, and those that are not Circoll's.
 [[nodiscard]] Findings examine_environment();
 
-/// The registered variable that a misspelt one looks like; empty if it is like none.
-[[nodiscard]] std::string nearest_variable(const std::string& name);
-
 struct LibraryExamination {
   std::string name{};  ///< with the version that programs run with, or else the launcher's
   Findings findings{};
@@ -63,8 +60,5 @@ struct LibraryExamination {
 
 /// Starts `ranks` of circoll-bench for a moment.
 [[nodiscard]] LibraryExamination examine_library(const Launcher& launcher, Rank ranks);
-
-/// The findings about a search for a profile. `ranks`: those that are asked for.
-[[nodiscard]] Findings findings_of(const select::FoundProfile& found, Rank ranks, const std::string& mpi);
 
 }  // namespace circoll::cli

@@ -130,6 +130,29 @@ void examine_ranks(const Launcher& launcher, const std::string& bench, Rank rank
   examine_devices(seen.value("device_runtimes", nlohmann::json::array()), result.findings);
 }
 
+/// The findings about a search for a profile. `ranks`: those that are asked for.
+Findings findings_of(const select::FoundProfile& found, Rank ranks, const std::string& mpi) {
+  Findings findings;
+  const std::string tune = fmt::format("circoll tune --here --mpi {} -p {}", mpi, ranks);
+  if (found.file.empty()) {
+    add_note(findings, "profile", "auto is the model's choice, since " + found.why, tune);
+  } else if (const select::ProfileRanks* const part = found.head.find(ranks)) {
+    add_good(findings, "profile",
+             fmt::format("{}, measured with {} ranks in {} launches on {} ({}, Circoll {})", found.file, ranks,
+                         part->launches, part->date, part->host, part->circoll));
+  } else {
+    add_note(findings, "profile", fmt::format("{} has nothing for {} ranks", found.file, ranks), tune);
+  }
+  for (const select::RefusedProfile& one : found.refused) {
+    findings.push_back({.weight = one.damaged ? Weight::wrong : Weight::note,
+                        .about = "profile",
+                        .says = one.damaged ? "damaged and not used: " + one.why
+                                            : fmt::format("{} is not used: {}", one.file, one.why),
+                        .todo = one.damaged ? "remove it, and measure anew: " + tune : ""});
+  }
+  return findings;
+}
+
 /// The policy that "auto" is in a program under the drop-in.
 void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& result) {
   const std::string policy = environment("CIRCOLL_POLICY").value_or("auto");
@@ -157,28 +180,6 @@ void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& resu
 }
 
 }  // namespace
-
-Findings findings_of(const select::FoundProfile& found, Rank ranks, const std::string& mpi) {
-  Findings findings;
-  const std::string tune = fmt::format("circoll tune --here --mpi {} -p {}", mpi, ranks);
-  if (found.file.empty()) {
-    add_note(findings, "profile", "auto is the model's choice, since " + found.why, tune);
-  } else if (const select::ProfileRanks* const part = found.head.find(ranks)) {
-    add_good(findings, "profile",
-             fmt::format("{}, measured with {} ranks in {} launches on {} ({}, Circoll {})", found.file, ranks,
-                         part->launches, part->date, part->host, part->circoll));
-  } else {
-    add_note(findings, "profile", fmt::format("{} has nothing for {} ranks", found.file, ranks), tune);
-  }
-  for (const select::RefusedProfile& one : found.refused) {
-    findings.push_back({.weight = one.damaged ? Weight::wrong : Weight::note,
-                        .about = "profile",
-                        .says = one.damaged ? "damaged and not used: " + one.why
-                                            : fmt::format("{} is not used: {}", one.file, one.why),
-                        .todo = one.damaged ? "remove it, and measure anew: " + tune : ""});
-  }
-  return findings;
-}
 
 LibraryExamination examine_library(const Launcher& launcher, Rank ranks) {
   LibraryExamination result{.name = library_of(launcher)};

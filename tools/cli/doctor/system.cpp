@@ -39,8 +39,7 @@ std::string word_in(const std::string& path, const std::string& key = "") {
   return "";
 }
 
-}  // namespace
-
+/// The registered variable that a misspelt one looks like; empty if it is like none.
 std::string nearest_variable(const std::string& name) {
   std::string nearest;
   std::size_t least = 4;  // letters that may be wrong
@@ -52,6 +51,8 @@ std::string nearest_variable(const std::string& name) {
   }
   return nearest;
 }
+
+}  // namespace
 
 Findings examine_processors(Rank ranks) {
   const Processors all = own_processors();

@@ -139,6 +139,17 @@ std::string rows_of_choices(Collective collective) {
   return text;
 }
 
+/// The number of algorithms, as a sentence. README.md has it too.
+std::string numbers_of_algorithms() {
+  const auto& all = all_algorithms();
+  const auto circulant =
+      std::count_if(all.begin(), all.end(), [](const Algorithm* a) { return a->family == Family::circulant; });
+  const auto served = std::count_if(all_collectives.begin(), all_collectives.end(),
+                                    [](Collective c) { return !algorithms_of(c).empty(); });
+  return fmt::format("{} algorithms, {} of them on circulant graphs, serve {} collectives.", all.size(), circulant,
+                     served);
+}
+
 }  // namespace
 
 std::string_view title_of(Library library) {
@@ -162,16 +173,6 @@ std::vector<std::string> needs_in_words(const Algorithm& algorithm, bool article
   if (needs.even_size) words.emplace_back("p even");
   if (needs.min_size > 1) words.push_back(fmt::format("p >= {}", needs.min_size));
   return words;
-}
-
-std::string numbers_of_algorithms() {
-  const auto& all = all_algorithms();
-  const auto circulant =
-      std::count_if(all.begin(), all.end(), [](const Algorithm* a) { return a->family == Family::circulant; });
-  const auto served = std::count_if(all_collectives.begin(), all_collectives.end(),
-                                    [](Collective c) { return !algorithms_of(c).empty(); });
-  return fmt::format("{} algorithms, {} of them on circulant graphs, serve {} collectives.", all.size(), circulant,
-                     served);
 }
 
 std::string algorithms_page() {

@@ -44,8 +44,6 @@ inline constexpr std::array all_libraries{Library::openmpi, Library::mpich, Libr
 /// "commutative operator", or "a commutative operator" with articles, "p even" and so on; empty if it needs nothing.
 [[nodiscard]] std::vector<std::string> needs_in_words(const Algorithm& algorithm, bool articles = false);
 
-/// The number of algorithms, as a sentence. README.md has it too.
-[[nodiscard]] std::string numbers_of_algorithms();
 /// docs/algorithms.md: per collective the algorithms with what they declare, and the model's choices on
 /// the default machine.
 [[nodiscard]] std::string algorithms_page();

@@ -72,6 +72,16 @@ Part part_for(const Work& work, const HereOptions& options, Rank ranks) {
   return part;
 }
 
+/// The numbers of ranks that are measured if nobody names some: powers of two up to the processors, and these.
+std::vector<Rank> sensible_ranks(Count processors, Count cores) {
+  std::set<Rank> all;
+  for (Rank p = 2; p <= processors; p *= 2) all.insert(p);
+  for (const Count p : {processors, cores}) {
+    if (p >= 2) all.insert(p);
+  }
+  return {all.begin(), all.end()};
+}
+
 Work prepare(const HereOptions& options) {
   Work work{.launches = options.launches > 0 ? options.launches
                         : options.quick      ? 2
@@ -248,15 +258,6 @@ void add_here_options(CLI::App& command, HereOptions& options) {
       .add_option("--keep", options.keep,
                   "A directory for what was measured; the same command goes on with what is there")
       ->group(group);
-}
-
-std::vector<Rank> sensible_ranks(Count processors, Count cores) {
-  std::set<Rank> all;
-  for (Rank p = 2; p <= processors; p *= 2) all.insert(p);
-  for (const Count p : {processors, cores}) {
-    if (p >= 2) all.insert(p);
-  }
-  return {all.begin(), all.end()};
 }
 
 void tune_here(const HereOptions& options) {

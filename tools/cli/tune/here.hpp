@@ -25,9 +25,6 @@ struct HereOptions {
 /// Adds the options of `circoll tune` that are about this node.
 void add_here_options(CLI::App& command, HereOptions& options);
 
-/// The numbers of ranks that are measured if nobody names some: powers of two up to the processors, and these.
-[[nodiscard]] std::vector<Rank> sensible_ranks(Count processors, Count cores);
-
 /// Throws Error or std::runtime_error, in one sentence, if that is not possible.
 void tune_here(const HereOptions& options);
 

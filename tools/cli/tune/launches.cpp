@@ -57,6 +57,16 @@ std::runtime_error failure(const LaunchPlan& plan, const Ending& ending) {
                                         fs::path(plan.bench).filename().string(), described(ending)));
 }
 
+/// The name of a result in the directory: the same for the same cells, ranks, times and library.
+std::string result_file(const LaunchPlan& plan, const std::vector<measured::AskedChoice>& cells, int number) {
+  const std::uint64_t digest = Hash()
+                                   .add(cells_json(cells, 0))
+                                   .add(fmt::format("{:.6f} {}", plan.seconds, plan.sync))
+                                   .add(library_of(plan.launcher))
+                                   .value();
+  return fmt::format("{}-{}ranks-{:08x}-{}.json", plan.launcher.mpi->id, plan.ranks, digest & 0xffffffffU, number);
+}
+
 }  // namespace
 
 ResultDirectory::ResultDirectory(const std::string& keep) : path_(keep), temporary_(keep.empty()) {
@@ -78,15 +88,6 @@ ResultDirectory::ResultDirectory(const std::string& keep) : path_(keep), tempora
 ResultDirectory::~ResultDirectory() {
   std::error_code error;
   if (temporary_) fs::remove_all(path_, error);
-}
-
-std::string result_file(const LaunchPlan& plan, const std::vector<measured::AskedChoice>& cells, int number) {
-  const std::uint64_t digest = Hash()
-                                   .add(cells_json(cells, 0))
-                                   .add(fmt::format("{:.6f} {}", plan.seconds, plan.sync))
-                                   .add(library_of(plan.launcher))
-                                   .value();
-  return fmt::format("{}-{}ranks-{:08x}-{}.json", plan.launcher.mpi->id, plan.ranks, digest & 0xffffffffU, number);
 }
 
 Launch measure(const LaunchPlan& plan, const std::vector<measured::AskedChoice>& cells, int number,

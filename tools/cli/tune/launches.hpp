@@ -75,10 +75,6 @@ struct LaunchPlan {
   double seconds = 0.05;      ///< for each series
 };
 
-/// The name of a result in the directory: the same for the same cells, ranks, times and library.
-[[nodiscard]] std::string result_file(const LaunchPlan& plan, const std::vector<measured::AskedChoice>& cells,
-                                      int number);
-
 /// Measures cells in launch `number`, which is also the seed of all orders, unless the directory has the result
 /// already. `what` names the launch to the user. Throws std::runtime_error, in a sentence, if the launch fails, takes
 /// too long or is interrupted.
