@@ -27,8 +27,7 @@ function(tools_tests)
   # The algorithms inside the MPI library: chosen, named, and really used.
   set(native_sources ${PROJECT_SOURCE_DIR}/tools/bench/native)
   add_executable(native_algorithms_${name} programs/native_algorithms.cpp ${native_sources}/algorithms.cpp
-                                           ${native_sources}/control_variables.cpp ${native_sources}/forced.cpp
-                                           ${native_sources}/${name}.cpp)
+                                           ${native_sources}/control_variables.cpp ${native_sources}/${name}.cpp)
   target_include_directories(native_algorithms_${name} PRIVATE ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/tools/bench)
   target_link_libraries(native_algorithms_${name} PRIVATE circoll_${name} circoll_flags)
   mpi_test(native_algorithms_${name} 300 SERIAL ENVIRONMENT ${${name}_environment} COMMAND python3

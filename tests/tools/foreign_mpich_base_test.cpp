@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "circoll/error.hpp"
-#include "foreign/mpich_base.hpp"
 #include "foreign/mpich_csel.hpp"
+#include "foreign/mpich_writer.hpp"
 
 namespace circoll::foreign {
 namespace {

@@ -7,10 +7,9 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "foreign/mpich_base.hpp"
+#include "foreign/formats.hpp"
 #include "foreign/mpich_csel.hpp"
-#include "foreign/mpich_lint.hpp"
-#include "foreign/read_back.hpp"
+#include "foreign/mpich_writer.hpp"
 
 namespace circoll::foreign {
 namespace {

@@ -7,7 +7,6 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "foreign/formats.hpp"
-#include "foreign/read_back.hpp"
 #include "foreign_files.hpp"
 
 namespace circoll::foreign {

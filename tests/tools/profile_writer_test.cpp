@@ -11,8 +11,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "measured/profile_choice.hpp"
-#include "measured/profile_writer.hpp"
+#include "measured/profile.hpp"
 #include "select/profile_search.hpp"
 #include "support/profiles.hpp"
 

@@ -6,12 +6,9 @@
 #include <fstream>
 
 #include "calibrate.hpp"
-#include "cell_list.hpp"
 #include "circoll/error.hpp"
 #include "exec/mpi/serve/shared_profile.hpp"
-#include "heading.hpp"
 #include "native/algorithms.hpp"
-#include "surroundings.hpp"
 #include "table.hpp"
 
 namespace circoll::bench {

@@ -1,21 +1,94 @@
+// Times of messages and reductions between pairs of ranks, and of calls whose ranks share memory.
 #include "calibrate.hpp"
 
 #include <mpi.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <string>
+#include <thread>
 #include <vector>
 
-#include "asleep.hpp"
-#include "calibrate_ways.hpp"
 #include "circoll/error.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
+#include "exec/mpi/comm/communicator.hpp"
+#include "exec/mpi/comm/neighbours.hpp"
 #include "exec/mpi/comm/placement.hpp"
-#include "timed_pair.hpp"
+#include "facts/median.hpp"
 
 namespace circoll::bench {
 namespace {
+
+/// The sizes that are timed, and how long each.
+constexpr Count largest_bytes = Count{4} << 20;
+constexpr double seconds_per_sample = 0.1;
+constexpr int least_batches = 5;
+constexpr int most_batches = 500;
+
+void must(int rc) {
+  if (rc != MPI_SUCCESS) throw MpiError(rc);
+}
+
+std::vector<Count> sizes() {
+  std::vector<Count> all{1, 8, 64, 256};
+  for (Count bytes = 1024; bytes <= largest_bytes; bytes *= 2) all.push_back(bytes);
+  return all;
+}
+
+/// Waits for all ranks without taking a processor from those that measure.
+void wait_asleep() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  must(PMPI_Ibarrier(MPI_COMM_WORLD, &request));
+  for (int done = 0; done == 0;) {
+    must(PMPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+/// This rank and a peer, which makes the same calls at the same time.
+class TimedPair {
+ public:
+  TimedPair(int rank, int peer) : first_(rank < peer), peer_(peer) {}
+
+  /// Median seconds of `repeat` over batches; the lower rank says how many.
+  template <typename Repeat>
+  [[nodiscard]] double time(Repeat&& repeat) const {
+    repeat();  // connections, pages
+    const double once = batch_seconds(repeat, 4);
+    // Repetitions between two looks at the clock, and how often it is looked at.
+    std::array<int, 2> plan{std::clamp(static_cast<int>(least_batch_seconds / once), 4, 100), 0};
+    plan[1] = static_cast<int>(
+        std::clamp(seconds_per_sample / (once * plan[0]), double{least_batches}, double{most_batches}));
+    if (first_) {
+      must(PMPI_Send(plan.data(), 2, MPI_INT, peer_, tag, MPI_COMM_WORLD));
+    } else {
+      must(PMPI_Recv(plan.data(), 2, MPI_INT, peer_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    }
+    std::vector<double> seconds;
+    seconds.reserve(static_cast<std::size_t>(plan[1]));
+    for (int i = 0; i < plan[1]; ++i) seconds.push_back(batch_seconds(repeat, plan[0]));
+    return median(std::move(seconds));
+  }
+
+  [[nodiscard]] bool first() const { return first_; }
+  [[nodiscard]] int peer() const { return peer_; }
+
+ private:
+  static constexpr double least_batch_seconds = 10e-6;
+  static constexpr int tag = 1;
+
+  template <typename Repeat>
+  static double batch_seconds(Repeat&& repeat, int repetitions) {
+    const double begin = PMPI_Wtime();
+    for (int i = 0; i < repetitions; ++i) repeat();
+    return std::max(PMPI_Wtime() - begin, 1e-9) / repetitions;
+  }
+
+  bool first_;
+  int peer_;
+};
 
 /// The buffers of a pair's messages.
 class Messages {
@@ -116,12 +189,93 @@ Partners partners(int rank, int size) {
   return found;
 }
 
-std::string library() {
+std::string calibrated_library() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> text{};
   int length = 0;
   must(PMPI_Get_library_version(text.data(), &length));
   const std::string whole(text.data(), static_cast<std::size_t>(length));
   return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+/// The ways of messages to the other ranks of this node. None, if memory does not reach some of them.
+std::vector<SampledWay> ways_here() {
+  const mpi::NodeUse use = mpi::node_use();
+  if (use.others == 0 || use.by_memory < use.others) return {};
+  const bool all_read = use.read_directly == use.others;
+  std::vector<SampledWay> ways;
+  if (!all_read || use.read_from > 0) ways.push_back({.name = "stored", .from_bytes = 0});
+  if (all_read) ways.push_back({.name = "direct", .from_bytes = use.read_from, .read = true});
+  return ways;
+}
+
+/// Both ranks are the root of half of the bursts, so that one must end before the next one begins.
+void measure_with(const TimedPair& pair, MPI_Comm both, std::vector<Sample>* samples) {
+  std::vector<char> buffer(static_cast<std::size_t>(2 * largest_bytes), 0);
+  const auto add = [&](SampleKind kind, Count bytes, double seconds) {
+    samples->push_back({.kind = kind, .bytes = bytes, .seconds = seconds});
+  };
+  const std::string pipeline = "pipeline:segments=" + std::to_string(burst);
+  const Choice recursive_doubling("recursive_doubling"), cut(pipeline);
+  for (const Count bytes : sizes()) {
+    add(SampleKind::memory_exchange, bytes, pair.time([&] {
+      mpi::allgather(MPI_IN_PLACE, bytes, MPI_BYTE, buffer.data(), bytes, MPI_BYTE, both, recursive_doubling);
+    }));
+    const Count elements = bytes / Count{sizeof(double)};
+    if (elements == 0) continue;
+    add(SampleKind::memory_reduction, bytes, pair.time([&] {
+      mpi::allreduce(MPI_IN_PLACE, buffer.data(), elements, MPI_DOUBLE, MPI_SUM, both, recursive_doubling);
+    }));
+    if (bytes * burst > largest_bytes) continue;
+    const double there_and_back = pair.time([&] {
+      mpi::bcast(buffer.data(), bytes * burst, MPI_BYTE, 0, both, cut);
+      mpi::bcast(buffer.data(), bytes * burst, MPI_BYTE, 1, both, cut);
+    });
+    add(SampleKind::memory_burst, bytes, there_and_back / 2);
+  }
+}
+
+/// The mean, since ranks take turns: most calls are short, and some wait for a turn of all others.
+double seconds_of_crowded(Rank ranks) {
+  constexpr Count bytes = 8;
+  constexpr int repetitions = 2000;
+  std::vector<char> buffer(static_cast<std::size_t>(ranks * bytes), 0);
+  const auto repeat = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      mpi::allgather(MPI_IN_PLACE, bytes, MPI_BYTE, buffer.data(), bytes, MPI_BYTE, MPI_COMM_WORLD, "linear");
+    }
+  };
+  repeat(repetitions / 10);
+  const double begin = PMPI_Wtime();
+  repeat(repetitions);
+  return (PMPI_Wtime() - begin) / repetitions;
+}
+
+/// Adds samples of memory, and the ways that they went, if the ranks of rank 0's node share memory. Rank 0 calls with
+/// `peer`, a rank of its node (0 if there is none), while the others sleep; and with all ranks, if they are on one node
+/// that has fewer processors. All ranks call it; the samples are complete on rank 0.
+void measure_ways(int rank, int peer, Calibration* calibration) {
+  mpi::barrier(MPI_COMM_WORLD, "dissemination");  // the first call finds the neighbours
+  std::vector<SampledWay> ways = peer == 0 ? std::vector<SampledWay>{} : ways_here();
+  auto number = static_cast<int>(ways.size());
+  must(PMPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD));
+  if (number == 0) return;
+  const bool takes_part = rank == 0 || rank == peer;
+  MPI_Comm both = MPI_COMM_NULL;
+  must(PMPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, rank, &both));
+  if (takes_part) {
+    measure_with(TimedPair(rank, rank == 0 ? peer : 0), both, &calibration->samples);
+    must(PMPI_Comm_free(&both));
+  }
+  wait_asleep();
+  int error = MPI_SUCCESS;
+  const Placement& placement = mpi::CommState::of(MPI_COMM_WORLD, &error)->placement();
+  const Rank ranks = mpi::size_of(MPI_COMM_WORLD);
+  if (placement.crowded && placement.cores == ranks) {
+    const double seconds = seconds_of_crowded(ranks);
+    calibration->samples.push_back(
+        {.kind = SampleKind::memory_crowded, .bytes = 8, .seconds = seconds, .ranks = ranks});
+  }
+  calibration->ways = std::move(ways);
 }
 
 }  // namespace
@@ -131,7 +285,8 @@ Calibration measure_machine(const std::string& name) {
   must(PMPI_Comm_rank(MPI_COMM_WORLD, &rank));
   must(PMPI_Comm_size(MPI_COMM_WORLD, &size));
   require(size >= 2, "--calibrate needs at least two ranks");
-  Calibration calibration{.name = name, .about = library() + ", " + std::to_string(size) + " ranks", .samples = {}};
+  Calibration calibration{
+      .name = name, .about = calibrated_library() + ", " + std::to_string(size) + " ranks", .samples = {}};
   const Partners found = partners(rank, size);
   for (const Partner& partner : found.all) {
     if (rank == 0) measure_pair(rank, partner.rank, partner.inside, calibration.samples);

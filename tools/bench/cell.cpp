@@ -8,18 +8,45 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <span>
 
-#include "bulk_bytes.hpp"
 #include "circoll/algorithm.hpp"
 #include "circoll/collectives.hpp"
 #include "circoll/mpi.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
+#include "exec/mpi/message/arena.hpp"
 #include "select/machine.hpp"
 #include "select/profile.hpp"
 
 namespace circoll::bench {
 namespace {
+
+/// Memory for the vectors that are measured with, of allocate_bulk, that goes with its owner.
+class BulkBytes {
+ public:
+  BulkBytes() = default;
+  ~BulkBytes() { resize(0); }
+  BulkBytes(const BulkBytes&) = delete;
+  BulkBytes& operator=(const BulkBytes&) = delete;
+
+  /// Allocates anew. The former contents are lost, the new ones undefined.
+  void resize(std::size_t bytes) {
+    if (data_ != nullptr) mpi::free_bulk(data_, bytes_);
+    data_ = nullptr;
+    bytes_ = 0;
+    if (bytes == 0) return;
+    data_ = mpi::allocate_bulk(bytes);
+    bytes_ = bytes;
+  }
+  [[nodiscard]] char* data() const { return reinterpret_cast<char*>(data_); }
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+  [[nodiscard]] std::span<char> span() const { return {data(), bytes_}; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
 
 /// The buffers of one collective and size, and its call.
 class Workload {
@@ -216,41 +243,6 @@ std::string Runner::served(const mpi::Call& call) const {
   }
   disarm();
   return outcome.served() == nullptr ? name_ : outcome.served()->text();
-}
-
-std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size) {
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  };
-  const OperatorTraits traits{.commutative = is_commutative(options.op), .idempotent = is_idempotent(options.op)};
-  for (const std::string& word : options.algorithms) {
-    if (word == "all") {
-      add("native");
-      for (const Algorithm* algorithm : algorithms_of(collective)) {
-        if (unmet_need(*algorithm, size, traits).empty()) add(std::string(algorithm->name));
-      }
-    } else if (word == "native" || word == "auto") {
-      add(word);
-    } else if (native::names_library(word)) {
-      continue;
-    } else if (const auto name = named_by(word, collective)) {  // what only other collectives have is passed over
-      if (unmet_need(parse_selection(collective, *name), size, traits).empty()) add(*name);
-    }
-  }
-  return names;
-}
-
-std::vector<std::string> library_algorithms_for(const Options& options, Collective collective, int size,
-                                                Count vector_bytes) {
-  std::vector<std::string> names;
-  if (options.native_algorithms) names = native::all_names(collective, size, vector_bytes, options.segments);
-  for (const std::string& word : options.algorithms) {
-    if (!native::names_library(word)) continue;
-    const auto name = named_by(word, collective);
-    if (name && std::find(names.begin(), names.end(), *name) == names.end()) names.push_back(*name);
-  }
-  return names;
 }
 
 bool first_call(Series& series, const std::function<std::string()>& served) {

@@ -1,4 +1,4 @@
-// One cell of the benchmark: a collective of one size, by several algorithms in turn.
+// One cell of the benchmark: a collective of one size, or both sides of guidelines, by several algorithms in turn.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,6 @@ struct Cell {
 
 /// The options of policies that the command line gives.
 [[nodiscard]] PolicyOptions policy_options(const Options& options);
-
-/// The algorithms of --algorithm that can serve a collective here; "native" first. Not those inside the MPI library.
-[[nodiscard]] std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size);
-/// Those inside the MPI library, by --algorithm and --native-algorithms, for a vector of so many bytes.
-[[nodiscard]] std::vector<std::string> library_algorithms_for(const Options& options, Collective collective, int size,
-                                                              Count vector_bytes);
 
 /// An irregular call's arrays, of what it sends and of what it receives, are these; others have none. The call
 /// refers to them.
@@ -99,5 +93,19 @@ void take_turns(const Options& options, StartLine& line, std::uint64_t seed, con
 
 /// Measures a cell on MPI_COMM_WORLD. All ranks call it; the result is complete on rank 0.
 [[nodiscard]] Cell measure(const Options& options, StartLine& line, Collective collective, Count bytes);
+
+/// One size: m bytes of the whole vector, and a series for every side and algorithm.
+struct GuidelineCell {
+  Count bytes = 0;
+  std::vector<std::string> sides{};  ///< to_string(GuidelineSide), one per series
+  std::vector<Series> series{};
+};
+
+/// Measures the sides of the guidelines about the collectives of the options. All ranks call it; the result is complete
+/// on rank 0.
+[[nodiscard]] GuidelineCell measure_guidelines(const Options& options, StartLine& line, Count bytes);
+
+/// The sides that are one collective of the whole vector, as the cells that circoll-bench has without --guidelines.
+[[nodiscard]] std::vector<Cell> cells_of(const GuidelineCell& cell, int size);
 
 }  // namespace circoll::bench

@@ -1,4 +1,7 @@
+// The command line of circoll-bench, and the cells and algorithms that it asks for.
 #include "options.hpp"
+
+#include <mpi.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -6,9 +9,10 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
+#include "circoll/ops.hpp"
 #include "facts/text.hpp"
 #include "native/algorithms.hpp"
-#include "options/bench.hpp"
+#include "select/text_file.hpp"
 
 namespace circoll::bench {
 namespace {
@@ -42,30 +46,48 @@ Sync sync_named(const std::string& word) {
 
 /// Takes over what the command line says. Throws CLI::ValidationError.
 void take(const options::BenchWords& words, Options& options) {
+  static_cast<options::BenchValues&>(options) = words;
   options.collectives = options::read_collectives(words.collectives);
   options.algorithms = split_algorithms(words.algorithms, options.collectives);
-  options.native_algorithms = words.native_algorithms;
   options.segments = options::read_sizes(words.segments);
   options.bytes = options::read_sizes(words.bytes);
   options.type = parse_type(words.type);
   options.op = parse_op(words.op);
-  options.root = words.root;
-  options.reps = words.reps;
-  options.warm_up = words.warm_up;
-  options.seconds = words.seconds;
   options.sync = sync_named(words.sync);
   options.buffers = words.buffers == "rewrite" ? Buffers::rewrite : Buffers::reuse;
-  options.seed = words.seed;
-  options.check = words.check;
-  options.wide = words.wide;
-  options.csv = words.csv;
-  options.json = words.json;
-  options.cells = words.cells;
-  options.policy = words.policy;
-  options.machine = words.machine;
-  options.calibrate = words.calibrate;
-  options.machine_name = words.machine_name;
-  options.guidelines = words.guidelines;
+}
+
+AskedCell read_cell(const select::Json& entry, const std::string& source) {
+  const select::Members members(entry, source, {"collective", "bytes", "algorithms"});
+  const std::string name = members.text("collective");
+  const auto collective = collective_from_string(name);
+  if (!collective) members.fail(entry, "'" + name + "' is no collective");
+  AskedCell cell{.collective = *collective, .bytes = members.integer("bytes")};
+  if (cell.bytes < 0) members.fail(entry, "'bytes' must not be negative");
+  const select::Json& list = members.at("algorithms");
+  if (list.array() == nullptr || list.array()->empty())
+    members.fail(list, "'algorithms' must be a list [...] of names");
+  for (const select::Json& one : *list.array()) {
+    const std::string* const algorithm = one.string();
+    if (algorithm == nullptr) members.fail(one, "an algorithm is a string");
+    std::string why = "no algorithm of " + name + " is named so";
+    if (*algorithm != "native" && *algorithm != "auto" && !named_by(*algorithm, *collective, &why)) {
+      members.fail(one, "'" + *algorithm + "': " + why);
+    }
+    cell.algorithms.push_back(*algorithm);
+  }
+  return cell;
+}
+
+std::vector<AskedCell> read_cells(const std::string& path) {
+  const select::Json root = select::read_json(select::read_text_file(path), path);
+  const select::Members members(root, path, {"circoll_cells", "cells"});
+  members.require_version("circoll_cells");
+  const select::Json& list = members.at("cells");
+  if (list.array() == nullptr) members.fail(list, "'cells' must be a list [...]");
+  std::vector<AskedCell> cells;
+  for (const select::Json& entry : *list.array()) cells.push_back(read_cell(entry, path));
+  return cells;
 }
 
 }  // namespace
@@ -83,6 +105,54 @@ std::optional<std::string> named_by(const std::string& word, Collective collecti
     if (why != nullptr) *why = error.what();
     return std::nullopt;
   }
+}
+
+std::vector<AskedCell> asked_cells(const Options& options) {
+  if (!options.cells.empty()) return read_cells(options.cells);
+  std::vector<AskedCell> cells;
+  for (const Collective collective : options.collectives) {
+    // A barrier has no size.
+    const std::vector<Count> sizes = collective == Collective::barrier ? std::vector<Count>{0} : options.bytes;
+    for (const Count bytes : sizes) {
+      cells.push_back({.collective = collective, .bytes = bytes, .algorithms = options.algorithms});
+    }
+  }
+  return cells;
+}
+
+std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  const OperatorTraits traits{.commutative = is_commutative(options.op), .idempotent = is_idempotent(options.op)};
+  for (const std::string& word : options.algorithms) {
+    if (word == "all") {
+      add("native");
+      for (const Algorithm* algorithm : algorithms_of(collective)) {
+        if (unmet_need(*algorithm, size, traits).empty()) add(std::string(algorithm->name));
+      }
+    } else if (word == "native" || word == "auto") {
+      add(word);
+    } else if (native::names_library(word)) {
+      continue;
+    } else if (const auto name = named_by(word, collective)) {  // what only other collectives have is passed over
+      if (unmet_need(parse_selection(collective, *name), size, traits).empty()) add(*name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> library_algorithms_for(const Options& options, Collective collective, int size,
+                                                Count vector_bytes) {
+  std::vector<std::string> names;
+  if (options.native_algorithms) names = native::all_names(collective, size, vector_bytes, options.segments);
+  for (const std::string& word : options.algorithms) {
+    if (!native::names_library(word)) continue;
+    const auto name = named_by(word, collective);
+    if (name && std::find(names.begin(), names.end(), *name) == names.end()) names.push_back(*name);
+  }
+  return names;
 }
 
 std::string to_string(Buffers buffers) { return buffers == Buffers::reuse ? "reuse" : "rewrite"; }

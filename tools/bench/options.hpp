@@ -1,12 +1,12 @@
 // Options of circoll-bench say what it measures.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "circoll/types.hpp"
+#include "options/bench.hpp"
 #include "start_line.hpp"
 
 namespace circoll::bench {
@@ -17,32 +17,16 @@ enum class Buffers {
   rewrite,  ///< of this algorithm alone; what is sent has just been written, and what was received has been read
 };
 
-struct Options {
+struct Options : options::BenchValues {
   std::vector<Collective> collectives;
   std::vector<std::string> algorithms{};  ///< names with their parameters, "native", "auto", "all", or "LIBRARY/NAME"
+  std::vector<Count> segments{};          ///< the segment sizes to try with the library's algorithms that have segments
   std::vector<Count> bytes;
   Type type = Type::byte;
   Op op = Op::bor;
-  int root = 0;
-  int reps = 1000;     ///< at most, per cell
-  int warm_up = 0;     ///< repetitions before those, which do not count
-  double seconds = 1;  ///< at most, per cell and algorithm
   Sync sync = Sync::automatic;
   Buffers buffers = Buffers::reuse;
-  std::uint64_t seed = 1;  ///< of the order of algorithms
-  bool check = false;
-  bool wide = false;  ///< print all columns
-  std::string csv;
-  std::string json;
-  std::string cells;            ///< a file of cells instead of collectives, algorithms and sizes; empty: none
-  std::string policy = "auto";  ///< what "auto" among the algorithms means
-  std::string profile;          ///< the text of the profile that "auto" goes by, if `policy` names one
-  std::string machine;          ///< a file; empty: the default machine
-  std::string calibrate;        ///< a file to write; empty: measure collectives
-  std::string machine_name = "measured";
-  bool native_algorithms = false;  ///< also all algorithms inside the MPI library
-  std::vector<Count> segments{};   ///< the segment sizes to try with those that have segments
-  bool guidelines = false;         ///< measure the sides of performance guidelines
+  std::string profile;  ///< the text of the profile that "auto" goes by, if `policy` names one
 };
 
 /// The algorithm of a collective that a word of --algorithm names, with its parameters, or nothing. NAME is that of
@@ -50,6 +34,22 @@ struct Options {
 /// parameters are not its own, `why` says what is wrong.
 [[nodiscard]] std::optional<std::string> named_by(const std::string& word, Collective collective,
                                                   std::string* why = nullptr);
+
+/// A cell that is asked for, with algorithms of its own.
+struct AskedCell {
+  Collective collective = Collective::barrier;
+  Count bytes = 0;  ///< as of --bytes
+  std::vector<std::string> algorithms{};
+};
+
+/// The cells that the options ask for: those of --cells, or every collective with every size.
+[[nodiscard]] std::vector<AskedCell> asked_cells(const Options& options);
+
+/// The algorithms of --algorithm that can serve a collective here; "native" first. Not those inside the MPI library.
+[[nodiscard]] std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size);
+/// Those inside the MPI library, by --algorithm and --native-algorithms, for a vector of so many bytes.
+[[nodiscard]] std::vector<std::string> library_algorithms_for(const Options& options, Collective collective, int size,
+                                                              Count vector_bytes);
 
 [[nodiscard]] std::string to_string(Buffers buffers);
 

@@ -1,4 +1,5 @@
-#include "surroundings.hpp"
+// The surroundings of a run: library, processor, and how messages go inside nodes.
+#include "table.hpp"
 
 #include <mpi.h>
 

@@ -1,9 +1,14 @@
+// Tables for people, and files for programs.
 #include "table.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +17,6 @@
 #include "circoll/error.hpp"
 #include "facts/median.hpp"
 #include "facts/text.hpp"
-#include "heading.hpp"
 #include "measured/statistics.hpp"
 
 namespace circoll::bench {
@@ -119,7 +123,18 @@ std::ofstream open(const std::string& path) {
   return file;
 }
 
+/// The present time in UTC, as ISO 8601 has it.
+std::string date() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
 }  // namespace
+
+std::string heading(int size) {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> host{};
+  int length = 0;
+  PMPI_Get_processor_name(host.data(), &length);
+  return fmt::format("# Circoll {} with {}: {} {}, rank 0 on {}, {}\n", circoll_version(), native::library_version(),
+                     size, size == 1 ? "rank" : "ranks", host.data(), date());
+}
 
 std::string nothing_measured(const Series& series) {
   if (!series.refused.empty()) return "     0 not measured: the MPI library refuses it: " + series.refused;

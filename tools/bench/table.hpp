@@ -1,15 +1,38 @@
-// Tables and files that circoll-bench prints and writes.
+// Tables and files that circoll-bench prints and writes, and the surroundings of a run that files name.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "cell.hpp"
-#include "guidelines.hpp"
-#include "surroundings.hpp"
 
 namespace circoll::bench {
 
+/// A runtime of devices that rank 0 has loaded.
+struct DeviceRuntime {
+  std::string name{};
+  std::string unused{};  ///< why rank 0 has no memory of it: "has no driver"; empty: it may have some
+};
+
+struct Surroundings {
+  std::string library{};  ///< the MPI library with its version, as profiles name it
+  std::string processor{};
+  std::string host{};
+  int neighbours = 0;     ///< ranks that have others on their node
+  int by_memory = 0;      ///< of them, those that reach all of the others by memory
+  int read_directly = 0;  ///< and read them
+  bool crowded = false;   ///< a node has more ranks than processors
+  std::string reason{};   ///< why some do not reach others by memory; empty: all do
+  std::string reading_reason{};
+  std::vector<DeviceRuntime> devices{};
+};
+
+/// Collective over MPI_COMM_WORLD; significant at rank 0. Ways of messages are known after the first collective of
+/// Circoll.
+[[nodiscard]] Surroundings surroundings();
+
+/// The first line of a table: "# Circoll 0.2.0 with openmpi 4.1.4: 4 ranks, rank 0 on node7, 2026-11-26T07:15:00Z".
+[[nodiscard]] std::string heading(int size);
 /// The line of an algorithm that has no valid repetition; it has no row in files.
 [[nodiscard]] std::string nothing_measured(const Series& series);
 [[nodiscard]] std::string table_header(const Options& options, const StartLine& line);
@@ -17,6 +40,9 @@ namespace circoll::bench {
 [[nodiscard]] std::string without_library_algorithms(const Options& options);
 /// The rows of one cell, one per algorithm, in at most 100 columns unless `options.wide`.
 [[nodiscard]] std::string table_rows(const Options& options, const Cell& cell, int size);
+/// The same of guidelines; `size` ranks.
+[[nodiscard]] std::string guideline_header(const StartLine& line);
+[[nodiscard]] std::string guideline_rows(const GuidelineCell& cell, int size);
 /// In words: in how many cells auto was faster than native, and where it was slower. Empty unless both were measured.
 [[nodiscard]] std::string verdict(const std::vector<Cell>& cells);
 /// One row per repetition.

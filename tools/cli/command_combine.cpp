@@ -101,10 +101,7 @@ void add_combine(CLI::App& app, Context& context) {
       "  circoll combine verify.*.json    # after: circoll verify all --shard 1/4 -o verify.1.json, and so on");
   command->callback([options, &context] {
     if (is_shard(select::read_text_file(options->files.front()))) return combine_shard_files(*options, context);
-    std::vector<Launch> launches;
-    for (const std::string& file : options->files) {
-      launches.push_back(launch_from_json(select::read_text_file(file), file));
-    }
+    const std::vector<Launch> launches = read_launches(options->files);
     const std::vector<Combined> cells = combine(launches);
     print(options->json ? as_json(launches, cells) : as_text(launches, cells));
     for (const Combined& cell : cells) {

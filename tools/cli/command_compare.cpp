@@ -1,11 +1,9 @@
 // circoll compare: what Circoll has changed in a program's time, by what was measured.
-#include <fmt/format.h>
 
 #include <memory>
 
 #include "circoll/error.hpp"
 #include "commands.hpp"
-#include "compare/comparison_text.hpp"
 #include "compare/paired_runs.hpp"
 #include "measured/program_report.hpp"
 #include "select/text_file.hpp"

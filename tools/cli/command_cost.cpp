@@ -9,8 +9,7 @@
 #include "circoll/model.hpp"
 #include "circoll/ops.hpp"
 #include "commands.hpp"
-#include "cost/cost_page.hpp"
-#include "cost/cost_sizes.hpp"
+#include "cost/cost.hpp"
 #include "facts/text.hpp"
 #include "schedule_file.hpp"
 #include "select/machine.hpp"
@@ -83,6 +82,18 @@ ordered_json call_as_json(const CostOptions& o) {
   return {{"p", o.size}, {"root", o.root}, {"bytes", o.bytes}, {"machine", as_json(o.machine)}};
 }
 
+/// Prints the price of a call. As JSON that is `entry` beside the call, as text the terms and their costs.
+void print_price(const CostOptions& o, const ordered_json& entry, const std::string& heading, const Terms& terms) {
+  if (o.json) {
+    ordered_json result = call_as_json(o);
+    result.update(entry);
+    print(result.dump(2) + "\n");
+    return;
+  }
+  print(fmt::format("{}{}  {:<44}{:>12}\n", heading, described(terms, o.machine), "time",
+                    readable_time(seconds(terms, o.machine))));
+}
+
 void price(const CostOptions& o) {
   Selection selection = parse_selection(o.what);
   const OperatorTraits op = is_reducing(selection.collective) ? traits_of(o.op) : OperatorTraits{true, true};
@@ -91,18 +102,13 @@ void price(const CostOptions& o) {
   selection = with_segment_count(selection, o.size, o.bytes);
   selection = with_best_segments(selection, o.size, o.bytes, o.machine, o.root);
   const Terms terms = terms_of(selection, o.size, o.bytes, o.root);
-  const double time_s = seconds(terms, o.machine);
-  if (o.json) {
-    ordered_json result = call_as_json(o);
-    result.update(as_json(selection, terms, time_s));
-    print(result.dump(2) + "\n");
-    return;
-  }
   std::string formula = time_formula(*selection.algorithm, selection.collective);
   for (std::size_t at = 0; (at = formula.find('\n', at)) != std::string::npos; at += 5)
     formula.replace(at, 1, "\n    ");
-  print(fmt::format("{}  p = {}, m = {}\n  {}\n{}  {:<44}{:>12}\n", with_params(selection), o.size,
-                    readable_bytes(o.bytes), formula, described(terms, o.machine), "time", readable_time(time_s)));
+  print_price(
+      o, as_json(selection, terms, seconds(terms, o.machine)),
+      fmt::format("{}  p = {}, m = {}\n  {}\n", with_params(selection), o.size, readable_bytes(o.bytes), formula),
+      terms);
 }
 
 /// The price of schedules from a file, by their counted path.
@@ -117,17 +123,14 @@ void price_file(CostOptions o) {
   o.root = first.shape.root;
   const Verdict& counted = proven.proof.verdict;
   const Terms terms = terms_of(first.collective, counted.path, counted.counted, o.bytes);
-  const double time_s = seconds(terms, o.machine);
-  if (o.json) {
-    ordered_json result = call_as_json(o);
-    result.update({{"id", first.id}, {"collective", to_string(first.collective)}, {"file", o.what}});
-    result["terms"] = as_json(terms);
-    result["time_s"] = time_s;
-    print(result.dump(2) + "\n");
-    return;
-  }
-  print(fmt::format("{}  p = {}, m = {}, counted in {}\n{}  {:<44}{:>12}\n", first.id, o.size, readable_bytes(o.bytes),
-                    o.what, described(terms, o.machine), "time", readable_time(time_s)));
+  print_price(o,
+              {{"id", first.id},
+               {"collective", to_string(first.collective)},
+               {"file", o.what},
+               {"terms", as_json(terms)},
+               {"time_s", seconds(terms, o.machine)}},
+              fmt::format("{}  p = {}, m = {}, counted in {}\n", first.id, o.size, readable_bytes(o.bytes), o.what),
+              terms);
 }
 
 void rank(const CostOptions& o, Collective collective) {

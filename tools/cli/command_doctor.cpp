@@ -1,16 +1,14 @@
 // circoll doctor says what "auto" would use on this machine, why, and what is missing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "circoll/circoll.h"
-#include "circoll/collectives.hpp"
 #include "commands.hpp"
-#include "doctor/finding.hpp"
-#include "doctor/library.hpp"
-#include "doctor/system.hpp"
+#include "doctor/examination.hpp"
 #include "facts/text.hpp"
 #include "launcher.hpp"
 #include "process.hpp"
@@ -48,6 +46,14 @@ std::vector<Sample> samples_of(const LibraryExamination& library, Rank ranks) {
     }
   }
   return samples;
+}
+
+std::string to_string(Weight weight) {
+  return weight == Weight::good ? "good" : weight == Weight::note ? "note" : "wrong";
+}
+
+bool any_wrong(const Findings& findings) {
+  return std::ranges::any_of(findings, [](const Finding& one) { return one.weight == Weight::wrong; });
 }
 
 std::string text_of(const Findings& findings) {

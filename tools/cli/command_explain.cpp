@@ -8,8 +8,10 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "commands.hpp"
-#include "explained_profile.hpp"
+#include "facts/processor_name.hpp"
+#include "launcher.hpp"
 #include "select/machine.hpp"
+#include "select/profile_search.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -78,6 +80,41 @@ std::vector<NodeWay> ways_of(const CallFacts& facts, const Machine& machine) {
 /// The price of waiting for a processor, if all ranks share a crowded node.
 double crowded_s(const CallFacts& facts, const Machine& machine) {
   return facts.crowded && facts.cores >= facts.p ? machine.crowded_s : 0;
+}
+
+/// The profile by which "auto" goes on this machine.
+struct ExplainedProfile {
+  select::FoundProfile found{};
+  std::string library{};  ///< whose profile it is
+  std::string note{};     ///< why there is none, or whose there are more; empty: nothing to say
+};
+
+/// The profile for this machine's processor and an MPI, "openmpi", "mpich", or "auto" for the first one that there is.
+ExplainedProfile profile_of_machine(const std::string& mpi, const PolicyOptions& options) {
+  const select::ProfileSetting setting = select::profile_setting();
+  const MpiLibrary* const wanted = mpi_named(mpi);
+  const std::string processor = processor_name();
+  ExplainedProfile result;
+  std::string others;
+  for (const select::ProfileKey& key : select::known_keys(setting)) {
+    if (key.processor != processor) continue;
+    if (wanted != nullptr && !key.library.starts_with(std::string(wanted->title) + " ")) continue;
+    if (!result.found.file.empty()) {
+      others += (others.empty() ? "" : ", ") + key.library;
+      continue;
+    }
+    result.found = select::find_profile(key, setting, options);
+    result.library = key.library;
+  }
+  if (result.found.file.empty()) {
+    result.note = !setting.off.empty()
+                      ? setting.off
+                      : fmt::format("there is none for {} on '{}'",
+                                    wanted == nullptr ? "any MPI" : std::string(wanted->title), processor);
+  } else if (!others.empty()) {
+    result.note = fmt::format("there are more, for {}; --mpi says which", others);
+  }
+  return result;
 }
 
 /// The profile, or why there is none, in a line.

@@ -1,5 +1,4 @@
 // circoll list prints the algorithms, and the declarations of each.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
@@ -8,17 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "bits_table.hpp"
 #include "circoll/algorithm.hpp"
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/model.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
 #include "facts/text.hpp"
-#include "list/names.hpp"
-#include "list/table.hpp"
-#include "list_pages.hpp"
+#include "list/list.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -10,11 +10,9 @@
 
 #include "circoll/error.hpp"
 #include "commands.hpp"
-#include "compare/comparison_text.hpp"
 #include "compare/paired_runs.hpp"
 #include "facts/environment.hpp"
 #include "launcher.hpp"
-#include "linked_mpi.hpp"
 #include "process.hpp"
 
 namespace circoll::cli {

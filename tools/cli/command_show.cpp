@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>

@@ -1,7 +1,6 @@
 // circoll tune writes rules that choose the fastest of the measured algorithms.
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
 
 #include "circoll/error.hpp"
@@ -36,10 +35,7 @@ void measure(TuningOptions options) {
 }
 
 void run(const TuningOptions& options) {
-  std::vector<Launch> launches;
-  for (const std::string& file : options.files) {
-    launches.push_back(launch_from_json(select::read_text_file(file), file));
-  }
+  const std::vector<Launch> launches = read_launches(options.files);
   TuneOptions tuning = options.tune;
   tuning.library = options.exported.library();
   const std::vector<RuleCell> cells = tune(launches, tuning);
@@ -60,11 +56,7 @@ void run(const TuningOptions& options) {
     return;
   }
   write_file(options.output, rules);
-  std::map<std::string, int> chosen;
-  for (const RuleCell& cell : cells) ++chosen[cell.use];
-  std::string text = fmt::format("{}: {} cells of {} launches\n", options.output, cells.size(), launches.size());
-  for (const auto& [use, times] : chosen) text += fmt::format("{:>6}  {}\n", times, use);
-  print(text);
+  print(chosen_text(options.output, cells, launches.size()));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "circoll/circoll.h"
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/verify.hpp"
 #include "commands.hpp"
@@ -103,7 +102,7 @@ std::vector<Selection> read_selections(const std::vector<std::string>& words, st
 }
 
 /// A line that is written over, on terminals only, a few times a second.
-class Progress {
+class VerifyProgress {
  public:
   void show(std::int64_t done, std::int64_t total) {
     const auto now = std::chrono::steady_clock::now();
@@ -203,7 +202,7 @@ void run(const VerifyOptions& options, Context& context) {
   }
   range.jobs = options.jobs > 0 ? options.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   if (options.shard.asked()) return verify_shard(selections, range, work_of(options), options.shard);
-  Progress progress;
+  VerifyProgress progress;
   range.progress = [&](std::int64_t done, std::int64_t total) { progress.show(done, total); };
   const std::vector<RangeVerdict> verdicts = verify_range(selections, range);
   progress.clear();

@@ -6,8 +6,9 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
-#include "selection_text.hpp"
+#include "circoll/algorithm.hpp"
 
 namespace circoll::cli {
 
@@ -51,6 +52,14 @@ void print(const std::string& text);
 
 /// Writes a file anew; throws std::runtime_error if that fails.
 void write_file(const std::string& path, const std::string& text);
+
+/// "collective/name:param=value,param=value", as the commands print selections.
+[[nodiscard]] std::string with_params(const Selection& selection);
+
+/// The answer to a shell has a line for each word that may stand at the cursor. A tab and what the word is may follow
+/// it. The line ":files" says that names of files may stand there. `words` are those behind the program's name up to
+/// the cursor, of which the last one may be begun or empty.
+[[nodiscard]] std::string candidates(const CLI::App& app, const std::vector<std::string>& words);
 
 // Transformations of what the command line says (core/text.hpp), to be checked further as usual: names of collectives,
 // types and operators become those of to_string, and numbers such as 64Ki or 1e6 become digits.

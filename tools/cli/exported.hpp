@@ -1,4 +1,4 @@
-// Measured choices as a tuning file of another library: how tune and guidelines write it.
+// Measured choices as a tuning file of another library: how tune and guidelines write it (command_export.cpp).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -21,6 +21,10 @@ struct ExportRequest {
   /// The library whose own algorithms are chosen from; empty if no file is wanted. Throws Error(unknown_name).
   [[nodiscard]] std::string library() const;
 };
+
+/// The number of cells of each choice, as lines under the name of the file that has them.
+[[nodiscard]] std::string chosen_text(const std::string& path, const std::vector<RuleCell>& cells,
+                                      std::size_t launches);
 
 void add_export_options(CLI::App& command, ExportRequest& request);
 

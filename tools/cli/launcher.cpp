@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "facts/environment.hpp"
 #include "process.hpp"
 
 namespace circoll::cli {
@@ -43,6 +42,12 @@ std::optional<std::string> first_of(const std::vector<fs::path>& candidates) {
   return std::nullopt;
 }
 
+/// The launcher that a file is, which is asked for its version.
+std::optional<Launcher> launcher_in(const std::string& file) {
+  const Ending ending = run_program({.arguments = {file, "--version"}, .limit = std::chrono::seconds(20)});
+  return launcher_from_version(file, ending.out + ending.err);
+}
+
 }  // namespace
 
 std::string library_of(const Launcher& launcher) {
@@ -69,8 +74,7 @@ std::vector<Launcher> find_launchers() {
   for (const char* name : launcher_names) {
     const auto file = program_file(name);
     if (!file || found.size() == mpi_implementations.size()) continue;
-    const Ending ending = run_program({.arguments = {*file, "--version"}, .limit = std::chrono::seconds(20)});
-    auto launcher = launcher_from_version(*file, ending.out + ending.err);
+    auto launcher = launcher_in(*file);
     if (launcher && !known(launcher->mpi)) found.push_back(*std::move(launcher));
   }
   std::sort(found.begin(), found.end(), [](const Launcher& a, const Launcher& b) { return a.mpi->id > b.mpi->id; });
@@ -82,8 +86,7 @@ Launcher choose_launcher(const std::string& wanted, std::vector<std::string>& ot
   const MpiLibrary* mpi = mpi_named(wanted);
   const auto plain = program_file("mpirun");
   if (mpi == nullptr && plain) {
-    const Ending ending = run_program({.arguments = {*plain, "--version"}, .limit = std::chrono::seconds(20)});
-    if (const auto launcher = launcher_from_version(*plain, ending.out + ending.err)) mpi = launcher->mpi;
+    if (const auto launcher = launcher_in(*plain)) mpi = launcher->mpi;
   }
   const Launcher* chosen = nullptr;
   for (const Launcher& one : found) {

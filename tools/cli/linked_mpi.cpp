@@ -1,4 +1,5 @@
-#include "linked_mpi.hpp"
+// The MPI library and the runtimes of sanitizers that an executable is linked to.
+#include "launcher.hpp"
 
 #include <elf.h>
 #include <link.h>

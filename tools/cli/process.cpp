@@ -269,10 +269,8 @@ std::string described(const Ending& ending) {
 }
 
 void become(const std::vector<std::string>& arguments) {
-  std::vector<char*> argv;
-  argv.reserve(arguments.size() + 1);
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
+  std::vector<std::string> words = arguments;
+  std::vector<char*> argv = pointers(words);
   execvp(argv[0], argv.data());
   throw Error(ErrorCode::invalid_argument, fmt::format("'{}' cannot be run: {}", argv[0], std::strerror(errno)));
 }

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <utility>
 
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/text.hpp"
 #include "lab.hpp"

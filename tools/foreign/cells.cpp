@@ -19,6 +19,12 @@ std::vector<std::int64_t> beginnings(std::span<const Rule* const> rules, Range R
   return all;
 }
 
+/// True if two rules, either of which may be nullptr, choose the same algorithm with the same parameters.
+bool same_choice(const Rule* a, const Rule* b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return a->algorithm == b->algorithm && a->segment_bytes == b->segment_bytes && a->radix == b->radix;
+}
+
 std::vector<SizeCell> sizes_of(std::span<const Rule* const> rules) {
   std::vector<SizeCell> sizes;
   const std::vector<std::int64_t> from = beginnings(rules, &Rule::bytes, 0);
@@ -43,11 +49,6 @@ bool same_sizes(const std::vector<SizeCell>& a, const std::vector<SizeCell>& b) 
 }
 
 }  // namespace
-
-bool same_choice(const Rule* a, const Rule* b) {
-  if (a == nullptr || b == nullptr) return a == b;
-  return a->algorithm == b->algorithm && a->segment_bytes == b->segment_bytes && a->radix == b->radix;
-}
 
 std::vector<const Rule*> rules_of(std::span<const Rule> rules, Collective collective) {
   std::vector<const Rule*> found;

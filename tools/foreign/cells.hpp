@@ -30,9 +30,6 @@ struct RankCell {
 /// The rules of a collective.
 [[nodiscard]] std::vector<const Rule*> rules_of(std::span<const Rule> rules, Collective collective);
 
-/// True if two rules, either of which may be nullptr, choose the same algorithm with the same parameters.
-[[nodiscard]] bool same_choice(const Rule* a, const Rule* b);
-
 /// "16 to 31 ranks, from 65536 bytes" of a rule's ranges, for people.
 [[nodiscard]] std::string text_of(const Range& ranks, const Range& bytes);
 /// "16 to 31", "16", "from 16 on", "all".

@@ -2,6 +2,8 @@
 #include "foreign/classic.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -15,12 +17,6 @@ struct Number {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-int digit_of(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return 99;
-}
 
 class Scanner {
  public:
@@ -89,21 +85,19 @@ class Scanner {
     const std::size_t first = i;
     if (i < text_.size() && text_[i] == '0') {
       base = 8;
-      if (i + 2 < text_.size() && (text_[i + 1] == 'x' || text_[i + 1] == 'X') && digit_of(text_[i + 2]) < 16) {
+      if (i + 2 < text_.size() && (text_[i + 1] == 'x' || text_[i + 1] == 'X') &&
+          std::isxdigit(static_cast<unsigned char>(text_[i + 2])) != 0) {
         base = 16;
         i += 2;
       }
     }
-    const std::size_t digits = i;
     std::uint64_t value = 0;
+    const char* const digits = text_.data() + i;
+    const auto [end, error] = std::from_chars(digits, text_.data() + text_.size(), value, base);
+    if (end == digits) return std::nullopt;
     const auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) + (negative ? 1U : 0U);
-    for (; i < text_.size() && digit_of(text_[i]) < base; ++i) {
-      const auto digit = static_cast<std::uint64_t>(digit_of(text_[i]));
-      value = value > (limit - digit) / static_cast<std::uint64_t>(base)
-                  ? limit
-                  : value * static_cast<std::uint64_t>(base) + digit;
-    }
-    if (i == digits) return std::nullopt;
+    if (error == std::errc::result_out_of_range || value > limit) value = limit;
+    i = static_cast<std::size_t>(end - text_.data());
     if (base != 10 && i - first > 1) {
       warnings_.push_back({.line = line_,
                            .text = "'" + std::string(text_.substr(first, std::min<std::size_t>(i - first, 24))) +
@@ -229,17 +223,21 @@ class Parser {
   std::int64_t header_ = 1;
 };
 
+/// The last item before one whose bound is above `value`, at least the first. An empty list has none: -1.
+template <typename Item>
+std::ptrdiff_t last_up_to(const std::vector<Item>& list, std::int64_t Item::*bound, std::int64_t value) {
+  if (list.empty()) return -1;
+  const auto beyond = std::find_if(list.begin(), list.end(), [&](const Item& item) { return item.*bound > value; });
+  return std::max<std::ptrdiff_t>(beyond - list.begin() - 1, 0);
+}
+
 }  // namespace
 
 ClassicFile parse_classic(std::string_view text, Version version) { return Parser(text, version).parse(); }
 
 std::ptrdiff_t entry_of(const ClassicBlock& block, Rank p, Version version) {
   const auto count = static_cast<std::ptrdiff_t>(block.entries.size());
-  if (version != Version::v60) {
-    std::ptrdiff_t best = count == 0 ? -1 : 0;
-    for (std::ptrdiff_t i = 0; i < count && block.entries[static_cast<std::size_t>(i)].label <= p; ++i) best = i;
-    return best;
-  }
+  if (version != Version::v60) return last_up_to(block.entries, &ClassicEntry::label, p);
   std::int64_t from = 0;
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const bool last = i + 1 == count;
@@ -253,11 +251,7 @@ std::ptrdiff_t entry_of(const ClassicBlock& block, Rank p, Version version) {
 
 std::ptrdiff_t rule_of(const ClassicEntry& entry, Count bytes, Version version) {
   const auto count = static_cast<std::ptrdiff_t>(entry.rules.size());
-  if (version != Version::v60) {
-    std::ptrdiff_t best = count == 0 ? -1 : 0;
-    for (std::ptrdiff_t i = 0; i < count && entry.rules[static_cast<std::size_t>(i)].from_bytes <= bytes; ++i) best = i;
-    return best;
-  }
+  if (version != Version::v60) return last_up_to(entry.rules, &ClassicRule::from_bytes, bytes);
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     // One less than the next one's in unsigned arithmetic: before a size of 0 there is no end.
     const auto next = static_cast<std::size_t>(i + 1);

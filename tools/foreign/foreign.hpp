@@ -1,6 +1,7 @@
 // Tuning files of other libraries (Open MPI, MPICH): written, and read as these libraries read them.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -142,9 +143,18 @@ class TuningFile {
   /// Never throws, whatever the call.
   [[nodiscard]] virtual Verdict decide(const Call& call) const = 0;
   /// In the order of lines.
-  [[nodiscard]] virtual const std::vector<Warning>& warnings() const = 0;
+  [[nodiscard]] const std::vector<Warning>& warnings() const { return warnings_; }
   /// True if the library rejects the file as a whole, silently or not; the warnings say why.
-  [[nodiscard]] virtual bool rejected() const = 0;
+  [[nodiscard]] bool rejected() const { return rejected_; }
+
+ protected:
+  void warn(std::size_t line, std::string text, bool grave = true) {
+    warnings_.push_back({.line = line, .text = std::move(text), .grave = grave});
+  }
+  void sort_warnings() { std::ranges::stable_sort(warnings_, {}, &Warning::line); }
+
+  std::vector<Warning> warnings_{};
+  bool rejected_ = false;
 };
 
 /// Rules of Circoll in neutral form, by the library's names, and what has got lost on the way.

@@ -1,4 +1,5 @@
 // The formats of tuning files: a pair of functions for each, which the table in registry.cpp joins with their readers.
+// What is common to all writers is here, too: the head of a file, and reading back what has been written.
 #pragma once
 
 #include <functional>
@@ -54,5 +55,27 @@ struct Format {
 [[nodiscard]] std::unique_ptr<const TuningFile> read_openmpi_json(std::string_view text, const std::string& source,
                                                                   const Reader& reader);
 [[nodiscard]] std::vector<std::string_view> openmpi_names(Collective collective, const Reader& reader);
+
+namespace mpich {
+
+/// The selection tree of MPICH, for all versions.
+[[nodiscard]] Written write_selection(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options);
+[[nodiscard]] std::unique_ptr<const TuningFile> read_selection(std::string_view text, const std::string& source,
+                                                               const Reader& reader);
+[[nodiscard]] std::vector<std::string_view> selection_names(Collective collective, const Reader& reader);
+
+}  // namespace mpich
+
+/// The head of a file for people. It has the title, the origin of the rules, what to be warned of, and what is lost.
+/// Each line begins with `mark`.
+[[nodiscard]] std::string head_text(const Reader& reader, const ExportOptions& options,
+                                    std::span<const std::string> losses, std::string_view mark);
+/// Adds NAME.losses.txt with this head beside a file without comments, if there is something to say.
+void add_side_file(Exported& exported, const Reader& reader, const ExportOptions& options);
+
+/// The first of the rules that holds a call, or nullptr.
+[[nodiscard]] const Rule* first_rule(std::span<const Rule> rules, const Call& call);
+/// A sentence about the first telling call that the file decides otherwise than `said`; empty if none.
+[[nodiscard]] std::string read_back_difference(const Written& written, const Reader& reader);
 
 }  // namespace circoll::foreign

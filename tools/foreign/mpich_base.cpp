@@ -1,4 +1,5 @@
-#include "foreign/mpich_base.hpp"
+// The tree that exported rules are put into, from a library or a plain one.
+#include "foreign/mpich_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +11,6 @@
 #include "facts/text.hpp"
 #include "foreign/foreign.hpp"
 #include "foreign/mpich_csel.hpp"
-#include "foreign/mpich_lint.hpp"
 
 namespace circoll::foreign::mpich {
 namespace {
@@ -41,15 +41,15 @@ void require_whole(const Tree& tree, Version version) {
   }
 }
 
-/// Members that the plain tree has for a collective, as JSON with the algorithms' names shortened.
+/// Members that the plain tree has for collectives, as JSON with the algorithms' names shortened.
 struct Plain {
-  std::string_view collective;
+  std::string_view collectives;  ///< separated by commas
   std::string_view intra;
   std::string_view inter;  ///< empty: all communicators alike
 };
 
 // Every algorithm here is right for every call that reaches it.
-constexpr std::array<Plain, 44> plain_members{{
+constexpr auto plain_members = std::to_array<Plain>({
     {"bcast", R"({"avg_msg_size<=65536":{"@binomial":{}},"avg_msg_size=any":{"@scatter_ring_allgather":{}}})",
      "remote_send_local_bcast"},
     {"allreduce", R"({"is_op_built_in=no":{"@recursive_doubling":{}},"is_op_built_in=yes":{
@@ -63,33 +63,21 @@ constexpr std::array<Plain, 44> plain_members{{
     {"reduce", R"({"is_op_built_in=no":{"@binomial":{}},"is_op_built_in=yes":{"count<pow2":{"@binomial":{}},
       "avg_msg_size<=4096":{"@binomial":{}},"avg_msg_size=any":{"@reduce_scatter_gather":{}}}})",
      "local_reduce_remote_send"},
-    {"reduce_scatter", R"({"is_commutative=no":{"@recursive_doubling":{}},"is_commutative=yes":{
+    {"reduce_scatter,reduce_scatter_block", R"({"is_commutative=no":{"@recursive_doubling":{}},"is_commutative=yes":{
       "total_msg_size<=262144":{"@recursive_halving":{}},"total_msg_size=any":{"@pairwise":{}}}})",
      "remote_reduce_local_scatter"},
-    {"reduce_scatter_block", R"({"is_commutative=no":{"@recursive_doubling":{}},"is_commutative=yes":{
-      "total_msg_size<=262144":{"@recursive_halving":{}},"total_msg_size=any":{"@pairwise":{}}}})",
-     "remote_reduce_local_scatter"},
-    {"gather", R"({"@binomial":{}})", "linear"},
-    {"scatter", R"({"@binomial":{}})", "linear"},
-    {"gatherv", R"({"!linear":{}})", ""},
-    {"scatterv", R"({"!linear":{}})", ""},
-    {"scan", R"({"@recursive_doubling":{}})", ""},
-    {"exscan", R"({"@recursive_doubling":{}})", ""},
+    {"gather,scatter", R"({"@binomial":{}})", "linear"},
+    {"gatherv,scatterv", R"({"!linear":{}})", ""},
+    {"scan,exscan", R"({"@recursive_doubling":{}})", ""},
     {"barrier", R"({"@dissemination":{}})", "bcast"},
     {"alltoall", R"({"is_sendbuf_inplace=yes":{"@pairwise_sendrecv_replace":{}},"is_sendbuf_inplace=no":{
       "avg_msg_size<=32768":{"@scattered":{}},"avg_msg_size=any":{"@pairwise":{}}}})",
      "pairwise_exchange"},
-    {"alltoallv", R"({"is_sendbuf_inplace=yes":{"@pairwise_sendrecv_replace":{}},
+    {"alltoallv,alltoallw", R"({"is_sendbuf_inplace=yes":{"@pairwise_sendrecv_replace":{}},
       "is_sendbuf_inplace=no":{"@scattered":{}}})",
      "pairwise_exchange"},
-    {"alltoallw", R"({"is_sendbuf_inplace=yes":{"@pairwise_sendrecv_replace":{}},
-      "is_sendbuf_inplace=no":{"@scattered":{}}})",
-     "pairwise_exchange"},
-    {"neighbor_allgather", R"({"!nb":{}})", ""},
-    {"neighbor_allgatherv", R"({"!nb":{}})", ""},
-    {"neighbor_alltoall", R"({"!nb":{}})", ""},
-    {"neighbor_alltoallv", R"({"!nb":{}})", ""},
-    {"neighbor_alltoallw", R"({"!nb":{}})", ""},
+    {"neighbor_allgather,neighbor_allgatherv,neighbor_alltoall,neighbor_alltoallv,neighbor_alltoallw", R"({"!nb":{}})",
+     ""},
     {"ibarrier", R"({"@sched_recursive_doubling":{}})", "sched_bcast"},
     {"iallreduce", R"({"is_op_built_in=no":{"@sched_recursive_doubling":{}},"is_op_built_in=yes":{
       "count<pow2":{"@sched_recursive_doubling":{}},"avg_msg_size<=4096":{"@sched_recursive_doubling":{}},
@@ -111,33 +99,21 @@ constexpr std::array<Plain, 44> plain_members{{
      "sched_remote_reduce_local_scatterv"},
     {"igather", R"({"@sched_binomial":{}})", "sched_long"},
     {"iscatter", R"({"@sched_binomial":{}})", "sched_linear"},
-    {"igatherv", R"({"!sched_linear":{}})", ""},
-    {"iscatterv", R"({"!sched_linear":{}})", ""},
+    {"igatherv,iscatterv", R"({"!sched_linear":{}})", ""},
     {"iexscan", R"({"@sched_recursive_doubling":{}})", ""},
     {"ialltoall", R"({"is_sendbuf_inplace=yes":{"@sched_inplace":{}},"is_sendbuf_inplace=no":{
       "avg_msg_size<=32768":{"@sched_permuted_sendrecv":{}},"avg_msg_size=any":{"@sched_pairwise":{}}}})",
      "sched_pairwise_exchange"},
-    {"ialltoallv", R"({"is_sendbuf_inplace=yes":{"@sched_inplace":{}},"is_sendbuf_inplace=no":{"@sched_blocked":{}}})",
-     "sched_pairwise_exchange"},
-    {"ialltoallw", R"({"is_sendbuf_inplace=yes":{"@sched_inplace":{}},"is_sendbuf_inplace=no":{"@sched_blocked":{}}})",
+    {"ialltoallv,ialltoallw",
+     R"({"is_sendbuf_inplace=yes":{"@sched_inplace":{}},"is_sendbuf_inplace=no":{"@sched_blocked":{}}})",
      "sched_pairwise_exchange"},
     {"ireduce_scatter_block", R"({"is_commutative=no":{"@sched_recursive_doubling":{}},
       "is_commutative=yes":{"@sched_pairwise":{}}})",
      "sched_remote_reduce_local_scatterv"},
     {"iscan", R"({"@sched_recursive_doubling":{}})", ""},
-    {"ineighbor_allgather", R"({"!sched_linear":{}})", ""},
-    {"ineighbor_allgatherv", R"({"!sched_linear":{}})", ""},
-    {"ineighbor_alltoall", R"({"!sched_linear":{}})", ""},
-    {"ineighbor_alltoallv", R"({"!sched_linear":{}})", ""},
-    {"ineighbor_alltoallw", R"({"!sched_linear":{}})", ""},
-}};
-
-/// "MPIR_Bcast" for "bcast".
-std::string start_of(std::string_view collective) {
-  std::string name = "MPIR_" + std::string(collective);
-  name[5] = static_cast<char>(name[5] - 'a' + 'A');
-  return name;
-}
+    {"ineighbor_allgather,ineighbor_allgatherv,ineighbor_alltoall,ineighbor_alltoallv,ineighbor_alltoallw",
+     R"({"!sched_linear":{}})", ""},
+});
 
 void lengthen(Tree& tree, const std::string& start, Version version) {
   for (Tree& member : tree.members) {
@@ -168,8 +144,7 @@ std::vector<std::string> library_directories() {
   return directories;
 }
 
-}  // namespace
-
+/// The trees in a file, or in a shared library, which has them as strings.
 std::vector<Tree> trees_in(std::string_view bytes) {
   std::vector<Tree> trees;
   const auto take = [&](std::size_t from) -> std::size_t {
@@ -192,6 +167,8 @@ std::vector<Tree> trees_in(std::string_view bytes) {
   return trees;
 }
 
+}  // namespace
+
 Base base_of(std::string_view text, Version version) {
   if (text.empty()) return {.selection = plain_tree(version), .plain = true};
   Base base;
@@ -211,19 +188,19 @@ Base base_of(std::string_view text, Version version) {
 Tree plain_tree(Version version) {
   Tree tree;
   for (const Plain& plain : plain_members) {
-    const std::string start = start_of(plain.collective);
-    Tree intra = parse_tree(plain.intra, "plain tree").tree;
-    lengthen(intra, start, version);
-    Tree collective{.key = "collective=" + std::string(plain.collective)};
-    if (plain.inter.empty()) {
-      collective.members = std::move(intra.members);
-    } else {
+    for (const std::string& name : split_list(plain.collectives)) {
+      const std::string start = start_of(name);
+      Tree intra = parse_tree(plain.intra, "plain tree").tree;
+      lengthen(intra, start, version);
+      if (plain.inter.empty()) {
+        tree.members.push_back(branch("collective=" + name, std::move(intra.members)));
+        continue;
+      }
       intra.key = "comm_type=intra";
-      collective.members = {
-          std::move(intra),
-          branch("comm_type=inter", {leaf("algorithm=" + start + "_inter_" + std::string(plain.inter))})};
+      tree.members.push_back(branch(
+          "collective=" + name, {std::move(intra), branch("comm_type=inter", {leaf("algorithm=" + start + "_inter_" +
+                                                                                   std::string(plain.inter))})}));
     }
-    tree.members.push_back(std::move(collective));
   }
   return tree;
 }

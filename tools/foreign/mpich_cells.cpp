@@ -1,4 +1,5 @@
-#include "foreign/mpich_cells.hpp"
+// Rules of a collective as a subtree: chains of tests at their bounds, with an algorithm for every call.
+#include "foreign/mpich_writer.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -21,6 +22,24 @@ struct Region {
 };
 
 using Below = std::function<std::vector<Tree>(Region)>;
+
+/// A copy that means the same below any test: comm_size<N becomes <= as it is read where it stands.
+std::vector<Tree> movable(const std::vector<Tree>& members, Version version, bool message_tested = false) {
+  std::vector<Tree> result;
+  bool tested = message_tested;
+  for (const Tree& member : members) {
+    const Condition condition = condition_of(member.key, version);
+    const bool message =
+        !is_of_communicator(condition.test) && condition.test != Test::leaf &&
+        !(condition.test == Test::any && (version > Version::v4_0 || condition.word == "comm_size=any"));
+    Tree copy{.key = member.key};
+    if (condition.test == Test::size_lt) copy.key = "comm_size<=" + std::to_string(condition.value - (tested ? 0 : 1));
+    tested = tested || message;
+    copy.members = condition.test == Test::leaf ? member.members : movable(member.members, version, tested);
+    result.push_back(std::move(copy));
+  }
+  return result;
+}
 
 class Cells {
  public:
@@ -177,23 +196,6 @@ std::vector<Tree> cells(std::span<const Sayable> rules, Collective collective, b
   }
   if (own.empty()) return {};
   return Cells(std::move(own), collective, nonblocking, otherwise, version).make();
-}
-
-std::vector<Tree> movable(const std::vector<Tree>& members, Version version, bool message_tested) {
-  std::vector<Tree> result;
-  bool tested = message_tested;
-  for (const Tree& member : members) {
-    const Condition condition = condition_of(member.key, version);
-    const bool message =
-        !is_of_communicator(condition.test) && condition.test != Test::leaf &&
-        !(condition.test == Test::any && (version > Version::v4_0 || condition.word == "comm_size=any"));
-    Tree copy{.key = member.key};
-    if (condition.test == Test::size_lt) copy.key = "comm_size<=" + std::to_string(condition.value - (tested ? 0 : 1));
-    tested = tested || message;
-    copy.members = condition.test == Test::leaf ? member.members : movable(member.members, version, tested);
-    result.push_back(std::move(copy));
-  }
-  return result;
 }
 
 }  // namespace circoll::foreign::mpich

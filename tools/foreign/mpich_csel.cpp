@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 
 namespace circoll::foreign::mpich {
@@ -59,18 +60,15 @@ constexpr std::array<std::string_view, 4> old_any{"comm_size=any", "avg_msg_size
 
 /// The number that atoi makes of a text; glibc cuts what is too large to 32 bits.
 Condition read_bound(Test test, std::string_view digits) {
-  Condition result{.test = test};
-  std::int64_t value = 0;
-  std::size_t at = 0;
   const bool negative = digits.starts_with('-');
-  if (negative || digits.starts_with('+')) at = 1;
-  const std::size_t first = at;
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  for (; at < digits.size() && digits[at] >= '0' && digits[at] <= '9'; ++at) {
-    const std::int64_t digit = digits[at] - '0';
-    value = value > (most - digit) / 10 ? most : value * 10 + digit;
-  }
-  result.exact = at > first && at == digits.size() && value <= std::numeric_limits<std::int32_t>::max();
+  if (negative || digits.starts_with('+')) digits.remove_prefix(1);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  if (error == std::errc::result_out_of_range || value > most) value = most;
+  Condition result{.test = test};
+  result.exact = end != digits.data() && end == digits.data() + digits.size() &&
+                 value <= static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max());
   result.value = static_cast<std::int32_t>(static_cast<std::uint32_t>(negative ? -value : value));
   return result;
 }
@@ -150,26 +148,12 @@ class Maker {
   /// A chain may end in a test of yes and no, but not in one of numbers.
   void check_end(int last) {
     const Node& node = selection_.at(last);
-    switch (node.condition.test) {
-      case Test::size_le:
-      case Test::size_lt:
-      case Test::size_node:
-      case Test::size_pow2:
-      case Test::ppn_le:
-      case Test::ppn_lt:
-      case Test::average_le:
-      case Test::average_lt:
-      case Test::total_le:
-      case Test::total_lt:
-      case Test::count_le:
-      case Test::count_pow2:
-        refuse(node.line, "'" + node.key +
-                              "' is the last of its object, where '...=any' must follow: MPI_Init ends the "
-                              "program");
-        return;
-      default:
-        return;
-    }
+    const Test test = node.condition.test;
+    const bool of_numbers =
+        (test >= Test::size_le && test <= Test::ppn_lt) || (test >= Test::average_le && test <= Test::count_pow2);
+    if (!of_numbers) return;
+    refuse(node.line,
+           "'" + node.key + "' is the last of its object, where '...=any' must follow: MPI_Init ends the program");
   }
 
   void warn_of_number(const Tree& member, const Condition& condition) {
@@ -236,6 +220,17 @@ Condition condition_of(std::string_view text, Version version) {
     if (!key.starts_with(bound.start)) continue;
     if (bound.test == Test::ppn_lt && version == Version::v4_0) break;
     return read_bound(bound.test, std::string_view(key).substr(bound.start.size()));
+  }
+  return {};
+}
+
+std::string_view name_of(Test test) {
+  const auto name = [](std::string_view key) { return key.substr(0, key.find_first_of("<=")); };
+  for (const Word& word : words) {
+    if (word.test == test) return name(word.key);
+  }
+  for (const Bound& bound : bounds) {
+    if (bound.test == test) return name(bound.start);
   }
   return {};
 }

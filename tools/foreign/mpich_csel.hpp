@@ -1,4 +1,4 @@
-// MPICH's selection tree ("csel"): a tree of tests made of JSON as MPICH makes it, and the search in it.
+// MPICH's selection tree ("csel"): made of JSON as MPICH makes it, searched, and looked through for warnings.
 //
 // Each object is a chain of tests in order. A test that holds goes down, and one that does not goes to the next of its
 // chain. A chain that ends without success ends the search: nothing is tried again.
@@ -102,9 +102,19 @@ struct Found {
 
 /// True if MPICH has a definition of the test for the collective; where it has none it ends the program.
 [[nodiscard]] bool is_defined(Test test, std::string_view collective);
-/// "avg_msg_size".
+/// "avg_msg_size", with which keys of the test begin. Empty for collectives and leaves.
 [[nodiscard]] std::string_view name_of(Test test);
 /// "ibcast" to "bcast", and the others to themselves.
 [[nodiscard]] std::string_view blocking_name(std::string_view collective);
+
+/// Warnings about a tree that MPICH accepts, in the order of lines. They are about tests that end the program or are
+/// never reached, chains that run out, algorithms that wrong calls come to, and parameters that are missing.
+[[nodiscard]] std::vector<Warning> lint(const Selection& selection);
+
+/// True if calls can come to the end of a chain, or to a test that is undefined for them.
+[[nodiscard]] bool ends_calls(const Selection& selection);
+
+/// The reasons why an algorithm is wrong for a call; empty if it is right.
+[[nodiscard]] std::vector<std::string> wrong_calls(const Needs& needs, const Call& call);
 
 }  // namespace circoll::foreign::mpich

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "circoll/error.hpp"
-#include "foreign/mpich_format.hpp"
-#include "foreign/mpich_lint.hpp"
+#include "foreign/formats.hpp"
+#include "foreign/mpich_csel.hpp"
 
 namespace circoll::foreign::mpich {
 namespace {
@@ -21,29 +21,27 @@ class SelectionFile final : public TuningFile {
  public:
   SelectionFile(std::string_view text, std::string source, Version version) : source_(std::move(source)) {
     if (!text.empty() && text.size() % page_bytes == 0)
-      warnings_.push_back({0,
-                           "the size is a multiple of 4096, and MPICH reads a mapped file up to a zero that is not "
-                           "there: append a blank"});
+      warn(0,
+           "the size is a multiple of 4096, and MPICH reads a mapped file up to a zero that is not there: append a "
+           "blank");
     try {
       const Parsed parsed = parse_tree(text, source_);
       if (text.find_first_not_of(" \t\r\n", parsed.end) != std::string_view::npos)
-        warnings_.push_back({0, "text behind the tree is not read"});
+        warn(0, "text behind the tree is not read");
       selection_ = make_selection(parsed.tree, version);
     } catch (const Error& error) {
       selection_.refusal = "the file is no JSON, and MPICH uses a tree that nobody has set";
-      warnings_.push_back(
-          {line_in(error.what()), std::string(error.what()).substr(text_in(error.what())) + ": " + selection_.refusal});
+      warn(line_in(error.what()), std::string(error.what()).substr(text_in(error.what())) + ": " + selection_.refusal);
     }
     warnings_.insert(warnings_.end(), selection_.warnings.begin(), selection_.warnings.end());
+    rejected_ = !selection_.refusal.empty();
     if (rejected()) return;
     const std::vector<Warning> more = lint(selection_);
     warnings_.insert(warnings_.end(), more.begin(), more.end());
     if (validation_visits(selection_) > most_visits)
-      warnings_.push_back({0,
-                           "MPI_Init checks the tree by going down twice at each test; it is so deep that this takes "
-                           "seconds or more"});
-    std::stable_sort(warnings_.begin(), warnings_.end(),
-                     [](const Warning& a, const Warning& b) { return a.line < b.line; });
+      warn(0,
+           "MPI_Init checks the tree by going down twice at each test; it is so deep that this takes seconds or more");
+    sort_warnings();
   }
 
   [[nodiscard]] Verdict decide(const Call& call) const override {
@@ -76,9 +74,6 @@ class SelectionFile final : public TuningFile {
     if (is_composed(call.collective) && call.nodes < call.ranks) verdict.notes.push_back(level_note(call));
     return verdict;
   }
-
-  [[nodiscard]] const std::vector<Warning>& warnings() const override { return warnings_; }
-  [[nodiscard]] bool rejected() const override { return !selection_.refusal.empty(); }
 
  private:
   [[nodiscard]] std::size_t text_in(std::string_view what) const {
@@ -113,7 +108,6 @@ class SelectionFile final : public TuningFile {
 
   std::string source_;
   Selection selection_{};
-  std::vector<Warning> warnings_{};
 };
 
 }  // namespace

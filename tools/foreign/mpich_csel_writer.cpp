@@ -2,13 +2,10 @@
 #include <algorithm>
 #include <array>
 
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "foreign/mpich_base.hpp"
-#include "foreign/mpich_cells.hpp"
-#include "foreign/mpich_format.hpp"
-#include "foreign/mpich_lint.hpp"
-#include "foreign/side_file.hpp"
+#include "foreign/formats.hpp"
+#include "foreign/mpich_csel.hpp"
+#include "foreign/mpich_writer.hpp"
 
 namespace circoll::foreign::mpich {
 namespace {
@@ -81,9 +78,7 @@ void add_levels(const Base& base, const std::vector<Collective>& replaced, std::
     }
   }
   for (const Collective collective : divided) {
-    std::string upper(circoll::to_string(collective));
-    for (char& c : upper) c = static_cast<char>(c - 'a' + 'A');
-    exported.use.push_back("export MPIR_CVAR_" + upper + "_POSIX_INTRA_ALGORITHM=mpir");
+    exported.use.push_back("export MPIR_CVAR_" + variable_part(collective) + "_POSIX_INTRA_ALGORITHM=mpir");
   }
   exported.losses.push_back(
       "Where nodes have several ranks, ch4 divides " + names +

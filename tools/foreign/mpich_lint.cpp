@@ -1,76 +1,42 @@
-#include "foreign/mpich_lint.hpp"
+// Warnings about MPICH's trees: what reads well and does something else.
+#include "foreign/mpich_csel.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
-#include <optional>
 
 namespace circoll::foreign::mpich {
 namespace {
 
-/// Tests of one number or one yes or no.
-enum class Subject : std::uint8_t {
-  size,
-  ppn,
-  average,
-  total,
-  count,
-  pow2,
-  node,
-  count_pow2,
-  commutative,
-  built_in,
-  in_place,
-  regular,
-  threaded,
-  consecutive,
-  parent,
-  none
-};
-
-Subject subject_of(const Condition& condition) {
+/// The test that stands for all tests of the same number, or the same yes or no. Others are unknown.
+Test subject_of(const Condition& condition) {
   switch (condition.test) {
-    case Test::size_le:
     case Test::size_lt:
-      return Subject::size;
-    case Test::ppn_le:
+      return Test::size_le;
     case Test::ppn_lt:
-      return Subject::ppn;
-    case Test::average_le:
+      return Test::ppn_le;
     case Test::average_lt:
-      return Subject::average;
-    case Test::total_le:
+      return Test::average_le;
     case Test::total_lt:
-      return Subject::total;
-    case Test::count_le:
-      return Subject::count;
-    case Test::size_pow2:
-      return Subject::pow2;
-    case Test::size_node:
-      return Subject::node;
-    case Test::count_pow2:
-      return Subject::count_pow2;
-    case Test::commutative:
-      return Subject::commutative;
-    case Test::built_in:
-      return Subject::built_in;
-    case Test::in_place:
-      return Subject::in_place;
-    case Test::regular:
-      return Subject::regular;
-    case Test::threaded:
-      return Subject::threaded;
-    case Test::consecutive:
-      return Subject::consecutive;
+      return Test::total_le;
     case Test::hierarchy:
-      return condition.word == "parent" ? Subject::parent : Subject::none;
+      return condition.word == "parent" ? Test::hierarchy : Test::unknown;
+    case Test::leaf:
+    case Test::collective:
+    case Test::intra:
+    case Test::inter:
+    case Test::any:
+      return Test::unknown;
     default:
-      return Subject::none;
+      return condition.test;
   }
 }
 
-bool is_number(Subject subject) { return subject <= Subject::count; }
+bool is_number(Test subject) {
+  return subject == Test::size_le || subject == Test::ppn_le || subject == Test::average_le ||
+         subject == Test::total_le || subject == Test::count_le;
+}
 
 /// The values of a subject that reach a place; 0 and 1 are no and yes.
 struct Interval {
@@ -80,16 +46,18 @@ struct Interval {
 
 /// The values of all subjects that reach a place.
 struct Reached {
-  std::array<Interval, static_cast<std::size_t>(Subject::none)> values{};
+  std::array<Interval, static_cast<std::size_t>(Test::any)> values{};  ///< by subject
   bool message_tested = false;
   bool inter = false;
   bool dead = false;
 
   Reached() {
-    for (std::size_t i = static_cast<std::size_t>(Subject::pow2); i < values.size(); ++i) values.at(i).most = 1;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!is_number(static_cast<Test>(i))) values.at(i).most = 1;
+    }
   }
-  Interval& of(Subject subject) { return values.at(static_cast<std::size_t>(subject)); }
-  [[nodiscard]] bool is(Subject subject, std::int64_t value) const {
+  Interval& of(Test subject) { return values.at(static_cast<std::size_t>(subject)); }
+  [[nodiscard]] bool is(Test subject, std::int64_t value) const {
     const Interval& interval = values.at(static_cast<std::size_t>(subject));
     return interval.least == value && interval.most == value;
   }
@@ -116,8 +84,7 @@ class Lint {
                   ". The first call of one ends the program");
     }
     chain(selection_.root, Reached{});
-    std::stable_sort(warnings_.begin(), warnings_.end(),
-                     [](const Warning& a, const Warning& b) { return a.line < b.line; });
+    std::ranges::stable_sort(warnings_, {}, &Warning::line);
     return std::move(warnings_);
   }
 
@@ -180,8 +147,8 @@ class Lint {
       return;
     }
     if (!is_of_communicator(n.condition.test) && n.condition.test != Test::collective) reached.message_tested = true;
-    const Subject subject = subject_of(n.condition);
-    if (subject == Subject::none) return;
+    const Test subject = subject_of(n.condition);
+    if (subject == Test::unknown) return;
     Interval& interval = reached.of(subject);
     if (is_number(subject)) {
       const bool strict = n.condition.test == Test::ppn_lt || n.condition.test == Test::average_lt ||
@@ -218,7 +185,7 @@ class Lint {
       warn(n.line,
            "total_msg_size is each rank's own sum for " + collective_ + ": ranks may choose differently, and hang");
     const bool size = total || test == Test::average_le || test == Test::average_lt;
-    if (size && plain == "alltoall" && !reached.is(Subject::in_place, 0))
+    if (size && plain == "alltoall" && !reached.is(Test::in_place, 0))
       warn(n.line, "'" + n.key +
                        "' reads the send type also of calls in place, which need not give one; test "
                        "is_sendbuf_inplace before");
@@ -231,23 +198,23 @@ class Lint {
     if (owner != collective_) warn(n.line, name + " is no algorithm of " + collective_ + ": the call ends the program");
     if (name == "MPIR_Allreduce_intra_ccl") warn(n.line, name + " needs a library for accelerators");
     // Calls without data, and those of intercommunicators, have no such needs.
-    const bool empty = reached.values.at(static_cast<std::size_t>(Subject::average)).most <= 0;
+    const bool empty = reached.values.at(static_cast<std::size_t>(Test::average_le)).most <= 0;
     const Needs needs = empty || reached.inter ? Needs{} : needs_of(name);
     std::string missing;
     const auto miss = [&](bool needed, bool tested, std::string_view text) {
       if (needed && !tested) missing += (missing.empty() ? "" : ", ") + std::string(text);
     };
-    miss(needs.commutative && !needs.built_in, reached.is(Subject::commutative, 1) || reached.is(Subject::built_in, 1),
+    miss(needs.commutative && !needs.built_in, reached.is(Test::commutative, 1) || reached.is(Test::built_in, 1),
          "operators that do not commute (is_commutative=no)");
-    miss(needs.built_in, reached.is(Subject::built_in, 1), "operators of programs (is_op_built_in=no)");
-    miss(needs.power_of_two, reached.is(Subject::pow2, 1),
+    miss(needs.built_in, reached.is(Test::built_in, 1), "operators of programs (is_op_built_in=no)");
+    miss(needs.power_of_two, reached.is(Test::size_pow2, 1),
          "other numbers of ranks than powers of two (comm_size=pow2)");
-    miss(needs.count_for_each, reached.is(Subject::count_pow2, 0), "less than an element for each rank (count<pow2)");
-    miss(needs.regular, reached.is(Subject::regular, 1), "blocks of several sizes (is_block_regular=no)");
-    miss(needs.not_in_place, reached.is(Subject::in_place, 0), "calls in place (is_sendbuf_inplace=yes)");
-    miss(needs.in_place, reached.is(Subject::in_place, 1), "calls that are not in place (is_sendbuf_inplace=no)");
-    miss(needs.hierarchy, reached.is(Subject::parent, 1), "communicators of one rank per node (comm_hierarchy)");
-    miss(needs.consecutive, reached.is(Subject::consecutive, 1),
+    miss(needs.count_for_each, reached.is(Test::count_pow2, 0), "less than an element for each rank (count<pow2)");
+    miss(needs.regular, reached.is(Test::regular, 1), "blocks of several sizes (is_block_regular=no)");
+    miss(needs.not_in_place, reached.is(Test::in_place, 0), "calls in place (is_sendbuf_inplace=yes)");
+    miss(needs.in_place, reached.is(Test::in_place, 1), "calls that are not in place (is_sendbuf_inplace=no)");
+    miss(needs.hierarchy, reached.is(Test::hierarchy, 1), "communicators of one rank per node (comm_hierarchy)");
+    miss(needs.consecutive, reached.is(Test::consecutive, 1),
          "nodes whose ranks do not follow one another "
          "(is_node_consecutive=no)");
     if (!missing.empty())

@@ -6,8 +6,6 @@
 #include <cctype>
 #include <set>
 
-#include "circoll/collectives.hpp"
-
 namespace circoll::foreign::mpich {
 namespace {
 
@@ -93,50 +91,13 @@ constexpr std::array<Names, 6> all_names{{
     {Version::v5_0, Version::v5_0, "Allreduce_intra_ccl"},
 }};
 
-constexpr std::array<std::string_view, 44> collectives{"bcast",
-                                                       "allreduce",
-                                                       "allgather",
-                                                       "allgatherv",
-                                                       "reduce",
-                                                       "reduce_scatter",
-                                                       "reduce_scatter_block",
-                                                       "gather",
-                                                       "scatter",
-                                                       "gatherv",
-                                                       "scatterv",
-                                                       "scan",
-                                                       "exscan",
-                                                       "barrier",
-                                                       "alltoall",
-                                                       "alltoallv",
-                                                       "alltoallw",
-                                                       "neighbor_allgather",
-                                                       "neighbor_allgatherv",
-                                                       "neighbor_alltoall",
-                                                       "neighbor_alltoallv",
-                                                       "neighbor_alltoallw",
-                                                       "ibarrier",
-                                                       "iallreduce",
-                                                       "iallgather",
-                                                       "iallgatherv",
-                                                       "ibcast",
-                                                       "ireduce",
-                                                       "ireduce_scatter",
-                                                       "igather",
-                                                       "iscatter",
-                                                       "igatherv",
-                                                       "iscatterv",
-                                                       "iexscan",
-                                                       "ialltoall",
-                                                       "ialltoallv",
-                                                       "ialltoallw",
-                                                       "ireduce_scatter_block",
-                                                       "iscan",
-                                                       "ineighbor_allgather",
-                                                       "ineighbor_allgatherv",
-                                                       "ineighbor_alltoall",
-                                                       "ineighbor_alltoallv",
-                                                       "ineighbor_alltoallw"};
+constexpr std::string_view collectives =
+    "bcast allreduce allgather allgatherv reduce reduce_scatter reduce_scatter_block gather scatter gatherv "
+    "scatterv scan exscan barrier alltoall alltoallv alltoallw neighbor_allgather neighbor_allgatherv "
+    "neighbor_alltoall neighbor_alltoallv neighbor_alltoallw ibarrier iallreduce iallgather iallgatherv ibcast "
+    "ireduce ireduce_scatter igather iscatter igatherv iscatterv iexscan ialltoall ialltoallv ialltoallw "
+    "ireduce_scatter_block iscan ineighbor_allgather ineighbor_allgatherv ineighbor_alltoall ineighbor_alltoallv "
+    "ineighbor_alltoallw";
 
 constexpr std::string_view prefix = "MPIR_";
 // The parts of names between the collective and the algorithm.
@@ -159,21 +120,20 @@ Parts parts_of(std::string_view full_name) {
   return {};
 }
 
-std::string capitalized(std::string text) {
-  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-  return text;
+/// Appends the words between blanks.
+void add_words(std::string_view text, std::vector<std::string_view>& words) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
 }
 
 /// The names of a version, without MPIR_, in the order of all_names.
 std::vector<std::string_view> words_of(Version version) {
   std::vector<std::string_view> words;
   for (const Names& names : all_names) {
-    if (version < names.from || names.to < version) continue;
-    for (std::size_t at = 0; at < names.text.size();) {
-      const std::size_t end = std::min(names.text.find(' ', at), names.text.size());
-      words.push_back(names.text.substr(at, end - at));
-      at = end + 1;
-    }
+    if (names.from <= version && version <= names.to) add_words(names.text, words);
   }
   return words;
 }
@@ -194,7 +154,14 @@ std::string_view to_string(Version version) {
   return names.at(static_cast<std::size_t>(version));
 }
 
-std::span<const std::string_view> tree_collectives() { return collectives; }
+std::span<const std::string_view> tree_collectives() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> words;
+    add_words(collectives, words);
+    return words;
+  }();
+  return all;
+}
 
 bool is_known(std::string_view full_name, Version version) {
   static const auto known = [] {
@@ -220,9 +187,22 @@ std::string collective_of(std::string_view full_name) {
   return name;
 }
 
+std::string start_of(std::string_view collective) {
+  std::string name = std::string(prefix) + std::string(collective);
+  char& first = name[prefix.size()];
+  first = static_cast<char>(std::toupper(static_cast<unsigned char>(first)));
+  return name;
+}
+
+std::string variable_part(Collective collective) {
+  std::string name(circoll::to_string(collective));
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
 std::optional<Leaves> leaves_of(Collective collective, std::string_view name, Version version) {
   const std::string lower(circoll::to_string(collective));
-  const std::string start = std::string(prefix) + capitalized(lower);
+  const std::string start = start_of(lower);
   for (const std::string_view kind : {"_intra_", "_allcomm_"}) {
     const std::string full = start + std::string(kind) + std::string(name);
     if (name != "nb" && is_known(full, version)) return Leaves{full, {}};

@@ -29,6 +29,11 @@ enum class Version { v4_0, v4_1, v4_2, v4_3, v5_0 };
 /// "ireduce_scatter". Empty if there is none.
 [[nodiscard]] std::string collective_of(std::string_view full_name);
 
+/// "MPIR_Bcast", with which names of algorithms for "bcast" begin.
+[[nodiscard]] std::string start_of(std::string_view collective);
+/// "BCAST", as it stands in names of control variables.
+[[nodiscard]] std::string variable_part(Collective collective);
+
 /// A rule's algorithm as leaves of trees: those of nonblocking collectives are reached by the blocking one's "nb".
 struct Leaves {
   std::string blocking{};

@@ -1,9 +1,11 @@
-#include "foreign/mpich_sayable.hpp"
+// Neutral rules as MPICH's tree can say them, and the sentences about the rest.
+#include "foreign/mpich_writer.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "circoll/collectives.hpp"
+#include "foreign/cells.hpp"
 
 namespace circoll::foreign::mpich {
 namespace {
@@ -30,10 +32,7 @@ class Sayer {
   }
 
  private:
-  void lose(const std::string& text) {
-    if (std::find(result_.losses.begin(), result_.losses.end(), text) == result_.losses.end())
-      result_.losses.push_back(text);
-  }
+  void lose(const std::string& text) { add_loss(result_.losses, text); }
 
   void add(const Rule& given) {
     Sayable sayable{.rule = given};
@@ -120,9 +119,7 @@ class Sayer {
                      rule.operators == Operators::any;
     const bool through = !leaves.nonblocking.empty();
     if (!first || !all || unsettable(through ? leaves.nonblocking : leaves.blocking, version_).empty()) return false;
-    std::string upper(circoll::to_string(rule.collective));
-    std::transform(upper.begin(), upper.end(), upper.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    const std::string upper = variable_part(rule.collective);
     result_.settings.push_back("export MPIR_CVAR_" + upper + "_INTRA_ALGORITHM=" + (through ? "nb" : rule.algorithm));
     if (through) result_.settings.push_back("export MPIR_CVAR_I" + upper + "_INTRA_ALGORITHM=" + rule.algorithm);
     lose(named(rule) +

@@ -1,6 +1,5 @@
 // The search in a tree, as MPIR_Csel_prune and MPIR_Csel_search do it together.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <optional>
@@ -230,35 +229,6 @@ bool is_defined(Test test, std::string_view collective) {
     default:
       return true;
   }
-}
-
-std::string_view name_of(Test test) {
-  constexpr std::array<std::string_view, 25> names{"algorithm",
-                                                   "unknown",
-                                                   "collective",
-                                                   "comm_type",
-                                                   "comm_type",
-                                                   "comm_size",
-                                                   "comm_size",
-                                                   "comm_size",
-                                                   "comm_size",
-                                                   "comm_avg_ppn",
-                                                   "comm_avg_ppn",
-                                                   "comm_hierarchy",
-                                                   "is_node_consecutive",
-                                                   "is_multi_threaded",
-                                                   "avg_msg_size",
-                                                   "avg_msg_size",
-                                                   "total_msg_size",
-                                                   "total_msg_size",
-                                                   "count",
-                                                   "count",
-                                                   "is_commutative",
-                                                   "is_op_built_in",
-                                                   "is_sendbuf_inplace",
-                                                   "is_block_regular",
-                                                   "any"};
-  return names.at(static_cast<std::size_t>(test));
 }
 
 }  // namespace circoll::foreign::mpich

@@ -48,15 +48,27 @@ class Parser {
     ++at_;
   }
 
-  void object(Tree& tree, int level) {
+  /// The entries of an object or an array, each read by `entry`.
+  template <typename Entry>
+  void list(char open, char close, int level, Entry&& entry) {
     if (level > most_levels) fail("more than 32 levels");
-    expect('{');
+    expect(open);
     skip_blanks();
-    if (peek() == '}') {
+    if (peek() == close) {
       ++at_;
       return;
     }
     for (;;) {
+      entry();
+      skip_blanks();
+      if (peek() != ',') break;
+      ++at_;
+    }
+    expect(close);
+  }
+
+  void object(Tree& tree, int level) {
+    list('{', '}', level, [&] {
       skip_blanks();
       Tree member;
       member.line = line_;
@@ -64,11 +76,7 @@ class Parser {
       expect(':');
       value(member, level + 1);
       tree.members.push_back(std::move(member));
-      skip_blanks();
-      if (peek() != ',') break;
-      ++at_;
-    }
-    expect('}');
+    });
   }
 
   void value(Tree& member, int level) {
@@ -92,21 +100,10 @@ class Parser {
   }
 
   void array(int level) {
-    if (level > most_levels) fail("more than 32 levels");
-    expect('[');
-    skip_blanks();
-    if (peek() == ']') {
-      ++at_;
-      return;
-    }
-    for (;;) {
+    list('[', ']', level, [&] {
       Tree ignored;
       value(ignored, level + 1);
-      skip_blanks();
-      if (peek() != ',') break;
-      ++at_;
-    }
-    expect(']');
+    });
   }
 
   /// A number, true, false or null.

@@ -38,18 +38,12 @@ bool take_remark(std::string_view& name, std::int64_t& radix) {
 
 Named direct(std::string_view use, const Format& format, Collective collective) {
   const std::size_t slash = use.find('/');
-  Named named;
-  if (use.substr(0, slash) != format.reader.library) {
-    named.why = std::string(use) + " is of another library";
-    return named;
-  }
+  if (use.substr(0, slash) != format.reader.library) return {.why = std::string(use) + " is of another library"};
   const std::string_view rest = use.substr(slash + 1);
   const std::size_t colon = rest.find(':');
-  named.algorithm = std::string(rest.substr(0, colon));
+  Named named{.algorithm = std::string(rest.substr(0, colon))};
   if (!has(format, collective, named.algorithm)) {
-    named.why = std::string(format.reader.id) + " has no algorithm " + named.algorithm;
-    named.algorithm.clear();
-    return named;
+    return {.why = std::string(format.reader.id) + " has no algorithm " + named.algorithm};
   }
   if (colon == std::string_view::npos) return named;
   for (const std::string_view part : split_list(rest.substr(colon + 1))) {
@@ -68,8 +62,7 @@ Named direct(std::string_view use, const Format& format, Collective collective) 
   return named;
 }
 
-}  // namespace
-
+/// The bytes of a segment, if p ranks cut a vector of `bytes` into so many. A power of two, rounded up.
 Count segment_bytes_of(const Selection& selection, Rank p, Count bytes, std::int64_t segments) {
   if (segments <= 1) return 0;
   const ParamDeclaration* const declared = selection.algorithm->param("segments");
@@ -84,12 +77,11 @@ Count segment_bytes_of(const Selection& selection, Rank p, Count bytes, std::int
   return static_cast<Count>(std::bit_ceil(static_cast<std::uint64_t>(std::min(least, Count{1} << 40))));
 }
 
+}  // namespace
+
 Named named_in(const Selection& selection, Rank p, Count bytes, const Machine& machine, const Format& format) {
+  if (selection.params.contains("relabel")) return {.why = "no other library relabels ranks"};
   Named named;
-  if (selection.params.contains("relabel")) {
-    named.why = "no other library relabels ranks";
-    return named;
-  }
   for (std::string_view name : peers_of(selection, format)) {
     std::int64_t radix = 0;
     if (!take_remark(name, radix) || !has(format, selection.collective, name)) continue;
@@ -98,8 +90,7 @@ Named named_in(const Selection& selection, Rank p, Count bytes, const Machine& m
     break;
   }
   if (named.algorithm.empty()) {
-    named.why = std::string(format.reader.id) + " has no algorithm like " + selection.id();
-    return named;
+    return {.why = std::string(format.reader.id) + " has no algorithm like " + selection.id()};
   }
   for (const std::string_view key : {"radix", "fanout"}) {
     const ParamDeclaration* const declared = selection.algorithm->param(key);

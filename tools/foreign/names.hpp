@@ -27,7 +27,4 @@ struct Named {
 [[nodiscard]] Named named_in(Collective collective, std::string_view use, Rank p, Count bytes, const Machine& machine,
                              const Format& format);
 
-/// The bytes of a segment, if p ranks cut a vector of `bytes` into so many. A power of two, rounded up.
-[[nodiscard]] Count segment_bytes_of(const Selection& selection, Rank p, Count bytes, std::int64_t segments);
-
 }  // namespace circoll::foreign

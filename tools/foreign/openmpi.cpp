@@ -70,20 +70,85 @@ constexpr Known alltoall[] = {{.name = "linear"},
 constexpr Known alltoallv[] = {{.name = "basic_linear"}, {.name = "pairwise"}};
 constexpr Known prefixes[] = {{.name = "linear"}, {.name = "recursive_doubling"}};
 
-struct Id {
+/// A collective of coll/tuned: its number in classic files, and its algorithms.
+struct Tuned {
   Collective collective;
   int id;
+  std::span<const Known> algorithms;
 };
-constexpr std::array ids{
-    Id{Collective::allgather, 0}, Id{Collective::allgatherv, 1},      Id{Collective::allreduce, 2},
-    Id{Collective::alltoall, 3},  Id{Collective::alltoallv, 4},       Id{Collective::barrier, 6},
-    Id{Collective::bcast, 7},     Id{Collective::exscan, 8},          Id{Collective::gather, 9},
-    Id{Collective::reduce, 11},   Id{Collective::reduce_scatter, 12}, Id{Collective::reduce_scatter_block, 13},
-    Id{Collective::scan, 14},     Id{Collective::scatter, 15}};
+constexpr std::array tuned{Tuned{Collective::allgather, 0, allgather},
+                           Tuned{Collective::allgatherv, 1, allgatherv},
+                           Tuned{Collective::allreduce, 2, allreduce},
+                           Tuned{Collective::alltoall, 3, alltoall},
+                           Tuned{Collective::alltoallv, 4, alltoallv},
+                           Tuned{Collective::barrier, 6, barrier},
+                           Tuned{Collective::bcast, 7, bcast},
+                           Tuned{Collective::exscan, 8, prefixes},
+                           Tuned{Collective::gather, 9, gather},
+                           Tuned{Collective::reduce, 11, reduce},
+                           Tuned{Collective::reduce_scatter, 12, reduce_scatter},
+                           Tuned{Collective::reduce_scatter_block, 13, reduce_scatter_block},
+                           Tuned{Collective::scan, 14, prefixes},
+                           Tuned{Collective::scatter, 15, scatter}};
+
+const Tuned* tuned_of(Collective collective) {
+  const auto* const found = std::ranges::find(tuned, collective, &Tuned::collective);
+  return found == tuned.end() ? nullptr : found;
+}
 
 bool counts_type_only(Collective collective, Version version) {
   if (is_prefix(collective)) return true;
   return version != Version::v60 && (collective == Collective::gather || collective == Collective::scatter);
+}
+
+/// A sentence if HAN serves the call before coll/tuned sees it; empty if not.
+std::string han_note(const Call& call, Version version) {
+  if (call.nodes < 2 || !han_takes(call.collective, version)) return "";
+  return "on several nodes HAN (priority 35) serves it before coll/tuned (30) sees it, unless coll_han_priority is 0";
+}
+
+/// Sentences about the fate of a call that a rule gives to an algorithm: substitutes, errors, differing ranks.
+std::vector<std::string> notes_of(const Call& call, const Known& algorithm, Version version) {
+  std::vector<std::string> notes;
+  const Collective collective = call.collective;
+  const Count count = call.element_bytes > 0 ? call.bytes / call.element_bytes : call.bytes;
+  const auto power = static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(std::max<Rank>(call.ranks, 1))));
+  const bool uncommuting = is_reducing(collective) && !call.commutative;
+  const auto note_if = [&](bool holds, const char* text) {
+    if (holds) notes.emplace_back(text);
+  };
+  note_if(algorithm.two_ranks_only && call.ranks != 2, "the call fails: two_proc is for two ranks");
+  note_if(algorithm.commutative_only && uncommuting,
+          "wrong results: it reorders operands, and the operator does not commute");
+  const bool rabenseifner = algorithm.name == "rabenseifner";
+  note_if(rabenseifner && uncommuting, "replaced by a linear one: the operator does not commute");
+  note_if(
+      rabenseifner && !uncommuting && count < power && (version != Version::v60 || collective == Collective::reduce),
+      "replaced by a linear one: fewer elements than the power of two below the number of ranks");
+  note_if(collective == Collective::reduce_scatter_block && algorithm.name == "recursive_halving" && uncommuting,
+          "replaced by basic_linear: the operator does not commute");
+  note_if(collective == Collective::allreduce && (algorithm.name == "ring" || algorithm.name == "segmented_ring") &&
+              count < call.ranks,
+          "replaced by recursive_doubling: fewer elements than ranks");
+  note_if(algorithm.name == "nonoverlapping" || algorithm.name == "non-overlapping",
+          "it is made of the library's reduce and another call, which follow the rules for these in this file");
+  note_if(collective == Collective::bcast && algorithm.name == "scatter_allgather" && count < call.ranks,
+          "replaced by basic_linear: fewer elements than ranks");
+  note_if(collective == Collective::allgather && algorithm.name == "recursive_doubling" && call.ranks != power,
+          "replaced by bruck: the number of ranks is no power of two");
+  note_if(is_allgather(collective) && algorithm.name == "neighbor" && call.ranks % 2 != 0,
+          "replaced by ring: the number of ranks is odd");
+  if (counts_type_only(collective, version)) {
+    notes.emplace_back("looked up by the size of an element times the ranks, " +
+                       std::to_string(looked_up_bytes(call, version)) + " bytes, whatever the count");
+  }
+  note_if(version == Version::v60 && (collective == Collective::gather || collective == Collective::scatter),
+          "looked up by the send arguments of each rank, which need not be the same on all: one rule for all sizes is "
+          "safe");
+  note_if(call.in_place && (is_allgather(collective) || collective == Collective::alltoall),
+          "in place, looked up by the send arguments that the program gives, which MPI ignores");
+  if (const std::string han = han_note(call, version); !han.empty()) notes.push_back(han);
+  return notes;
 }
 
 }  // namespace
@@ -94,39 +159,8 @@ Version version_of(const Reader& reader) {
 }
 
 std::span<const Known> algorithms_in(Collective collective) {
-  switch (collective) {
-    case Collective::allreduce:
-      return allreduce;
-    case Collective::reduce:
-      return reduce;
-    case Collective::reduce_scatter_block:
-      return reduce_scatter_block;
-    case Collective::reduce_scatter:
-      return reduce_scatter;
-    case Collective::allgather:
-      return allgather;
-    case Collective::allgatherv:
-      return allgatherv;
-    case Collective::gather:
-      return gather;
-    case Collective::scatter:
-      return scatter;
-    case Collective::bcast:
-      return bcast;
-    case Collective::barrier:
-      return barrier;
-    case Collective::alltoall:
-      return alltoall;
-    case Collective::alltoallv:
-      return alltoallv;
-    case Collective::scan:
-    case Collective::exscan:
-      return prefixes;
-    case Collective::gatherv:
-    case Collective::scatterv:
-      break;
-  }
-  return {};
+  const Tuned* const found = tuned_of(collective);
+  return found == nullptr ? std::span<const Known>{} : found->algorithms;
 }
 
 const Known* algorithm_of(Collective collective, std::int64_t number, Version version) {
@@ -146,17 +180,13 @@ int number_of(Collective collective, std::string_view name, Version version) {
 }
 
 std::optional<int> id_of(Collective collective) {
-  for (const Id& id : ids) {
-    if (id.collective == collective) return id.id;
-  }
-  return std::nullopt;
+  const Tuned* const found = tuned_of(collective);
+  return found == nullptr ? std::nullopt : std::optional(found->id);
 }
 
 std::optional<Collective> collective_of(std::int64_t id) {
-  for (const Id& known : ids) {
-    if (known.id == id) return known.collective;
-  }
-  return std::nullopt;
+  const auto* const found = std::ranges::find(tuned, id, &Tuned::id);
+  return found == tuned.end() ? std::nullopt : std::optional(found->collective);
 }
 
 bool sizes_tell(Collective collective, Version version) {
@@ -187,65 +217,6 @@ bool han_takes(Collective collective, Version version) {
     default:
       return false;
   }
-}
-
-std::string han_note(const Call& call, Version version) {
-  if (call.nodes < 2 || !han_takes(call.collective, version)) return "";
-  return "on several nodes HAN (priority 35) serves it before coll/tuned (30) sees it, unless coll_han_priority is 0";
-}
-
-std::vector<std::string> notes_of(const Call& call, const Known& algorithm, Version version) {
-  std::vector<std::string> notes;
-  const Collective collective = call.collective;
-  const Count count = call.element_bytes > 0 ? call.bytes / call.element_bytes : call.bytes;
-  const auto power = static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(std::max<Rank>(call.ranks, 1))));
-  const bool uncommuting = is_reducing(collective) && !call.commutative;
-  if (algorithm.two_ranks_only && call.ranks != 2) notes.emplace_back("the call fails: two_proc is for two ranks");
-  if (algorithm.commutative_only && uncommuting) {
-    notes.emplace_back("wrong results: it reorders operands, and the operator does not commute");
-  }
-  if (algorithm.name == "rabenseifner") {
-    if (uncommuting)
-      notes.emplace_back("replaced by a linear one: the operator does not commute");
-    else if (count < power && (version != Version::v60 || collective == Collective::reduce)) {
-      notes.emplace_back("replaced by a linear one: fewer elements than the power of two below the number of ranks");
-    }
-  }
-  if (collective == Collective::reduce_scatter_block && algorithm.name == "recursive_halving" && uncommuting) {
-    notes.emplace_back("replaced by basic_linear: the operator does not commute");
-  }
-  if (collective == Collective::allreduce && (algorithm.name == "ring" || algorithm.name == "segmented_ring") &&
-      count < call.ranks) {
-    notes.emplace_back("replaced by recursive_doubling: fewer elements than ranks");
-  }
-  if (algorithm.name == "nonoverlapping" || algorithm.name == "non-overlapping") {
-    notes.emplace_back(
-        "it is made of the library's reduce and another call, which follow the rules for these in this file");
-  }
-  if (collective == Collective::bcast && algorithm.name == "scatter_allgather" && count < call.ranks) {
-    notes.emplace_back("replaced by basic_linear: fewer elements than ranks");
-  }
-  if (collective == Collective::allgather && algorithm.name == "recursive_doubling" && call.ranks != power) {
-    notes.emplace_back("replaced by bruck: the number of ranks is no power of two");
-  }
-  if (is_allgather(collective) && algorithm.name == "neighbor" && call.ranks % 2 != 0) {
-    notes.emplace_back("replaced by ring: the number of ranks is odd");
-  }
-  if (counts_type_only(collective, version)) {
-    notes.emplace_back("looked up by the size of an element times the ranks, " +
-                       std::to_string(looked_up_bytes(call, version)) + " bytes, whatever the count");
-  }
-  if (version == Version::v60 && (collective == Collective::gather || collective == Collective::scatter)) {
-    notes.emplace_back(
-        "looked up by the send arguments of each rank, which need not be the same on all: one rule for all "
-        "sizes is safe");
-  }
-  const bool by_send_type = is_allgather(collective) || collective == Collective::alltoall;
-  if (call.in_place && by_send_type) {
-    notes.emplace_back("in place, looked up by the send arguments that the program gives, which MPI ignores");
-  }
-  if (const std::string han = han_note(call, version); !han.empty()) notes.push_back(han);
-  return notes;
 }
 
 std::vector<Warning> warnings_of(Collective collective, std::int64_t number, std::int64_t segment_bytes,

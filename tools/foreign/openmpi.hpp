@@ -44,10 +44,6 @@ inline constexpr std::int64_t collectives_in_files = 22;  ///< COLLCOUNT: ids ar
 [[nodiscard]] bool sizes_tell(Collective collective, Version version);
 /// The bytes that coll/tuned looks a call up by.
 [[nodiscard]] Count looked_up_bytes(const Call& call, Version version);
-/// Sentences about the fate of a call that a rule gives to an algorithm: substitutes, errors, differing ranks.
-[[nodiscard]] std::vector<std::string> notes_of(const Call& call, const Known& algorithm, Version version);
-/// A sentence if HAN serves the call before coll/tuned sees it; empty if not.
-[[nodiscard]] std::string han_note(const Call& call, Version version);
 /// True if from so many nodes on HAN takes this collective.
 [[nodiscard]] bool han_takes(Collective collective, Version version);
 

@@ -1,5 +1,4 @@
 // A classic rules file of Open MPI decides about calls, and warns of what its author may not have meant.
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
@@ -13,7 +12,7 @@ namespace {
 
 using namespace openmpi;
 
-constexpr Rank most_ranks = std::numeric_limits<std::int32_t>::max();
+constexpr Rank most_classic_ranks = std::numeric_limits<std::int32_t>::max();
 
 class ClassicTuning final : public TuningFile {
  public:
@@ -27,8 +26,7 @@ class ClassicTuning final : public TuningFile {
     } else {
       for (ClassicBlock& block : file.blocks) take(std::move(block));
     }
-    std::stable_sort(warnings_.begin(), warnings_.end(),
-                     [](const Warning& a, const Warning& b) { return a.line < b.line; });
+    sort_warnings();
   }
 
   [[nodiscard]] Verdict decide(const Call& call) const override {
@@ -50,14 +48,7 @@ class ClassicTuning final : public TuningFile {
     return verdict;
   }
 
-  [[nodiscard]] const std::vector<Warning>& warnings() const override { return warnings_; }
-  [[nodiscard]] bool rejected() const override { return rejected_; }
-
  private:
-  void warn(std::size_t line, std::string text, bool grave = true) {
-    warnings_.push_back({.line = line, .text = std::move(text), .grave = grave});
-  }
-
   void take(ClassicBlock block) {
     const auto collective = collective_of(block.id);
     if (!collective) {
@@ -74,11 +65,11 @@ class ClassicTuning final : public TuningFile {
 
   /// The ranks that an entry serves, of those at which something changes.
   static std::vector<Rank> telling_ranks(const ClassicBlock& block) {
-    std::set<Rank> ranks{2, 3, most_ranks};  // one rank alone asks nobody
+    std::set<Rank> ranks{2, 3, most_classic_ranks};  // one rank alone asks nobody
     for (const ClassicEntry& entry : block.entries) {
-      if (entry.label > most_ranks) continue;  // nobody's, as the next one
+      if (entry.label > most_classic_ranks) continue;  // nobody's, as the next one
       for (const Rank p : {entry.label - 1, entry.label, entry.label + 1}) {
-        if (p >= 2 && p <= most_ranks) ranks.insert(p);
+        if (p >= 2 && p <= most_classic_ranks) ranks.insert(p);
       }
     }
     return {ranks.begin(), ranks.end()};
@@ -164,8 +155,6 @@ class ClassicTuning final : public TuningFile {
   std::string source_;
   Version version_;
   std::map<Collective, ClassicBlock> blocks_{};
-  std::vector<Warning> warnings_{};
-  bool rejected_ = false;
 };
 
 }  // namespace

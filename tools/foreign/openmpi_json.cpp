@@ -71,11 +71,11 @@ class JsonTuning final : public TuningFile {
       rejected_ = true;
       warn(rejected.line, "the file is rejected as a whole, in silence: " + rejected.why);
     }
-    std::stable_sort(warnings_.begin(), warnings_.end(),
-                     [](const Warning& a, const Warning& b) { return a.line < b.line; });
+    sort_warnings();
   }
   /// A file that is valid JSON and cannot be read here.
-  JsonTuning(std::string source, std::string why) : source_(std::move(source)), rejected_(true) {
+  JsonTuning(std::string source, std::string why) : source_(std::move(source)) {
+    rejected_ = true;
     warn(0, std::move(why));
   }
 
@@ -98,14 +98,7 @@ class JsonTuning final : public TuningFile {
     return verdict;
   }
 
-  [[nodiscard]] const std::vector<Warning>& warnings() const override { return warnings_; }
-  [[nodiscard]] bool rejected() const override { return rejected_; }
-
  private:
-  void warn(std::size_t line, std::string text, bool grave = true) {
-    warnings_.push_back({.line = line, .text = std::move(text), .grave = grave});
-  }
-
   static std::string text_of(const RankRule& rule) {
     const bool open = rule.to == std::numeric_limits<std::int32_t>::max();
     return foreign::text_of(Range{rule.from, open ? unbounded : rule.to}, 0) + " ranks" +
@@ -304,8 +297,6 @@ class JsonTuning final : public TuningFile {
 
   std::string source_;
   std::map<Collective, std::vector<RankRule>> lists_{};
-  std::vector<Warning> warnings_{};
-  bool rejected_ = false;
 };
 
 }  // namespace

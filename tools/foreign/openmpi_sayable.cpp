@@ -3,7 +3,6 @@
 #include <bit>
 #include <limits>
 
-#include "circoll/collectives.hpp"
 #include "foreign/cells.hpp"
 #include "foreign/openmpi.hpp"
 

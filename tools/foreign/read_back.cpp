@@ -1,10 +1,9 @@
 // Reads files back that have just been written.
-#include "foreign/read_back.hpp"
-
 #include <algorithm>
 #include <limits>
 
 #include "circoll/collectives.hpp"
+#include "foreign/formats.hpp"
 
 namespace circoll::foreign {
 namespace {
@@ -43,19 +42,7 @@ std::vector<Call> placed(Collective collective, Rank p, std::span<const Rule> ru
   return calls;
 }
 
-}  // namespace
-
-const Rule* first_rule(std::span<const Rule> rules, const Call& call) {
-  const auto holds = [&](const Rule& rule) {
-    return rule.collective == call.collective && rule.ranks.holds(call.ranks) && rule.nodes.holds(call.nodes) &&
-           rule.ranks_per_node.holds(call.ranks_per_node) && rule.bytes.holds(call.bytes) &&
-           (rule.operators == Operators::any || !is_reducing(call.collective) ||
-            (rule.operators == Operators::commutative) == call.commutative);
-  };
-  const auto found = std::find_if(rules.begin(), rules.end(), holds);
-  return found == rules.end() ? nullptr : &*found;
-}
-
+/// Calls at and just outside of the bounds of every rule, of operators that commute and that do not.
 std::vector<Call> telling_calls(std::span<const Rule> rules) {
   std::vector<Call> calls;
   for (const Collective collective : all_collectives) {
@@ -88,6 +75,19 @@ std::vector<Call> telling_calls(std::span<const Rule> rules) {
     }
   }
   return calls;
+}
+
+}  // namespace
+
+const Rule* first_rule(std::span<const Rule> rules, const Call& call) {
+  const auto holds = [&](const Rule& rule) {
+    return rule.collective == call.collective && rule.ranks.holds(call.ranks) && rule.nodes.holds(call.nodes) &&
+           rule.ranks_per_node.holds(call.ranks_per_node) && rule.bytes.holds(call.bytes) &&
+           (rule.operators == Operators::any || !is_reducing(call.collective) ||
+            (rule.operators == Operators::commutative) == call.commutative);
+  };
+  const auto found = std::find_if(rules.begin(), rules.end(), holds);
+  return found == rules.end() ? nullptr : &*found;
 }
 
 std::string read_back_difference(const Written& written, const Reader& reader) {

@@ -1,23 +1,27 @@
-// From measured times to a machine.
+// From measured times to a machine, its ways of messages inside nodes, and how well it predicts.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
 #include <map>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "circoll/select.hpp"
 #include "facts/median.hpp"
 #include "measured/calibration.hpp"
-#include "measured/fit_ways.hpp"
-#include "measured/sample_kind.hpp"
+#include "measured/measurement.hpp"
 
 namespace circoll {
 namespace {
 
-struct Point {
+struct MeasuredPoint {
   double bytes;
   double seconds;
 };
 
-double error_of(const Point& point, double intercept, double slope) {
+double error_of(const MeasuredPoint& point, double intercept, double slope) {
   return std::abs(intercept + slope * point.bytes - point.seconds) / point.seconds;
 }
 
@@ -51,10 +55,90 @@ SlowExchange slow_exchange_of(const std::vector<Sample>& samples, const Line& li
   return found;
 }
 
-double sum_of_errors(const std::vector<Point>& points, double intercept, double slope) {
+double sum_of_errors(const std::vector<MeasuredPoint>& points, double intercept, double slope) {
   double sum = 0;
-  for (const Point& point : points) sum += error_of(point, intercept, slope);
+  for (const MeasuredPoint& point : points) sum += error_of(point, intercept, slope);
   return sum;
+}
+
+/// Combining few bytes takes no longer than the messages' times differ.
+constexpr Count least_combined_bytes = 1024;
+/// Whatever noise says, no way is free.
+constexpr double least_overhead_s = 1e-9;
+
+/// The samples of one way.
+std::vector<Sample> samples_of_way(const Calibration& calibration, std::size_t way) {
+  const Count from = calibration.ways[way].from_bytes;
+  const Count to =
+      way + 1 < calibration.ways.size() ? calibration.ways[way + 1].from_bytes : std::numeric_limits<Count>::max();
+  std::vector<Sample> inside;
+  std::copy_if(calibration.samples.begin(), calibration.samples.end(), std::back_inserter(inside),
+               [&](const Sample& sample) { return sample.bytes >= from && sample.bytes < to; });
+  return inside;
+}
+
+/// The median of what `solve` makes of each sample of a kind; `otherwise` if there are none.
+double median_of(const std::vector<Sample>& samples, SampleKind kind, double otherwise,
+                 const std::function<double(double bytes, double seconds)>& solve) {
+  std::vector<double> values;
+  for (const Sample& sample : samples) {
+    if (sample.kind == kind) values.push_back(solve(static_cast<double>(sample.bytes), sample.seconds));
+  }
+  return values.empty() ? otherwise : median(values);
+}
+
+/// Where noise leaves no latency, the shortest messages give one; where it leaves no time per byte, the longest do.
+void set_line(const std::vector<Sample>& samples, const Line& line, NodeWay* way) {
+  std::map<Count, double> times;
+  for (const Sample& sample : samples) {
+    if (sample.kind == SampleKind::memory_exchange) times.emplace(sample.bytes, sample.seconds);
+  }
+  const auto& [most_bytes, longest_s] = *times.rbegin();
+  way->alpha_s = line.intercept_s > 0 ? line.intercept_s : times.begin()->second;
+  way->beta_s_per_byte =
+      line.slope_s_per_byte > 0 ? line.slope_s_per_byte : longest_s / static_cast<double>(most_bytes);
+}
+
+NodeWay fit_way(const SampledWay& sampled, std::vector<Sample> samples, const Machine& machine, Line* exchange) {
+  *exchange = fit_line(samples, SampleKind::memory_exchange);
+  NodeWay way{.name = sampled.name, .from_bytes = sampled.from_bytes, .read = sampled.read};
+  set_line(samples, *exchange, &way);
+  // burst messages that go one way: the first takes a latency, the others an overhead.
+  const double overhead = median_of(samples, SampleKind::memory_burst, way.alpha_s, [&](double bytes, double seconds) {
+    const double copied_s = burst * bytes * machine.f_beta * way.beta_s_per_byte;
+    return ((seconds - copied_s) / machine.f_alpha - way.alpha_s) / (burst - 1);
+  });
+  way.overhead_s = std::clamp(overhead, least_overhead_s, way.alpha_s);
+  std::erase_if(samples, [](const Sample& sample) { return sample.bytes < least_combined_bytes; });
+  const double gamma =
+      median_of(samples, SampleKind::memory_reduction, machine.gamma_s_per_byte,
+                [&](double bytes, double seconds) { return (seconds - way.alpha_s) / bytes - way.beta_s_per_byte; });
+  way.gamma_s_per_byte = gamma > 0 ? gamma : machine.gamma_s_per_byte;
+  return way;
+}
+
+/// Gives the fit's machine the ways of a calibration, and the price of waiting where ranks outnumber processors. Needs
+/// f_alpha, f_beta and gamma of the machine. Each call of a sample is one that the model prices (docs/calibration.md),
+/// and solved for what it is about. Coefficients are above 0 whatever the noise. Nothing happens if no ways were
+/// sampled. Throws as fit_line.
+void fit_ways(const Calibration& calibration, Fit* fit) {
+  Machine& machine = fit->machine;
+  for (std::size_t i = 0; i < calibration.ways.size(); ++i) {
+    Line exchange;
+    machine.node_ways.push_back(fit_way(calibration.ways[i], samples_of_way(calibration, i), machine, &exchange));
+    fit->ways.push_back(exchange);
+  }
+  if (machine.node_ways.empty()) return;
+  // One level of p - 1 short messages, of which all but one take an overhead.
+  const NodeWay& shortest = machine.node_ways.front();
+  std::vector<double> waiting;
+  for (const Sample& sample : calibration.samples) {
+    if (sample.kind != SampleKind::memory_crowded) continue;
+    const auto others = static_cast<double>(sample.ranks - 1);
+    waiting.push_back(sample.seconds - shortest.alpha_s - (others - 1) * shortest.overhead_s -
+                      others * static_cast<double>(sample.bytes) * shortest.beta_s_per_byte);
+  }
+  machine.crowded_s = std::max(0.0, median(waiting));
 }
 
 }  // namespace
@@ -69,9 +153,9 @@ Line fit_line(const std::vector<Sample>& samples, SampleKind kind) {
   }
   if (by_size.size() < 2) {
     throw Error(ErrorCode::invalid_argument,
-                "samples of at least two sizes are needed of " + std::string(measured::to_string(kind)));
+                "samples of at least two sizes are needed of " + std::string(to_string(kind)));
   }
-  std::vector<Point> points;
+  std::vector<MeasuredPoint> points;
   points.reserve(by_size.size());
   for (const auto& [bytes, seconds] : by_size) points.push_back({static_cast<double>(bytes), median(seconds)});
   // The sum of weighted absolute deviations is convex and piecewise linear in the two coefficients: a least one lies
@@ -97,7 +181,7 @@ Line fit_line(const std::vector<Sample>& samples, SampleKind kind) {
   }
   std::vector<double> errors;
   errors.reserve(points.size());
-  for (const Point& point : points) errors.push_back(error_of(point, best.intercept_s, best.slope_s_per_byte));
+  for (const MeasuredPoint& point : points) errors.push_back(error_of(point, best.intercept_s, best.slope_s_per_byte));
   best.samples = points.size();
   best.median_error = median(errors);
   best.largest_error = *std::max_element(errors.begin(), errors.end());
@@ -130,8 +214,31 @@ Fit fit_machine(const Calibration& calibration) {
             "the samples give no machine: a latency or a time per byte would be 0 (are there short and long ones?)");
   }
   fit.slow_exchange = slow_exchange_of(calibration.samples, fit.exchange);
-  measured::fit_ways(calibration, &fit);
+  fit_ways(calibration, &fit);
   return fit;
+}
+
+std::vector<Comparison> compare(std::string_view bench_json, const std::string& source, const Machine& machine) {
+  std::vector<Comparison> result;
+  for (const Measurement& row : launch_from_json(bench_json, source).rows) {
+    if (row.reps == 0) continue;
+    Comparison one{.collective = row.collective,
+                   .algorithm = row.algorithm,
+                   .served_by = row.served_by,
+                   .p = row.p,
+                   .bytes = row.bytes,
+                   .measured_s = row.median_s};
+    if (one.served_by != "native") {
+      const bool by_policy = one.algorithm == "auto";
+      const Count bytes = Amounts::of_measured(row.collective, one.p, one.bytes).vector_bytes();
+      const Selection ran =
+          completed(parse_selection(row.collective, by_policy ? one.served_by : one.algorithm), one.p, bytes, machine);
+      one.served_by = ran.text();
+      one.predicted_s = seconds(terms_of(ran, one.p, bytes), machine);
+    }
+    result.push_back(std::move(one));
+  }
+  return result;
 }
 
 }  // namespace circoll

@@ -23,6 +23,9 @@ enum class SampleKind {
   memory_crowded,    ///< allgather/linear of more ranks than there are processors
 };
 
+/// The name of a kind in files.
+[[nodiscard]] std::string_view to_string(SampleKind kind);
+
 /// The messages of a memory_burst.
 inline constexpr int burst = 8;
 

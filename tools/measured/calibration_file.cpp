@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "measured/calibration.hpp"
-#include "measured/sample_kind.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {
@@ -17,21 +16,6 @@ constexpr std::pair<SampleKind, std::string_view> kinds[] = {{SampleKind::exchan
                                                              {SampleKind::memory_reduction, "memory_reduction"},
                                                              {SampleKind::memory_burst, "memory_burst"},
                                                              {SampleKind::memory_crowded, "memory_crowded"}};
-
-}  // namespace
-
-namespace measured {
-
-std::string_view to_string(SampleKind kind) {
-  for (const auto& [value, name] : kinds) {
-    if (value == kind) return name;
-  }
-  return "";
-}
-
-}  // namespace measured
-
-namespace {
 
 std::string names_of_kinds() {
   std::string names;
@@ -58,6 +42,13 @@ std::vector<SampledWay> ways_of(const select::Members& members, const std::strin
 }
 
 }  // namespace
+
+std::string_view to_string(SampleKind kind) {
+  for (const auto& [value, name] : kinds) {
+    if (value == kind) return name;
+  }
+  return "";
+}
 
 Calibration calibration_from_json(std::string_view json, const std::string& source) {
   const select::Json root = select::read_json(json, source);
@@ -88,8 +79,7 @@ Calibration calibration_from_json(std::string_view json, const std::string& sour
 std::string to_json(const Calibration& calibration) {
   nlohmann::ordered_json samples = nlohmann::ordered_json::array();
   for (const Sample& sample : calibration.samples) {
-    samples.push_back(
-        {{"kind", measured::to_string(sample.kind)}, {"bytes", sample.bytes}, {"seconds", sample.seconds}});
+    samples.push_back({{"kind", to_string(sample.kind)}, {"bytes", sample.bytes}, {"seconds", sample.seconds}});
     if (sample.ranks != 2) samples.back()["ranks"] = sample.ranks;
   }
   nlohmann::ordered_json json = {{"circoll_calibration", 1}, {"name", calibration.name}, {"about", calibration.about}};

@@ -1,4 +1,4 @@
-// Measured sides of guidelines against one another.
+// Measured sides of guidelines: read, held against one another, and what rules make of them.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -7,28 +7,50 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "facts/median.hpp"
-#include "measured/comparable.hpp"
-#include "measured/fastest.hpp"
+#include "measured/cells.hpp"
 #include "measured/guidelines.hpp"
-#include "measured/mann_whitney.hpp"
+#include "measured/statistics.hpp"
+#include "select/text_file.hpp"
 
 namespace circoll {
 namespace {
 
+bool is_side(const std::string& name) {
+  return std::any_of(guidelines().begin(), guidelines().end(), [&](const Guideline& guideline) {
+    return to_string(guideline.left) == name || to_string(guideline.right) == name;
+  });
+}
+
+SideTime read_side(const select::Json& entry, const std::string& source) {
+  const select::Members row(entry, source);
+  SideTime one{.side = row.text("side"),
+               .algorithm = row.text("algorithm"),
+               .served_by = row.text("served_by"),
+               .p = row.integer("p"),
+               .bytes = row.integer("bytes"),
+               .reps = row.integer("reps"),
+               .median_s = row.number("median_us") * 1e-6};
+  if (!is_side(one.side)) row.fail(row.at("side"), "'" + one.side + "' is no side of a guideline");
+  if (one.p < 1 || one.bytes < 0 || one.reps < 0 || !(one.median_s >= 0) || (one.reps > 0 && one.median_s == 0)) {
+    row.fail(entry, "'p', 'bytes', 'reps' or 'median_us' is out of range");
+  }
+  return one;
+}
+
 /// A side in one cell; sizes of the same side follow one another.
-using Key = std::tuple<std::string, std::string, Rank, Count>;  // side, algorithm, p, bytes
-using Samples = std::map<Key, std::vector<double>>;             // the launches' medians, ascending
+using SideKey = std::tuple<std::string, std::string, Rank, Count>;  // side, algorithm, p, bytes
+using Samples = std::map<SideKey, std::vector<double>>;             // the launches' medians, ascending
 
 Samples samples_of(const std::vector<GuidelineRun>& runs) {
   std::vector<const Launch*> launches;
   launches.reserve(runs.size());
   for (const GuidelineRun& run : runs) launches.push_back(&run.launch);
-  measured::require_comparable(launches);
+  require_comparable(launches);
   Samples samples;
   for (const GuidelineRun& run : runs) {
-    std::map<Key, double> of_launch;  // a launch counts once, whatever its file repeats
+    std::map<SideKey, double> of_launch;  // a launch counts once, whatever its file repeats
     for (const SideTime& time : run.sides) {
-      if (time.reps > 0) of_launch.emplace(Key(time.side, time.algorithm, time.p, time.bytes), time.median_s);
+      if (time.reps > 0) of_launch.emplace(SideKey(time.side, time.algorithm, time.p, time.bytes), time.median_s);
     }
     for (const auto& [key, median_s] : of_launch) samples[key].push_back(median_s);
   }
@@ -62,7 +84,7 @@ Finding compare(const Guideline& guideline, const Samples::value_type& left, con
 /// The cell that a guideline compares `left` with.
 Samples::const_iterator right_of(const Guideline& guideline, const Samples& samples, Samples::const_iterator left) {
   if (guideline.relation != Relation::monotony) {
-    Key key = left->first;
+    SideKey key = left->first;
     std::get<0>(key) = to_string(guideline.right);
     return samples.find(key);
   }
@@ -148,6 +170,17 @@ class Fixes {
 
 }  // namespace
 
+GuidelineRun guideline_run_from_json(std::string_view json, const std::string& source) {
+  GuidelineRun run{.launch = launch_from_json(json, source), .sides = {}};
+  const select::Json root = select::read_json(json, source);
+  const select::Json* const sides = root.member("sides");
+  if (sides == nullptr || sides->array() == nullptr) {
+    select::fail_at(source, root.line, "this is no circoll-bench --guidelines --json: it has no 'sides'");
+  }
+  for (const select::Json& entry : *sides->array()) run.sides.push_back(read_side(entry, source));
+  return run;
+}
+
 std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs, const GuidelineTest& test) {
   require(test.significance > 0 && test.significance < 1 && test.least_effect >= 0,
           "the significance lies between 0 and 1, and the least effect is not negative");
@@ -155,7 +188,7 @@ std::vector<Finding> check_guidelines(const std::vector<GuidelineRun>& runs, con
   std::vector<Finding> findings;
   for (const Guideline& guideline : guidelines()) {
     const std::string name = to_string(guideline.left);
-    for (auto left = samples.lower_bound(Key(name, "", 0, 0));
+    for (auto left = samples.lower_bound(SideKey(name, "", 0, 0));
          left != samples.end() && std::get<0>(left->first) == name; ++left) {
       const auto right = right_of(guideline, samples, left);
       if (right != samples.end()) findings.push_back(compare(guideline, *left, *right, test));

@@ -1,7 +1,9 @@
+// Reads files of circoll-bench, and puts several launches together.
 #include "measured/measurement.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <map>
+#include <set>
 #include <tuple>
 
 #include "circoll/error.hpp"
@@ -11,6 +13,11 @@
 
 namespace circoll {
 namespace {
+
+[[noreturn]] void fail_unlike(const Launch& one, const Launch& other) {
+  throw Error(ErrorCode::invalid_argument, one.source + " has measured something else (" + one.setting + ") than " +
+                                               other.source + " (" + other.setting + ")");
+}
 
 Measurement read_row(const select::Json& entry, const std::string& source) {
   const select::Members row(entry, source);
@@ -96,6 +103,28 @@ Launch launch_from_json(std::string_view json, const std::string& source) {
   return launch;
 }
 
+std::vector<Launch> read_launches(const std::vector<std::string>& files) {
+  std::vector<Launch> launches;
+  launches.reserve(files.size());
+  for (const std::string& file : files) launches.push_back(launch_from_json(select::read_text_file(file), file));
+  return launches;
+}
+
+void require_comparable(const std::vector<const Launch*>& launches) {
+  require(!launches.empty(), "no launch is given");
+  std::map<Rank, const Launch*> first_of;
+  for (const Launch* const launch : launches) {
+    const Launch& first = *launches.front();
+    if (launch->type != first.type || launch->op != first.op || launch->root != first.root) fail_unlike(*launch, first);
+    std::set<Rank> sizes;
+    for (const Measurement& row : launch->rows) sizes.insert(row.p);
+    for (const Rank p : sizes) {
+      const Launch& like = *first_of.emplace(p, launch).first->second;
+      if (launch->setting != like.setting) fail_unlike(*launch, like);
+    }
+  }
+}
+
 std::vector<Combined> combine(const std::vector<Launch>& launches) {
   std::vector<Combined> cells;
   const auto known = [&](const Measurement& row) {
@@ -104,11 +133,7 @@ std::vector<Combined> combine(const std::vector<Launch>& launches) {
     });
   };
   for (const Launch& launch : launches) {
-    if (launch.setting != launches.front().setting) {
-      throw Error(ErrorCode::invalid_argument, launch.source + " has measured something else (" + launch.setting +
-                                                   ") than " + launches.front().source + " (" +
-                                                   launches.front().setting + ")");
-    }
+    if (launch.setting != launches.front().setting) fail_unlike(launch, launches.front());
     for (const Measurement& row : launch.rows) {
       if (!known(row)) cells.push_back(combine(launches, row));
     }

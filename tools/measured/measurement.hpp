@@ -38,6 +38,13 @@ struct Launch {
 
 /// Reads such a file. Throws Error(parse), naming the line, on anything else.
 [[nodiscard]] Launch launch_from_json(std::string_view json, const std::string& source);
+/// The launches in files of these paths.
+[[nodiscard]] std::vector<Launch> read_launches(const std::vector<std::string>& files);
+
+/// Throws unless launches of several numbers of ranks may be put together. Type, operator and root must be equal in all
+/// of them, and the rest of the setting, as the way in which ranks start together, wherever they measured the same
+/// number of ranks. Throws Error(invalid_argument) naming the first that differs, or if there are none.
+void require_comparable(const std::vector<const Launch*>& launches);
 
 /// One algorithm in one cell over several launches. A launch counts by its median: repetitions of one launch have more
 /// in common than launches have.

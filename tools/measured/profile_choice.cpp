@@ -1,4 +1,4 @@
-#include "measured/profile_choice.hpp"
+#include "measured/profile.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,7 @@
 
 #include "circoll/collectives.hpp"
 #include "facts/median.hpp"
-#include "facts/text.hpp"
-#include "measured/rules_writer.hpp"
+#include "measured/cells.hpp"
 
 namespace circoll::measured {
 namespace {

@@ -1,15 +1,23 @@
-#include "measured/profile_writer.hpp"
+// Writes profiles: new ones, and into those that are there, as a whole and by one process at a time.
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "facts/files.hpp"
 #include "measured/one_line.hpp"
+#include "measured/profile.hpp"
+#include "select/text_file.hpp"
 
 namespace circoll::measured {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 Json json_of(const select::ProfileRanks& ranks) {
@@ -52,6 +60,24 @@ Rank ranks_of_rule(const Json& rule) {
   return from.is_number_integer() ? from.get<Rank>() : 0;
 }
 
+/// The text of the file, if it is a profile. What is there and is none is moved away.
+std::string text_before(const std::string& file, StoredProfile& stored) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return "";
+  try {
+    std::string text = select::read_text_file(file);
+    (void)select::make_profile_policy(text, file, {});
+    return text;
+  } catch (const Error&) {
+    stored.damaged = file + ".damaged";
+    fs::rename(file, stored.damaged, error);
+    if (error) {
+      throw Error(ErrorCode::invalid_argument, "the file '" + file + "' cannot be moved away: " + error.message());
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string merged_profile(const std::string& before, const ProfilePart& part) {
@@ -86,6 +112,30 @@ std::string merged_profile(const std::string& before, const ProfilePart& part) {
   text += "\n}\n";
   (void)select::make_profile_policy(text, "the profile", {});
   return text;
+}
+
+void require_writable(const std::string& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (error) {
+    throw Error(ErrorCode::invalid_argument, "the directory '" + directory + "' cannot be made: " + error.message());
+  }
+  const std::string probe = directory + "/." + std::to_string(getpid()) + ".probe";
+  std::FILE* const file = std::fopen(probe.c_str(), "w");
+  if (file == nullptr) {
+    throw Error(ErrorCode::invalid_argument,
+                "the directory '" + directory + "' cannot be written: " + std::strerror(errno));
+  }
+  (void)std::fclose(file);
+  fs::remove(probe, error);
+}
+
+StoredProfile store_profile(const std::string& file, const ProfilePart& part) {
+  StoredProfile stored{.file = file, .damaged = {}};
+  require_writable(directory_of(file));
+  const FileLock lock(directory_of(file) + "/.lock");
+  replace_file(file, merged_profile(text_before(file, stored), part));
+  return stored;
 }
 
 }  // namespace circoll::measured

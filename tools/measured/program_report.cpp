@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "circoll/error.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {

@@ -1,6 +1,4 @@
 // Writes rules (docs/rules.md). What a rule may say is not repeated here: the reader is asked.
-#include "measured/rules_writer.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -9,13 +7,13 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
-#include "measured/cuts.hpp"
+#include "measured/cells.hpp"
 #include "measured/one_line.hpp"
 
 namespace circoll {
 namespace {
 
-using Line = nlohmann::ordered_json;
+using RuleLine = nlohmann::ordered_json;
 
 bool reads_back(const std::string& rules) {
   try {
@@ -30,8 +28,8 @@ bool reads_back(const std::string& rules) {
 using Cells = std::vector<const RuleCell*>;
 
 /// The rules of one collective and p, of cells in ascending order of bytes.
-std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, const RulesText& text) {
-  std::vector<Line> lines;
+std::vector<RuleLine> lines_of(const Cells& cells, const RuleOperator& measured, const RulesText& text) {
+  std::vector<RuleLine> lines;
   const Collective collective = cells.front()->collective;
   const Rank p = cells.front()->p;
   const bool sized = size_decides(collective);
@@ -48,7 +46,7 @@ std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, con
       throw Error(ErrorCode::invalid_argument, "no rule can give " + std::string(to_string(collective)) + " on " +
                                                    std::to_string(p) + " ranks to '" + use + "'");
     }
-    Line line = Line::object();
+    RuleLine line = RuleLine::object();
     if (!op->empty()) line["op"] = *op;
     line["p"] = {p, p + 1};
     if (text.one_node) line["nodes"] = {1, 2};
@@ -57,7 +55,7 @@ std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, con
       line["bytes"] = {from, to};
       from = to;
     } else if (sized && from > 0) {
-      line["bytes"] = Line::array({from});
+      line["bytes"] = RuleLine::array({from});
     }
     if (use == text.otherwise) continue;
     line["use"] = use;
@@ -65,17 +63,6 @@ std::vector<Line> lines_of(const Cells& cells, const RuleOperator& measured, con
     lines.push_back(std::move(line));
   }
   return lines;
-}
-
-void require_distinct(const Cells& cells) {
-  for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
-    const RuleCell &a = *cells[i], &b = *cells[i + 1];
-    const bool sized = size_decides(a.collective);
-    if (a.collective != b.collective || a.p != b.p || (sized && a.bytes != b.bytes)) continue;
-    throw Error(ErrorCode::invalid_argument,
-                "two choices for " + std::string(to_string(a.collective)) + " on " + std::to_string(a.p) + " ranks" +
-                    (sized ? " and " + std::to_string(a.bytes) + " bytes" : ", where sizes cannot decide"));
-  }
 }
 
 }  // namespace
@@ -92,17 +79,15 @@ std::optional<std::string> op_of_rule(Collective collective, Rank p, const std::
     if (facts.op.commutative && facts.op.idempotent) classes.emplace_back("idempotent");
   }
   for (std::string& op : classes) {
-    Line rule = {{"p", {p, p + 1}}, {"use", use}};
+    RuleLine rule = {{"p", {p, p + 1}}, {"use", use}};
     if (!op.empty()) rule["op"] = op;
-    const Line rules = {{"circoll_rules", 1}, {to_string(collective), {rule, {{"otherwise", "auto"}}}}};
+    const RuleLine rules = {{"circoll_rules", 1}, {to_string(collective), {rule, {{"otherwise", "auto"}}}}};
     if (reads_back(one_line(rules))) return std::move(op);
   }
   return std::nullopt;
 }
 
-}  // namespace measured
-
-std::string rules_json(const std::vector<RuleCell>& cells, const RuleOperator& measured, const RulesText& text) {
+std::vector<const RuleCell*> sorted_cells(std::span<const RuleCell> cells) {
   Cells sorted;
   for (const RuleCell& cell : cells) {
     require(cell.p >= 1 && cell.bytes >= 0, "a cell of rules has at least one rank, and no negative size");
@@ -111,7 +96,21 @@ std::string rules_json(const std::vector<RuleCell>& cells, const RuleOperator& m
   std::sort(sorted.begin(), sorted.end(), [](const RuleCell* a, const RuleCell* b) {
     return std::tie(a->collective, a->p, a->bytes) < std::tie(b->collective, b->p, b->bytes);
   });
-  require_distinct(sorted);
+  for (std::size_t i = 0; i + 1 < sorted.size(); ++i) {
+    const RuleCell &a = *sorted[i], &b = *sorted[i + 1];
+    const bool sized = size_decides(a.collective);
+    if (a.collective != b.collective || a.p != b.p || (sized && a.bytes != b.bytes)) continue;
+    throw Error(ErrorCode::invalid_argument,
+                "two choices for " + std::string(to_string(a.collective)) + " on " + std::to_string(a.p) + " ranks" +
+                    (sized ? " and " + std::to_string(a.bytes) + " bytes" : ", where sizes cannot decide"));
+  }
+  return sorted;
+}
+
+}  // namespace measured
+
+std::string rules_json(const std::vector<RuleCell>& cells, const RuleOperator& measured, const RulesText& text) {
+  const Cells sorted = measured::sorted_cells(cells);
   std::string json = "{\n  \"circoll_rules\": 1";
   if (!text.about.empty()) json += ",\n  \"about\": " + one_line(text.about);
   for (const Collective collective : all_collectives) {
@@ -124,7 +123,7 @@ std::string rules_json(const std::vector<RuleCell>& cells, const RuleOperator& m
       if (sorted[first]->collective != collective) continue;
       const Cells of_p(sorted.begin() + static_cast<std::ptrdiff_t>(first),
                        sorted.begin() + static_cast<std::ptrdiff_t>(next));
-      for (const Line& line : lines_of(of_p, measured, text)) list += "    " + one_line(line) + ",\n";
+      for (const RuleLine& line : lines_of(of_p, measured, text)) list += "    " + one_line(line) + ",\n";
     }
     if (list.empty() && !text.all_collectives) continue;
     list += "    " + one_line({{"otherwise", text.otherwise}}) + "\n";

@@ -14,7 +14,7 @@
 namespace circoll {
 namespace {
 
-using Line = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::optional<int> whole(std::string_view text) {
   int value = 0;
@@ -24,13 +24,6 @@ std::optional<int> whole(std::string_view text) {
 }
 
 [[noreturn]] void refuse(const std::string& what) { throw Error(ErrorCode::invalid_argument, what); }
-
-std::string value_of(const ShardedWork& work, const std::string& key) {
-  for (const auto& [name, value] : work.arguments) {
-    if (name == key) return value;
-  }
-  return "nothing";
-}
 
 }  // namespace
 
@@ -42,6 +35,12 @@ Shard parse_shard(std::string_view text) {
     refuse(fmt::format("'{}' is no shard: it is written I/N, with I from 1 to N, such as 2/8", text));
   }
   return {.number = *number, .of = *of};
+}
+
+std::string ShardedWork::argument(std::string_view name, std::string_view otherwise) const {
+  const auto found =
+      std::find_if(arguments.begin(), arguments.end(), [&](const auto& one) { return one.first == name; });
+  return found == arguments.end() ? std::string(otherwise) : found->second;
 }
 
 std::string to_string(const Shard& shard) { return fmt::format("{}/{}", shard.number, shard.of); }
@@ -58,13 +57,13 @@ std::pair<std::int64_t, std::int64_t> items_of(const Shard& shard, std::int64_t 
 }
 
 std::string to_json(const ShardResult& result) {
-  Line arguments = Line::object();
+  OrderedJson arguments = OrderedJson::object();
   for (const auto& [name, value] : result.work.arguments) arguments[name] = value;
-  const Line head{{"circoll_shard", 1},           {"command", result.work.command},
-                  {"arguments", arguments},       {"version", result.work.version},
-                  {"seed", result.work.seed},     {"items", result.work.items},
-                  {"shard", result.shard.number}, {"of", result.shard.of},
-                  {"done", result.done},          {"facts", result.facts}};
+  const OrderedJson head{{"circoll_shard", 1},           {"command", result.work.command},
+                         {"arguments", arguments},       {"version", result.work.version},
+                         {"seed", result.work.seed},     {"items", result.work.items},
+                         {"shard", result.shard.number}, {"of", result.shard.of},
+                         {"done", result.done},          {"facts", result.facts}};
   std::string text = one_line(head);
   text.pop_back();  // the parts come line by line
   text += ",\n\"parts\":[";
@@ -112,7 +111,7 @@ ShardResult shard_from_json(std::string_view json, const std::string& source) {
   const select::Json& parts = members.at("parts");
   if (parts.array() == nullptr) members.fail(parts, "'parts' is no list");
   // The syntax has been seen to be right; parts are kept as they are.
-  const Line whole_text = Line::parse(json);
+  const OrderedJson whole_text = OrderedJson::parse(json);
   for (std::size_t i = 0; i < parts.array()->size(); ++i) {
     const select::Json& part = (*parts.array())[i];
     const auto* const item = part.array() != nullptr && part.array()->size() == 2
@@ -136,7 +135,8 @@ void require_same_work(const ShardedWork& one, const std::string& one_source, co
   compare("the command", one.command, other.command);
   compare("the version", one.version, other.version);
   for (const ShardedWork* const work : {&one, &other}) {
-    for (const auto& [name, value] : work->arguments) compare(name, value_of(one, name), value_of(other, name));
+    for (const auto& [name, value] : work->arguments)
+      compare(name, one.argument(name, "nothing"), other.argument(name, "nothing"));
   }
   compare("the seed", std::to_string(one.seed), std::to_string(other.seed));
   compare("the number of items", std::to_string(one.items), std::to_string(other.items));

@@ -36,6 +36,9 @@ struct ShardedWork {
   std::uint64_t seed = 0;                                        ///< of the order of the work
   std::int64_t items = 0;                                        ///< of all shards together
 
+  /// The value of an argument; `otherwise` if there is none of this name.
+  [[nodiscard]] std::string argument(std::string_view name, std::string_view otherwise = {}) const;
+
   friend bool operator==(const ShardedWork&, const ShardedWork&) = default;
 };
 

@@ -1,6 +1,7 @@
 // Statistics of measured times that assume nothing about their distribution.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 namespace circoll {
@@ -16,5 +17,15 @@ struct Interval {
 /// values, symmetric by rank, with at least this confidence; the extreme ones where there are too few for it (fewer
 /// than 6 for 95 %). From the order statistics: the number of values below the median is binomial.
 [[nodiscard]] Interval median_interval(std::span<const double> sorted, double confidence = 0.95);
+
+/// The Mann-Whitney U test, one-sided. It gives the probability that ranks of `larger` are as high as these, or higher,
+/// if both samples come of one distribution. Values that are equal share their ranks. Exact, given which values are
+/// equal, for up to 60 values in all; beyond, the normal approximation, corrected for ties and continuity. 1 if a
+/// sample is empty.
+[[nodiscard]] double mann_whitney(std::span<const double> larger, std::span<const double> smaller);
+
+/// The least that mann_whitney can give for samples of these sizes. It is 1 / (n + m choose n), when every value of the
+/// one exceeds all of the other.
+[[nodiscard]] double least_mann_whitney(std::size_t larger, std::size_t smaller);
 
 }  // namespace circoll

@@ -1,29 +1,124 @@
+// The fastest of the measured algorithms in each cell.
 #include "measured/tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "circoll/select.hpp"
 #include "facts/text.hpp"
-#include "measured/comparable.hpp"
-#include "measured/fastest.hpp"
+#include "measured/cells.hpp"
 
 namespace circoll {
+
+namespace measured {
 namespace {
 
-/// Launches by their settings: those of other numbers of ranks may have started together in another way.
-std::vector<std::vector<Launch>> by_setting(const std::vector<Launch>& launches) {
-  std::vector<std::vector<Launch>> groups;
-  for (const Launch& launch : launches) {
-    std::vector<Launch>* found = nullptr;
-    for (std::vector<Launch>& group : groups) {
-      if (group.front().setting == launch.setting) found = &group;
+bool usable(const Timed& time, const RuleOperator& measured, std::string_view library) {
+  if (time.algorithm == "native") return true;
+  if (library_of(time.algorithm) != library) return false;
+  if (time.algorithm == "auto" || !library.empty()) return true;
+  const Selection selection = parse_selection(time.collective, time.algorithm);
+  // What no policy may do (docs/rules.md), although a call that names the algorithm may.
+  if (traits_of(time.collective).sizes == SizesKnown::to_pairs && !selection.algorithm->guarantees.direct) return false;
+  return op_of_rule(time.collective, time.p, time.algorithm, measured).has_value();
+}
+
+void keep_candidates(std::vector<Timed>& times, const RuleOperator& measured, std::string_view library) {
+  std::erase_if(times, [&](const Timed& time) { return !usable(time, measured, library); });
+  int most = 0;
+  for (const Timed& time : times) most = std::max(most, time.launches);
+  std::erase_if(times, [&](const Timed& time) { return time.wrong || time.launches < most || !(time.median_s > 0); });
+}
+
+/// Cells of one collective and p as one.
+TimedCell over_sizes(const std::vector<TimedCell>& cells) {
+  TimedCell all{.collective = cells.front().collective, .p = cells.front().p};
+  for (const Timed& first : cells.front().candidates) {
+    Timed mean = first;
+    double logarithms = 0, least_logarithms = 0;
+    std::size_t measured = 0;
+    for (const TimedCell& cell : cells) {
+      for (const Timed& time : cell.candidates) {
+        if (time.algorithm != first.algorithm) continue;
+        logarithms += std::log(time.median_s);
+        least_logarithms += std::log(time.least_speedup);
+        ++measured;
+      }
     }
-    if (found == nullptr) found = &groups.emplace_back();
-    found->push_back(launch);
+    if (measured != cells.size()) continue;
+    mean.median_s = std::exp(logarithms / static_cast<double>(measured));
+    mean.least_speedup = std::exp(least_logarithms / static_cast<double>(measured));
+    all.candidates.push_back(std::move(mean));
   }
-  return groups;
+  return all;
 }
 
 }  // namespace
+
+std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured,
+                                   std::string_view library) {
+  std::map<std::tuple<Collective, Rank, Count>, std::vector<Timed>> by_cell;
+  for (const Timed& time : times) by_cell[{time.collective, time.p, time.bytes}].push_back(time);
+  std::vector<TimedCell> cells;
+  std::map<std::tuple<Collective, Rank>, std::vector<TimedCell>> unsized;
+  for (auto& [key, candidates] : by_cell) {
+    const auto& [collective, p, bytes] = key;
+    keep_candidates(candidates, measured, library);
+    TimedCell cell{.collective = collective, .p = p, .bytes = bytes, .candidates = std::move(candidates)};
+    if (!size_decides(collective)) {
+      unsized[{collective, p}].push_back(std::move(cell));
+    } else {
+      cells.push_back(std::move(cell));
+    }
+  }
+  for (const auto& [key, of_sizes] : unsized) cells.push_back(over_sizes(of_sizes));
+  return cells;
+}
+
+void require_library(const std::vector<Timed>& times, std::string_view library) {
+  if (library.empty()) return;
+  if (std::ranges::any_of(times, [&](const Timed& time) { return library_of(time.algorithm) == library; })) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("none of these files has times of algorithms inside {}: circoll-bench --native-algorithms "
+                          "measures them, started under that library",
+                          library));
+}
+
+BestAndNative best_and_native(const TimedCell& cell) {
+  BestAndNative found;
+  for (const Timed& time : cell.candidates) {
+    if (found.best == nullptr || time.median_s < found.best->median_s) found.best = &time;
+    if (time.algorithm == "native") found.native = &time;
+  }
+  return found;
+}
+
+std::optional<RuleCell> fastest(TimedCell cell, const TuneOptions& options) {
+  if (options.in_every_launch && best_and_native(cell).native != nullptr) {
+    std::erase_if(cell.candidates,
+                  [](const Timed& time) { return time.algorithm != "native" && !(time.least_speedup > 1); });
+  }
+  auto [best, native] = best_and_native(cell);
+  if (best == nullptr) return std::nullopt;
+  const auto micro = [](const Timed& time) { return fmt::format("{} {:.2f} us", time.algorithm, time.median_s * 1e6); };
+  std::string about = !size_decides(cell.collective) ? "" : fmt::format("{} bytes: ", cell.bytes);
+  about += micro(*best);
+  if (native != nullptr && best != native) about += ", " + micro(*native);
+  if (native != nullptr && native->median_s <= best->median_s * (1 + options.margin)) best = native;
+  return RuleCell{.collective = cell.collective,
+                  .p = cell.p,
+                  .bytes = cell.bytes,
+                  .use = best->algorithm,
+                  .about = std::move(about)};
+}
+
+}  // namespace measured
 
 std::string_view library_of(std::string_view algorithm) {
   const std::size_t slash = algorithm.find('/');
@@ -43,10 +138,13 @@ std::vector<RuleCell> tune(const std::vector<Launch>& launches, const TuneOption
   std::vector<const Launch*> all;
   all.reserve(launches.size());
   for (const Launch& launch : launches) all.push_back(&launch);
-  measured::require_comparable(all);
+  require_comparable(all);
   const RuleOperator measured = measured_operator(launches.front());
   std::vector<measured::Timed> times;
-  for (const std::vector<Launch>& group : by_setting(launches)) {
+  // Launches of other numbers of ranks may have started together in another way.
+  std::map<std::string, std::vector<Launch>> by_setting;
+  for (const Launch& launch : launches) by_setting[launch.setting].push_back(launch);
+  for (const auto& [setting, group] : by_setting) {
     for (const Combined& cell : combine(group)) {
       const Measurement& row = cell.row;
       // In rules "auto" is the model's choice; this was another's.

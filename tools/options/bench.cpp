@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "circoll/collectives.hpp"
+#include <CLI/CLI.hpp>
+
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
 

@@ -3,41 +3,48 @@
 // From this one table come the help of both, the manual page and what shells complete.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "circoll/types.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace circoll::options {
 
-/// The options of circoll-bench as they are written; lists are still text.
-struct BenchWords {
+/// The options of circoll-bench that mean what is written.
+struct BenchValues {
+  bool native_algorithms = false;  ///< also all algorithms inside the MPI library
+  int root = 0;
+  int reps = 1000;         ///< at most, per cell
+  int warm_up = 0;         ///< repetitions before those, which do not count
+  double seconds = 1;      ///< at most, per cell and algorithm
+  std::uint64_t seed = 1;  ///< of the order of algorithms
+  bool check = false;
+  bool wide = false;  ///< print all columns
+  std::string csv{};
+  std::string json{};
+  std::string cells{};          ///< a file of cells instead of collectives, algorithms and sizes; empty: none
+  std::string policy = "auto";  ///< what "auto" among the algorithms means
+  std::string machine{};        ///< a file; empty: the default machine
+  std::string calibrate{};      ///< a file to write; empty: measure collectives
+  std::string machine_name = "measured";
+  bool guidelines = false;  ///< measure the sides of performance guidelines
+};
+
+/// All options as they are written. Names and lists are still text.
+struct BenchWords : BenchValues {
   std::string collectives = "all";
   std::string algorithms = "native,auto";
-  bool native_algorithms = false;
   std::string segments = "4Ki,32Ki,256Ki";
   std::string bytes = "8,1Ki,64Ki";
   std::string type = "byte";
   std::string op = "bor";
-  int root = 0;
-  int reps = 1000;
-  int warm_up = 0;
-  double seconds = 1;
   std::string sync = "auto";
   std::string buffers = "reuse";
-  std::uint64_t seed = 1;
-  bool check = false;
-  bool wide = false;
-  std::string csv{};
-  std::string json{};
-  std::string cells{};
-  std::string policy = "auto";
-  std::string machine{};
-  std::string calibrate{};
-  std::string machine_name = "measured";
-  bool guidelines = false;
 };
 
 /// Declares the options on a command line. Values are checked as far as that takes no MPI library.

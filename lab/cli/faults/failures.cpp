@@ -8,7 +8,7 @@
 #include <map>
 #include <numeric>
 
-#include "selection_text.hpp"
+#include "commands.hpp"
 
 namespace circoll::cli {
 namespace {

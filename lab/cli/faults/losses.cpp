@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "commands.hpp"
 #include "faults/failures.hpp"
-#include "selection_text.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/text.hpp"
+#include "commands.hpp"
 #include "facts/text.hpp"
-#include "selection_text.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -26,13 +26,7 @@ struct Wanted {
 };
 
 std::string name_of(const Wanted& wanted) {
-  std::string name = std::string(library_id()) + "/" + wanted.algorithm->name, separator = ":";
-  if (wanted.segment > 0) {
-    name += separator + "segment=" + std::to_string(wanted.segment);
-    separator = ",";
-  }
-  if (wanted.fanout > 0) name += separator + "fanout=" + std::to_string(wanted.fanout);
-  return name;
+  return std::string(library_id()) + "/" + with_parameters(wanted.algorithm->name, wanted.segment, wanted.fanout);
 }
 
 bool ends_program(const Inside& algorithm, int size) {
@@ -83,6 +77,18 @@ std::string read_name(const std::string& word, Collective collective, Wanted& wa
 }
 
 }  // namespace
+
+const Offer& offer(Collective collective) {
+  static std::map<Collective, Offer> known;
+  const auto found = known.find(collective);
+  return found != known.end() ? found->second : known.emplace(collective, make_offer(collective)).first->second;
+}
+
+std::string with_parameters(std::string name, Count segment, int fanout) {
+  if (segment > 0) name += ":segment=" + std::to_string(segment);
+  if (fanout > 0) name += (segment > 0 ? ",fanout=" : ":fanout=") + std::to_string(fanout);
+  return name;
+}
 
 bool names_library(const std::string& word) {
   const std::size_t slash = word.find('/');

@@ -1,12 +1,13 @@
+// Control variables of the MPI library, and algorithms that are forced by them.
 #include "native/control_variables.hpp"
 
 #include <array>
 #include <cstring>
 #include <map>
 #include <memory>
-#include <optional>
 
 #include "circoll/error.hpp"
+#include "native/algorithms.hpp"
 
 namespace circoll::bench::native {
 namespace {
@@ -18,6 +19,21 @@ bool tools_interface() {
     return MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS;
   }();
   return usable;
+}
+
+void set(const std::vector<Setting>& settings) {
+  for (const Setting& setting : settings) {
+    const ControlVariable* const variable = ControlVariable::find(setting.variable);
+    if (variable == nullptr) throw Error(ErrorCode::unsupported, "the MPI library has no variable " + setting.variable);
+    variable->write(setting.value);
+  }
+}
+
+MPI_Comm new_communicator() {
+  MPI_Comm comm = MPI_COMM_NULL;
+  PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return comm;
 }
 
 }  // namespace
@@ -82,6 +98,28 @@ void ControlVariable::write(int value) const {
     throw Error(ErrorCode::unsupported,
                 "the MPI library does not let its variable " + name_ + " be set to " + std::to_string(value));
   }
+}
+
+Forced::Forced(std::vector<Setting> settings) : settings_(std::move(settings)) {
+  for (const Setting& setting : settings_) {
+    const ControlVariable* const variable = ControlVariable::find(setting.variable);
+    if (variable != nullptr) before_.push_back({setting.variable, variable->read()});
+  }
+  if (!chosen_at_creation()) {
+    static MPI_Comm common = new_communicator();
+    comm_ = common;
+    return;
+  }
+  set(settings_);
+  comm_ = new_communicator();
+  set(before_);
+  settings_.clear();
+}
+
+void Forced::arm() const { set(settings_); }
+
+void Forced::disarm() const {
+  if (!settings_.empty()) set(before_);
 }
 
 }  // namespace circoll::bench::native

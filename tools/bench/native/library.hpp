@@ -37,7 +37,11 @@ struct Offer {
 [[nodiscard]] std::string_view library_id();
 /// Sets what the library wants to know before MPI_Init, if algorithms are to be chosen.
 void prepare_library();
+[[nodiscard]] Offer make_offer(Collective collective);
+/// The same, made once for each collective; algorithms.cpp has them.
 [[nodiscard]] const Offer& offer(Collective collective);
+/// A name with its parameters, "chain:segment=65536,fanout=4", without those that are 0.
+[[nodiscard]] std::string with_parameters(std::string name, Count segment, int fanout);
 /// The settings of a segment size and a fan-out; 0: not said.
 [[nodiscard]] std::vector<Setting> parameters(Collective collective, Count segment, int fanout);
 /// True if a communicator keeps the choice that was made when it was created; false if each call looks.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <map>
 
 #include "circoll/error.hpp"
 #include "native/control_variables.hpp"
@@ -80,6 +79,14 @@ std::vector<std::string> values_of(const ControlVariable& variable) {
   return names;
 }
 
+extern "C" void combine_ints(void* in, void* inout, int* length, MPI_Datatype* /*type*/) {
+  for (int i = 0; i < *length; ++i) static_cast<int*>(inout)[i] += static_cast<const int*>(in)[i];
+}
+
+}  // namespace
+
+std::string_view library_id() { return "mpich"; }
+
 Offer make_offer(Collective collective) {
   const std::string name = variable_of(collective);
   const ControlVariable* const variable = ControlVariable::find(name);
@@ -100,21 +107,7 @@ Offer make_offer(Collective collective) {
   return offer;
 }
 
-extern "C" void combine_ints(void* in, void* inout, int* length, MPI_Datatype* /*type*/) {
-  for (int i = 0; i < *length; ++i) static_cast<int*>(inout)[i] += static_cast<const int*>(in)[i];
-}
-
-}  // namespace
-
-std::string_view library_id() { return "mpich"; }
-
 void prepare_library() {}
-
-const Offer& offer(Collective collective) {
-  static std::map<Collective, Offer> known;
-  const auto found = known.find(collective);
-  return found != known.end() ? found->second : known.emplace(collective, make_offer(collective)).first->second;
-}
 
 std::vector<Setting> parameters(Collective /*collective*/, Count /*segment*/, int /*fanout*/) { return {}; }
 

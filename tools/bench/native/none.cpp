@@ -24,10 +24,7 @@ std::string_view library_id() { return id; }
 
 void prepare_library() {}
 
-const Offer& offer(Collective /*collective*/) {
-  static const Offer none{.algorithms = {}, .why_none = why};
-  return none;
-}
+Offer make_offer(Collective /*collective*/) { return {.algorithms = {}, .why_none = why}; }
 
 std::vector<Setting> parameters(Collective /*collective*/, Count /*segment*/, int /*fanout*/) { return {}; }
 
@@ -38,7 +35,7 @@ std::string forced_from_outside(Collective /*collective*/) { return ""; }
 void prove_obedience() {}
 
 Forced::Forced(std::vector<Setting> settings) : settings_(std::move(settings)) {
-  throw Error(ErrorCode::unsupported, offer(Collective::barrier).why_none);
+  throw Error(ErrorCode::unsupported, why);
 }
 
 void Forced::arm() const {}

@@ -2,10 +2,8 @@
 #include <mpi.h>
 
 #include <cstdlib>
-#include <map>
 
 #include "circoll/error.hpp"
-#include "facts/text.hpp"
 #include "native/control_variables.hpp"
 #include "native/library.hpp"
 
@@ -28,30 +26,6 @@ Cuts cuts_of(Collective collective, const std::string& name) {
     if (name == known) return Cuts::vector;
   }
   return Cuts::nothing;
-}
-
-Offer make_offer(Collective collective) {
-  const std::string name = variable_of(collective);
-  const ControlVariable* const variable = ControlVariable::find(name);
-  if (variable == nullptr) return {.why_none = "coll/tuned of this Open MPI has no " + name};
-  const ControlVariable* const dynamic = ControlVariable::find(switch_variable);
-  if (dynamic == nullptr || dynamic->read() == 0) {
-    return {.why_none = std::string("Open MPI was started without ") + switch_variable};
-  }
-  Offer offer;
-  for (const auto& [value, algorithm] : variable->names()) {
-    if (value == 0) continue;  // "ignore"
-    offer.algorithms.push_back({.name = algorithm,
-                                .settings = {{name, value}},
-                                .cuts = cuts_of(collective, algorithm),
-                                .has_fanout = algorithm == "chain"});
-  }
-  if (!variable->settable()) {
-    offer = {.why_none = "this Open MPI lets " + name + " be set at its start only: OMPI_MCA_" + name +
-                         "=NUMBER for a launch of each"};
-    return offer;
-  }
-  return offer;
 }
 
 int value_or(const std::string& name, int fallback) {
@@ -90,16 +64,34 @@ long combinations_of(int algorithm, MPI_Op op) {
 
 std::string_view library_id() { return "openmpi"; }
 
+Offer make_offer(Collective collective) {
+  const std::string name = variable_of(collective);
+  const ControlVariable* const variable = ControlVariable::find(name);
+  if (variable == nullptr) return {.why_none = "coll/tuned of this Open MPI has no " + name};
+  const ControlVariable* const dynamic = ControlVariable::find(switch_variable);
+  if (dynamic == nullptr || dynamic->read() == 0) {
+    return {.why_none = std::string("Open MPI was started without ") + switch_variable};
+  }
+  Offer offer;
+  for (const auto& [value, algorithm] : variable->names()) {
+    if (value == 0) continue;  // "ignore"
+    offer.algorithms.push_back({.name = algorithm,
+                                .settings = {{name, value}},
+                                .cuts = cuts_of(collective, algorithm),
+                                .has_fanout = algorithm == "chain"});
+  }
+  if (!variable->settable()) {
+    offer = {.why_none = "this Open MPI lets " + name + " be set at its start only: OMPI_MCA_" + name +
+                         "=NUMBER for a launch of each"};
+    return offer;
+  }
+  return offer;
+}
+
 void prepare_library() {
   // Who has said otherwise is told so later.
   setenv((std::string("OMPI_MCA_") + switch_variable).c_str(), "1",
          0);  // NOLINT(concurrency-mt-unsafe): no threads yet
-}
-
-const Offer& offer(Collective collective) {
-  static std::map<Collective, Offer> known;
-  const auto found = known.find(collective);
-  return found != known.end() ? found->second : known.emplace(collective, make_offer(collective)).first->second;
 }
 
 std::vector<Setting> parameters(Collective collective, Count segment, int fanout) {
@@ -120,14 +112,9 @@ std::string forced_from_outside(Collective collective) {
   if (variable == nullptr || variable->read() == 0 || value_or(switch_variable, 0) == 0) return "";
   for (const auto& [value, algorithm] : variable->names()) {
     if (value != variable->read()) continue;
-    std::string text = algorithm, separator = ":";
-    const int segment = value_or(name + "_segmentsize", 0);
-    if (cuts_of(collective, algorithm) != Cuts::nothing && segment > 0) {
-      text += separator + "segment=" + std::to_string(segment);
-      separator = ",";
-    }
-    if (algorithm == "chain") text += separator + "fanout=" + std::to_string(value_or(name + "_chain_fanout", 4));
-    return text;
+    const bool cut = cuts_of(collective, algorithm) != Cuts::nothing;
+    return with_parameters(algorithm, cut ? value_or(name + "_segmentsize", 0) : 0,
+                           algorithm == "chain" ? value_or(name + "_chain_fanout", 4) : 0);
   }
   return "";
 }

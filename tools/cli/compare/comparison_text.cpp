@@ -1,4 +1,5 @@
-#include "comparison_text.hpp"
+// A comparison of runs, for people and for programs.
+#include "paired_runs.hpp"
 
 #include <fmt/format.h>
 

@@ -1,18 +1,16 @@
+// Starts a program natively and with Circoll in turns, and reads its reports.
 #include "paired_runs.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <utility>
 
 #include "circoll/error.hpp"
-#include "facts/environment.hpp"
 #include "facts/text.hpp"
 #include "launcher.hpp"
-#include "linked_mpi.hpp"
 #include "process.hpp"
 #include "select/text_file.hpp"
 
@@ -67,13 +65,8 @@ std::vector<std::string> launched(const PairedRuns& options, const MpiLibrary* m
 std::vector<std::string> settings(bool native, const std::string& report) {
   std::vector<std::string> words{"env"};
   if (native) {
-    for (const Collective collective : all_collectives) {
-      std::string name = "CIRCOLL_";
-      for (const char c : to_string(collective)) {
-        name += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-      }
-      words.insert(words.end(), {"-u", name});
-    }
+    for (const Collective collective : all_collectives)
+      words.insert(words.end(), {"-u", algorithm_variable(collective)});
   }
   words.insert(words.end(), {"-u", "CIRCOLL_TRACE", "CIRCOLL_REPORT=" + report});
   if (native) words.emplace_back("CIRCOLL_POLICY=native");

@@ -1,4 +1,4 @@
-// Runs of one program natively and with Circoll, in turns.
+// Runs of one program natively and with Circoll, in turns, and their comparison.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -35,5 +35,9 @@ void add_paired_runs(CLI::App& command, PairedRuns& options);
 
 /// The words of a launcher's command with the number of ranks in place of {np}.
 [[nodiscard]] std::vector<std::string> launcher_words(const std::string& text, long ranks);
+
+/// A comparison for people, and for programs.
+[[nodiscard]] std::string comparison_text(const RunComparison& comparison);
+[[nodiscard]] std::string comparison_json(const RunComparison& comparison);
 
 }  // namespace circoll::cli

@@ -1,6 +1,6 @@
-#include "cost/cost_sizes.hpp"
+// Predicted times over sizes.
+#include "cost/cost.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "circoll/error.hpp"

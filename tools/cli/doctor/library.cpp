@@ -1,4 +1,5 @@
-#include "doctor/library.hpp"
+// The examination of one MPI library.
+#include "doctor/examination.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,7 @@
 #include "circoll/error.hpp"
 #include "facts/environment.hpp"
 #include "facts/processor_name.hpp"
-#include "linked_mpi.hpp"
+#include "launcher.hpp"
 #include "process.hpp"
 #include "processors.hpp"
 #include "select/machine.hpp"
@@ -25,7 +26,7 @@ void examine_dropin(const Launcher& launcher, LibraryExamination& result) {
   const auto file = named ? named : find_dropin(*launcher.mpi);
   const std::string title(launcher.mpi->title);
   const auto wrong = [&](const std::string& says, const std::string& todo) {
-    result.findings.push_back({.weight = Weight::wrong, .about = "drop-in", .says = says, .todo = todo});
+    add_wrong(result.findings, "drop-in", says, todo);
   };
   std::error_code error;
   if (!file || !std::filesystem::exists(*file, error)) {
@@ -43,7 +44,7 @@ void examine_dropin(const Launcher& launcher, LibraryExamination& result) {
                     title),
         named ? "unset CIRCOLL_DROPIN_PATH" : "build Circoll with the MPI that is here, or set LD_LIBRARY_PATH");
   }
-  result.findings.push_back({.about = "drop-in", .says = *file});
+  add_good(result.findings, "drop-in", *file);
 }
 
 /// Ranks of circoll-bench, started for a moment: the file that they wrote.
@@ -74,20 +75,18 @@ void examine_devices(const nlohmann::json& runtimes, Findings& findings) {
          .todo = wanted == "on" ? "unset it, unless the MPI library loads its runtime of GPUs after MPI_Init" : ""});
     return;
   }
-  if (runtimes.empty()) findings.push_back({.about = "devices", .says = "no runtime of GPUs is loaded"});
+  if (runtimes.empty()) add_good(findings, "devices", "no runtime of GPUs is loaded");
   for (const nlohmann::json& one : runtimes) {
     const std::string name = one.at("name"), unused = one.at("unused");
     if (!unused.empty()) {
-      findings.push_back(
-          {.about = "devices", .says = fmt::format("{} is loaded, but {}: calls are served", name, unused)});
+      add_good(findings, "devices", fmt::format("{} is loaded, but {}: calls are served", name, unused));
       continue;
     }
-    findings.push_back({.weight = Weight::note,
-                        .about = "devices",
-                        .says = fmt::format("{} is loaded: ranks agree about memory of GPUs in each blocking call, and "
-                                            "nonblocking ones are native",
-                                            name),
-                        .todo = "CIRCOLL_DEVICE_MEMORY=off, if no collective has memory of a GPU; docs/devices.md"});
+    add_note(findings, "devices",
+             fmt::format("{} is loaded: ranks agree about memory of GPUs in each blocking call, and "
+                         "nonblocking ones are native",
+                         name),
+             "CIRCOLL_DEVICE_MEMORY=off, if no collective has memory of a GPU; docs/devices.md");
   }
 }
 
@@ -96,48 +95,62 @@ void examine_ranks(const Launcher& launcher, const std::string& bench, Rank rank
   try {
     seen = start_ranks(launcher, bench, ranks);
   } catch (const std::exception& error) {
-    result.findings.push_back(
-        {.weight = Weight::wrong,
-         .about = "ranks",
-         .says = fmt::format("{} ranks of circoll-bench by {}: {}", ranks, launcher.file, error.what()),
-         .todo = "start any MPI program by this launcher; Circoll needs nothing more than that"});
+    add_wrong(result.findings, "ranks",
+              fmt::format("{} ranks of circoll-bench by {}: {}", ranks, launcher.file, error.what()),
+              "start any MPI program by this launcher; Circoll needs nothing more than that");
     return;
   }
   if (seen.value("p", 0) != ranks) {
-    result.findings.push_back(
-        {.weight = Weight::wrong,
-         .about = "ranks",
-         .says = fmt::format("{} started {} ranks that do not find each other", launcher.file, ranks),
-         .todo = "use the launcher of the MPI that Circoll was built with"});
+    add_wrong(result.findings, "ranks",
+              fmt::format("{} started {} ranks that do not find each other", launcher.file, ranks),
+              "use the launcher of the MPI that Circoll was built with");
     return;
   }
   result.complete = true;
   result.name = seen.value("library", result.name);
   const nlohmann::json& inside = seen.at("inside_nodes");
   result.crowded = inside.value("crowded", false);
-  result.findings.push_back({.about = "ranks", .says = fmt::format("{} start, with {}", ranks, result.name)});
+  add_good(result.findings, "ranks", fmt::format("{} start, with {}", ranks, result.name));
   if (result.name != library_of(launcher) && !launcher.version.empty()) {
-    result.findings.push_back(
-        {.weight = Weight::note,
-         .about = "ranks",
-         .says = fmt::format("the launcher is of {}, and programs run with {}", library_of(launcher), result.name),
-         .todo = "make PATH and LD_LIBRARY_PATH name the same installation"});
+    add_note(result.findings, "ranks",
+             fmt::format("the launcher is of {}, and programs run with {}", library_of(launcher), result.name),
+             "make PATH and LD_LIBRARY_PATH name the same installation");
   }
   const std::string reason = inside.value("reason", ""), reading = inside.value("reading_reason", "");
   if (!reason.empty()) {
-    result.findings.push_back({.weight = Weight::note,
-                               .about = "memory",
-                               .says = "ranks of this node share no memory, since " + reason,
-                               .todo = "docs/node.md says what it needs"});
+    add_note(result.findings, "memory", "ranks of this node share no memory, since " + reason,
+             "docs/node.md says what it needs");
   } else {
-    result.findings.push_back({.about = "memory",
-                               .says = reading.empty()
-                                           ? "ranks of this node share memory, and read long messages directly"
-                                           : "ranks of this node share memory; long messages are not read directly, "
-                                             "since " +
-                                                 reading});
+    add_good(result.findings, "memory",
+             reading.empty() ? "ranks of this node share memory, and read long messages directly"
+                             : "ranks of this node share memory; long messages are not read directly, "
+                               "since " +
+                                   reading);
   }
   examine_devices(seen.value("device_runtimes", nlohmann::json::array()), result.findings);
+}
+
+/// The findings about a search for a profile. `ranks`: those that are asked for.
+Findings findings_of(const select::FoundProfile& found, Rank ranks, const std::string& mpi) {
+  Findings findings;
+  const std::string tune = fmt::format("circoll tune --here --mpi {} -p {}", mpi, ranks);
+  if (found.file.empty()) {
+    add_note(findings, "profile", "auto is the model's choice, since " + found.why, tune);
+  } else if (const select::ProfileRanks* const part = found.head.find(ranks)) {
+    add_good(findings, "profile",
+             fmt::format("{}, measured with {} ranks in {} launches on {} ({}, Circoll {})", found.file, ranks,
+                         part->launches, part->date, part->host, part->circoll));
+  } else {
+    add_note(findings, "profile", fmt::format("{} has nothing for {} ranks", found.file, ranks), tune);
+  }
+  for (const select::RefusedProfile& one : found.refused) {
+    findings.push_back({.weight = one.damaged ? Weight::wrong : Weight::note,
+                        .about = "profile",
+                        .says = one.damaged ? "damaged and not used: " + one.why
+                                            : fmt::format("{} is not used: {}", one.file, one.why),
+                        .todo = one.damaged ? "remove it, and measure anew: " + tune : ""});
+  }
+  return findings;
 }
 
 /// The policy that "auto" is in a program under the drop-in.
@@ -147,17 +160,13 @@ void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& resu
   try {
     if (const auto machine = environment("CIRCOLL_MACHINE")) options.machine = read_machine(*machine);
     if (policy != "auto" && policy != "learn") {
-      result.findings.push_back({.weight = Weight::note,
-                                 .about = "profile",
-                                 .says = "CIRCOLL_POLICY is " + policy + ", so that no profile is looked for"});
+      add_note(result.findings, "profile", "CIRCOLL_POLICY is " + policy + ", so that no profile is looked for");
       result.automatic = make_policy(policy, options);
       return;
     }
   } catch (const Error& error) {
-    result.findings.push_back({.weight = Weight::wrong,
-                               .about = "policy",
-                               .says = std::string(error.what()) + "; native collectives would be used",
-                               .todo = "mend the file, or unset the variable"});
+    add_wrong(result.findings, "policy", std::string(error.what()) + "; native collectives would be used",
+              "mend the file, or unset the variable");
     return;
   }
   const select::ProfileKey key{.library = result.name, .processor = processor_name()};
@@ -172,52 +181,20 @@ void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& resu
 
 }  // namespace
 
-Findings findings_of(const select::FoundProfile& found, Rank ranks, const std::string& mpi) {
-  Findings findings;
-  const std::string tune = fmt::format("circoll tune --here --mpi {} -p {}", mpi, ranks);
-  if (found.file.empty()) {
-    findings.push_back({.weight = Weight::note,
-                        .about = "profile",
-                        .says = "auto is the model's choice, since " + found.why,
-                        .todo = tune});
-  } else if (const select::ProfileRanks* const part = found.head.find(ranks)) {
-    findings.push_back({.about = "profile",
-                        .says = fmt::format("{}, measured with {} ranks in {} launches on {} ({}, Circoll {})",
-                                            found.file, ranks, part->launches, part->date, part->host, part->circoll)});
-  } else {
-    findings.push_back({.weight = Weight::note,
-                        .about = "profile",
-                        .says = fmt::format("{} has nothing for {} ranks", found.file, ranks),
-                        .todo = tune});
-  }
-  for (const select::RefusedProfile& one : found.refused) {
-    findings.push_back({.weight = one.damaged ? Weight::wrong : Weight::note,
-                        .about = "profile",
-                        .says = one.damaged ? "damaged and not used: " + one.why
-                                            : fmt::format("{} is not used: {}", one.file, one.why),
-                        .todo = one.damaged ? "remove it, and measure anew: " + tune : ""});
-  }
-  return findings;
-}
-
 LibraryExamination examine_library(const Launcher& launcher, Rank ranks) {
   LibraryExamination result{.name = library_of(launcher)};
-  result.findings.push_back({.about = "launcher", .says = fmt::format("{} of {}", launcher.file, result.name)});
+  add_good(result.findings, "launcher", fmt::format("{} of {}", launcher.file, result.name));
   const std::string refused = refusal(launcher);
   if (!refused.empty()) {
-    result.findings.push_back({.weight = Weight::wrong,
-                               .about = "launcher",
-                               .says = launcher.file + " starts nothing for root",
-                               .todo = refused.substr(refused.find("; ") + 2)});
+    add_wrong(result.findings, "launcher", launcher.file + " starts nothing for root",
+              refused.substr(refused.find("; ") + 2));
   }
   examine_dropin(launcher, result);
   const auto bench = find_bench(*launcher.mpi);
   if (!bench) {
-    result.findings.push_back(
-        {.weight = Weight::wrong,
-         .about = "circoll-bench",
-         .says = fmt::format("circoll-bench.{} is neither beside this circoll nor on PATH", launcher.mpi->id),
-         .todo = fmt::format("build and install Circoll for {}", launcher.mpi->title)});
+    add_wrong(result.findings, "circoll-bench",
+              fmt::format("circoll-bench.{} is neither beside this circoll nor on PATH", launcher.mpi->id),
+              fmt::format("build and install Circoll for {}", launcher.mpi->title));
   } else if (refused.empty()) {
     examine_ranks(launcher, *bench, ranks, result);
   }

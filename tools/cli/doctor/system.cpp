@@ -1,4 +1,5 @@
-#include "doctor/system.hpp"
+// The examination of this system: processors, copies between processes, variables.
+#include "doctor/examination.hpp"
 
 #include <fmt/format.h>
 
@@ -38,8 +39,7 @@ std::string word_in(const std::string& path, const std::string& key = "") {
   return "";
 }
 
-}  // namespace
-
+/// The registered variable that a misspelt one looks like; empty if it is like none.
 std::string nearest_variable(const std::string& name) {
   std::string nearest;
   std::size_t least = 4;  // letters that may be wrong
@@ -52,6 +52,8 @@ std::string nearest_variable(const std::string& name) {
   return nearest;
 }
 
+}  // namespace
+
 Findings examine_processors(Rank ranks) {
   const Processors all = own_processors();
   Findings findings;
@@ -60,16 +62,15 @@ Findings examine_processors(Rank ranks) {
   if (all.quota > 0 && all.quota < all.allowed) {
     says += fmt::format("; the control group gives the time of {}", all.quota);
   }
-  findings.push_back({.about = "processors", .says = says});
+  add_good(findings, "processors", says);
   if (ranks > all.usable()) {
-    findings.push_back({.weight = Weight::note,
-                        .about = "processors",
-                        .says = fmt::format("{} ranks are more than the processors, so that they take turns and all "
-                                            "collectives are slow",
-                                            ranks),
-                        .todo = fmt::format("start at most {} ranks on this node, or widen the affinity or the control "
-                                            "group",
-                                            all.usable())});
+    add_note(findings, "processors",
+             fmt::format("{} ranks are more than the processors, so that they take turns and all "
+                         "collectives are slow",
+                         ranks),
+             fmt::format("start at most {} ranks on this node, or widen the affinity or the control "
+                         "group",
+                         all.usable()));
   }
   return findings;
 }
@@ -78,20 +79,18 @@ Findings examine_copies() {
   Findings findings;
   const std::string scope = word_in("/proc/sys/kernel/yama/ptrace_scope");
   if (scope == "2" || scope == "3") {
-    findings.push_back({.weight = Weight::note,
-                        .about = "Yama",
-                        .says = fmt::format("kernel.yama.ptrace_scope is {}, so that long messages inside the node are "
-                                            "copied twice instead of read directly",
-                                            scope),
-                        .todo = "an administrator can set it to 1"});
+    add_note(findings, "Yama",
+             fmt::format("kernel.yama.ptrace_scope is {}, so that long messages inside the node are "
+                         "copied twice instead of read directly",
+                         scope),
+             "an administrator can set it to 1");
   } else {
-    findings.push_back(
-        {.about = "Yama", .says = scope.empty() ? "is not there" : "kernel.yama.ptrace_scope is " + scope});
+    add_good(findings, "Yama", scope.empty() ? "is not there" : "kernel.yama.ptrace_scope is " + scope);
   }
   if (word_in("/proc/self/status", "Seccomp:") == "2") {
-    findings.push_back({.about = "seccomp",
-                        .says = "system calls are filtered, as in a container; below stands whether memory can be "
-                                "shared and read"});
+    add_good(findings, "seccomp",
+             "system calls are filtered, as in a container; below stands whether memory can be "
+             "shared and read");
   }
   return findings;
 }
@@ -100,20 +99,17 @@ Findings examine_environment() {
   Findings findings;
   for (const std::string& name : unknown_environment_variables()) {
     const std::string meant = nearest_variable(name);
-    findings.push_back({.weight = Weight::wrong,
-                        .about = "variables",
-                        .says = name + " is set and is not one of Circoll's",
-                        .todo = meant.empty() ? "unset it; docs/environment.md lists those that there are"
-                                              : "unset it, or was " + meant + " meant?"});
+    add_wrong(findings, "variables", name + " is set and is not one of Circoll's",
+              meant.empty() ? "unset it; docs/environment.md lists those that there are"
+                            : "unset it, or was " + meant + " meant?");
   }
   for (const EnvironmentVariable& variable : environment_variables()) {
     const auto value = environment(variable.name);
     if (!value) continue;
-    findings.push_back({.weight = Weight::note,
-                        .about = "variables",
-                        .says = fmt::format("{}={} is set (default: {})", variable.name, *value, variable.fallback)});
+    add_note(findings, "variables",
+             fmt::format("{}={} is set (default: {})", variable.name, *value, variable.fallback));
   }
-  if (findings.empty()) findings.push_back({.about = "variables", .says = "no CIRCOLL_ variable is set"});
+  if (findings.empty()) add_good(findings, "variables", "no CIRCOLL_ variable is set");
   return findings;
 }
 

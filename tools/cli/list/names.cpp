@@ -1,4 +1,5 @@
-#include "list/names.hpp"
+// The names that commands, variables and files take: of collectives, element types, operators and policies.
+#include "list/list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <optional>
 #include <string>
 
 #include "measured/shard.hpp"

@@ -1,8 +1,8 @@
-#include "asked.hpp"
+// The cells that circoll tune --here measures.
+#include "here.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -17,7 +17,7 @@ constexpr std::size_t most_candidates = 4;
 /// An algorithm that the model takes for so much slower is not measured.
 constexpr double hopeless = 3;
 /// Vectors of all ranks together in a cell.
-constexpr Count most_bytes = Count{4} << 20;
+constexpr Count most_cell_bytes = Count{4} << 20;
 
 constexpr std::array<Count, 7> sizes{8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20};
 constexpr std::array<Count, 3> quick_sizes{64, 4 << 10, 256 << 10};
@@ -37,7 +37,7 @@ std::vector<Count> vectors(Collective collective, const AskOptions& options) {
   std::vector<Count> all;
   for (const Count size : wanted) {
     const Count vector = Amounts::of_block(collective, options.ranks, size).vector_bytes();
-    if (all.empty() || vector <= most_bytes) all.push_back(vector);
+    if (all.empty() || vector <= most_cell_bytes) all.push_back(vector);
   }
   return all;
 }

@@ -15,13 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string value_of(const ShardedWork& work, const std::string& key) {
-  for (const auto& [name, value] : work.arguments) {
-    if (name == key) return value;
-  }
-  return "";
-}
-
 struct Parts {
   std::map<std::size_t, CampaignCell> cells;  ///< by their numbers in the plan
   std::vector<Launch> launches;
@@ -114,12 +107,12 @@ void finish_campaign(const std::vector<std::pair<std::int64_t, std::string>>& te
   std::vector<CampaignCell> cells;
   for (const auto& [number, cell] : parts.cells) cells.push_back(cell);
   const CampaignResult result = evaluate(cells, parts.launches,
-                                         {.margin = std::strtod(value_of(work, "margin").c_str(), nullptr),
-                                          .in_every_launch = value_of(work, "in_every_launch") == "yes"});
+                                         {.margin = std::strtod(work.argument("margin").c_str(), nullptr),
+                                          .in_every_launch = work.argument("in_every_launch") == "yes"});
   double covered_s = 0;
   for (const CellGain& gain : result.gains) covered_s += gain.cell.program_s;
-  const std::string about = fmt::format("the calls of {}, {} launches of {} cells; {}", value_of(work, "report"),
-                                        parts.launches.size(), result.gains.size(), value_of(work, "mpi"));
+  const std::string about = fmt::format("the calls of {}, {} launches of {} cells; {}", work.argument("report"),
+                                        parts.launches.size(), result.gains.size(), work.argument("mpi"));
   const std::string rules = rules_json(result.rules, measured_operator(parts.launches.front()), {.about = about});
   if (output.empty()) {
     print(rules);
@@ -133,7 +126,7 @@ void finish_campaign(const std::vector<std::pair<std::int64_t, std::string>>& te
         "{} kinds of calls have no time: a rank came late to every repetition. --sync barrier asks for no time\n",
         cells.size() - result.gains.size());
   }
-  const double program_s = std::strtod(value_of(work, "program_s").c_str(), nullptr);
+  const double program_s = std::strtod(work.argument("program_s").c_str(), nullptr);
   text += fmt::format(
       "{}: rules for calls that took {} of the {} that the program spent in collectives\n"
       "estimate, from the measured times of single calls: the program would spend {} {} in them. Whether it does, the\n"

@@ -1,6 +1,8 @@
+// circoll tune --for: the campaign that a report asks for, planned, and measured in shards.
 #include "for_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -112,27 +114,19 @@ class Bench {
 
   /// Measures one cell. The table as JSON, or how the launch ended.
   [[nodiscard]] std::string measure(const CampaignCell& cell, const CampaignItem& item, const std::string& file) const {
-    std::string algorithms;
-    for (const std::string& name : cell.candidates) algorithms += (algorithms.empty() ? "" : ",") + name;
-    const std::vector<std::string> program{bench_,
-                                           "--collective",
-                                           std::string(to_string(cell.collective)),
-                                           "--algorithm",
-                                           algorithms,
-                                           "--bytes",
-                                           std::to_string(cell.measured_bytes()),
-                                           "--type",
-                                           std::string(to_string(options_.campaign.op.type)),
-                                           "--op",
-                                           std::string(to_string(options_.campaign.op.op)),
-                                           "--seconds",
-                                           fmt::format("{:g}", options_.campaign.seconds),
-                                           "--sync",
-                                           options_.sync,
-                                           "--seed",
-                                           std::to_string(options_.seed + static_cast<std::uint64_t>(item.launch)),
-                                           "--json",
-                                           file};
+    std::vector<std::string> program{bench_};
+    const auto add = [&](const char* name, const auto& value) {
+      program.insert(program.end(), {name, std::string(value)});
+    };
+    add("--collective", to_string(cell.collective));
+    add("--algorithm", fmt::format("{}", fmt::join(cell.candidates, ",")));
+    add("--bytes", std::to_string(cell.measured_bytes()));
+    add("--type", to_string(options_.campaign.op.type));
+    add("--op", to_string(options_.campaign.op.op));
+    add("--seconds", fmt::format("{:g}", options_.campaign.seconds));
+    add("--sync", options_.sync);
+    add("--seed", std::to_string(options_.seed + static_cast<std::uint64_t>(item.launch)));
+    add("--json", file);
     std::vector<std::string> command;
     if (options_.launcher.empty()) {
       command = launch_command(launcher_, cell.p, {.oversubscribe = options_.oversubscribe}, program);
@@ -302,15 +296,6 @@ std::shared_ptr<TuneForOptions> add_tune_for(CLI::App& command) {
   add("--print-job", options->job, "Print a script that measures in shards, and measure nothing")
       ->check(CLI::IsMember({"slurm", "local"}));
   add("--shards", options->shards, "Shards of that script (default: one for each launch)")->check(CLI::PositiveNumber);
-  // These two other ways of tuning have, too; whoever comes first adds them.
-  if (command.get_option_no_throw("--mpi") == nullptr) {
-    command.add_option("--mpi", "The MPI to measure (default: the report's)")
-        ->check(CLI::IsMember({"auto", "openmpi", "mpich"}));
-  }
-  if (command.get_option_no_throw("--launches") == nullptr) {
-    command.add_option("--launches", "Launches of the bench for each kind of calls (default: 3)")
-        ->check(CLI::Range(1, 1000));
-  }
   return options;
 }
 

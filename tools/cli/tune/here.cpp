@@ -1,5 +1,7 @@
+// circoll tune --here: what is measured in which order, and the profile that comes of it.
 #include "here.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +15,10 @@
 #include "circoll/collectives.hpp"
 #include "commands.hpp"
 #include "launcher.hpp"
-#include "measured/profile_writer.hpp"
+#include "measured/profile.hpp"
 #include "process.hpp"
 #include "processors.hpp"
 #include "select/profile_search.hpp"
-#include "tune/asked.hpp"
 #include "tune/launches.hpp"
 
 namespace circoll::cli {
@@ -71,6 +72,16 @@ Part part_for(const Work& work, const HereOptions& options, Rank ranks) {
   return part;
 }
 
+/// The numbers of ranks that are measured if nobody names some: powers of two up to the processors, and these.
+std::vector<Rank> sensible_ranks(Count processors, Count cores) {
+  std::set<Rank> all;
+  for (Rank p = 2; p <= processors; p *= 2) all.insert(p);
+  for (const Count p : {processors, cores}) {
+    if (p >= 2) all.insert(p);
+  }
+  return {all.begin(), all.end()};
+}
+
 Work prepare(const HereOptions& options) {
   Work work{.launches = options.launches > 0 ? options.launches
                         : options.quick      ? 2
@@ -115,13 +126,6 @@ void announce(const Work& work) {
              library_of(work.launcher), work.launcher.file, work.processors.usable(), counts, work.launches,
              readable_duration(work.seconds * static_cast<double>(work.parts.size())));
   for (const std::string& other : work.others) fmt::print(stderr, "not measured now: {}\n", other);
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
 }
 
 void require_same_machine(const std::vector<Launch>& launches) {
@@ -212,7 +216,7 @@ std::string tune_part(const Work& work, Part part, const HereOptions& options, c
                                                .processors = work.processors.usable(),
                                                .launches = static_cast<Count>(launches.size()),
                                                .circoll = circoll_version(),
-                                               .date = today(),
+                                               .date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))),
                                                .host = launches.front().host},
                                      .op = tuned_operator,
                                      .cells = measured::rule_cells(chosen)});
@@ -225,13 +229,35 @@ std::string tune_part(const Work& work, Part part, const HereOptions& options, c
 
 }  // namespace
 
-std::vector<Rank> sensible_ranks(Count processors, Count cores) {
-  std::set<Rank> all;
-  for (Rank p = 2; p <= processors; p *= 2) all.insert(p);
-  for (const Count p : {processors, cores}) {
-    if (p >= 2) all.insert(p);
-  }
-  return {all.begin(), all.end()};
+void add_here_options(CLI::App& command, HereOptions& options) {
+  const std::string group = "Measuring this node (--here)";
+  command.add_option("--mpi", options.mpi, "The MPI to measure with; auto: the one of mpirun")
+      ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
+      ->capture_default_str()
+      ->group(group);
+  command
+      .add_option("-p,--ranks", options.ranks,
+                  "Numbers of ranks (2,4,8); without it powers of two up to the processors, and these")
+      ->delimiter(',')
+      ->transform(whole_number())
+      ->check(CLI::Range(Rank{2}, Rank{1} << 20))
+      ->group(group);
+  command
+      .add_option("--seconds", options.seconds, "The time for each number of ranks, without starting (default: 150)")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  command
+      .add_option("--launches", options.launches, "Launches at most; the time may allow for three only (default: 5)")
+      ->check(CLI::Range(1, 1000))
+      ->group(group);
+  command
+      .add_flag("--quick", options.quick,
+                "Six collectives at three sizes in two launches of together 12 s: for a first look, and tests")
+      ->group(group);
+  command
+      .add_option("--keep", options.keep,
+                  "A directory for what was measured; the same command goes on with what is there")
+      ->group(group);
 }
 
 void tune_here(const HereOptions& options) {

@@ -1,8 +1,11 @@
+// The rows of verify, and the parts that shards have of them.
 #include "verify_rows.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <sstream>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
@@ -188,14 +191,9 @@ std::vector<VerifyRow> combined_rows(const std::vector<ShardResult>& shards) {
 
 std::set<std::string> named_in(const ShardedWork& work) {
   std::set<std::string> named;
-  for (const auto& [key, value] : work.arguments) {
-    if (key != "what") continue;
-    for (std::size_t at = 0; at < value.size();) {
-      const std::size_t end = std::min(value.find(' ', at), value.size());
-      const std::string word = value.substr(at, end - at);
-      if (word.find('/') != std::string::npos) named.insert(parse_selection(word).id());
-      at = end + 1;
-    }
+  std::istringstream words(work.argument("what"));
+  for (std::string word; words >> word;) {
+    if (word.find('/') != std::string::npos) named.insert(parse_selection(word).id());
   }
   return named;
 }

@@ -1,3 +1,4 @@
+// docs/algorithms.md, made from the registry.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,12 +8,12 @@
 #include "circoll/collectives.hpp"
 #include "circoll/select.hpp"
 #include "facts/text.hpp"
-#include "list_pages.hpp"
+#include "list/list.hpp"
 
 namespace circoll::cli {
 namespace {
 
-constexpr std::string_view introduction = R"(# Algorithms
+constexpr std::string_view algorithms_introduction = R"(# Algorithms
 
 Written by `circoll list --page algorithms`. {}
 
@@ -36,9 +37,9 @@ least power of two of bytes at which the choice changes. `circoll explain` shows
 |---|--:|---|
 )";
 
-constexpr std::array<Rank, 10> shown_sizes{2, 3, 5, 8, 11, 16, 36, 64, 100, 1000};
-constexpr Count fewest_bytes = 8;
-constexpr Count most_bytes = Count{64} << 20;
+constexpr std::array<Rank, 10> chosen_sizes{2, 3, 5, 8, 11, 16, 36, 64, 100, 1000};
+constexpr Count fewest_chosen_bytes = 8;
+constexpr Count most_chosen_bytes = Count{64} << 20;
 
 /// Collectives that the same algorithms serve: "allgather, allgatherv".
 std::string names_of(const Algorithm& algorithm) {
@@ -108,7 +109,7 @@ std::string section(Collective directory) {
 std::string choices(Collective collective, Rank p) {
   std::string text;
   std::string_view before;
-  for (Count bytes = fewest_bytes; bytes <= most_bytes; bytes *= 2) {
+  for (Count bytes = fewest_chosen_bytes; bytes <= most_chosen_bytes; bytes *= 2) {
     const Decision decision = default_policy().decide(facts_of(collective, p, bytes, Op::sum, Type::float64));
     const std::string_view now = decision.selection ? decision.selection->algorithm->name : "native";
     if (now == before) continue;
@@ -128,7 +129,7 @@ std::string rows_of_choices(Collective collective) {
     if (!sizes.empty()) text += fmt::format("| {} | {} | {} |\n", to_string(collective), fmt::join(sizes, ", "), same);
     sizes.clear();
   };
-  for (const Rank p : shown_sizes) {
+  for (const Rank p : chosen_sizes) {
     std::string now = choices(collective, p);
     if (now != same) end_row();
     same = std::move(now);
@@ -136,6 +137,17 @@ std::string rows_of_choices(Collective collective) {
   }
   end_row();
   return text;
+}
+
+/// The number of algorithms, as a sentence. README.md has it too.
+std::string numbers_of_algorithms() {
+  const auto& all = all_algorithms();
+  const auto circulant =
+      std::count_if(all.begin(), all.end(), [](const Algorithm* a) { return a->family == Family::circulant; });
+  const auto served = std::count_if(all_collectives.begin(), all_collectives.end(),
+                                    [](Collective c) { return !algorithms_of(c).empty(); });
+  return fmt::format("{} algorithms, {} of them on circulant graphs, serve {} collectives.", all.size(), circulant,
+                     served);
 }
 
 }  // namespace
@@ -152,29 +164,19 @@ std::string_view title_of(Library library) {
   return {};
 }
 
-std::vector<std::string> needs_in_words(const Algorithm& algorithm) {
+std::vector<std::string> needs_in_words(const Algorithm& algorithm, bool articles) {
   std::vector<std::string> words;
   const Needs& needs = algorithm.needs;
-  if (needs.commutative) words.emplace_back("commutative operator");
-  if (needs.idempotent) words.emplace_back("idempotent operator");
+  if (needs.commutative) words.emplace_back(articles ? "a commutative operator" : "commutative operator");
+  if (needs.idempotent) words.emplace_back(articles ? "an idempotent operator" : "idempotent operator");
   if (needs.power_of_two) words.emplace_back("p a power of two");
   if (needs.even_size) words.emplace_back("p even");
   if (needs.min_size > 1) words.push_back(fmt::format("p >= {}", needs.min_size));
   return words;
 }
 
-std::string numbers_of_algorithms() {
-  const auto& all = all_algorithms();
-  const auto circulant =
-      std::count_if(all.begin(), all.end(), [](const Algorithm* a) { return a->family == Family::circulant; });
-  const auto served = std::count_if(all_collectives.begin(), all_collectives.end(),
-                                    [](Collective c) { return !algorithms_of(c).empty(); });
-  return fmt::format("{} algorithms, {} of them on circulant graphs, serve {} collectives.", all.size(), circulant,
-                     served);
-}
-
 std::string algorithms_page() {
-  std::string text = fmt::format(introduction, numbers_of_algorithms());
+  std::string text = fmt::format(algorithms_introduction, numbers_of_algorithms());
   for (const Collective c : directories()) {
     text += fmt::format("| {} | {} | {} |\n", names_of(*algorithms_in(c).front()), names_in_family(c, true),
                         names_in_family(c, false));

@@ -1,14 +1,15 @@
+// docs/peers.md, made from the registry.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <array>
 
-#include "list_pages.hpp"
+#include "list/list.hpp"
 
 namespace circoll::cli {
 namespace {
 
-constexpr std::string_view introduction = R"(# The algorithms of Open MPI, MPICH and UCC, and ours
+constexpr std::string_view peers_introduction = R"(# The algorithms of Open MPI, MPICH and UCC, and ours
 
 Written by `circoll list --page peers`. By collective: the algorithms of Circoll that
 another library has, too, under the name that its options have for it. Trees inside nodes may differ.
@@ -75,7 +76,7 @@ of what the MPI library would take uses the names above ([reporting.md](reportin
 }  // namespace
 
 std::string peers_page() {
-  std::string text(introduction);
+  std::string text(peers_introduction);
   for (const Collective c : all_collectives) {
     for (const Algorithm* a : algorithms_of(c)) {
       if (a->peers.empty()) continue;

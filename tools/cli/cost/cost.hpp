@@ -1,6 +1,7 @@
-// Predicted times of all algorithms of a collective over sizes, and where the fastest one changes.
+// Parts of circoll cost: predicted times of all algorithms over sizes, and the page of all costs.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "circoll/model.hpp"
@@ -40,5 +41,9 @@ struct Crossover {
 /// The crossovers between 8 bytes and the largest size, by size. They are exact up to a byte, if two algorithms cross
 /// once between two of the sizes.
 [[nodiscard]] std::vector<Crossover> crossovers(const SizesRequest& request);
+
+/// docs/costs.md, a page of the site that is made from the registry. Per algorithm: needs, formula, counts from the
+/// schedules, printed formulas. Verifies the schedules that it counts; throws std::runtime_error if one is refuted.
+[[nodiscard]] std::string cost_page();
 
 }  // namespace circoll::cli
