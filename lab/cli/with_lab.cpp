@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "circoll/collectives.hpp"
-#include "formats/chakra.hpp"
-#include "formats/goal.hpp"
+#include "formats/formats.hpp"
 #include "lab_commands.hpp"
 #include "msccl/msccl.hpp"
 #include "sim/sim.hpp"

@@ -1,4 +1,4 @@
-// The events of a run, one after another: what ranks begin, combine and end, and by how much each might be later.
+// The events of a run, one after another: what ranks begin, combine and end, and the slack of it.
 //
 // Messages are in run_messages.hpp.
 #include "sim/run.hpp"

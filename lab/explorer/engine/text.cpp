@@ -6,7 +6,7 @@
 #include "answers.hpp"
 #include "circoll/error.hpp"
 #include "circoll/text.hpp"
-#include "formats/goal.hpp"
+#include "formats/formats.hpp"
 #include "msccl/msccl.hpp"
 #include "opened.hpp"
 #include "show/picture.hpp"
