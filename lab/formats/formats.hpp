@@ -25,8 +25,8 @@ namespace circoll {
 /// check_structure() does, or if messages have no other end.
 [[nodiscard]] std::string to_dot(std::span<const Schedule> ranks);
 
-/// A rank's schedule as a Chakra execution trace, the whole content of the file PREFIX.<rank>.et. ASTRA-sim takes it for
-/// a collective of its user's own.
+/// A rank's schedule as a Chakra execution trace, the whole content of the file PREFIX.<rank>.et. ASTRA-sim takes it
+/// for a collective of its user's own.
 ///
 /// It is a sequence of messages of et_def.proto (mlcommons/chakra), each after its length: GlobalMetadata of version
 /// 1.0.0, then a Node for each step in program order. Sends and receives are communication nodes with their length,

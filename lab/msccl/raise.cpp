@@ -1,5 +1,4 @@
-#include "msccl/raise.hpp"
-
+// Schedules made of an algorithm of MSCCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +7,9 @@
 
 #include "circoll/error.hpp"
 #include "msccl/actions.hpp"
+#include "msccl/msccl.hpp"
 #include "msccl/rounds.hpp"
+#include "msccl/units.hpp"
 
 namespace circoll::msccl {
 namespace {
@@ -247,7 +248,13 @@ class Raiser {
 };
 
 }  // namespace
-
-MscclSchedules raise(const Program& program) { return Raiser(program).run(); }
-
 }  // namespace circoll::msccl
+
+namespace circoll {
+
+MscclSchedules schedules_from_msccl(std::string_view xml) {
+  const msccl::Program program = msccl::from_xml(xml);
+  return msccl::Raiser(program).run();
+}
+
+}  // namespace circoll

@@ -90,7 +90,7 @@ struct Circumstances {
   std::vector<SlowRank> slow{};      ///< all others have factor 1
 };
 
-/// A draw of a distribution that belongs to a seed, a rank and a thing the rank does, in whatever order of events.
+/// A draw for a thing that a rank does, by the seed. It is the same in every order of events.
 [[nodiscard]] double draw(const Spread& spread, std::uint64_t seed, std::uint64_t rank, std::uint64_t what);
 /// The times at which p ranks begin.
 [[nodiscard]] std::vector<double> begins_of(const Circumstances& circumstances, Rank p);
