@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "circoll/collectives.hpp"
+#include "cli/lab_commands.hpp"
 #include "formats/formats.hpp"
-#include "lab_commands.hpp"
 #include "msccl/msccl.hpp"
 #include "sim/sim.hpp"
 

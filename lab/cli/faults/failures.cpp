@@ -1,5 +1,4 @@
-#include "faults/failures.hpp"
-
+// The failures of a request, as a table over rounds and as JSON.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "cli/faults/failures.hpp"
 #include "selection_text.hpp"
 
 namespace circoll::cli {
@@ -127,12 +127,6 @@ ordered_json head_of(const FailureRequest& request) {
           {"root", request.root},
           {"in_place", request.in_place},
           {"keep", to_string(request.keep)}};
-}
-
-std::vector<std::vector<Rank>> single_failures(Rank p) {
-  std::vector<std::vector<Rank>> failures;
-  for (Rank f = 0; f < p; ++f) failures.push_back({f});
-  return failures;
 }
 
 Failures find_failures(const FailureRequest& request) {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "faults/failures.hpp"
+#include "cli/faults/failures.hpp"
 #include "selection_text.hpp"
 
 namespace circoll::cli {

@@ -1,5 +1,4 @@
-#include "faults/repairs.hpp"
-
+// Repairs of failures, beside a restart among the survivors.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +6,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/text.hpp"
+#include "cli/faults/failures.hpp"
 #include "facts/text.hpp"
 #include "selection_text.hpp"
 
