@@ -8,7 +8,6 @@
 #include "circoll/text.hpp"
 #include "formats/formats.hpp"
 #include "msccl/msccl.hpp"
-#include "opened.hpp"
 #include "show/picture.hpp"
 #include "verify/given.hpp"
 
