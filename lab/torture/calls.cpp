@@ -1,3 +1,4 @@
+// Every form of every collective, from the list of MPI's functions.
 #include "calls.hpp"
 
 #include <dlfcn.h>
@@ -151,25 +152,17 @@ CIRCOLL_CALL(persistent_large, CIRCOLL_PERSISTENT_C, MPI_Count, MPI_Aint, MPI_Ba
 
 }  // namespace
 
-int call_blocking(Collective collective, const Arguments& a, [[maybe_unused]] bool large) {
+int call(Collective collective, Mode mode, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
 #if TORTURE_LARGE
-  if (large) return blocking_large(collective, a);
+  if (large) {
+    return mode == Mode::blocking      ? blocking_large(collective, a)
+           : mode == Mode::nonblocking ? nonblocking_large(collective, a, request)
+                                       : persistent_large(collective, a, MPI_INFO_NULL, request);
+  }
 #endif
-  return blocking(collective, a);
-}
-
-int call_nonblocking(Collective collective, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
-#if TORTURE_LARGE
-  if (large) return nonblocking_large(collective, a, request);
-#endif
-  return nonblocking(collective, a, request);
-}
-
-int call_init(Collective collective, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
-#if TORTURE_LARGE
-  if (large) return persistent_large(collective, a, MPI_INFO_NULL, request);
-#endif
-  return persistent(collective, a, MPI_INFO_NULL, request);
+  return mode == Mode::blocking      ? blocking(collective, a)
+         : mode == Mode::nonblocking ? nonblocking(collective, a, request)
+                                     : persistent(collective, a, MPI_INFO_NULL, request);
 }
 
 int call_native(Collective collective, const Arguments& a) { return native(collective, a); }

@@ -4,12 +4,11 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "case.hpp"
 #include "memory.hpp"
-#include "operators.hpp"
-#include "pages.hpp"
 #include "types.hpp"
 
 namespace circoll::torture {
@@ -73,7 +72,8 @@ class Instance {
   void scribble();
   /// Nonsense in the arrays of counts and displacements, likewise; of a persistent operation once its request is freed.
   void scribble_counts();
-  /// Once the call has returned: what the operation says of its arrays. arguments() is not to be called any more.
+  /// Once the call has returned: what the operation says of its arrays. arguments() is not to be called any more. MPI
+  /// lets libraries need the arrays until completion, but none does, and programs rely on it.
   void drop_arrays();
   [[nodiscard]] bool still_scribbled() const;
   /// Frees the handles; a program may as soon as the operation is started.
@@ -127,5 +127,18 @@ class Instance {
 [[nodiscard]] std::vector<std::byte> pack(const Side& side, const std::byte* address, const Block& block,
                                           Count base_bytes);
 void unpack(const Side& side, std::byte* address, const Block& block, const std::vector<std::byte>& packed);
+
+// Contents of buffers, packed (values.cpp).
+
+/// Packed base elements of a block, with values that suit the operator. Sums and products stay exact and do not
+/// overflow, unless the operation is one of fractions. Different for each `stream`.
+void fill_values(const Operation& operation, std::uint64_t stream, int rank, int size, std::span<std::byte> packed);
+
+/// Bytes of the same look as anything, for what is not data.
+void fill_noise(std::uint64_t seed, std::span<std::byte> bytes);
+
+/// A floating-point number of 4, 8 or 16 bytes, as the machine has it.
+[[nodiscard]] long double get_floating(const std::byte* from, Count bytes);
+void put_floating(std::byte* to, Count bytes, long double value);
 
 }  // namespace circoll::torture

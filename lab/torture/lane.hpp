@@ -1,4 +1,4 @@
-// One thread's steps of a case.
+// A case on all ranks: its threads' steps, and the outcome.
 #pragma once
 
 #include <array>
@@ -17,6 +17,7 @@
 
 namespace circoll::torture {
 
+/// One thread's steps of a case.
 class Lane {
  public:
   Lane(const Case& c, int number, std::vector<Communicator>& comms);
@@ -57,7 +58,6 @@ class Lane {
   void free_comm(int index);
   Active& make(const Operation& operation);
   void start(const Operation& operation, int execution);
-  static void drop_arrays(Active& active);
   void start_persistent(Active& active);
   Companion& make_companion();
   void complete(Active& active);
@@ -85,5 +85,15 @@ class Lane {
   Complaint complain_;
   int at_ = -1;
 };
+
+/// The outcome of a case on one rank.
+struct Outcome {
+  std::vector<std::string> failures;
+  long operations = 0;                    ///< results judged
+  std::vector<std::string> native_wrong;  ///< operations of which the native result was wrong and the other was not
+};
+
+/// Runs a case. Collective over MPI_COMM_WORLD. `serial`: see judge().
+[[nodiscard]] Outcome run_case(const Case& c, bool serial);
 
 }  // namespace circoll::torture

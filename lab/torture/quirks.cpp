@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "operators.hpp"
 #include "types.hpp"
 
 namespace circoll::torture {
@@ -120,8 +119,5 @@ bool forgets_errors_natively() {
   static const bool forgets = forgets_errors();
   return forgets;
 }
-
-// Both libraries make their schedules of all messages in the call.
-bool copies_arrays_natively(Collective /*collective*/, Mode /*mode*/) { return true; }
 
 }  // namespace circoll::torture
