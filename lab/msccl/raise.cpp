@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "circoll/error.hpp"
 #include "msccl/actions.hpp"
 #include "msccl/msccl.hpp"
 #include "msccl/rounds.hpp"
@@ -190,11 +189,12 @@ class Raiser {
       origins = assign_rounds(all);
     } catch (const Stuck& stuck) {
       const MscclPlace place = place_of(static_cast<std::size_t>(stuck.rank), first, stuck.step);
-      throw Error(
-          ErrorCode::refuted,
-          fmt::format("line {}: deadlock if sends wait until they are received: gpu {}, threadblock {}, step {} "
-                      "waits for itself in the end",
-                      place.line, stuck.rank, place.threadblock, place.step));
+      fail(place.line,
+           fmt::format(
+               "deadlock if sends wait until they are received: gpu {}, threadblock {}, step {} waits for itself "
+               "in the end",
+               stuck.rank, place.threadblock, place.step),
+           ErrorCode::refuted);
     }
     MscclSchedules result;
     for (std::size_t r = 0; r < all.ranks.size(); ++r) {

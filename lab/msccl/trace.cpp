@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "circoll/collectives.hpp"
-#include "circoll/error.hpp"
 #include "msccl/actions.hpp"
 #include "msccl/units.hpp"
 
@@ -100,11 +99,11 @@ class Tracer {
     return pieces(chunk, [&](CellIndex cell, const Step& step, std::size_t) {
       CellState& state = states_[rank_].cells[static_cast<std::size_t>(cell)];
       if (state.block < 0)
-        throw Error(
-            ErrorCode::refuted,
-            fmt::format("line {}: gpu {}, threadblock {}, step {} reads a chunk of buffer {} that holds nothing "
-                        "that it waits for",
-                        step.line, rank_, units_[unit_].tb, units_[unit_].first, name_of((step.*chunk).memory)));
+        fail(step.line,
+             fmt::format(
+                 "gpu {}, threadblock {}, step {} reads a chunk of buffer {} that holds nothing that it waits for",
+                 rank_, units_[unit_].tb, units_[unit_].first, name_of((step.*chunk).memory)),
+             ErrorCode::refuted);
       check_order(state, state.writer);
       if (state.readers.empty() || state.readers.back() != unit_) state.readers.push_back(unit_);
       CellLife& life = actions_.ranks[rank_].lives[static_cast<std::size_t>(cell)];
