@@ -1,12 +1,13 @@
 #include "sim/programs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -131,8 +132,8 @@ constexpr std::size_t most_remembered = 1024;
 constexpr std::int64_t most_steps = std::int64_t{1} << 29;
 
 [[noreturn]] void refuse_size(const Schedule& schedule) {
-  throw Error(ErrorCode::unsupported, schedule.id + " has more than 2^29 steps for p = " +
-                                          std::to_string(schedule.shape.size) + ", too many to be simulated");
+  throw Error(ErrorCode::unsupported, fmt::format("{} has more than 2^29 steps for p = {}, too many to be simulated",
+                                                  schedule.id, schedule.shape.size));
 }
 
 /// Refuses at once what would be refused after a long time. If three ranks have too much to do, most have.
@@ -190,9 +191,10 @@ void check_one_per_round(const Program& program, const std::uint32_t* peers, Ran
       const Op& op = program.ops[(*list)[i]];
       for (std::size_t j = i; j-- > 0 && program.ops[(*list)[j]].round == op.round;) {
         if (peers[program.ops[(*list)[j]].message] != peers[op.message]) continue;
-        throw Error(ErrorCode::unsupported, "rank " + std::to_string(rank) + " has two messages with rank " +
-                                                std::to_string(peers[op.message]) + " in round " +
-                                                std::to_string(op.round) + ", which the simulator does not tell apart");
+        throw Error(
+            ErrorCode::unsupported,
+            fmt::format("rank {} has two messages with rank {} in round {}, which the simulator does not tell apart",
+                        rank, peers[op.message], op.round));
       }
     }
   }

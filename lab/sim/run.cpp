@@ -3,9 +3,10 @@
 // Messages are in run_messages.hpp.
 #include "sim/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "circoll/error.hpp"
@@ -299,8 +300,8 @@ void Run<Counter, record>::report_stuck() const {
     for (StepIndex i = 0; i < program(r).steps(); ++i) {
       const Counter waits = states_[r].waits[i];
       if (waits == 0 || waits == static_cast<Counter>(~Counter{0})) continue;
-      throw Error(ErrorCode::refuted, "the ranks wait for one another forever: rank " + std::to_string(r) + ", step " +
-                                          std::to_string(i) + " never begins");
+      throw Error(ErrorCode::refuted,
+                  fmt::format("the ranks wait for one another forever: rank {}, step {} never begins", r, i));
     }
   }
   throw Error(ErrorCode::refuted, "the ranks wait for one another forever");

@@ -3,8 +3,9 @@
 // Members of Run, which run.cpp instantiates.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <string>
 
 #include "circoll/error.hpp"
 #include "sim/run.hpp"
@@ -161,9 +162,9 @@ StepIndex Run<Counter, record>::find(Index r, std::uint32_t round, Index peer, b
   if (round < steps.size() && is_it(own.ops[steps[round]])) return steps[round];
   const StepIndex found = find_if(r, round, send, is_it);
   if (found != nobody) return found;
-  throw Error(ErrorCode::invalid_argument, "rank " + std::to_string(r) + " has no message " + (send ? "to" : "from") +
-                                               " rank " + std::to_string(peer) + " in round " + std::to_string(round) +
-                                               ", whose other end is there");
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("rank {} has no message {} rank {} in round {}, whose other end is there", r,
+                          send ? "to" : "from", peer, round));
 }
 
 /// A message, or the request of one, is at its receiver.

@@ -35,7 +35,7 @@ const C* array(const Numbers<Wide>* numbers) {
   }
 }
 
-/// The arguments of a call, one member for each form in core/mpi_functions.hpp. C is the type of counts, D that of
+/// The arguments of a call, one member for each form in facts/mpi_functions.hpp. C is the type of counts, D that of
 /// displacements, `f` the function, and `tail` are its arguments after the communicator.
 template <typename C, typename D>
 class Forms {
@@ -49,55 +49,39 @@ class Forms {
         sendplaces(array<D>(a.sendplaces)),
         recvplaces(array<D>(a.recvplaces)) {}
 
-  template <typename F, typename... Tail>
-  int reduction(F f, Tail... tail) const {
+  int reduction(auto f, auto... tail) const {
     return f(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int reduction_to_root(F f, Tail... tail) const {
+  int reduction_to_root(auto f, auto... tail) const {
     return f(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.root, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int reduction_to_a_block(F f, Tail... tail) const {
-    return reduction(f, tail...);
-  }
-  template <typename F, typename... Tail>
-  int reduction_to_blocks(F f, Tail... tail) const {
+  int reduction_to_a_block(auto f, auto... tail) const { return reduction(f, tail...); }
+  int reduction_to_blocks(auto f, auto... tail) const {
     return f(a.sendbuf, a.recvbuf, recvcounts, a.sendtype, a.op, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int counts_of_both(F f, Tail... tail) const {
+  int counts_of_both(auto f, auto... tail) const {
     return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int counts_of_both_and_root(F f, Tail... tail) const {
+  int counts_of_both_and_root(auto f, auto... tail) const {
     return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int array_of_received(F f, Tail... tail) const {
+  int array_of_received(auto f, auto... tail) const {
     return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int array_of_received_and_root(F f, Tail... tail) const {
+  int array_of_received_and_root(auto f, auto... tail) const {
     return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.root, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int array_of_sent_and_root(F f, Tail... tail) const {
+  int array_of_sent_and_root(auto f, auto... tail) const {
     return f(a.sendbuf, sendcounts, sendplaces, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int arrays_of_both(F f, Tail... tail) const {
+  int arrays_of_both(auto f, auto... tail) const {
     return f(a.sendbuf, sendcounts, sendplaces, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.comm,
              tail...);
   }
-  template <typename F, typename... Tail>
-  int buffer_and_root(F f, Tail... tail) const {
+  int buffer_and_root(auto f, auto... tail) const {
     return f(a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int nothing(F f, Tail... tail) const {
-    return f(a.comm, tail...);
-  }
+  int nothing(auto f, auto... tail) const { return f(a.comm, tail...); }
 
  private:
   const Arguments& a;
