@@ -72,7 +72,8 @@ class Comparison {
     for (std::size_t i = 0; i < sums.values.size(); ++i) {
       std::byte* const at = results[0].data() + i * step;
       const long double value = get_floating(at, base_.component_bytes);
-      if (std::fabs(value - sums.values[i]) > sums.bounds[i]) put_floating(at, base_.component_bytes, sums.values[i]);
+      if (std::fabs(value - sums.values[i]) <= sums.bounds[i]) continue;  // not so of what is no number
+      put_floating(at, base_.component_bytes, sums.values[i]);
     }
     return results;
   }

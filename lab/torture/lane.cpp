@@ -114,7 +114,7 @@ void Lane::step(const Step& step) {
     case StepKind::init: {
       Active& active = make(operation);
       active.pending.persistent = true;
-      const int rc = call(operation.collective, operation.mode, active.instance->arguments(comm(operation.comm).comm),
+      const int rc = call(operation.collective, Mode::persistent, active.instance->arguments(comm(operation.comm).comm),
                           operation.large, &active.pending.request);
       check(rc, operation, "MPI_*_init");
       active.instance->drop_arrays();
