@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"

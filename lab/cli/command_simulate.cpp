@@ -5,7 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <numeric>
 
 #include "circoll/error.hpp"
 #include "circoll/ops.hpp"
@@ -103,11 +103,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
   json["median_end_s"] = median_of_sorted(ends);
   if (record) {
     const std::vector<double> idle = idle_times(ranks, outcome);
-    const double mean = [&] {
-      double sum = 0;
-      for (const double one : idle) sum += one;
-      return sum / static_cast<double>(idle.size());
-    }();
+    const double mean = std::accumulate(idle.begin(), idle.end(), 0.0) / static_cast<double>(idle.size());
     const double most = *std::max_element(idle.begin(), idle.end());
     text += fmt::format("  ranks idle: mean {}, most {}\n", readable_time(mean), readable_time(most));
     text += slack_in_words(outcome);

@@ -1,8 +1,6 @@
 // The analysis of failures: goals, and whether what survivors hold meets them.
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <optional>
 #include <string>
 #include <utility>
 

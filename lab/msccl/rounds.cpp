@@ -1,3 +1,4 @@
+// The rounds of steps that have an order only, found greedily.
 #include "msccl/rounds.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // Rounds for steps that have an order, but no rounds.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "circoll/schedule.hpp"

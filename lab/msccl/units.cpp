@@ -1,3 +1,4 @@
+// The units of a program: messages are matched, steps that make one message are joined, and all of it is sorted.
 #include "msccl/units.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The programs of all ranks, made from their schedules by several threads. Those that are alike are kept once.
 #include "sim/programs.hpp"
 
 #include <fmt/format.h>

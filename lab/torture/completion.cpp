@@ -1,8 +1,8 @@
+// The calls that complete requests, each checked by what MPI says of it.
 #include "completion.hpp"
 
 #include <sched.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>

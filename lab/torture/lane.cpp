@@ -29,12 +29,11 @@ int world_rank() {
 }
 
 std::string error_text(int rc) {
-  int error_class = 0, length = 0;
+  int length = 0;
   std::string text(MPI_MAX_ERROR_STRING, '\0');
-  PMPI_Error_class(rc, &error_class);
   PMPI_Error_string(rc, text.data(), &length);
   text.resize(static_cast<std::size_t>(length));
-  return fmt::format("error class {}: {}", error_class, text);
+  return fmt::format("error class {}: {}", error_class(rc), text);
 }
 
 /// Contents that say which message it is, and from whom.

@@ -18,12 +18,6 @@ bool has_elements(const Instance& instance) {
   return holds(instance.send()) || holds(instance.recv());
 }
 
-int error_class(int rc) {
-  int result = MPI_SUCCESS;
-  PMPI_Error_class(rc, &result);
-  return result;
-}
-
 /// The class that MPI has for it.
 int class_of(Fault fault) {
   switch (fault) {

@@ -1,3 +1,4 @@
+// Errors of the MPI libraries themselves, by version where versions differ.
 #include "quirks.hpp"
 
 #include <mpi.h>

@@ -1,7 +1,6 @@
 // Datatypes, made by every constructor of MPI.
 #include "types.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <numeric>

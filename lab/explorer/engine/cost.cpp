@@ -1,5 +1,4 @@
 // Predicted times: of all algorithms for one call, and over sizes.
-#include <algorithm>
 #include <cmath>
 #include <map>
 

@@ -1,6 +1,4 @@
 // Schedules that come as text, and the forms in which those of a session leave the page.
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "answers.hpp"
