@@ -7,7 +7,6 @@
 
 #include "msccl/actions.hpp"
 #include "msccl/msccl.hpp"
-#include "msccl/rounds.hpp"
 #include "msccl/units.hpp"
 
 namespace circoll::msccl {

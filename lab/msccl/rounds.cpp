@@ -1,6 +1,4 @@
 // The rounds of steps that have an order only, found greedily.
-#include "msccl/rounds.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "circoll/dependencies.hpp"
+#include "msccl/actions.hpp"
 
 namespace circoll::msccl {
 namespace {

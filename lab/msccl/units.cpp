@@ -1,4 +1,4 @@
-// The units of a program: messages are matched, steps that make one message are joined, and all of it is sorted.
+// The units of a program: matched with their messages, joined where they make one, and sorted.
 #include "msccl/units.hpp"
 
 #include <fmt/format.h>

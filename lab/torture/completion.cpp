@@ -1,11 +1,11 @@
 // The calls that complete requests, each checked by what MPI says of it.
-#include "completion.hpp"
-
 #include <sched.h>
 
 #include <array>
 #include <cstddef>
 #include <utility>
+
+#include "lane.hpp"
 
 namespace circoll::torture {
 namespace {

@@ -1,8 +1,11 @@
 // A case on all ranks: its threads' steps, and the outcome.
 #pragma once
 
+#include <mpi.h>
+
 #include <array>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,12 +13,31 @@
 
 #include "case.hpp"
 #include "communicators.hpp"
-#include "completion.hpp"
 #include "evaluate.hpp"
 #include "instance.hpp"
 #include "random.hpp"
 
 namespace circoll::torture {
+
+// Completion of requests, by a random call of the many that MPI has for it (completion.cpp).
+
+struct Pending {
+  MPI_Request request = MPI_REQUEST_NULL;
+  bool persistent = false;
+  /// Called once the request is complete; the status is null where none was asked for.
+  std::function<void(const MPI_Status*)> done;
+};
+
+/// The complaint about a completion; empty if it is right.
+using Complaint = std::function<void(const std::string&)>;
+
+/// One call on some of these requests, at random. Calls done() of those that it completes and returns them.
+std::vector<Pending*> complete_some(Random& random, const std::vector<Pending*>& all, const Complaint& complain);
+
+/// Calls until this one is complete. The others of `all` may complete on the way; all that did are returned.
+std::vector<Pending*> complete_one(Random& random, Pending* pending, const Complaint& complain);
+
+// lane.cpp
 
 /// One thread's steps of a case.
 class Lane {
@@ -85,6 +107,8 @@ class Lane {
   Complaint complain_;
   int at_ = -1;
 };
+
+// run.cpp
 
 /// The outcome of a case on one rank.
 struct Outcome {
