@@ -6,9 +6,8 @@
 #include <optional>
 
 #include "circoll/algorithm.hpp"
-#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "lab_commands.hpp"
+#include "cli/lab_commands.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
@@ -51,9 +50,7 @@ std::string place_of(const ExploreOptions& o) {
   }
   const Selection selection = parse_selection(o.id);
   if (selection.params.contains("segment")) misuse("the page has no 'segment' in bytes: say 'segments', their number");
-  if (o.root >= p) misuse(fmt::format("--root lies in 0 .. {} for -p {}", p - 1, p));
-  if (o.root != 0 && !is_rooted(selection.collective))
-    misuse(fmt::format("{} has no root", to_string(selection.collective)));
+  check_root(o.root, p, selection.collective);
   std::string place = fmt::format("id={}&p={}", with_params(selection), p);
   if (o.root != 0) place += fmt::format("&root={}", o.root);
   if (o.in_place) place += "&inPlace=true";

@@ -2,16 +2,13 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
+#include "cli/faults/failures.hpp"
+#include "cli/lab_commands.hpp"
 #include "facts/text.hpp"
-#include "faults/failures.hpp"
-#include "faults/faults_page.hpp"
-#include "faults/repairs.hpp"
-#include "lab_commands.hpp"
 #include "schedule_file.hpp"
 #include "select/machine.hpp"
 #include "show/picture.hpp"
@@ -35,8 +32,7 @@ struct FaultsOptions {
 
 std::int64_t number_in(const std::string& text, std::string_view option) {
   const auto number = parse_number(text);
-  if (!number)
-    throw Error(ErrorCode::invalid_argument, fmt::format("{}: '{}' is neither a number nor 'all'", option, text));
+  if (!number) misuse(fmt::format("{}: '{}' is neither a number nor 'all'", option, text));
   return *number;
 }
 
@@ -44,55 +40,44 @@ Keep keep_of(const std::string& name) {
   for (const Keep keep : {Keep::live, Keep::buf, Keep::keep, Keep::log}) {
     if (name == to_string(keep)) return keep;
   }
-  throw Error(ErrorCode::invalid_argument, fmt::format("--keep is live, buf, keep or log, not '{}'", name));
+  misuse(fmt::format("--keep is live, buf, keep or log, not '{}'", name));
 }
 
 void read_failures(FaultsOptions& o) {
   FailureRequest& request = o.request;
   request.keep = keep_of(o.keep);
   if (o.failed == "all") {
-    if (request.size < 2) throw Error(ErrorCode::invalid_argument, "a rank may fail if another survives: -p 2 or more");
-    request.failures = single_failures(request.size);
+    if (request.size < 2) misuse("a rank may fail if another survives: -p 2 or more");
+    for (Rank f = 0; f < request.size; ++f) request.failures.push_back({f});
   } else {
     request.failures.emplace_back();
     for (const std::string& rank : split_list(o.failed)) request.failures.back().push_back(number_in(rank, "--failed"));
   }
   if (o.round != "all") {
     const std::int64_t k = number_in(o.round, "--round");
-    if (k < 0 || k > 1 << 20)
-      throw Error(ErrorCode::invalid_argument, fmt::format("--round {}: no schedule has as many rounds", k));
+    if (k < 0 || k > 1 << 20) misuse(fmt::format("--round {}: no schedule has as many rounds", k));
     request.rounds = {static_cast<std::uint32_t>(k)};
   }
 }
 
-void check_root(const FailureRequest& request, Collective collective) {
-  if (request.root >= request.size)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--root lies in 0 .. {} for -p {}", request.size - 1, request.size));
-  if (request.root != 0 && !is_rooted(collective))
-    throw Error(ErrorCode::invalid_argument, fmt::format("{} has no root", to_string(collective)));
-}
-
 void rank_algorithms_of(const FaultsOptions& o, Collective collective) {
   if (o.failed != "all" || o.round != "all" || !o.picture.empty() || o.request.orders || o.repair)
-    throw Error(ErrorCode::invalid_argument,
-                "--failed, --round, --orders, --repair and --picture are about one algorithm: name it, as in "
-                "allreduce/ring");
+    misuse(
+        "--failed, --round, --orders, --repair and --picture are about one algorithm: name it, as in "
+        "allreduce/ring");
   const std::vector<LossSummary> ranking = rank_by_losses(collective, o.request);
   print(o.json ? losses_json(collective, o.request, ranking) : losses_table(collective, o.request, ranking));
 }
 
 void repairs(const FaultsOptions& o) {
-  if (o.request.orders || o.request.ahead)
-    throw Error(ErrorCode::invalid_argument, "--repair is about the ends of rounds: without --orders and --ahead");
+  if (o.request.orders || o.request.ahead) misuse("--repair is about the ends of rounds: without --orders and --ahead");
   const Machine machine = o.machine_file.empty() ? default_machine() : read_machine(o.machine_file);
   const std::vector<WayOn> ways = find_ways_on(o.request, o.bytes, machine);
   if (o.picture.empty()) {
     print(o.json ? ways_on_json(o.request, o.bytes, machine, ways) : ways_on_table(o.request, o.bytes, machine, ways));
     return;
   }
-  if (ways.size() != 1)
-    throw Error(ErrorCode::invalid_argument, "a drawing shows one repair: give --failed and --round");
+  if (ways.size() != 1) misuse("a drawing shows one repair: give --failed and --round");
   const Repair& repair = ways.front().repair;
   if (repair.ranks.empty()) throw Error(ErrorCode::unsupported, "there is no repair to draw: " + repair.why);
   write_file(o.picture, to_svg(repair.ranks));
@@ -100,16 +85,16 @@ void repairs(const FaultsOptions& o) {
 
 void faults(FaultsOptions& o) {
   if (o.page) {
-    if (!o.what.empty()) throw Error(ErrorCode::invalid_argument, "--page is about all algorithms: name none");
+    if (!o.what.empty()) misuse("--page is about all algorithms: name none");
     print(faults_page());
     return;
   }
-  if (o.what.empty()) throw Error(ErrorCode::invalid_argument, "an id or a collective is needed; see --help");
+  if (o.what.empty()) misuse("an id or a collective is needed; see --help");
   FailureRequest& request = o.request;
   const bool from_file = names_file(o.what);
   if (from_file) {
     if (request.size != 0 || request.root != 0 || request.in_place)
-      throw Error(ErrorCode::invalid_argument, "a file of schedules says by itself what -p, --root and --in-place do");
+      misuse("a file of schedules says by itself what -p, --root and --in-place do");
     request.schedules = read_proven_file(o.what).file.ranks;
     const Schedule& first = request.schedules.front();
     request.size = first.shape.size;
@@ -120,20 +105,20 @@ void faults(FaultsOptions& o) {
       throw Error(ErrorCode::unsupported,
                   fmt::format("failures are analysed for up to {} ranks", FaultAnalysis::most_ranks));
   }
-  if (request.size == 0) throw Error(ErrorCode::invalid_argument, "-p, the number of ranks, is needed");
+  if (request.size == 0) misuse("-p, the number of ranks, is needed");
   read_failures(o);
   if (const auto collective = collective_from_string(o.what)) {
-    check_root(o.request, *collective);
+    check_root(request.root, request.size, *collective);
     rank_algorithms_of(o, *collective);
     return;
   }
   if (!from_file) request.selection = parse_selection(o.what);
-  check_root(request, request.selection.collective);
+  check_root(request.root, request.size, request.selection.collective);
   if (o.repair) {
     repairs(o);
     return;
   }
-  if (!o.picture.empty()) throw Error(ErrorCode::invalid_argument, "--picture draws a repair: give --repair");
+  if (!o.picture.empty()) misuse("--picture draws a repair: give --repair");
   const Failures failures = find_failures(request);
   print(o.json ? failures_json(request, failures) : failures_table(request, failures));
 }

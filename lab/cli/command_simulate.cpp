@@ -5,19 +5,17 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <numeric>
 
 #include "circoll/error.hpp"
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
+#include "cli/lab_commands.hpp"
+#include "cli/simulate/scene.hpp"
 #include "facts/median.hpp"
 #include "facts/text.hpp"
-#include "lab_commands.hpp"
 #include "process.hpp"
 #include "schedule_file.hpp"
-#include "simulate/network.hpp"
-#include "simulate/options.hpp"
-#include "simulate/play.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -105,11 +103,7 @@ void simulate_one(const SimulateOptions& o, const Scene& base, const Subject& su
   json["median_end_s"] = median_of_sorted(ends);
   if (record) {
     const std::vector<double> idle = idle_times(ranks, outcome);
-    const double mean = [&] {
-      double sum = 0;
-      for (const double one : idle) sum += one;
-      return sum / static_cast<double>(idle.size());
-    }();
+    const double mean = std::accumulate(idle.begin(), idle.end(), 0.0) / static_cast<double>(idle.size());
     const double most = *std::max_element(idle.begin(), idle.end());
     text += fmt::format("  ranks idle: mean {}, most {}\n", readable_time(mean), readable_time(most));
     text += slack_in_words(outcome);
@@ -274,10 +268,7 @@ void run(SimulateOptions o, Context& context) {
   }
   std::sort(o.sizes.begin(), o.sizes.end());
   std::sort(o.bytes.begin(), o.bytes.end());
-  if (o.root >= o.sizes.front())
-    misuse(fmt::format("--root lies in 0 .. {} for -p {}", o.sizes.front() - 1, o.sizes.front()));
-  if (o.root != 0 && !is_rooted(candidates.front().collective))
-    misuse(fmt::format("{} has no root", to_string(candidates.front().collective)));
+  check_root(o.root, o.sizes.front(), candidates.front().collective);
   const bool one = !collective && o.sizes.size() == 1 && o.bytes.size() == 1;
   if (!one && (!o.trace.empty() || o.path || o.what_if))
     misuse("--trace, --path and --what-if are about one algorithm, one -p and one size");

@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "circoll/collectives.hpp"
-#include "formats/chakra.hpp"
-#include "formats/goal.hpp"
-#include "lab_commands.hpp"
+#include "cli/lab_commands.hpp"
+#include "formats/formats.hpp"
 #include "msccl/msccl.hpp"
 #include "sim/sim.hpp"
 

@@ -1,8 +1,6 @@
 // The analysis of failures: goals, and whether what survivors hold meets them.
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -58,53 +56,36 @@ std::vector<Set> sets_of_survivors(const std::vector<Held>& held, std::uint64_t 
 
 }  // namespace
 
-class FaultAnalysis::Impl {
- public:
-  Impl(std::vector<Schedule> ranks, Keep keep, bool idempotent, FailureBounds bounds)
-      : program_(std::move(ranks), idempotent), keep_(keep), bounds_(bounds), goals_(repair::goals_of(program_)) {
-    Stage stage(program_, keep);
-    for (std::uint32_t k = 0; k <= program_.of(0).rounds; ++k) {
+struct FaultAnalysis::Impl {
+  Impl(std::vector<Schedule> ranks, Keep kept, bool idempotent, FailureBounds searched)
+      : program(std::move(ranks), idempotent), keep(kept), bounds(searched), goals(repair::goals_of(program)) {
+    Stage stage(program, keep);
+    for (std::uint32_t k = 0; k <= program.of(0).rounds; ++k) {
       stage.run_to(k);
-      held_.push_back(stage.held());
+      held_after.push_back(stage.held());
     }
   }
 
-  [[nodiscard]] const Program& program() const { return program_; }
-  [[nodiscard]] FailureOutcome after(std::uint32_t k, std::uint64_t failed) const { return judge(held_[k], failed); }
-  [[nodiscard]] std::vector<Delivery> within(std::uint32_t k, std::uint64_t failed) const;
-  [[nodiscard]] FailureOutcome ahead(std::uint32_t k, std::uint64_t failed) const {
-    Stage stage(program_, keep_);
-    stage.run_to(k);
-    stage.run_without(failed);
-    return judge(stage.held(), failed);
-  }
-  [[nodiscard]] Repair repair_after(std::uint32_t k, std::uint64_t failed) const {
-    Stage stage(program_, keep_);
-    stage.run_to(k);
-    return repair::plan_repair(program_, stage, failed, goals_, bounds_);
-  }
-  [[nodiscard]] Repair repair(const Progress& progress, std::uint64_t failed) const {
-    Stage stage(program_, keep_);
-    stage.repeat(progress, failed);
-    return repair::plan_repair(program_, stage, failed, goals_, bounds_);
-  }
-
- private:
   using HeldOfBlocks = std::vector<std::vector<Held>>;
   [[nodiscard]] FailureOutcome judge(const HeldOfBlocks& held, std::uint64_t failed) const;
   /// The pieces of the worst block, of the wanted contributions. -1 once they are not known for one.
   [[nodiscard]] int pieces_of(const HeldOfBlocks& held, std::uint64_t failed, Set wanted) const;
   [[nodiscard]] Cover cover(std::span<const Set> sets, Set goal, std::int64_t to_minimize) const {
-    return repair::find_cover(sets, goal, program_.idempotent, bounds_.to_decide, to_minimize);
+    return repair::find_cover(sets, goal, program.idempotent, bounds.to_decide, to_minimize);
   }
   [[nodiscard]] static int copies_in(const std::vector<Held>& held, Rank rank, std::uint64_t failed);
   void count_lost(const HeldOfBlocks& held, std::uint64_t failed, FailureOutcome& outcome) const;
+  [[nodiscard]] Stage stage_after(std::uint32_t k) const {
+    Stage stage(program, keep);
+    stage.run_to(k);
+    return stage;
+  }
 
-  Program program_;
-  Keep keep_;
-  FailureBounds bounds_;
-  std::vector<Goal> goals_;
-  std::vector<HeldOfBlocks> held_;  // after each number of rounds
+  Program program;
+  Keep keep;
+  FailureBounds bounds;
+  std::vector<Goal> goals;
+  std::vector<HeldOfBlocks> held_after;  ///< by the number of rounds that have ended
 };
 
 int FaultAnalysis::Impl::copies_in(const std::vector<Held>& held, Rank rank, std::uint64_t failed) {
@@ -116,10 +97,10 @@ int FaultAnalysis::Impl::copies_in(const std::vector<Held>& held, Rank rank, std
 }
 
 void FaultAnalysis::Impl::count_lost(const HeldOfBlocks& held, std::uint64_t failed, FailureOutcome& outcome) const {
-  const Schedule& any = program_.of(0);
+  const Schedule& any = program.of(0);
   const bool to_all = symbolic::contributes_to_all(any.collective);
   for (Block b = 0; b < any.blocks(); ++b) {
-    const Set contributing = failed & (to_all ? below(program_.size()) : bit(symbolic::contributor(any, b)));
+    const Set contributing = failed & (to_all ? below(program.size()) : bit(symbolic::contributor(any, b)));
     if (contributing == 0) continue;
     ++outcome.contributed;
     bool lost = false;
@@ -136,7 +117,7 @@ FailureOutcome FaultAnalysis::Impl::judge(const HeldOfBlocks& held, std::uint64_
   Known surv = Known::yes;
   Known each = Known::yes;
   bool anything = false;  // is left to be put together from survivors' contributions
-  for (const Goal& goal : goals_) {
+  for (const Goal& goal : goals) {
     if ((goal.users & ~failed) == 0) continue;
     ++outcome.needed;
     const std::vector<Held>& here = held[static_cast<std::size_t>(goal.block)];
@@ -166,49 +147,14 @@ FailureOutcome FaultAnalysis::Impl::judge(const HeldOfBlocks& held, std::uint64_
 
 int FaultAnalysis::Impl::pieces_of(const HeldOfBlocks& held, std::uint64_t failed, Set wanted) const {
   int most = 0;
-  for (const Goal& goal : goals_) {
+  for (const Goal& goal : goals) {
     if ((goal.users & ~failed) == 0) continue;
     const std::vector<Set> sets = sets_of_survivors(held[static_cast<std::size_t>(goal.block)], failed);
-    const int pieces = cover(sets, goal.all & wanted, bounds_.to_minimize).pieces;
+    const int pieces = cover(sets, goal.all & wanted, bounds.to_minimize).pieces;
     if (pieces < 0) return -1;
     most = std::max(most, pieces);
   }
   return most;
-}
-
-std::vector<Delivery> FaultAnalysis::Impl::within(std::uint32_t k, std::uint64_t failed) const {
-  Stage before(program_, keep_);
-  before.run_to(k);
-  std::vector<StepOfRank> sends;
-  for (Rank f = 0; f < program_.size(); ++f) {
-    if ((failed & bit(f)) == 0) continue;
-    const std::vector<Step>& steps = program_.of(f).steps;
-    for (StepIndex i = 0; i < steps.size(); ++i) {
-      if (steps[i].kind == StepKind::send && steps[i].round == k && (failed & bit(steps[i].peer)) == 0)
-        sends.push_back({f, i});
-    }
-  }
-  if (sends.size() > 10) {
-    throw Error(ErrorCode::unsupported,
-                "more than 10 failed ranks send in a round: their messages arrive in too many orders");
-  }
-  std::vector<Delivery> deliveries;
-  for (std::uint64_t choice = 0; choice < std::uint64_t{1} << sends.size(); ++choice) {
-    Delivery delivery;
-    std::vector<StepOfRank> lost;
-    for (std::size_t i = 0; i < sends.size(); ++i) {
-      if ((choice >> i & 1) != 0) {
-        delivery.arrived_from.push_back(sends[i].rank);
-      } else {
-        lost.push_back(sends[i]);
-      }
-    }
-    Stage stage(before);
-    stage.run_to(k + 1, lost);
-    delivery.outcome = judge(stage.held(), failed);
-    deliveries.push_back(std::move(delivery));
-  }
-  return deliveries;
 }
 
 namespace {
@@ -247,34 +193,71 @@ FaultAnalysis::FaultAnalysis(std::vector<Schedule> ranks, Keep keep, bool idempo
   }
 }
 
-Rank FaultAnalysis::size() const { return impl_->program().size(); }
-std::uint32_t FaultAnalysis::rounds() const { return impl_->program().of(0).rounds; }
-Block FaultAnalysis::blocks() const { return impl_->program().of(0).blocks(); }
+Rank FaultAnalysis::size() const { return impl_->program.size(); }
+std::uint32_t FaultAnalysis::rounds() const { return impl_->program.of(0).rounds; }
+Block FaultAnalysis::blocks() const { return impl_->program.of(0).blocks(); }
 
 FailureOutcome FaultAnalysis::after(std::uint32_t k, std::span<const Rank> failed) const {
   check_round(k, rounds(), false);
-  return impl_->after(k, set_of(failed, size()));
+  return impl_->judge(impl_->held_after[k], set_of(failed, size()));
 }
 
-std::vector<Delivery> FaultAnalysis::within(std::uint32_t k, std::span<const Rank> failed) const {
+std::vector<Delivery> FaultAnalysis::within(std::uint32_t k, std::span<const Rank> failed_ranks) const {
   check_round(k, rounds(), true);
-  return impl_->within(k, set_of(failed, size()));
+  const std::uint64_t failed = set_of(failed_ranks, size());
+  std::vector<StepOfRank> sends;
+  for (Rank f = 0; f < size(); ++f) {
+    if ((failed & bit(f)) == 0) continue;
+    const std::vector<Step>& steps = impl_->program.of(f).steps;
+    for (StepIndex i = 0; i < steps.size(); ++i) {
+      if (steps[i].kind == StepKind::send && steps[i].round == k && (failed & bit(steps[i].peer)) == 0)
+        sends.push_back({f, i});
+    }
+  }
+  if (sends.size() > 10) {
+    throw Error(ErrorCode::unsupported,
+                "more than 10 failed ranks send in a round: their messages arrive in too many orders");
+  }
+  const Stage before = impl_->stage_after(k);
+  std::vector<Delivery> deliveries;
+  for (std::uint64_t choice = 0; choice < std::uint64_t{1} << sends.size(); ++choice) {
+    Delivery delivery;
+    std::vector<StepOfRank> lost;
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      if ((choice >> i & 1) != 0) {
+        delivery.arrived_from.push_back(sends[i].rank);
+      } else {
+        lost.push_back(sends[i]);
+      }
+    }
+    Stage stage(before);
+    stage.run_to(k + 1, lost);
+    delivery.outcome = impl_->judge(stage.held(), failed);
+    deliveries.push_back(std::move(delivery));
+  }
+  return deliveries;
 }
 
 FailureOutcome FaultAnalysis::ahead(std::uint32_t k, std::span<const Rank> failed) const {
   check_round(k, rounds(), false);
-  return impl_->ahead(k, set_of(failed, size()));
+  const std::uint64_t set = set_of(failed, size());
+  Stage stage = impl_->stage_after(k);
+  stage.run_without(set);
+  return impl_->judge(stage.held(), set);
 }
 
 Repair FaultAnalysis::repair_after(std::uint32_t k, std::span<const Rank> failed) const {
   check_round(k, rounds(), false);
-  return impl_->repair_after(k, set_of(failed, size()));
+  const std::uint64_t set = set_of(failed, size());
+  return repair::plan_repair(impl_->program, impl_->stage_after(k), set, impl_->goals, impl_->bounds);
 }
 
 Repair FaultAnalysis::repair(const Progress& progress, std::span<const Rank> failed) const {
   const std::uint64_t set = set_of(failed, size());
-  check_progress(impl_->program(), progress, set);
-  return impl_->repair(progress, set);
+  check_progress(impl_->program, progress, set);
+  Stage stage(impl_->program, impl_->keep);
+  stage.repeat(progress, set);
+  return repair::plan_repair(impl_->program, stage, set, impl_->goals, impl_->bounds);
 }
 
 }  // namespace circoll

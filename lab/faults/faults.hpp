@@ -75,7 +75,7 @@ class FaultAnalysis {
   [[nodiscard]] Repair repair(const Progress& progress, std::span<const Rank> failed) const;
 
  private:
-  class Impl;
+  struct Impl;
   std::shared_ptr<const Impl> impl_;
 };
 

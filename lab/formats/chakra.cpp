@@ -1,23 +1,62 @@
-#include "formats/chakra.hpp"
-
+// Chakra execution traces, written without the library of Protocol Buffers.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "circoll/dependencies.hpp"
 #include "circoll/error.hpp"
-#include "formats/protobuf.hpp"
+#include "formats/formats.hpp"
 #include "formats/sizes.hpp"
 
 namespace circoll {
 namespace {
 
-using show::ProtoMessage;
+/// Appends a number of 64 bits, seven of them in a byte, the lowest first.
+void append_varint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7U) out.push_back(static_cast<char>((value & 0x7FU) | 0x80U));
+  out.push_back(static_cast<char>(value));
+}
+
+/// One message in the wire format of Protocol Buffers, field by field. Fields are written in the order of the calls.
+class ProtoMessage {
+ public:
+  /// A field of an unsigned or signed integer type, a bool or an enumeration; negative ones are sign-extended.
+  void integer(std::uint32_t field, std::int64_t value) {
+    tag(field, 0);
+    append_varint(content_, static_cast<std::uint64_t>(value));
+  }
+  void text(std::uint32_t field, std::string_view value) {
+    tag(field, 2);
+    append_varint(content_, value.size());
+    content_ += value;
+  }
+  void message(std::uint32_t field, const ProtoMessage& value) { text(field, value.content_); }
+  /// A repeated integer field, packed.
+  template <typename Values>
+  void packed(std::uint32_t field, const Values& values) {
+    if (values.empty()) return;
+    std::string numbers;
+    for (const auto value : values) append_varint(numbers, static_cast<std::uint64_t>(value));
+    text(field, numbers);
+  }
+
+  /// Appends the message after its length, as files of many messages have it.
+  void append_to(std::string& file) const {
+    append_varint(file, content_.size());
+    file += content_;
+  }
+
+ private:
+  void tag(std::uint32_t field, std::uint32_t wire_type) { append_varint(content_, field << 3U | wire_type); }
+
+  std::string content_;
+};
 
 // Numbers of et_def.proto.
 enum MetadataField : std::uint32_t { metadata_version = 1 };

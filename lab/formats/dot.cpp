@@ -1,3 +1,4 @@
+// Schedules as graphs in DOT.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -5,7 +6,7 @@
 
 #include "circoll/dependencies.hpp"
 #include "circoll/error.hpp"
-#include "formats/goal.hpp"
+#include "formats/formats.hpp"
 #include "schedule/matching.hpp"
 #include "show/form.hpp"
 

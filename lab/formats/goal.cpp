@@ -1,18 +1,20 @@
-#include "formats/goal.hpp"
-
+// Schedules in GOAL.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "circoll/dependencies.hpp"
 #include "circoll/error.hpp"
+#include "formats/formats.hpp"
 #include "formats/sizes.hpp"
 
 namespace circoll {
+
 std::string goal_head(Rank p) { return fmt::format("num_ranks {}\n", p); }
 
 std::string to_goal(const Schedule& schedule, Count bytes, double gamma_ns_per_byte) {

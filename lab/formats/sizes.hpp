@@ -1,6 +1,10 @@
 // Sizes of operands in bytes, for forms that have sizes in them.
 #pragma once
 
+#include <utility>
+#include <vector>
+
+#include "circoll/collectives.hpp"
 #include "circoll/plan.hpp"
 
 namespace circoll::show {
@@ -10,11 +14,27 @@ namespace circoll::show {
 class Sizes {
  public:
   /// The schedule must outlive it.
-  Sizes(const Schedule& schedule, Count bytes);
+  Sizes(const Schedule& schedule, Count bytes) : schedule_(schedule), layout_(layout_of(schedule, bytes)) {}
 
-  [[nodiscard]] Count of(Operand operand) const;
+  [[nodiscard]] Count of(Operand operand) const {
+    Count bytes = 0;
+    for (const Range& range : schedule_.operand(operand)) {
+      const Slot slots = schedule_.buffers[static_cast<std::size_t>(range.buffer)].slots;
+      for (Slot i = 0; i < range.count; ++i)
+        bytes += layout_.count(schedule_.block_of(range.buffer, (range.first + i) % slots));
+    }
+    return bytes;
+  }
 
  private:
+  static Layout layout_of(const Schedule& s, Count bytes) {
+    if (!traits_of(s.collective).moves_data) return Layout::uniform(s.user_blocks, s.segments, 0);
+    const Block parts = is_exchange(s.collective) ? s.shape.size : s.user_blocks;
+    std::vector<Count> counts;
+    for (Block b = 0; b < s.user_blocks; ++b) counts.push_back(bytes / parts + (b % parts < bytes % parts ? 1 : 0));
+    return Layout::irregular(std::move(counts), s.segments);
+  }
+
   const Schedule& schedule_;
   Layout layout_;
 };

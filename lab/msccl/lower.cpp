@@ -1,5 +1,4 @@
-#include "msccl/lower.hpp"
-
+// Schedules made into an algorithm of MSCCL.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +11,9 @@
 #include "circoll/collectives.hpp"
 #include "circoll/dependencies.hpp"
 #include "circoll/error.hpp"
+#include "circoll/transform.hpp"
+#include "msccl/msccl.hpp"
+#include "msccl/program.hpp"
 #include "schedule/matching.hpp"
 
 namespace circoll::msccl {
@@ -280,8 +282,7 @@ std::string name_of(const Schedule& s) {
   return name;
 }
 
-}  // namespace
-
+/// Throws as to_msccl(). `ranks` are sound.
 Program lower(std::span<const Schedule> ranks) {
   const Schedule& first = ranks.front();
   check_sayable(first);
@@ -327,4 +328,23 @@ Program lower(std::span<const Schedule> ranks) {
   return program;
 }
 
+}  // namespace
 }  // namespace circoll::msccl
+
+namespace circoll {
+
+std::string to_msccl(std::span<const Schedule> ranks) {
+  require(!ranks.empty(), "an algorithm has at least one rank");
+  std::vector<Schedule> combined;
+  combined.reserve(ranks.size());
+  for (const Schedule& s : ranks) {
+    check_structure(s);
+    require(s.collective == ranks.front().collective && s.shape.size == static_cast<Rank>(ranks.size()) &&
+                s.shape.rank == static_cast<Rank>(combined.size()),
+            "the schedules are those of all ranks of one call, in order");
+    combined.push_back(combined_on_arrival(s, [](Rank) { return true; }));
+  }
+  return msccl::to_xml(msccl::lower(combined));
+}
+
+}  // namespace circoll

@@ -1,7 +1,6 @@
 // MSCCL's algorithms in XML: schedules written in it, and read from it for proofs.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

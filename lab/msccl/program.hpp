@@ -6,9 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "circoll/error.hpp"
 #include "circoll/types.hpp"
 
 namespace circoll::msccl {
+
+/// Throws an error that names the line of the XML.
+[[noreturn]] void fail(int line, const std::string& what, ErrorCode code = ErrorCode::parse);
 
 /// The things that a step does.
 enum class Kind : std::uint8_t {

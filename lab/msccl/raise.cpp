@@ -1,14 +1,13 @@
-#include "msccl/raise.hpp"
-
+// Schedules made of an algorithm of MSCCL.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "circoll/error.hpp"
 #include "msccl/actions.hpp"
-#include "msccl/rounds.hpp"
+#include "msccl/msccl.hpp"
+#include "msccl/units.hpp"
 
 namespace circoll::msccl {
 namespace {
@@ -189,11 +188,12 @@ class Raiser {
       origins = assign_rounds(all);
     } catch (const Stuck& stuck) {
       const MscclPlace place = place_of(static_cast<std::size_t>(stuck.rank), first, stuck.step);
-      throw Error(
-          ErrorCode::refuted,
-          fmt::format("line {}: deadlock if sends wait until they are received: gpu {}, threadblock {}, step {} "
-                      "waits for itself in the end",
-                      place.line, stuck.rank, place.threadblock, place.step));
+      fail(place.line,
+           fmt::format(
+               "deadlock if sends wait until they are received: gpu {}, threadblock {}, step {} waits for itself "
+               "in the end",
+               stuck.rank, place.threadblock, place.step),
+           ErrorCode::refuted);
     }
     MscclSchedules result;
     for (std::size_t r = 0; r < all.ranks.size(); ++r) {
@@ -247,7 +247,13 @@ class Raiser {
 };
 
 }  // namespace
-
-MscclSchedules raise(const Program& program) { return Raiser(program).run(); }
-
 }  // namespace circoll::msccl
+
+namespace circoll {
+
+MscclSchedules schedules_from_msccl(std::string_view xml) {
+  const msccl::Program program = msccl::from_xml(xml);
+  return msccl::Raiser(program).run();
+}
+
+}  // namespace circoll

@@ -1,3 +1,4 @@
+// The reader of MSCCL's XML.
 #include <fmt/format.h>
 #include <tinyxml2.h>
 
@@ -7,7 +8,6 @@
 #include <limits>
 
 #include "circoll/collectives.hpp"
-#include "circoll/error.hpp"
 #include "msccl/program.hpp"
 
 namespace circoll::msccl {
@@ -19,10 +19,6 @@ constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
 /// More chunks of a buffer, or chunks that all steps move, are not read: MSCCL's own limits are far below.
 constexpr std::int32_t most_chunks = 1 << 16;
 constexpr std::int64_t most_moved = std::int64_t{1} << 24;
-
-[[noreturn]] void fail(int line, const std::string& what, ErrorCode code = ErrorCode::parse) {
-  throw Error(code, fmt::format("line {}: {}", line, what));
-}
 
 /// Foreign text for a message: short, and printable.
 std::string excerpt(const char* text) {
@@ -237,6 +233,10 @@ class Reader {
 };
 
 }  // namespace
+
+void fail(int line, const std::string& what, ErrorCode code) {
+  throw Error(code, fmt::format("line {}: {}", line, what));
+}
 
 Program from_xml(std::string_view xml) { return Reader(xml).run(); }
 

@@ -1,5 +1,4 @@
-#include "msccl/rounds.hpp"
-
+// The rounds of steps that have an order only, found greedily.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "circoll/dependencies.hpp"
+#include "msccl/actions.hpp"
 
 namespace circoll::msccl {
 namespace {

@@ -1,13 +1,31 @@
+// The blocks in the memory of all ranks, followed through all units of a program.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
-#include "circoll/error.hpp"
+#include "circoll/collectives.hpp"
 #include "msccl/actions.hpp"
+#include "msccl/units.hpp"
 
 namespace circoll::msccl {
 namespace {
+
+/// An id of the characters that ids may have.
+std::string id_of(const Program& program) {
+  const std::string collective(to_string(program.collective));
+  std::string name = program.name.substr(0, 100);
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        return !letter && c != '_' && c != '.' && c != '/' && c != '-';
+      },
+      '_');
+  if (name.empty()) name = "unnamed";
+  return name.starts_with(collective + "/") ? name : collective + "/" + name;
+}
 
 /// Steps that a threadblock has ended whenever it goes on. Sends are not among them.
 using Ended = std::vector<std::uint32_t>;
@@ -46,7 +64,6 @@ class Tracer {
       states_[r].ended.resize(threadblocks);
       states_[r].staged.resize(threadblocks, 0);
       actions_.ranks[r].lives.resize(cells[r].size());
-      actions_.ranks[r].stagings = static_cast<std::int32_t>(threadblocks) * stagings_of_threadblock;
       for (std::size_t i = 0; i < cells[r].size(); ++i) {
         const Cell& cell = cells[r][static_cast<CellIndex>(i)];
         if (cell.from.exists()) states_[r].cells[i] = {.block = cells[r].block_of(cell.from), .initial = true};
@@ -82,11 +99,11 @@ class Tracer {
     return pieces(chunk, [&](CellIndex cell, const Step& step, std::size_t) {
       CellState& state = states_[rank_].cells[static_cast<std::size_t>(cell)];
       if (state.block < 0)
-        throw Error(
-            ErrorCode::refuted,
-            fmt::format("line {}: gpu {}, threadblock {}, step {} reads a chunk of buffer {} that holds nothing "
-                        "that it waits for",
-                        step.line, rank_, units_[unit_].tb, units_[unit_].first, name_of((step.*chunk).memory)));
+        fail(step.line,
+             fmt::format(
+                 "gpu {}, threadblock {}, step {} reads a chunk of buffer {} that holds nothing that it waits for",
+                 rank_, units_[unit_].tb, units_[unit_].first, name_of((step.*chunk).memory)),
+             ErrorCode::refuted);
       check_order(state, state.writer);
       if (state.readers.empty() || state.readers.back() != unit_) state.readers.push_back(unit_);
       CellLife& life = actions_.ranks[rank_].lives[static_cast<std::size_t>(cell)];
@@ -106,7 +123,6 @@ class Tracer {
       CellLife& life = actions_.ranks[rank_].lives[static_cast<std::size_t>(cell)];
       life.written = true;
       life.last = state.block;
-      life.last_writer = unit_;
       note(life, state.block);
       return Piece{cell, state.block};
     });
@@ -256,6 +272,42 @@ class Tracer {
 };
 
 }  // namespace
+
+Cells::Cells(const Program& program, Rank rank) : in_place_(program.in_place) {
+  const std::int64_t segments = segments_of(program);
+  frame_.id = id_of(program);
+  frame_.collective = program.collective;
+  frame_.shape = {.size = static_cast<Rank>(program.gpus.size()), .rank = rank};
+  frame_.shape.in_place = program.in_place && has_in_place_schedule(program.collective, frame_.shape);
+  const CollectiveContract contract = contract_of(program.collective, frame_.shape, segments);
+  frame_.user_blocks = contract.user_blocks;
+  frame_.segments = segments;
+  frame_.buffers = {contract.send, contract.recv};
+
+  const auto inputs = static_cast<CellIndex>(contract.input_count);
+  const auto outputs = static_cast<CellIndex>(contract.output_count);
+  // In place, the smaller buffer lies at the rank's own part of the larger one.
+  const auto part = static_cast<CellIndex>(rank * segments);
+  if (!program.in_place) {
+    output_ = inputs;
+    scratch_ = inputs + outputs;
+  } else {
+    if (inputs < outputs) input_ = part;
+    if (outputs < inputs) output_ = part;
+    scratch_ = std::max(inputs, outputs);
+  }
+  const auto index = [](CellIndex cell) { return static_cast<std::size_t>(cell); };
+  cells_.resize(index(scratch_) + index(program.gpus[static_cast<std::size_t>(rank)].scratch_chunks));
+  for (CellIndex i = 0; i < inputs; ++i)
+    cells_[index(input_) + index(i)].from = {contract.input_buffer, contract.input_first + i};
+  for (CellIndex i = 0; i < outputs; ++i)
+    cells_[index(output_) + index(i)].to = {contract.output_buffer, contract.output_first + i};
+}
+
+CellIndex Cells::of(const Chunk& chunk, std::int32_t i) const {
+  const CellIndex first = chunk.memory == Memory::input ? input_ : chunk.memory == Memory::output ? output_ : scratch_;
+  return first + chunk.offset + i;
+}
 
 Actions trace(const Units& units, const std::vector<Cells>& cells, const Program& program) {
   return Tracer(units, cells, program).run();

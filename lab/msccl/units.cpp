@@ -1,3 +1,4 @@
+// The units of a program: matched with their messages, joined where they make one, and sorted.
 #include "msccl/units.hpp"
 
 #include <fmt/format.h>
@@ -9,14 +10,10 @@
 #include <tuple>
 #include <utility>
 
-#include "circoll/error.hpp"
-
 namespace circoll::msccl {
 namespace {
 
-[[noreturn]] void refute(int line, const std::string& what) {
-  throw Error(ErrorCode::refuted, fmt::format("line {}: {}", line, what));
-}
+[[noreturn]] void refute(int line, const std::string& what) { fail(line, what, ErrorCode::refuted); }
 
 bool overlap(const Chunk& a, std::int32_t count_a, const Chunk& b, std::int32_t count_b) {
   return a.memory == b.memory && a.offset < b.offset + count_b && b.offset < a.offset + count_a;

@@ -1,3 +1,4 @@
+// The text of an algorithm, and its words.
 #include <fmt/format.h>
 
 #include <iterator>

@@ -4,6 +4,8 @@
 // others are spread evenly over its routers, in the order of the groups that follow it. A message takes the minimal
 // route: inside the group to the router of the link, over it, and inside the other group. Of several links to that
 // group it takes the one that its destination's number says.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "sim/topologies.hpp"
@@ -24,7 +26,7 @@ struct Numbers {
 class Dragonfly final : public Topology {
  public:
   Dragonfly(const Numbers& numbers, Rank nodes, std::size_t links, double hop_s)
-      : Topology(nodes, links, hop_s),
+      : Topology(nodes, links, hop_s, Rank{numbers.hosts} * numbers.routers, {"inside a group", "between groups"}),
         is_(numbers),
         first_global_(numbers.groups * numbers.routers * numbers.routers) {}
 
@@ -46,26 +48,16 @@ class Dragonfly final : public Topology {
   [[nodiscard]] std::string name(Link link) const override {
     if (link < first_global_) {
       const Link router = link / is_.routers;
-      return "group " + std::to_string(router / is_.routers) + ", router " + std::to_string(router % is_.routers) +
-             " to " + std::to_string(link % is_.routers);
+      return fmt::format("group {}, router {} to {}", router / is_.routers, router % is_.routers, link % is_.routers);
     }
     const Link pair = (link - first_global_) / is_.links;
-    const std::string groups =
-        "group " + std::to_string(pair / is_.groups) + " to " + std::to_string(pair % is_.groups);
-    return is_.links == 1 ? groups : groups + ", link " + std::to_string((link - first_global_) % is_.links);
-  }
-  [[nodiscard]] Level level(Node from, Node to) const override {
-    const Link nodes = is_.hosts * is_.routers;
-    return from == to ? Level::node : from / nodes == to / nodes ? Level::group : Level::system;
-  }
-  [[nodiscard]] std::string_view level_name(Level level) const override {
-    return level == Level::node ? "inside nodes" : level == Level::group ? "inside a group" : "between groups";
+    const std::string groups = fmt::format("group {} to {}", pair / is_.groups, pair % is_.groups);
+    return is_.links == 1 ? groups : fmt::format("{}, link {}", groups, (link - first_global_) % is_.links);
   }
   [[nodiscard]] std::string text() const override {
-    return "dragonfly:groups=" + std::to_string(is_.groups) + ",routers=" + std::to_string(is_.routers) +
-           ",hosts=" + std::to_string(is_.hosts) + (is_.links == 1 ? "" : ",links=" + std::to_string(is_.links)) +
-           setting_text("local", is_.local, 1) + setting_text("global", is_.global, 1) +
-           setting_text("hop", hop_s(), 0);
+    return fmt::format("dragonfly:groups={},routers={},hosts={}{}{}{}{}", is_.groups, is_.routers, is_.hosts,
+                       is_.links == 1 ? "" : fmt::format(",links={}", is_.links), setting_text("local", is_.local, 1),
+                       setting_text("global", is_.global, 1), setting_text("hop", hop_s(), 0));
   }
 
  private:
@@ -94,7 +86,7 @@ std::shared_ptr<const Topology> dragonfly_of(const Settings& settings) {
   const Rank between = settings.number("links", most, 1);
   if (groups * routers * hosts > most_nodes)
     settings.fail("groups",
-                  "a network has at most 2^24 nodes, and these are " + std::to_string(groups * routers * hosts));
+                  fmt::format("a network has at most 2^24 nodes, and these are {}", groups * routers * hosts));
   const Rank links = groups * routers * routers + groups * groups * between;
   if (links > most_links) settings.fail("groups", "a network has at most 2^26 links, and here are too many");
   const Numbers numbers{.groups = static_cast<Link>(groups),

@@ -3,6 +3,8 @@
 // A message goes up to the spine that its destination's number modulo the number of spines says (D-mod-K; Zahavi,
 // "Fat-tree routing and node ordering providing contention free traffic for MPI global collectives", 2012). So a shift
 // of all ranks, or a part of one, meets no contention if there are as many spines as nodes under a leaf.
+#include <fmt/format.h>
+
 #include <array>
 
 #include "sim/topologies.hpp"
@@ -13,7 +15,8 @@ namespace {
 class FatTree final : public Topology {
  public:
   FatTree(Rank nodes, Rank leaves, Rank spines, double up, double hop_s)
-      : Topology(nodes, static_cast<std::size_t>(2 * leaves * spines), hop_s),
+      : Topology(nodes, static_cast<std::size_t>(2 * leaves * spines), hop_s, nodes / leaves,
+                 {"under one leaf", "over spines"}),
         leaves_(static_cast<Link>(leaves)),
         spines_(static_cast<Link>(spines)),
         hosts_(static_cast<Node>(nodes / leaves)),
@@ -29,20 +32,14 @@ class FatTree final : public Topology {
   }
   [[nodiscard]] double capacity(Link /*link*/) const override { return up_; }
   [[nodiscard]] std::string name(Link link) const override {
-    const std::string spine = "spine " + std::to_string(link % spines_);
+    const Link spine = link % spines_;
     const Link leaf = link / spines_;
-    return leaf < leaves_ ? "leaf " + std::to_string(leaf) + " to " + spine
-                          : spine + " to leaf " + std::to_string(leaf - leaves_);
-  }
-  [[nodiscard]] Level level(Node from, Node to) const override {
-    return from == to ? Level::node : from / hosts_ == to / hosts_ ? Level::group : Level::system;
-  }
-  [[nodiscard]] std::string_view level_name(Level level) const override {
-    return level == Level::node ? "inside nodes" : level == Level::group ? "under one leaf" : "over spines";
+    return leaf < leaves_ ? fmt::format("leaf {} to spine {}", leaf, spine)
+                          : fmt::format("spine {} to leaf {}", spine, leaf - leaves_);
   }
   [[nodiscard]] std::string text() const override {
-    return "fat_tree:nodes=" + std::to_string(nodes()) + ",leaves=" + std::to_string(leaves_) +
-           ",spines=" + std::to_string(spines_) + setting_text("up", up_, 1) + setting_text("hop", hop_s(), 0);
+    return fmt::format("fat_tree:nodes={},leaves={},spines={}{}{}", nodes(), leaves_, spines_,
+                       setting_text("up", up_, 1), setting_text("hop", hop_s(), 0));
   }
 
  private:
@@ -59,10 +56,9 @@ std::shared_ptr<const Topology> fat_tree_of(const Settings& settings) {
   const Rank nodes = settings.number("nodes", most_nodes);
   const Rank leaves = settings.number("leaves", nodes);
   const Rank spines = settings.number("spines", most_links);
-  if (nodes % leaves != 0)
-    settings.fail("nodes", std::to_string(nodes) + " nodes are no multiple of " + std::to_string(leaves) + " leaves");
+  if (nodes % leaves != 0) settings.fail("nodes", fmt::format("{} nodes are no multiple of {} leaves", nodes, leaves));
   if (2 * leaves * spines > most_links)
-    settings.fail("spines", "a network has at most 2^26 links, and these are " + std::to_string(2 * leaves * spines));
+    settings.fail("spines", fmt::format("a network has at most 2^26 links, and these are {}", 2 * leaves * spines));
   double up = settings.ratio("up", 1);
   if (settings.has("oversubscription")) {
     if (settings.has("up")) settings.fail("up", "up and oversubscription say the same; give one of them");

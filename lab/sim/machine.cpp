@@ -1,10 +1,10 @@
-#include "sim/machine.hpp"
-
+// Networks and circumstances as one run looks at them: prices, and what slows or delays a rank.
 #include <cmath>
 #include <numbers>
 
 #include "circoll/error.hpp"
 #include "facts/hash.hpp"
+#include "sim/sim.hpp"
 
 namespace circoll::sim {
 
@@ -34,13 +34,14 @@ void check_link(const LogGops& link) {
   require(link.exchange_from_bytes >= 0, "the bytes of exchanges are not negative");
 }
 
-}  // namespace
-
+/// A number of [0, 1). The same in every order of events, as `draw` is.
 double uniform_draw(std::uint64_t seed, std::uint64_t rank, std::uint64_t what) {
   constexpr std::uint64_t step = SplitMix::step;
   const std::uint64_t bits = mixed_bits(mixed_bits(mixed_bits(seed + step) + rank * step) + what * step + step);
   return static_cast<double>(bits >> 11U) * 0x1.0p-53;
 }
+
+}  // namespace
 
 double draw(const Spread& spread, std::uint64_t seed, std::uint64_t rank, std::uint64_t what) {
   if (spread.kind == Spread::Kind::none) return 0;

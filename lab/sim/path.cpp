@@ -1,4 +1,6 @@
 // Reading of an outcome: the critical path, idle times, and steps in words.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -85,21 +87,15 @@ std::string describe(const Ranks& ranks, Rank rank, StepIndex step, double bytes
   const Op& op = of.program->ops[step];
   const double amount = programs.moves_data ? op.blocks * bytes / programs.vector_blocks : 0;
   const std::string size = readable_bytes(std::llround(amount));
-  const std::string round = "round " + std::to_string(op.round);
-  const auto peer = [&] { return std::to_string(of.peers[op.message]); };
-  switch (op.kind) {
-    case StepKind::send:
-      return "sends " + size + " to rank " + peer() + ", " + round;
-    case StepKind::recv:
-      return "receives " + size + " from rank " + peer() + ", " + round;
-    case StepKind::recv_reduce:
-      return "receives " + size + " from rank " + peer() + " and combines them, " + round;
-    case StepKind::reduce:
-      return "combines " + size + ", " + round;
-    case StepKind::copy:
-      break;
-  }
-  return "copies " + size + ", " + round;
+  const auto message = [&](std::string_view what) {
+    return fmt::format("{} {} {} rank {}", what, size, op.kind == StepKind::send ? "to" : "from", of.peers[op.message]);
+  };
+  const std::string what = op.kind == StepKind::send          ? message("sends")
+                           : op.kind == StepKind::recv        ? message("receives")
+                           : op.kind == StepKind::recv_reduce ? message("receives") + " and combines them"
+                           : op.kind == StepKind::reduce      ? "combines " + size
+                                                              : "copies " + size;
+  return fmt::format("{}, round {}", what, op.round);
 }
 
 }  // namespace circoll::sim

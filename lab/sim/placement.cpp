@@ -1,4 +1,6 @@
 // Placements of ranks on nodes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <numeric>
@@ -16,10 +18,9 @@ namespace {
 void check_room(Rank p, Rank cores, Rank nodes) {
   require(p >= 1 && cores >= 1 && nodes >= 1, "there is at least one rank, one node, and one rank on a node");
   if (nodes_needed(p, cores) <= nodes) return;
-  throw Error(ErrorCode::invalid_argument, "p = " + std::to_string(p) + " with " + std::to_string(cores) +
-                                               (cores == 1 ? " rank" : " ranks") + " on a node needs " +
-                                               std::to_string(nodes_needed(p, cores)) + " nodes, and the network has " +
-                                               std::to_string(nodes));
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("p = {} with {} {} on a node needs {} nodes, and the network has {}", p, cores,
+                          cores == 1 ? "rank" : "ranks", nodes_needed(p, cores), nodes));
 }
 
 /// A number below `end`, all of them equally likely.
@@ -69,11 +70,10 @@ std::vector<Node> nodes_from_text(std::string_view text, Rank p, Rank cores, Ran
     std::uint64_t node = 0;
     const auto [rest, error] = std::from_chars(item->data(), item->data() + item->size(), node);
     if (error != std::errc{} || rest != item->data() + item->size() || node >= static_cast<std::uint64_t>(nodes))
-      lines.fail(excerpt(*item) + " is no node; nodes are 0 .. " + std::to_string(nodes - 1));
+      lines.fail(fmt::format("{} is no node; nodes are 0 .. {}", excerpt(*item), nodes - 1));
     lines.count();
     if (++ranks_on[node] > cores)
-      lines.fail("node " + std::to_string(node) + " has more than " + std::to_string(cores) +
-                 (cores == 1 ? " rank" : " ranks"));
+      lines.fail(fmt::format("node {} has more than {} {}", node, cores, cores == 1 ? "rank" : "ranks"));
     all.push_back(static_cast<Node>(node));
   }
   lines.finish();

@@ -1,19 +1,68 @@
+// The programs of all ranks, made from their schedules by several threads. Those that are alike are kept once.
 #include "sim/programs.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <exception>
-#include <string>
+#include <memory>
+#include <mutex>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "circoll/collectives.hpp"
+#include "circoll/dependencies.hpp"
 #include "circoll/error.hpp"
 #include "facts/hash.hpp"
+#include "schedule/relabelling.hpp"
 #include "sim/sim.hpp"
 
 namespace circoll::sim {
 namespace {
+
+/// Sorts the steps of one direction by rounds. The builder writes them so; a schedule from elsewhere may be otherwise.
+std::vector<StepIndex> by_round(const Program& program, bool sends) {
+  std::vector<StepIndex> list;
+  for (StepIndex i = 0; i < program.steps(); ++i) {
+    const StepKind kind = program.ops[i].kind;
+    if (sends ? kind == StepKind::send : is_receive(kind)) list.push_back(i);
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [&](StepIndex a, StepIndex b) { return program.ops[a].round < program.ops[b].round; });
+  return list;
+}
+
+/// The program of a schedule.
+Program program_of(const Schedule& schedule) {
+  const Dependencies dependencies = derive_dependencies(schedule);
+  const auto steps = static_cast<StepIndex>(schedule.steps.size());
+  Program program;
+  program.ops.resize(std::size_t{steps} + 1);
+  program.successors = dependencies.targets;
+  for (StepIndex i = 0; i < steps; ++i) {
+    const Step& step = schedule.steps[i];
+    Op& op = program.ops[i];
+    op = {.kind = step.kind,
+          .is_first = dependencies.in_degree[i] == 0,
+          .round = step.round,
+          .first_successor = dependencies.offsets[i],
+          .waits = std::max(1U, dependencies.in_degree[i]) + (is_receive(step.kind) ? 1U : 0U),
+          .blocks = static_cast<double>(schedule.count(is_message(step) ? message_operand(step) : step.dst))};
+    if (is_message(step)) op.message = program.messages++;
+    const auto first = program.successors.begin() + dependencies.offsets[i];
+    const auto end = program.successors.begin() + dependencies.offsets[i + 1];
+    std::sort(first, end);  // what becomes ready at the same time begins in program order
+    op.releases_receives_only =
+        std::all_of(first, end, [&](StepIndex s) { return is_receive(schedule.steps[s].kind); });
+  }
+  program.ops.back().first_successor = static_cast<std::uint32_t>(program.successors.size());
+  program.receives = by_round(program, false);
+  program.sends = by_round(program, true);
+  return program;
+}
 
 using Key = std::vector<std::uint64_t>;
 struct KeyHash {
@@ -84,8 +133,8 @@ constexpr std::size_t most_remembered = 1024;
 constexpr std::int64_t most_steps = std::int64_t{1} << 29;
 
 [[noreturn]] void refuse_size(const Schedule& schedule) {
-  throw Error(ErrorCode::unsupported, schedule.id + " has more than 2^29 steps for p = " +
-                                          std::to_string(schedule.shape.size) + ", too many to be simulated");
+  throw Error(ErrorCode::unsupported, fmt::format("{} has more than 2^29 steps for p = {}, too many to be simulated",
+                                                  schedule.id, schedule.shape.size));
 }
 
 /// Refuses at once what would be refused after a long time. If three ranks have too much to do, most have.
@@ -143,9 +192,10 @@ void check_one_per_round(const Program& program, const std::uint32_t* peers, Ran
       const Op& op = program.ops[(*list)[i]];
       for (std::size_t j = i; j-- > 0 && program.ops[(*list)[j]].round == op.round;) {
         if (peers[program.ops[(*list)[j]].message] != peers[op.message]) continue;
-        throw Error(ErrorCode::unsupported, "rank " + std::to_string(rank) + " has two messages with rank " +
-                                                std::to_string(peers[op.message]) + " in round " +
-                                                std::to_string(op.round) + ", which the simulator does not tell apart");
+        throw Error(
+            ErrorCode::unsupported,
+            fmt::format("rank {} has two messages with rank {} in round {}, which the simulator does not tell apart",
+                        rank, peers[op.message], op.round));
       }
     }
   }
@@ -161,8 +211,8 @@ void count(Programs& all) {
   }
 }
 
-}  // namespace
-
+/// The programs of p ranks, whose schedules `schedule_of` makes, from several threads at the same time. `go_on`, which
+/// may be empty, is asked as by Ranks.
 Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& schedule_of,
                      const std::function<bool(Rank)>& go_on) {
   check_size(p, schedule_of);
@@ -198,6 +248,7 @@ Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& s
   return all;
 }
 
+/// The programs of all ranks whose schedules are rotations of rank 0's. O(messages of all ranks).
 Programs programs_of_rotations(const Schedule& first) {
   const Rank p = first.shape.size;
   if (static_cast<std::int64_t>(first.steps.size()) > most_steps / p) refuse_size(first);
@@ -217,5 +268,52 @@ Programs programs_of_rotations(const Schedule& first) {
   count(all);
   return all;
 }
+
+/// Sets the unit of bytes. In an exchange the vector of a rank is the blocks that it sends.
+void set_vector(Programs& programs, const Schedule& of_first) {
+  const std::int64_t share = is_exchange(of_first.collective) ? of_first.shape.size : 1;
+  const Block blocks = of_first.blocks() / share;
+  programs.vector_blocks = static_cast<double>(blocks);
+  programs.moves_data = traits_of(of_first.collective).moves_data;
+}
+
+}  // namespace
+
+Ranks::Ranks(const Selection& selection, Rank p, Rank root, int threads,
+             const std::function<bool(Rank generated)>& go_on) {
+  require(selection.algorithm != nullptr && p >= 1 && p < (Rank{1} << 31U), "an algorithm, and 1 to 2^31 - 1 ranks");
+  Shape shape{.size = p, .root = root, .params = selection.params};
+  // Once for all ranks.
+  if (const auto on_node = shape.params.find("relabel"); on_node != shape.params.end()) {
+    shape.labels = std::make_shared<const Relabelling>(Relabelling::across_nodes(p, on_node->second));
+  }
+  const auto schedule_of = [&](Rank r) {
+    Shape of_rank = shape;
+    of_rank.rank = r;
+    return build_schedule(*selection.algorithm, selection.collective, of_rank);
+  };
+  const Schedule first = schedule_of(0);
+  const bool rotates = selection.algorithm->rotation != Rotation::none && shape.labels == nullptr;
+  programs_ =
+      std::make_unique<Programs>(rotates ? programs_of_rotations(first) : programs_of(p, threads, schedule_of, go_on));
+  set_vector(*programs_, first);
+}
+
+Ranks::Ranks(std::span<const Schedule> schedules) {
+  require(!schedules.empty(), "there is at least one rank");
+  for (const Schedule& schedule : schedules) check_structure(schedule);
+  const auto schedule_of = [&](Rank r) { return schedules[static_cast<std::size_t>(r)]; };
+  programs_ = std::make_unique<Programs>(programs_of(static_cast<Rank>(schedules.size()), 1, schedule_of, {}));
+  set_vector(*programs_, schedules.front());
+}
+
+Ranks::Ranks(Ranks&&) noexcept = default;
+Ranks& Ranks::operator=(Ranks&&) noexcept = default;
+Ranks::~Ranks() = default;
+
+Rank Ranks::size() const { return static_cast<Rank>(programs_->ranks.size()); }
+std::int64_t Ranks::steps() const { return programs_->steps; }
+std::int64_t Ranks::messages() const { return programs_->messages; }
+std::int64_t Ranks::programs() const { return static_cast<std::int64_t>(programs_->distinct.size()); }
 
 }  // namespace circoll::sim

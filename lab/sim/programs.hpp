@@ -1,19 +1,47 @@
-// The programs of all ranks.
+// Schedules as the simulator keeps them: what waits for what, and how much is moved or combined.
+//
+// Most algorithms let many ranks do the same with other peers. What they have in common is a program, kept once; a rank
+// has a pointer to it and the list of its peers.
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
-#include "sim/program.hpp"
 
 namespace circoll::sim {
 
+/// One step of a program.
+struct Op {
+  StepKind kind = StepKind::copy;
+  bool is_first = false;                ///< it waits for no other step, but for its rank to begin
+  bool releases_receives_only = false;  ///< nothing but receives waits for it
+  std::uint32_t round = 0;
+  std::uint32_t message = 0;          ///< index of its peer
+  std::uint32_t first_successor = 0;  ///< of successors, up to that of the next step
+  std::uint32_t waits = 0;            ///< for steps; for the rank to begin; a receive for its message
+  double blocks = 0;                  ///< moved or combined
+};
+
+/// All that a rank does, but for who its peers are.
+struct Program {
+  std::vector<Op> ops;  ///< and one more, which ends the lists of successors
+  std::vector<StepIndex> successors;
+  std::vector<StepIndex> receives;  ///< by round
+  std::vector<StepIndex> sends;     ///< by round
+  std::uint32_t messages = 0;
+
+  [[nodiscard]] std::size_t steps() const { return ops.size() - 1; }
+};
+
+/// A rank's program and its peers, by Op::message.
+struct RankProgram {
+  const Program* program = nullptr;
+  const std::uint32_t* peers = nullptr;
+};
+
+/// The programs of all ranks.
 struct Programs {
   std::vector<RankProgram> ranks;
   std::deque<Program> distinct;
@@ -24,12 +52,5 @@ struct Programs {
   std::int64_t messages = 0;
   std::uint32_t most_waits = 0;  ///< of any step
 };
-
-/// The programs of p ranks, whose schedules `schedule_of` makes, from several threads at the same time. `go_on`, which
-/// may be empty, is asked as by Ranks.
-[[nodiscard]] Programs programs_of(Rank p, int threads, const std::function<Schedule(Rank)>& schedule_of,
-                                   const std::function<bool(Rank)>& go_on);
-/// The programs of all ranks whose schedules are rotations of rank 0's. O(messages of all ranks).
-[[nodiscard]] Programs programs_of_rotations(const Schedule& first);
 
 }  // namespace circoll::sim

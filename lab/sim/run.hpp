@@ -5,11 +5,54 @@
 #include <vector>
 
 #include "sim/calendar.hpp"
-#include "sim/machine.hpp"
 #include "sim/programs.hpp"
-#include "sim/ties.hpp"
+#include "sim/sim.hpp"
 
 namespace circoll::sim {
+
+/// The moments of a run, and by how much each of them has to follow others. The order in which steps took a processor
+/// or a port is taken as given.
+class Ties {
+ public:
+  /// A moment of a step.
+  enum class At : std::uint8_t {
+    asked,    ///< a receive: the request of its message is there
+    start,    ///< it begins to work; a receive: its memory is free, and its message or the request is there
+    message,  ///< a send: it has its port; a receive: the last byte is there
+    end,
+  };
+  struct Moment {
+    std::size_t step = 0;
+    At at = At::start;
+  };
+
+  void resize(std::size_t steps) { time_.resize(steps * moments, 0.0); }
+  void set(Moment moment, double time) { time_[index(moment)] = time; }
+  [[nodiscard]] double time(Moment moment) const { return time_[index(moment)]; }
+  /// `to` would not be before `from` + lag if `from` were later. All ties that end at a moment have to be told before
+  /// those that begin there.
+  void tie(Moment from, Moment to, double lag) { ties_.push_back({index(from), index(to), lag}); }
+  /// By how much each step may start later, and by how much end later, without anything that ends after `until`.
+  struct Slack {
+    std::vector<double> start_s;
+    std::vector<double> end_s;
+  };
+  [[nodiscard]] Slack slack(double until) const;
+
+ private:
+  struct Tie {
+    std::uint32_t from;
+    std::uint32_t to;
+    double lag;
+  };
+  static constexpr std::size_t moments = 4;
+  [[nodiscard]] static std::uint32_t index(Moment m) {
+    return static_cast<std::uint32_t>(m.step * moments + static_cast<std::size_t>(m.at));
+  }
+
+  std::vector<double> time_;
+  std::vector<Tie> ties_;
+};
 
 /// Counter counts what a step still waits for. `record`: every step is noted, with what it waited for last.
 ///
@@ -96,6 +139,9 @@ class Run {
   }
   /// Seconds per byte of a message of op's round and size. Those that are exchanged may take longer.
   [[nodiscard]] double gap_per_byte(const LogGops& link, const Op& op, Index sender, Index receiver) const;
+  /// The first message of a round that goes one way and of which `is_it` holds; nobody if there is none.
+  template <typename IsIt>
+  [[nodiscard]] StepIndex find_if(Index r, std::uint32_t round, bool send, const IsIt& is_it) const;
   /// True if a rank has another long message in a round, which goes the other way.
   [[nodiscard]] bool has_long(const LogGops& link, Index r, std::uint32_t round, bool send) const;
   [[nodiscard]] double factor(Index r) const { return factors_.empty() ? 1.0 : factors_[r]; }
@@ -112,7 +158,8 @@ class Run {
   void handle(const Event& event);
   void work_off(Index r);
   void start(Index r, const Ready& ready);
-  void reduce(Index r, const Ready& ready);
+  [[nodiscard]] double take_processor(Index r, const Ready& ready, double work);
+  void compute(Index r, const Ready& ready, double work);
   void send(Index r, const Ready& ready);
   /// `answer` is that of a rendezvous.
   void inject(Index r, StepIndex i, double at, Ties::Moment answer = {.step = unknown});
@@ -120,7 +167,6 @@ class Run {
   void come_in(Index r, StepIndex i, double first);
   void arrive(const Event& event);
   void receive(Index r, const Ready& ready);
-  void answer(Index r, StepIndex i);
   void finish(Index r, StepIndex i, double at);
   void complete(Index r, StepIndex i, double at);
   void put_aside(Index r, StepIndex send, double at);
@@ -137,7 +183,6 @@ class Run {
   void follow(const Ties::Moment& before, double free, double lag, Ties::Moment then) {
     if (before.step != unknown) ties_.tie(before, then, free - ties_.time(before) + lag);
   }
-  void begin_and_end(Index r, StepIndex i, double begin, double work);
   void find_slack();
 
   const Programs& programs_;

@@ -90,6 +90,16 @@ struct Circumstances {
   std::vector<SlowRank> slow{};      ///< all others have factor 1
 };
 
+/// A draw for a thing that a rank does, by the seed. It is the same in every order of events.
+[[nodiscard]] double draw(const Spread& spread, std::uint64_t seed, std::uint64_t rank, std::uint64_t what);
+/// The times at which p ranks begin.
+[[nodiscard]] std::vector<double> begins_of(const Circumstances& circumstances, Rank p);
+/// The factor of every rank; empty: all 1.
+[[nodiscard]] std::vector<double> factors_of(const Circumstances& circumstances, Rank p);
+/// Throw Error(invalid_argument) unless all numbers make sense, for p ranks.
+void check_network(const Network& network);
+void check_circumstances(const Circumstances& circumstances, Rank p);
+
 struct Programs;  // lab/sim/programs.hpp
 
 /// The schedules of all ranks of a collective, as the simulator keeps them. Ranks that do the same with other peers

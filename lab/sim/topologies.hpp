@@ -1,7 +1,6 @@
 // The keys of a topology, and the functions that make one of each kind of them.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>

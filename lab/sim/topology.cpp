@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -29,15 +28,11 @@ std::string shortest(double value) {
 /// One switch that is never in the way.
 class Flat final : public Topology {
  public:
-  explicit Flat(Rank nodes) : Topology(nodes, 0, 0) {}
+  explicit Flat(Rank nodes) : Topology(nodes, 0, 0, nodes, {"between nodes", ""}) {}
 
   void route(Node /*from*/, Node /*to*/, std::vector<Link>& /*links*/) const override {}
   [[nodiscard]] double capacity(Link /*link*/) const override { return 1; }
   [[nodiscard]] std::string name(Link /*link*/) const override { return {}; }
-  [[nodiscard]] Level level(Node from, Node to) const override { return from == to ? Level::node : Level::group; }
-  [[nodiscard]] std::string_view level_name(Level level) const override {
-    return level == Level::node ? "inside nodes" : level == Level::group ? "between nodes" : "";
-  }
   [[nodiscard]] std::string text() const override { return "flat:nodes=" + std::to_string(nodes()); }
 };
 

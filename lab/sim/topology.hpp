@@ -3,6 +3,7 @@
 // Routes are static: they depend on the two nodes and on nothing else. The model is written down in docs/simulator.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -45,19 +46,29 @@ class Topology {
   /// "leaf 3 to spine 1".
   [[nodiscard]] virtual std::string name(Link link) const = 0;
   /// The level of messages between two nodes, which may be one.
-  [[nodiscard]] virtual Level level(Node from, Node to) const = 0;
+  [[nodiscard]] Level level(Node from, Node to) const {
+    return from == to ? Level::node : from / group_nodes_ == to / group_nodes_ ? Level::group : Level::system;
+  }
   /// The level in words, for people: "under one leaf". Empty: no message has that level.
-  [[nodiscard]] virtual std::string_view level_name(Level level) const = 0;
+  [[nodiscard]] std::string_view level_name(Level level) const { return level_names_[static_cast<std::size_t>(level)]; }
   /// The words that parse_topology reads, complete.
   [[nodiscard]] virtual std::string text() const = 0;
 
  protected:
-  Topology(Rank nodes, std::size_t links, double hop_s) : nodes_(nodes), links_(links), hop_s_(hop_s) {}
+  /// A group is so many nodes with consecutive numbers. `level_names` are those of messages in a group, and of others.
+  Topology(Rank nodes, std::size_t links, double hop_s, Rank group_nodes, std::array<std::string_view, 2> level_names)
+      : nodes_(nodes),
+        links_(links),
+        hop_s_(hop_s),
+        group_nodes_(static_cast<Node>(group_nodes)),
+        level_names_{"inside nodes", level_names[0], level_names[1]} {}
 
  private:
   Rank nodes_;
   std::size_t links_;
   double hop_s_;
+  Node group_nodes_;
+  std::array<std::string_view, 3> level_names_;  ///< by Level
 };
 
 /// Reads a topology in words: a kind, then keys with values, as in

@@ -2,6 +2,9 @@
 //
 // A message goes along the first dimension until its coordinate is right, then along the second one, and so on: always
 // the shorter way round, and in the direction of growing coordinates if both are equally long.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -15,7 +18,8 @@ namespace {
 class Torus final : public Topology {
  public:
   Torus(std::vector<Link> dims, Link hosts, Rank routers, double link, double hop_s)
-      : Topology(routers * hosts, static_cast<std::size_t>(routers) * dims.size() * 2, hop_s),
+      : Topology(routers * hosts, static_cast<std::size_t>(routers) * dims.size() * 2, hop_s, hosts,
+                 {hosts == 1 ? "" : "at one router", "between routers"}),
         dims_(std::move(dims)),
         hosts_(hosts),
         link_(link) {}
@@ -43,20 +47,12 @@ class Torus final : public Topology {
   [[nodiscard]] std::string name(Link link) const override {
     const auto dimension = static_cast<std::size_t>(link / 2) % dims_.size();
     const auto router = static_cast<Link>(link / 2 / dims_.size());
-    return "router " + coordinates(router) + (link % 2 == 0 ? ", +" : ", -") + std::to_string(dimension);
-  }
-  [[nodiscard]] Level level(Node from, Node to) const override {
-    return from == to ? Level::node : from / hosts_ == to / hosts_ ? Level::group : Level::system;
-  }
-  [[nodiscard]] std::string_view level_name(Level level) const override {
-    if (level == Level::group) return hosts_ == 1 ? "" : "at one router";
-    return level == Level::node ? "inside nodes" : "between routers";
+    return fmt::format("router {}, {}{}", coordinates(router), link % 2 == 0 ? '+' : '-', dimension);
   }
   [[nodiscard]] std::string text() const override {
-    std::string dims;
-    for (const Link size : dims_) dims += (dims.empty() ? "" : "x") + std::to_string(size);
-    return "torus:dims=" + dims + (hosts_ == 1 ? "" : ",hosts=" + std::to_string(hosts_)) +
-           setting_text("link", link_, 1) + setting_text("hop", hop_s(), 0);
+    return fmt::format("torus:dims={}{}{}{}", fmt::join(dims_, "x"),
+                       hosts_ == 1 ? "" : fmt::format(",hosts={}", hosts_), setting_text("link", link_, 1),
+                       setting_text("hop", hop_s(), 0));
   }
 
  private:

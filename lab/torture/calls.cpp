@@ -1,3 +1,4 @@
+// Every form of every collective, from the list of MPI's functions.
 #include "calls.hpp"
 
 #include <dlfcn.h>
@@ -34,7 +35,7 @@ const C* array(const Numbers<Wide>* numbers) {
   }
 }
 
-/// The arguments of a call, one member for each form in core/mpi_functions.hpp. C is the type of counts, D that of
+/// The arguments of a call, one member for each form in facts/mpi_functions.hpp. C is the type of counts, D that of
 /// displacements, `f` the function, and `tail` are its arguments after the communicator.
 template <typename C, typename D>
 class Forms {
@@ -48,55 +49,39 @@ class Forms {
         sendplaces(array<D>(a.sendplaces)),
         recvplaces(array<D>(a.recvplaces)) {}
 
-  template <typename F, typename... Tail>
-  int reduction(F f, Tail... tail) const {
+  int reduction(auto f, auto... tail) const {
     return f(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int reduction_to_root(F f, Tail... tail) const {
+  int reduction_to_root(auto f, auto... tail) const {
     return f(a.sendbuf, a.recvbuf, sendcount, a.sendtype, a.op, a.root, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int reduction_to_a_block(F f, Tail... tail) const {
-    return reduction(f, tail...);
-  }
-  template <typename F, typename... Tail>
-  int reduction_to_blocks(F f, Tail... tail) const {
+  int reduction_to_a_block(auto f, auto... tail) const { return reduction(f, tail...); }
+  int reduction_to_blocks(auto f, auto... tail) const {
     return f(a.sendbuf, a.recvbuf, recvcounts, a.sendtype, a.op, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int counts_of_both(F f, Tail... tail) const {
+  int counts_of_both(auto f, auto... tail) const {
     return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int counts_of_both_and_root(F f, Tail... tail) const {
+  int counts_of_both_and_root(auto f, auto... tail) const {
     return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int array_of_received(F f, Tail... tail) const {
+  int array_of_received(auto f, auto... tail) const {
     return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int array_of_received_and_root(F f, Tail... tail) const {
+  int array_of_received_and_root(auto f, auto... tail) const {
     return f(a.sendbuf, sendcount, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.root, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int array_of_sent_and_root(F f, Tail... tail) const {
+  int array_of_sent_and_root(auto f, auto... tail) const {
     return f(a.sendbuf, sendcounts, sendplaces, a.sendtype, a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int arrays_of_both(F f, Tail... tail) const {
+  int arrays_of_both(auto f, auto... tail) const {
     return f(a.sendbuf, sendcounts, sendplaces, a.sendtype, a.recvbuf, recvcounts, recvplaces, a.recvtype, a.comm,
              tail...);
   }
-  template <typename F, typename... Tail>
-  int buffer_and_root(F f, Tail... tail) const {
+  int buffer_and_root(auto f, auto... tail) const {
     return f(a.recvbuf, recvcount, a.recvtype, a.root, a.comm, tail...);
   }
-  template <typename F, typename... Tail>
-  int nothing(F f, Tail... tail) const {
-    return f(a.comm, tail...);
-  }
+  int nothing(auto f, auto... tail) const { return f(a.comm, tail...); }
 
  private:
   const Arguments& a;
@@ -151,25 +136,17 @@ CIRCOLL_CALL(persistent_large, CIRCOLL_PERSISTENT_C, MPI_Count, MPI_Aint, MPI_Ba
 
 }  // namespace
 
-int call_blocking(Collective collective, const Arguments& a, [[maybe_unused]] bool large) {
+int call(Collective collective, Mode mode, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
 #if TORTURE_LARGE
-  if (large) return blocking_large(collective, a);
+  if (large) {
+    return mode == Mode::blocking      ? blocking_large(collective, a)
+           : mode == Mode::nonblocking ? nonblocking_large(collective, a, request)
+                                       : persistent_large(collective, a, MPI_INFO_NULL, request);
+  }
 #endif
-  return blocking(collective, a);
-}
-
-int call_nonblocking(Collective collective, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
-#if TORTURE_LARGE
-  if (large) return nonblocking_large(collective, a, request);
-#endif
-  return nonblocking(collective, a, request);
-}
-
-int call_init(Collective collective, const Arguments& a, [[maybe_unused]] bool large, MPI_Request* request) {
-#if TORTURE_LARGE
-  if (large) return persistent_large(collective, a, MPI_INFO_NULL, request);
-#endif
-  return persistent(collective, a, MPI_INFO_NULL, request);
+  return mode == Mode::blocking      ? blocking(collective, a)
+         : mode == Mode::nonblocking ? nonblocking(collective, a, request)
+                                     : persistent(collective, a, MPI_INFO_NULL, request);
 }
 
 int call_native(Collective collective, const Arguments& a) { return native(collective, a); }

@@ -1,22 +1,31 @@
-// Every form of every collective, by its arguments.
+// Every form of every collective, by its arguments, right or wrong.
 #pragma once
 
 #include <mpi.h>
 
+#include <string>
+
+#include "communicators.hpp"
 #include "instance.hpp"
 
 namespace circoll::torture {
 
-/// Calls MPI_X, or MPI_X_c if `large` and the MPI has it.
-int call_blocking(Collective collective, const Arguments& a, bool large);
-/// MPI_Ix.
-int call_nonblocking(Collective collective, const Arguments& a, bool large, MPI_Request* request);
-/// MPI_X_init, or what the MPI calls it.
-int call_init(Collective collective, const Arguments& a, bool large, MPI_Request* request);
+/// Calls MPI_X, MPI_Ix or MPI_X_init (or what the MPI calls it). The last two make a request. It is the form with _c if
+/// `large` and the MPI has it.
+int call(Collective collective, Mode mode, const Arguments& a, bool large, MPI_Request* request);
 /// PMPI_X: what MPI_X is compared with.
 int call_native(Collective collective, const Arguments& a);
 
 /// True if the symbol that serves this call is the MPI library's own.
 [[nodiscard]] bool is_native(Collective collective, Mode mode, bool large);
+
+// Erroneous calls, which are made in between. Each gets its error at once, and the next right call matches as if
+// there had been none (mistakes.cpp).
+
+/// True if this rank of a communicator of so many makes the call.
+[[nodiscard]] bool makes(const Mistake& mistake, int rank, int size);
+
+/// Makes the erroneous call. Returns what is wrong with what came of it; empty if nothing.
+[[nodiscard]] std::string make_mistake(const Mistake& mistake, const Operation& operation, const Communicator& c);
 
 }  // namespace circoll::torture

@@ -1,3 +1,4 @@
+// Cases in words.
 #include "case.hpp"
 
 #include <fmt/format.h>

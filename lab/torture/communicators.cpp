@@ -1,3 +1,4 @@
+// Communicators of a case, and the errors that are heard on them.
 #include "communicators.hpp"
 
 #include <array>
@@ -126,6 +127,12 @@ void expect_error(MPI_Comm comm) {
 }
 
 int error_heard() { return heard; }
+
+int error_class(int rc) {
+  int result = MPI_SUCCESS;
+  PMPI_Error_class(rc, &result);
+  return result;
+}
 
 long stray_errors() { return stray - expected; }
 

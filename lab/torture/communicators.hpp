@@ -25,6 +25,8 @@ void count_stray_errors();
 void expect_error(MPI_Comm comm);
 /// The error that the handler was called for since then, in this thread; MPI_SUCCESS if it was not.
 [[nodiscard]] int error_heard();
+/// The class of an error.
+[[nodiscard]] int error_class(int rc);
 /// The number of unexpected calls of these handlers.
 [[nodiscard]] long stray_errors();
 

@@ -1,11 +1,11 @@
-#include "completion.hpp"
-
+// The calls that complete requests, each checked by what MPI says of it.
 #include <sched.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
+
+#include "lane.hpp"
 
 namespace circoll::torture {
 namespace {

@@ -11,6 +11,7 @@
 //   join    one thread
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,9 @@ using Edits = std::vector<std::string>;
 [[nodiscard]] std::string to_string(const Edits& edits);
 /// Throws std::invalid_argument for an edit that the case has no place for.
 [[nodiscard]] Case edited(Case c, const Edits& edits);
+
+/// Edits that leave as little of the case as still fails. `fails` runs a case on all ranks and has the same answer
+/// on all.
+[[nodiscard]] Edits shrink(const Case& c, Edits edits, const std::function<bool(const Case&)>& fails);
 
 }  // namespace circoll::torture

@@ -1,15 +1,13 @@
+// The comparison of what came with what should have come.
 #include "evaluate.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "calls.hpp"
-#include "instance.hpp"
 #include "quirks.hpp"
-#include "reference.hpp"
 
 namespace circoll::torture {
 namespace {
@@ -20,14 +18,6 @@ std::string hex(const std::byte* from, std::size_t bytes) {
   std::string text = "0x";
   while (bytes-- > 0) text += fmt::format("{:02x}", static_cast<unsigned>(from[bytes]));  // little-endian
   return text;
-}
-
-template <typename T>
-bool equal_numbers(const std::byte* a, const std::byte* b) {
-  T x{}, y{};
-  std::memcpy(&x, a, sizeof x);
-  std::memcpy(&y, b, sizeof y);
-  return x == y;
 }
 
 class Comparison {
@@ -81,17 +71,9 @@ class Comparison {
     const auto step = static_cast<std::size_t>(base_.component_bytes);
     for (std::size_t i = 0; i < sums.values.size(); ++i) {
       std::byte* const at = results[0].data() + i * step;
-      long double value = 0;
-      float f = 0;
-      double d = 0;
-      if (step == 4) std::memcpy(&f, at, 4);
-      if (step == 8) std::memcpy(&d, at, 8);
-      value = step == 4 ? static_cast<long double>(f) : static_cast<long double>(d);
-      if (std::fabs(value - sums.values[i]) <= sums.bounds[i]) continue;
-      f = static_cast<float>(sums.values[i]);
-      d = static_cast<double>(sums.values[i]);
-      if (step == 4) std::memcpy(at, &f, 4);
-      if (step == 8) std::memcpy(at, &d, 8);
+      const long double value = get_floating(at, base_.component_bytes);
+      if (std::fabs(value - sums.values[i]) <= sums.bounds[i]) continue;  // not so of what is no number
+      put_floating(at, base_.component_bytes, sums.values[i]);
     }
     return results;
   }
@@ -117,9 +99,7 @@ class Comparison {
     if (!numbers) return;
     const auto step = static_cast<std::size_t>(base_.component_bytes);
     for (std::size_t i = 0; i + step <= want.size(); i += step) {
-      const bool equal = step == 4   ? equal_numbers<float>(&want[i], &got[i])
-                         : step == 8 ? equal_numbers<double>(&want[i], &got[i])
-                                     : equal_numbers<long double>(&want[i], &got[i]);
+      const bool equal = get_floating(&want[i], base_.component_bytes) == get_floating(&got[i], base_.component_bytes);
       if (equal) std::copy_n(&got[i], step, &want[i]);
     }
   }

@@ -1,4 +1,4 @@
-// Are the results right?
+// The judgement of results, by the native collectives or by one rank that computes from the inputs of all.
 #pragma once
 
 #include <mpi.h>
@@ -9,6 +9,7 @@
 
 #include "case.hpp"
 #include "communicators.hpp"
+#include "instance.hpp"
 
 namespace circoll::torture {
 
@@ -30,5 +31,17 @@ struct Judgement {
 /// The latter holds where there is no oracle, the native one is known to be broken, sums are rounded, and if the
 /// results differ.
 [[nodiscard]] Judgement judge(const Record& record, const Communicator& c, bool serial_only);
+
+// The reference (reference.cpp).
+
+/// The result of this rank: its blocks, packed.
+[[nodiscard]] std::vector<std::vector<std::byte>> serial_results(const Instance& mine, int execution);
+
+/// A sum of floating-point numbers, in more digits, and the bounds of any order of summation. A bound is the distance
+/// from it.
+struct Sums {
+  std::vector<long double> values, bounds;
+};
+[[nodiscard]] Sums serial_sums(const Instance& mine, int execution);
 
 }  // namespace circoll::torture

@@ -1,11 +1,11 @@
-#include "generate.hpp"
-
+// Random cases.
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <utility>
 #include <vector>
 
+#include "options.hpp"
 #include "random.hpp"
 #include "types.hpp"
 

@@ -1,3 +1,4 @@
+// One rank's part of an operation: buffers, their contents, and the arguments of the call.
 #include "instance.hpp"
 
 #include <algorithm>
@@ -5,7 +6,6 @@
 #include <numeric>
 
 #include "random.hpp"
-#include "values.hpp"
 
 namespace circoll::torture {
 namespace {
@@ -49,7 +49,7 @@ Instance::Instance(const Operation& operation, int rank, int size)
       rank_(rank),
       size_(size),
       root_(is_rooted(operation.collective) ? static_cast<int>(operation.root % static_cast<std::uint64_t>(size)) : 0) {
-  if (is_reducing(operation.collective)) op_ = Operator(operation);
+  if (is_reducing(operation.collective)) op_ = make_operator(operation);
   make_sides();
 }
 

@@ -2,17 +2,70 @@
 #pragma once
 
 #include <mpi.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <new>
+#include <span>
 #include <vector>
 
 #include "case.hpp"
-#include "memory.hpp"
-#include "operators.hpp"
-#include "pages.hpp"
 #include "types.hpp"
 
 namespace circoll::torture {
+
+/// A buffer between guards.
+class Memory {
+ public:
+  static constexpr Count guard_bytes = 64;
+
+  Memory() : Memory(0, 0) {}
+  /// Bytes `low` to `high` (exclusive) from its address, which may lie outside of them.
+  Memory(Count low, Count high) {
+    constexpr Count alignment = 64;
+    low = std::min<Count>(low, high);
+    // The vector's memory is aligned to 16 bytes, which suffices for every base type.
+    origin_ = (guard_bytes - low) / alignment * alignment;
+    if (origin_ + low < guard_bytes) origin_ += alignment;
+    bytes_.resize(static_cast<std::size_t>(origin_ + high + guard_bytes));
+  }
+
+  [[nodiscard]] std::byte* address() { return bytes_.data() + origin_; }
+  [[nodiscard]] const std::byte* address() const { return bytes_.data() + origin_; }
+  /// Everything, guards as well.
+  [[nodiscard]] std::span<std::byte> bytes() { return bytes_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  /// Of a place in bytes(): the distance from the address.
+  [[nodiscard]] Count offset_of(std::size_t place) const { return static_cast<Count>(place) - origin_; }
+  [[nodiscard]] bool in_guard(std::size_t place) const {
+    return place < static_cast<std::size_t>(guard_bytes) ||
+           place + static_cast<std::size_t>(guard_bytes) >= bytes_.size();
+  }
+
+ private:
+  Count origin_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+/// Allocates whole pages. Whoever reads them once they are freed crashes.
+template <typename T>
+struct PageAllocator {
+  using value_type = T;
+
+  PageAllocator() = default;
+  template <typename U>
+  PageAllocator(const PageAllocator<U>& /*other*/) {}  // NOLINT(google-explicit-constructor): as allocators are
+
+  T* allocate(std::size_t n) {
+    void* const pages = ::mmap(nullptr, n * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    return static_cast<T*>(pages);
+  }
+  void deallocate(T* pages, std::size_t n) { ::munmap(pages, n * sizeof(T)); }
+
+  friend bool operator==(const PageAllocator& /*a*/, const PageAllocator& /*b*/) { return true; }
+};
 
 /// Items at a place, in items, of a buffer.
 struct Block {
@@ -73,7 +126,8 @@ class Instance {
   void scribble();
   /// Nonsense in the arrays of counts and displacements, likewise; of a persistent operation once its request is freed.
   void scribble_counts();
-  /// Once the call has returned: what the operation says of its arrays. arguments() is not to be called any more.
+  /// Once the call has returned: what the operation says of its arrays. arguments() is not to be called any more. MPI
+  /// lets libraries need the arrays until completion, but none does, and programs rely on it.
   void drop_arrays();
   [[nodiscard]] bool still_scribbled() const;
   /// Frees the handles; a program may as soon as the operation is started.
@@ -127,5 +181,18 @@ class Instance {
 [[nodiscard]] std::vector<std::byte> pack(const Side& side, const std::byte* address, const Block& block,
                                           Count base_bytes);
 void unpack(const Side& side, std::byte* address, const Block& block, const std::vector<std::byte>& packed);
+
+// Contents of buffers, packed (values.cpp).
+
+/// Packed base elements of a block, with values that suit the operator. Sums and products stay exact and do not
+/// overflow, unless the operation is one of fractions. Different for each `stream`.
+void fill_values(const Operation& operation, std::uint64_t stream, int rank, int size, std::span<std::byte> packed);
+
+/// Bytes of the same look as anything, for what is not data.
+void fill_noise(std::uint64_t seed, std::span<std::byte> bytes);
+
+/// A floating-point number of 4, 8 or 16 bytes, as the machine has it.
+[[nodiscard]] long double get_floating(const std::byte* from, Count bytes);
+void put_floating(std::byte* to, Count bytes, long double value);
 
 }  // namespace circoll::torture

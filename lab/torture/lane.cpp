@@ -1,3 +1,4 @@
+// One thread's steps of a case, as a rank makes them.
 #include "lane.hpp"
 
 #include <fmt/format.h>
@@ -7,7 +8,6 @@
 #include <algorithm>
 
 #include "calls.hpp"
-#include "mistakes.hpp"
 #include "quirks.hpp"
 #include "watchdog.hpp"
 
@@ -29,12 +29,11 @@ int world_rank() {
 }
 
 std::string error_text(int rc) {
-  int error_class = 0, length = 0;
+  int length = 0;
   std::string text(MPI_MAX_ERROR_STRING, '\0');
-  PMPI_Error_class(rc, &error_class);
   PMPI_Error_string(rc, text.data(), &length);
   text.resize(static_cast<std::size_t>(length));
-  return fmt::format("error class {}: {}", error_class, text);
+  return fmt::format("error class {}: {}", error_class(rc), text);
 }
 
 /// Contents that say which message it is, and from whom.
@@ -114,10 +113,10 @@ void Lane::step(const Step& step) {
     case StepKind::init: {
       Active& active = make(operation);
       active.pending.persistent = true;
-      const int rc = call_init(operation.collective, active.instance->arguments(comm(operation.comm).comm),
-                               operation.large, &active.pending.request);
+      const int rc = call(operation.collective, Mode::persistent, active.instance->arguments(comm(operation.comm).comm),
+                          operation.large, &active.pending.request);
       check(rc, operation, "MPI_*_init");
-      drop_arrays(active);
+      active.instance->drop_arrays();
       return;
     }
     case StepKind::finish:
@@ -180,29 +179,18 @@ void Lane::start(const Operation& operation, int execution) {
   active.instance->fill(execution);
   active.sent = hash_bytes(active.instance->send().memory.bytes());
   active.under_way = true;
-  const Arguments arguments =
-      operation.mode == Mode::persistent ? Arguments{} : active.instance->arguments(comm(operation.comm).comm);
-  switch (operation.mode) {
-    case Mode::blocking:
-      check(call_blocking(operation.collective, arguments, operation.large), operation, "the call");
-      return complete(active);
-    case Mode::nonblocking:
-      check(call_nonblocking(operation.collective, arguments, operation.large, &active.pending.request), operation,
-            "the call");
-      break;
-    case Mode::persistent:
-      start_persistent(active);
-      break;
+  if (operation.mode == Mode::persistent) {
+    start_persistent(active);
+  } else {
+    check(call(operation.collective, operation.mode, active.instance->arguments(comm(operation.comm).comm),
+               operation.large, &active.pending.request),
+          operation, "the call");
+    if (operation.mode == Mode::blocking) return complete(active);
   }
   if (active.pending.request == MPI_REQUEST_NULL) return complete(active);  // failed, and said so
-  if (operation.mode == Mode::nonblocking) drop_arrays(active);
+  if (operation.mode == Mode::nonblocking) active.instance->drop_arrays();
   if (operation.freed_early && outlives_handles(operation)) active.instance->free_handles();
   pending_.push_back(&active.pending);
-}
-
-void Lane::drop_arrays(Active& active) {
-  const Operation& operation = active.instance->operation();
-  if (copies_arrays_natively(operation.collective, operation.mode)) active.instance->drop_arrays();
 }
 
 void Lane::start_persistent(Active& active) {

@@ -1,8 +1,11 @@
-// One thread's steps of a case.
+// A case on all ranks: its threads' steps, and the outcome.
 #pragma once
+
+#include <mpi.h>
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,13 +13,33 @@
 
 #include "case.hpp"
 #include "communicators.hpp"
-#include "completion.hpp"
 #include "evaluate.hpp"
 #include "instance.hpp"
 #include "random.hpp"
 
 namespace circoll::torture {
 
+// Completion of requests, by a random call of the many that MPI has for it (completion.cpp).
+
+struct Pending {
+  MPI_Request request = MPI_REQUEST_NULL;
+  bool persistent = false;
+  /// Called once the request is complete; the status is null where none was asked for.
+  std::function<void(const MPI_Status*)> done;
+};
+
+/// The complaint about a completion; empty if it is right.
+using Complaint = std::function<void(const std::string&)>;
+
+/// One call on some of these requests, at random. Calls done() of those that it completes and returns them.
+std::vector<Pending*> complete_some(Random& random, const std::vector<Pending*>& all, const Complaint& complain);
+
+/// Calls until this one is complete. The others of `all` may complete on the way; all that did are returned.
+std::vector<Pending*> complete_one(Random& random, Pending* pending, const Complaint& complain);
+
+// lane.cpp
+
+/// One thread's steps of a case.
 class Lane {
  public:
   Lane(const Case& c, int number, std::vector<Communicator>& comms);
@@ -57,7 +80,6 @@ class Lane {
   void free_comm(int index);
   Active& make(const Operation& operation);
   void start(const Operation& operation, int execution);
-  static void drop_arrays(Active& active);
   void start_persistent(Active& active);
   Companion& make_companion();
   void complete(Active& active);
@@ -85,5 +107,17 @@ class Lane {
   Complaint complain_;
   int at_ = -1;
 };
+
+// run.cpp
+
+/// The outcome of a case on one rank.
+struct Outcome {
+  std::vector<std::string> failures;
+  long operations = 0;                    ///< results judged
+  std::vector<std::string> native_wrong;  ///< operations of which the native result was wrong and the other was not
+};
+
+/// Runs a case. Collective over MPI_COMM_WORLD. `serial`: see judge().
+[[nodiscard]] Outcome run_case(const Case& c, bool serial);
 
 }  // namespace circoll::torture

@@ -1,11 +1,9 @@
-#include "mistakes.hpp"
-
+// Erroneous calls, and what has to come of them.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "calls.hpp"
-#include "instance.hpp"
 #include "quirks.hpp"
 #include "random.hpp"
 
@@ -18,12 +16,6 @@ bool has_elements(const Instance& instance) {
     return side.used && std::ranges::any_of(side.blocks, [](const Block& block) { return block.items > 0; });
   };
   return holds(instance.send()) || holds(instance.recv());
-}
-
-int error_class(int rc) {
-  int result = MPI_SUCCESS;
-  PMPI_Error_class(rc, &result);
-  return result;
 }
 
 /// The class that MPI has for it.
@@ -42,18 +34,6 @@ int class_of(Fault fault) {
     default:
       return MPI_ERR_TYPE;
   }
-}
-
-int call(Mode mode, const Operation& o, const Arguments& arguments, MPI_Request* request) {
-  switch (mode) {
-    case Mode::blocking:
-      return call_blocking(o.collective, arguments, o.large);
-    case Mode::nonblocking:
-      return call_nonblocking(o.collective, arguments, o.large, request);
-    case Mode::persistent:
-      break;
-  }
-  return call_init(o.collective, arguments, o.large, request);
 }
 
 }  // namespace
@@ -106,7 +86,7 @@ std::string make_mistake(const Mistake& mistake, const Operation& operation, con
   }
   expect_error(c.comm);
   MPI_Request request = MPI_REQUEST_NULL;
-  int rc = call(mistake.mode, operation, arguments, &request);
+  int rc = call(operation.collective, mistake.mode, arguments, operation.large, &request);
   if (rc == MPI_SUCCESS && forgets_errors_natively()) rc = error_heard();
   if (rc == MPI_SUCCESS) return "the erroneous call returns MPI_SUCCESS";
   if (request != MPI_REQUEST_NULL) return "the erroneous call leaves a request";

@@ -1,8 +1,9 @@
-#include "operators.hpp"
-
+// Operators: MPI's own, and user operators on pairs of words.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "types.hpp"
 
@@ -47,48 +48,33 @@ constexpr std::array<MPI_User_function*, sizeof...(layouts)> functions(std::inte
 }
 
 MPI_Op predefined(Op op) {
-  switch (op) {
-    case Op::sum:
-      return MPI_SUM;
-    case Op::prod:
-      return MPI_PROD;
-    case Op::min:
-      return MPI_MIN;
-    case Op::max:
-      return MPI_MAX;
-    case Op::land:
-      return MPI_LAND;
-    case Op::lor:
-      return MPI_LOR;
-    case Op::lxor:
-      return MPI_LXOR;
-    case Op::band:
-      return MPI_BAND;
-    case Op::bor:
-      return MPI_BOR;
-    case Op::bxor:
-      return MPI_BXOR;
-    case Op::minloc:
-      return MPI_MINLOC;
-    case Op::maxloc:
-      return MPI_MAXLOC;
-    default:
-      return MPI_OP_NULL;
-  }
+  const std::array<std::pair<Op, MPI_Op>, 12> all{{{Op::sum, MPI_SUM},
+                                                   {Op::prod, MPI_PROD},
+                                                   {Op::min, MPI_MIN},
+                                                   {Op::max, MPI_MAX},
+                                                   {Op::land, MPI_LAND},
+                                                   {Op::lor, MPI_LOR},
+                                                   {Op::lxor, MPI_LXOR},
+                                                   {Op::band, MPI_BAND},
+                                                   {Op::bor, MPI_BOR},
+                                                   {Op::bxor, MPI_BXOR},
+                                                   {Op::minloc, MPI_MINLOC},
+                                                   {Op::maxloc, MPI_MAXLOC}}};
+  const auto* const found = std::ranges::find(all, op, &std::pair<Op, MPI_Op>::first);
+  return found == all.end() ? MPI_OP_NULL : found->second;
 }
 
 }  // namespace
 
-Operator::Operator(const Operation& operation) {
-  if (operation.user == UserOp::none) {
-    op_ = predefined(operation.op);
-    return;
-  }
+Operator make_operator(const Operation& operation) {
+  if (operation.user == UserOp::none) return {predefined(operation.op), false};
   constexpr auto all = std::make_integer_sequence<int, word_layouts>();
   const auto layout = static_cast<std::size_t>(operation.layout);
   MPI_User_function* const function =
       operation.user == UserOp::add ? functions<UserOp::add>(all)[layout] : functions<UserOp::compose>(all)[layout];
-  owned_ = MPI_Op_create(function, commutes(operation) ? 1 : 0, &op_) == MPI_SUCCESS;
+  MPI_Op made = MPI_OP_NULL;
+  const bool owned = MPI_Op_create(function, commutes(operation) ? 1 : 0, &made) == MPI_SUCCESS;
+  return {made, owned};
 }
 
 bool commutes(const Operation& operation) {

@@ -1,3 +1,4 @@
+// The command line of circoll-torture.
 #include "options.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The command line of circoll-torture.
+// The command line of circoll-torture, and the random cases that it asks for.
 #pragma once
 
 #include <cstdint>
@@ -34,5 +34,9 @@ struct Options {
 
 /// Reads the command line. Returns -1 to go on, else the exit code. Prints (help, errors) only if `talk`.
 [[nodiscard]] int read_options(int argc, char** argv, bool talk, Options& options);
+
+/// The case `number` is a function of the seed, the number, the size of MPI_COMM_WORLD and the options. It is therefore
+/// the same on all ranks.
+[[nodiscard]] Case generate(const Options& options, std::int64_t number, int world_size);
 
 }  // namespace circoll::torture

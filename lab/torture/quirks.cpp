@@ -1,3 +1,4 @@
+// Errors of the MPI libraries themselves, by version where versions differ.
 #include "quirks.hpp"
 
 #include <mpi.h>
@@ -7,7 +8,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "operators.hpp"
 #include "types.hpp"
 
 namespace circoll::torture {
@@ -120,8 +120,5 @@ bool forgets_errors_natively() {
   static const bool forgets = forgets_errors();
   return forgets;
 }
-
-// Both libraries make their schedules of all messages in the call.
-bool copies_arrays_natively(Collective /*collective*/, Mode /*mode*/) { return true; }
 
 }  // namespace circoll::torture

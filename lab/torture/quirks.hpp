@@ -15,10 +15,6 @@ namespace circoll::torture {
 /// True if a call returns MPI_SUCCESS when a handler of the user's has returned from its error. The library is asked.
 [[nodiscard]] bool forgets_errors_natively();
 
-/// True if the library's own nonblocking and persistent collectives need no arrays once the call has returned. Arrays
-/// are those of counts or displacements. MPI allows them to, but programs rely on it that they do not.
-[[nodiscard]] bool copies_arrays_natively(Collective collective, Mode mode);
-
 /// True if the library's own nonblocking collectives need types, operators and communicators until they are complete.
 /// MPI allows to free these while they are pending.
 [[nodiscard]] bool needs_handles_natively();

@@ -1,8 +1,8 @@
-#include "reference.hpp"
-
+// The results of collectives, computed by one rank from the inputs of all.
 #include <cmath>
-#include <cstring>
 #include <limits>
+
+#include "evaluate.hpp"
 
 namespace circoll::torture {
 namespace {
@@ -56,13 +56,6 @@ std::vector<std::byte> contribution(const Operation& o, int execution, int from,
   return pack(*input.side, input.side->memory.address(), input.block, base_type(o.base).packed_bytes);
 }
 
-template <typename T>
-long double component(const std::byte* at) {
-  T value{};
-  std::memcpy(&value, at, sizeof value);
-  return static_cast<long double>(value);
-}
-
 }  // namespace
 
 std::vector<std::vector<std::byte>> serial_results(const Instance& mine, int execution) {
@@ -95,8 +88,7 @@ Sums serial_sums(const Instance& mine, int execution) {
     sums.values.resize(packed.size() / step);
     sums.bounds.resize(packed.size() / step);
     for (std::size_t i = 0; i < sums.values.size(); ++i) {
-      const std::byte* const at = packed.data() + i * step;
-      const long double value = base.component_bytes == 4 ? component<float>(at) : component<double>(at);
+      const long double value = get_floating(packed.data() + i * step, base.component_bytes);
       sums.values[i] += value;
       sums.bounds[i] += std::fabs(value);
     }

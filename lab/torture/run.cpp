@@ -1,5 +1,4 @@
-#include "run.hpp"
-
+// A case on all ranks: communicators, threads, and the judgement of all results.
 #include <fmt/format.h>
 #include <mpi.h>
 

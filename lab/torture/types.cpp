@@ -1,6 +1,6 @@
+// Datatypes, made by every constructor of MPI.
 #include "types.hpp"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <numeric>
@@ -9,16 +9,16 @@
 namespace circoll::torture {
 namespace {
 
-Type committed(MPI_Datatype type) {
-  MPI_Type_commit(&type);
-  return {type, true};
-}
-
-// A constructor, or its form with MPI_Count arguments, if a Constructors wants that and the MPI has it.
+// The datatype of a constructor, in the form with MPI_Count arguments if a Constructors wants that and the MPI has it.
 #if MPI_VERSION >= 4
-#define TORTURE_EITHER(name, ...) (large() ? name##_c(__VA_ARGS__) : name(__VA_ARGS__))
+#define TORTURE_MADE(name, ...) \
+  made([&](MPI_Datatype* type) { large() ? name##_c(__VA_ARGS__, type) : name(__VA_ARGS__, type); })
 #else
-#define TORTURE_EITHER(name, ...) (static_cast<void>(large()), name(__VA_ARGS__))
+#define TORTURE_MADE(name, ...)  \
+  made([&](MPI_Datatype* type) { \
+    static_cast<void>(large());  \
+    name(__VA_ARGS__, type);     \
+  })
 #endif
 
 /// An array as an argument of either form: of its own numbers, or of MPI_Count.
@@ -46,87 +46,69 @@ class Constructors {
  public:
   explicit Constructors(std::uint64_t seed) : random_(seed) {}
 
-  Type contiguous(int count, MPI_Datatype base) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    TORTURE_EITHER(MPI_Type_contiguous, count, base, &made);
-    return committed(made);
-  }
+  Type contiguous(int count, MPI_Datatype base) { return TORTURE_MADE(MPI_Type_contiguous, count, base); }
 
   Type vector(int count, int length, int stride, MPI_Datatype base) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    TORTURE_EITHER(MPI_Type_vector, count, length, stride, base, &made);
-    return committed(made);
+    return TORTURE_MADE(MPI_Type_vector, count, length, stride, base);
   }
 
   Type hvector(int count, int length, MPI_Aint stride, MPI_Datatype base) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    TORTURE_EITHER(MPI_Type_create_hvector, count, length, stride, base, &made);
-    return committed(made);
+    return TORTURE_MADE(MPI_Type_create_hvector, count, length, stride, base);
   }
 
-  Type resized(const Type& type, MPI_Aint lb, MPI_Aint extent) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    TORTURE_EITHER(MPI_Type_create_resized, type.get(), lb, extent, &made);
-    return committed(made);
+  Type resized(const Type& type_of, MPI_Aint lb, MPI_Aint extent) {
+    return TORTURE_MADE(MPI_Type_create_resized, type_of.get(), lb, extent);
   }
 
   /// Elements at these bytes.
   Type at_places(const std::vector<MPI_Aint>& places, MPI_Datatype base) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    const auto count = static_cast<int>(places.size());
-    TORTURE_EITHER(MPI_Type_create_hindexed_block, count, 1, Array(places), base, &made);
-    return committed(made);
+    return TORTURE_MADE(MPI_Type_create_hindexed_block, number_of(places), 1, Array(places), base);
   }
 
   /// Elements at these multiples of their extent.
   Type at_indices(const std::vector<int>& places, MPI_Datatype base) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    const auto count = static_cast<int>(places.size());
-    TORTURE_EITHER(MPI_Type_create_indexed_block, count, 1, Array(places), base, &made);
-    return committed(made);
+    return TORTURE_MADE(MPI_Type_create_indexed_block, number_of(places), 1, Array(places), base);
   }
 
   Type indexed(const std::vector<int>& lengths, const std::vector<int>& places, MPI_Datatype base) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    const auto count = static_cast<int>(places.size());
-    TORTURE_EITHER(MPI_Type_indexed, count, Array(lengths), Array(places), base, &made);
-    return committed(made);
+    return TORTURE_MADE(MPI_Type_indexed, number_of(places), Array(lengths), Array(places), base);
   }
 
   Type hindexed(const std::vector<int>& lengths, const std::vector<MPI_Aint>& places, MPI_Datatype base) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    const auto count = static_cast<int>(places.size());
-    TORTURE_EITHER(MPI_Type_create_hindexed, count, Array(lengths), Array(places), base, &made);
-    return committed(made);
+    return TORTURE_MADE(MPI_Type_create_hindexed, number_of(places), Array(lengths), Array(places), base);
   }
 
   Type structure(const std::vector<int>& lengths, const std::vector<MPI_Aint>& places,
                  const std::vector<MPI_Datatype>& types) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    const auto count = static_cast<int>(places.size());
-    TORTURE_EITHER(MPI_Type_create_struct, count, Array(lengths), Array(places), types.data(), &made);
-    return committed(made);
+    return TORTURE_MADE(MPI_Type_create_struct, number_of(places), Array(lengths), Array(places), types.data());
   }
 
   /// Elements of a matrix.
   Type subarray(const std::vector<int>& sizes, const std::vector<int>& parts, const std::vector<int>& starts, int order,
                 MPI_Datatype base) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    const auto count = static_cast<int>(sizes.size());
-    TORTURE_EITHER(MPI_Type_create_subarray, count, Array(sizes), Array(parts), Array(starts), order, base, &made);
-    return committed(made);
+    return TORTURE_MADE(MPI_Type_create_subarray, number_of(sizes), Array(sizes), Array(parts), Array(starts), order,
+                        base);
   }
 
   /// The second half of a vector in blocks on two processes.
   Type second_half(int count, MPI_Datatype base) {
-    MPI_Datatype made = MPI_DATATYPE_NULL;
     const std::vector<int> size{2 * count};
     const int blocks = MPI_DISTRIBUTE_BLOCK, usual = MPI_DISTRIBUTE_DFLT_DARG, processes = 2;
-    TORTURE_EITHER(MPI_Type_create_darray, 2, 1, 1, Array(size), &blocks, &usual, &processes, MPI_ORDER_C, base, &made);
-    return committed(made);
+    return TORTURE_MADE(MPI_Type_create_darray, 2, 1, 1, Array(size), &blocks, &usual, &processes, MPI_ORDER_C, base);
   }
 
  private:
+  template <typename Construct>
+  static Type made(const Construct& construct) {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    construct(&type);
+    MPI_Type_commit(&type);
+    return {type, true};
+  }
+  template <typename T>
+  static int number_of(const std::vector<T>& values) {
+    return static_cast<int>(values.size());
+  }
   bool large() { return random_.percent(50); }
 
   Random random_;

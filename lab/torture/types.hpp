@@ -1,4 +1,4 @@
-// Datatypes: base types, and the derived types made of them.
+// Datatypes: base types, and the derived types made of them. Operators: MPI's own, and the user's on pairs of words.
 #pragma once
 
 #include <mpi.h>
@@ -27,28 +27,33 @@ struct BaseType {
 [[nodiscard]] const std::vector<BaseType>& base_types();
 [[nodiscard]] BaseType base_type(Base base);
 
-/// A datatype, freed if it is not predefined.
-class Type {
+/// A handle of MPI, freed if it is not predefined.
+template <typename Raw, int (*release)(Raw*)>
+class Handle {
  public:
-  Type() = default;
-  Type(MPI_Datatype type, bool owned) : type_(type), owned_(owned) {}
-  Type(Type&& other) noexcept : type_(other.type_), owned_(std::exchange(other.owned_, false)) {}
-  Type& operator=(Type&& other) noexcept {
+  Handle(Raw raw, bool owned) : raw_(raw), owned_(owned) {}
+  Handle(Handle&& other) noexcept : raw_(other.raw_), owned_(std::exchange(other.owned_, false)) {}
+  Handle& operator=(Handle&& other) noexcept {
     free();
-    type_ = other.type_;
+    raw_ = other.raw_;
     owned_ = std::exchange(other.owned_, false);
     return *this;
   }
-  ~Type() { free(); }
+  ~Handle() { free(); }
   void free() {
-    if (owned_) MPI_Type_free(&type_);
+    if (owned_) release(&raw_);
     owned_ = false;
   }
-  [[nodiscard]] MPI_Datatype get() const { return type_; }
+  [[nodiscard]] Raw get() const { return raw_; }
 
  private:
-  MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  bool owned_ = false;
+  Raw raw_;
+  bool owned_;
+};
+
+struct Type : Handle<MPI_Datatype, MPI_Type_free> {
+  using Handle::Handle;
+  Type() : Handle(MPI_DATATYPE_NULL, false) {}
 };
 
 /// An element as the operation describes it, `base_elements` elements of the base type.
@@ -78,5 +83,19 @@ struct WordLayout {
 void prepare_copying();
 /// Copies data by a message to ourselves. Not by MPI_Pack, which errs where many datatypes exist (MPICH 4.0.2).
 void copy_typed(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type);
+
+// operators.cpp
+
+struct Operator : Handle<MPI_Op, MPI_Op_free> {
+  using Handle::Handle;
+  Operator() : Handle(MPI_OP_NULL, false) {}
+};
+
+/// The operator of a reduction.
+[[nodiscard]] Operator make_operator(const Operation& operation);
+[[nodiscard]] bool commutes(const Operation& operation);
+
+/// Calls of user operators with a datatype that is not the reduction's, in which they do nothing.
+[[nodiscard]] long misused_operators();
 
 }  // namespace circoll::torture

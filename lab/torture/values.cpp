@@ -1,9 +1,9 @@
-#include "values.hpp"
-
+// Contents of buffers, packed.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
+#include "instance.hpp"
 #include "random.hpp"
 #include "types.hpp"
 
@@ -39,12 +39,11 @@ template <typename T>
 void put(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
-
-void put_floating(std::byte* to, Count bytes, long double value) {
-  if (bytes == 4) return put(to, static_cast<float>(value));
-  if (bytes == 8) return put(to, static_cast<double>(value));
-  std::memset(to, 0, 16);  // 10 bytes of value, 6 of padding
-  put(to, value);
+template <typename T>
+T get(const std::byte* from) {
+  T value{};
+  std::memcpy(&value, from, sizeof value);
+  return value;
 }
 
 void put_integer(std::byte* to, Count bytes, std::int64_t value) {
@@ -58,6 +57,19 @@ long double fraction(Random& random) {
 }
 
 }  // namespace
+
+long double get_floating(const std::byte* from, Count bytes) {
+  if (bytes == 4) return static_cast<long double>(get<float>(from));
+  if (bytes == 8) return static_cast<long double>(get<double>(from));
+  return get<long double>(from);
+}
+
+void put_floating(std::byte* to, Count bytes, long double value) {
+  if (bytes == 4) return put(to, static_cast<float>(value));
+  if (bytes == 8) return put(to, static_cast<double>(value));
+  std::memset(to, 0, 16);  // 10 bytes of value, 6 of padding
+  put(to, value);
+}
 
 void fill_noise(std::uint64_t seed, std::span<std::byte> bytes) {
   Random random(seed);

@@ -1,3 +1,4 @@
+// A thread that ends a process without progress, and handlers of crashes. Both print where the process is.
 #include "watchdog.hpp"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Chakra execution traces, read back by a small reader that knows the messages of et_def.proto.
-#include "formats/chakra.hpp"
+#include "formats/formats.hpp"
 
 #include <gtest/gtest.h>
 

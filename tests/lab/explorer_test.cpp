@@ -5,7 +5,6 @@
 #include <string>
 
 #include "answers.hpp"
-#include "gallery.hpp"
 
 namespace circoll::explorer {
 namespace {

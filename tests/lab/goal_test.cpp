@@ -1,5 +1,5 @@
 // Schedules in forms of other tools, read back by small readers of their own.
-#include "formats/goal.hpp"
+#include "formats/formats.hpp"
 
 #include <gtest/gtest.h>
 

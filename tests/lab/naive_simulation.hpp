@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "circoll/dependencies.hpp"
-#include "sim/machine.hpp"
 #include "sim/sim.hpp"
 
 namespace circoll {

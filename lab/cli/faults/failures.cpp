@@ -1,13 +1,13 @@
-#include "faults/failures.hpp"
-
+// The failures of a request, as a table over rounds and as JSON.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 
+#include "cli/faults/failures.hpp"
 #include "commands.hpp"
 
 namespace circoll::cli {
@@ -22,10 +22,6 @@ FailureBounds bounds_for(const FailureRequest& request) {
   return bounds;
 }
 
-std::string joined(const std::vector<Rank>& ranks, std::string_view separator) {
-  return fmt::format("{}", fmt::join(ranks, separator));
-}
-
 /// "0 2-4 7": ranks in rising order.
 std::string runs_of(const std::vector<Rank>& ranks) {
   std::string text;
@@ -33,11 +29,9 @@ std::string runs_of(const std::vector<Rank>& ranks) {
     std::size_t end = i + 1;
     while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
     if (!text.empty()) text += ' ';
-    text +=
-        end - i > 2
-            ? fmt::format("{}-{}", ranks[i], ranks[end - 1])
-            : joined({ranks.begin() + static_cast<std::ptrdiff_t>(i), ranks.begin() + static_cast<std::ptrdiff_t>(end)},
-                     " ");
+    const auto first = ranks.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto last = ranks.begin() + static_cast<std::ptrdiff_t>(end);
+    text += end - i > 2 ? fmt::format("{}-{}", *first, *(last - 1)) : fmt::format("{}", fmt::join(first, last, " "));
     i = end;
   }
   return text;
@@ -58,12 +52,10 @@ std::string classes_of(const std::vector<const Failure*>& round) {
 
 /// The classes that the orders of delivery within the round lead to, the worst first.
 std::string orders_of(const std::vector<const Failure*>& round) {
-  std::vector<FailureClass> classes;
+  std::set<FailureClass> classes;
   for (const Failure* f : round) {
-    for (const Delivery& d : f->deliveries) classes.push_back(d.outcome.what);
+    for (const Delivery& d : f->deliveries) classes.insert(d.outcome.what);
   }
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
   std::string text;
   for (const FailureClass what : classes) text += fmt::format("{}{}", text.empty() ? "" : " or ", to_string(what));
   return text;
@@ -129,12 +121,6 @@ ordered_json head_of(const FailureRequest& request) {
           {"keep", to_string(request.keep)}};
 }
 
-std::vector<std::vector<Rank>> single_failures(Rank p) {
-  std::vector<std::vector<Rank>> failures;
-  for (Rank f = 0; f < p; ++f) failures.push_back({f});
-  return failures;
-}
-
 Failures find_failures(const FailureRequest& request) {
   const FaultAnalysis analysis = analysis_of(request, bounds_for(request));
   Failures failures{.rounds = analysis.rounds(), .blocks = analysis.blocks()};
@@ -154,7 +140,7 @@ std::string failures_table(const FailureRequest& request, const Failures& failur
   std::string text =
       fmt::format("{}, p = {}, {} block{}, {}, keep = {}{}\n", subject_of(request), request.size, failures.blocks,
                   failures.blocks == 1 ? "" : "s",
-                  single ? "one rank fails" : fmt::format("failed: {}", joined(request.failures.front(), ", ")),
+                  single ? "one rank fails" : fmt::format("failed: {}", fmt::join(request.failures.front(), ", ")),
                   to_string(request.keep), request.ahead ? ", survivors go on" : "");
   std::vector<std::vector<const Failure*>> rounds;
   for (const Failure& f : failures.all) {

@@ -1,14 +1,21 @@
-// The failures that circoll faults is asked about.
+// The failures that circoll faults is asked about, the ways on after them, and the page of all failures.
+//
+// Each section names its source.
 #pragma once
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "circoll/model.hpp"
 #include "faults/faults.hpp"
 
 namespace circoll::cli {
+
+// failures.cpp
 
 /// The call, and the failures in it.
 struct FailureRequest {
@@ -48,14 +55,14 @@ struct Failures {
 /// The call of a request: what every JSON about it begins with.
 [[nodiscard]] nlohmann::ordered_json head_of(const FailureRequest& request);
 
-/// Each rank by itself.
-[[nodiscard]] std::vector<std::vector<Rank>> single_failures(Rank p);
-
 [[nodiscard]] Failures find_failures(const FailureRequest& request);
 
 /// A table over rounds. The first line says what it is about.
 [[nodiscard]] std::string failures_table(const FailureRequest& request, const Failures& failures);
 [[nodiscard]] std::string failures_json(const FailureRequest& request, const Failures& failures);
+
+// losses.cpp
+
 /// One algorithm's losses over all rounds and all single failures before its end.
 struct LossSummary {
   Selection selection{};
@@ -71,5 +78,48 @@ struct LossSummary {
                                        const std::vector<LossSummary>& ranking);
 [[nodiscard]] std::string losses_json(Collective collective, const FailureRequest& request,
                                       const std::vector<LossSummary>& ranking);
+
+// repairs.cpp
+
+/// The way on after a failure.
+struct WayOn {
+  std::vector<Rank> failed{};
+  std::uint32_t k = 0;
+  Repair repair{};
+  double repair_s = 0;
+  /// A call of the same collective by the survivors, by the algorithm of least time. Its result is the survivors' own.
+  std::string restart{};  ///< the algorithm; empty if there is no restart
+  double restart_s = 0;
+  std::string no_restart{};  ///< the reason if there is none
+  /// "nothing", "repair" or "restart": the cheaper of those that there are; "lost" if there are none.
+  std::string advice{};
+};
+
+/// The ways on after the failures of a request, priced for a vector of so many bytes.
+[[nodiscard]] std::vector<WayOn> find_ways_on(const FailureRequest& request, Count bytes, const Machine& machine);
+
+[[nodiscard]] std::string ways_on_table(const FailureRequest& request, Count bytes, const Machine& machine,
+                                        const std::vector<WayOn>& ways);
+[[nodiscard]] std::string ways_on_json(const FailureRequest& request, Count bytes, const Machine& machine,
+                                       const std::vector<WayOn>& ways);
+
+// faults_page.cpp
+
+/// The page of all failures, which the site has as docs/faults.md.
+[[nodiscard]] std::string faults_page();
+
+// sayings.cpp
+
+/// A sentence about failures that is handed on, with a meaning that can be computed.
+struct Saying {
+  std::string_view said;
+  std::string_view meant;
+  std::string_view algorithm;  ///< that it is about
+  bool (*is_true)(const FaultAnalysis& analysis);
+
+  [[nodiscard]] bool holds(Rank p) const;
+};
+
+[[nodiscard]] std::span<const Saying> all_sayings();
 
 }  // namespace circoll::cli

@@ -1,14 +1,11 @@
-#include "faults/faults_page.hpp"
-
+// The page of all failures, in Markdown.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <vector>
 
-#include "faults/faults.hpp"
-#include "faults/sayings.hpp"
+#include "cli/faults/failures.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/faults/failures.hpp"
 #include "commands.hpp"
-#include "faults/failures.hpp"
 
 namespace circoll::cli {
 namespace {

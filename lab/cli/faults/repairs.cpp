@@ -1,5 +1,4 @@
-#include "faults/repairs.hpp"
-
+// Repairs of failures, beside a restart among the survivors.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +6,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/text.hpp"
+#include "cli/faults/failures.hpp"
 #include "commands.hpp"
 #include "facts/text.hpp"
 
@@ -53,8 +53,6 @@ std::string advice_of(const WayOn& way) {
   return way.restart.empty() ? "lost" : "restart";
 }
 
-std::string goal_of(const WayOn& way) { return std::string(to_string(way.repair.goal)); }
-
 }  // namespace
 
 std::vector<WayOn> find_ways_on(const FailureRequest& request, Count bytes, const Machine& machine) {
@@ -81,11 +79,12 @@ std::string ways_on_table(const FailureRequest& request, Count bytes, const Mach
                       "repair", "restart", "advice", "restart by");
   for (const WayOn& way : ways) {
     const bool can = way.repair.goal != FailureClass::none;
-    text += fmt::format(
-        "{:>4}  {:<8}{:<7}{:>7}{:>8}{:>12}{:>12}  {:<8} {}\n", way.k, fmt::format("{}", fmt::join(way.failed, ",")),
-        goal_of(way), can ? std::to_string(way.repair.pieces) : "-", can ? std::to_string(way.repair.cost.rounds) : "-",
-        can ? readable_time(way.repair_s) : "-", way.restart.empty() ? "-" : readable_time(way.restart_s), way.advice,
-        way.restart.empty() ? way.no_restart : way.restart);
+    text +=
+        fmt::format("{:>4}  {:<8}{:<7}{:>7}{:>8}{:>12}{:>12}  {:<8} {}\n", way.k,
+                    fmt::format("{}", fmt::join(way.failed, ",")), to_string(way.repair.goal),
+                    can ? std::to_string(way.repair.pieces) : "-", can ? std::to_string(way.repair.cost.rounds) : "-",
+                    can ? readable_time(way.repair_s) : "-", way.restart.empty() ? "-" : readable_time(way.restart_s),
+                    way.advice, way.restart.empty() ? way.no_restart : way.restart);
   }
   for (const WayOn& way : ways) {
     if (way.advice == "lost")
@@ -106,7 +105,8 @@ std::string ways_on_json(const FailureRequest& request, Count bytes, const Machi
   json["ways_on"] = ordered_json::array();
   for (const WayOn& way : ways) {
     const Repair& r = way.repair;
-    ordered_json entry{{"failed", way.failed}, {"k", way.k}, {"gives", goal_of(way)}, {"advice", way.advice}};
+    ordered_json entry{
+        {"failed", way.failed}, {"k", way.k}, {"gives", to_string(way.repair.goal)}, {"advice", way.advice}};
     if (r.goal == FailureClass::none) {
       entry["repair"] = {{"why_not", r.why}};
     } else {

@@ -1,11 +1,11 @@
-#include "simulate/network.hpp"
-
+// Ranks on a network with a shape, and words about the times on it.
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 #include <utility>
 
+#include "cli/simulate/scene.hpp"
 #include "facts/text.hpp"
 
 namespace circoll::cli {

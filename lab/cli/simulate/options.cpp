@@ -1,5 +1,4 @@
-#include "options.hpp"
-
+// Options of circoll simulate, read into a scene.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <utility>
 
 #include "circoll/select.hpp"
+#include "cli/simulate/scene.hpp"
 #include "commands.hpp"
 #include "facts/text.hpp"
 #include "select/machine.hpp"

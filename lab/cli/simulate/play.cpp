@@ -1,11 +1,11 @@
-#include "simulate/play.hpp"
-
+// Runs of one algorithm in a scene: several seeds, and other circumstances to compare with.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "cli/simulate/scene.hpp"
 #include "process.hpp"
 
 namespace circoll::cli {

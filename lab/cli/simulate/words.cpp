@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "circoll/error.hpp"
+#include "cli/simulate/scene.hpp"
 #include "facts/median.hpp"
 #include "facts/text.hpp"
-#include "simulate/play.hpp"
 
 namespace circoll::cli {
 namespace {

@@ -1,3 +1,4 @@
+// The table of questions, and the one function that the page calls.
 #include "answers.hpp"
 
 #include <exception>
@@ -56,3 +57,13 @@ std::string answer(Sessions& sessions, std::string_view question) {
 }
 
 }  // namespace circoll::explorer
+
+extern "C" const char* circoll_answer(const char* question);
+
+/// Answers a question in JSON. The text lives until the next call.
+extern "C" __attribute__((used)) const char* circoll_answer(const char* question) {
+  static circoll::explorer::Sessions sessions;
+  static std::string text;
+  text = circoll::explorer::answer(sessions, question);
+  return text.c_str();
+}

@@ -4,9 +4,12 @@
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "circoll/model.hpp"
 #include "session.hpp"
 
 namespace circoll::explorer {
@@ -37,6 +40,7 @@ class Sessions {
 // open.cpp
 [[nodiscard]] std::string ask_open(Sessions& sessions, const json& question);
 [[nodiscard]] std::string ask_verdict(Sessions& sessions, const json& question);
+[[nodiscard]] std::string ask_proof(Sessions& sessions, const json& question);
 // contents.cpp
 [[nodiscard]] std::string ask_contents(Sessions& sessions, const json& question);
 [[nodiscard]] std::string ask_value(Sessions& sessions, const json& question);
@@ -51,13 +55,41 @@ class Sessions {
 // failure.cpp
 [[nodiscard]] std::string ask_failure(Sessions& sessions, const json& question);
 [[nodiscard]] std::string ask_failures(Sessions& sessions, const json& question);
-// proof.cpp
-[[nodiscard]] std::string ask_proof(Sessions& sessions, const json& question);
 // gallery.cpp
 [[nodiscard]] std::string ask_gallery(Sessions& sessions, const json& question);
 [[nodiscard]] std::string ask_open_wrong(Sessions& sessions, const json& question);
 // text.cpp
 [[nodiscard]] std::string ask_open_text(Sessions& sessions, const json& question);
 [[nodiscard]] std::string ask_form(Sessions& sessions, const json& question);
+
+// Parts of answers that several questions have.
+
+/// The machine of a question. What it leaves out is as by default (cost.cpp).
+[[nodiscard]] Machine machine_of(const json& question);
+/// The collective, ranks, blocks, buffers and messages of a session (open.cpp).
+[[nodiscard]] std::string described(const Session& session);
+/// {"proven": ..., "refutation": {...}, "counted": {...}} (open.cpp).
+[[nodiscard]] json as_json(const Verdict& verdict);
+
+// The gallery of wrong schedules that teach something: one damage each to a right one.
+
+/// Schedules, what is claimed of them, and dependencies if they are not the derived ones.
+struct Exhibit {
+  std::vector<Schedule> ranks{};
+  Claims claims{};
+  std::vector<Dependencies> dependencies{};
+};
+
+/// A wrong schedule of the gallery.
+struct Wrong {
+  std::string_view name;
+  std::string_view title;
+  std::string_view lesson;
+  Claim refuted;  ///< the claim that does not hold
+  Exhibit (*make)();
+};
+
+/// All of them. A test proves that each claim is refuted.
+[[nodiscard]] std::span<const Wrong> gallery();
 
 }  // namespace circoll::explorer

@@ -1,7 +1,6 @@
 // The catalogue tells what there is to choose: collectives, algorithms, parameters, and the default machine.
 #include "answers.hpp"
 #include "circoll/collectives.hpp"
-#include "machine.hpp"
 #include "schedule/relabelling.hpp"
 
 namespace circoll::explorer {
@@ -43,6 +42,15 @@ json described(const Algorithm& algorithm, Collective collective) {
           {"reduced", algorithm.formula.reduced},
           {"time", time_formula(algorithm, collective)},
           {"params", params_of(algorithm)}};
+}
+
+/// {"alpha_s": ..., "beta_s_per_byte": ..., "gamma_s_per_byte": ..., "f_alpha": ..., "f_beta": ...}.
+json as_json(const Machine& machine) {
+  return {{"alpha_s", machine.alpha_s},
+          {"beta_s_per_byte", machine.beta_s_per_byte},
+          {"gamma_s_per_byte", machine.gamma_s_per_byte},
+          {"f_alpha", machine.f_alpha},
+          {"f_beta", machine.f_beta}};
 }
 
 }  // namespace

@@ -1,12 +1,10 @@
 // Predicted times: of all algorithms for one call, and over sizes.
-#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "answers.hpp"
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "machine.hpp"
 
 namespace circoll::explorer {
 namespace {
@@ -35,6 +33,18 @@ struct Priced {
 };
 
 }  // namespace
+
+Machine machine_of(const json& question) {
+  Machine machine;
+  const auto given = question.find("machine");
+  if (given == question.end()) return machine;
+  machine.alpha_s = given->value("alpha_s", machine.alpha_s);
+  machine.beta_s_per_byte = given->value("beta_s_per_byte", machine.beta_s_per_byte);
+  machine.gamma_s_per_byte = given->value("gamma_s_per_byte", machine.gamma_s_per_byte);
+  machine.f_alpha = given->value("f_alpha", machine.f_alpha);
+  machine.f_beta = given->value("f_beta", machine.f_beta);
+  return machine;
+}
 
 std::string ask_ranking(Sessions& /*sessions*/, const json& question) {
   const Priced call(question);

@@ -5,8 +5,6 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "faults/faults.hpp"
-#include "machine.hpp"
-#include "opened.hpp"
 
 namespace circoll::explorer {
 namespace {

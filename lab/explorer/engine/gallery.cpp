@@ -1,11 +1,9 @@
-#include "gallery.hpp"
-
+// The gallery of wrong schedules.
 #include <algorithm>
 #include <utility>
 
 #include "answers.hpp"
 #include "circoll/error.hpp"
-#include "opened.hpp"
 
 namespace circoll::explorer {
 namespace {

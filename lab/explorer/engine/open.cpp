@@ -1,4 +1,4 @@
-// Opening a session: the schedules of all ranks are built, and described for the page.
+// Opening a session: the schedules of all ranks are built, described for the page, and proven.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -7,7 +7,6 @@
 #include "answers.hpp"
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "opened.hpp"
 #include "symbolic/expressions.hpp"
 
 namespace circoll::explorer {
@@ -90,8 +89,6 @@ json as_json(const Cost& cost) {
           {"copied", cost.copied}};
 }
 
-}  // namespace
-
 json as_json(const Refutation& refutation) {
   return {{"claim", to_string(refutation.claim)},
           {"p", refutation.size},
@@ -103,6 +100,20 @@ json as_json(const Refutation& refutation) {
           {"block", refutation.block},
           {"what", refutation.what}};
 }
+
+/// The shape that a question names, of an algorithm's selection.
+Shape shape_of(const Selection& selection, const json& question) {
+  Shape shape{.size = question.at("p").get<Rank>(),
+              .root = question.value("root", Rank{0}),
+              .in_place = question.value("in_place", false),
+              .params = selection.params};
+  require(shape.size >= 1, "p, the number of ranks, is at least 1");
+  if (shape.root < 0 || shape.root >= shape.size)
+    throw Error(ErrorCode::invalid_argument, fmt::format("the root lies in 0 .. {}", shape.size - 1));
+  return shape;
+}
+
+}  // namespace
 
 json as_json(const Verdict& verdict) {
   json all = {{"proven", verdict.proven()},
@@ -150,17 +161,6 @@ std::string described(const Session& session) {
   return text;
 }
 
-Shape shape_of(const Selection& selection, const json& question) {
-  Shape shape{.size = question.at("p").get<Rank>(),
-              .root = question.value("root", Rank{0}),
-              .in_place = question.value("in_place", false),
-              .params = selection.params};
-  require(shape.size >= 1, "p, the number of ranks, is at least 1");
-  if (shape.root < 0 || shape.root >= shape.size)
-    throw Error(ErrorCode::invalid_argument, fmt::format("the root lies in 0 .. {}", shape.size - 1));
-  return shape;
-}
-
 std::string ask_open(Sessions& sessions, const json& question) {
   const Selection selection = parse_selection(question.at("id").get<std::string>());
   const Algorithm& algorithm = *selection.algorithm;
@@ -177,6 +177,20 @@ std::string ask_open(Sessions& sessions, const json& question) {
 
 std::string ask_verdict(Sessions& sessions, const json& question) {
   return as_json(sessions.of(question).verdict()).dump();
+}
+
+/// A proof for one p, in all ways in which the collective can be called.
+std::string ask_proof(Sessions& /*sessions*/, const json& question) {
+  const Selection selection = parse_selection(question.at("id").get<std::string>());
+  const auto p = question.at("p").get<Rank>();
+  VerifyRange range{.first = p, .last = p, .all_roots = question.value("all_roots", false)};
+  if (question.value("all_ranks", false)) range.method = ProofMethod::all_ranks;
+  const std::vector<RangeVerdict> verdicts = verify_range({selection}, range);
+  check(verdicts.size() == 1, "one algorithm was verified");
+  const RangeVerdict& verdict = verdicts.front();
+  json all = {{"instances", verdict.instances}, {"by_rotation", verdict.by_rotation}};
+  if (verdict.refutation) all["refutation"] = as_json(*verdict.refutation);
+  return all.dump();
 }
 
 }  // namespace circoll::explorer

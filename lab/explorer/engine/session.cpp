@@ -1,3 +1,4 @@
+// The schedules of a session, matched, executed round by round, and proven.
 #include "session.hpp"
 
 #include <utility>

@@ -69,21 +69,20 @@ std::optional<std::string> shared(const Schedule& schedule, Operand a, Operand b
 
 /// The reason why a step waits for an earlier one.
 std::string reason(const Schedule& schedule, const Step& earlier, const Step& later) {
-  for (const Operand& written : operands_written(earlier)) {
-    for (const Operand& read : operands_read(later)) {
-      if (const auto slot = shared(schedule, written, read)) return "it brings " + *slot + ", which is read here";
+  const auto first_shared = [&](const auto& operands, const auto& others) -> std::optional<std::string> {
+    for (const Operand& a : operands) {
+      for (const Operand& b : others) {
+        if (auto slot = shared(schedule, a, b)) return slot;
+      }
     }
-  }
-  for (const Operand& read : operands_read(earlier)) {
-    for (const Operand& written : operands_written(later)) {
-      if (const auto slot = shared(schedule, read, written)) return "it reads " + *slot + ", which is overwritten here";
-    }
-  }
-  for (const Operand& a : operands_written(earlier)) {
-    for (const Operand& b : operands_written(later)) {
-      if (const auto slot = shared(schedule, a, b)) return "it writes " + *slot + ", which is written again here";
-    }
-  }
+    return std::nullopt;
+  };
+  if (const auto slot = first_shared(operands_written(earlier), operands_read(later)))
+    return "it brings " + *slot + ", which is read here";
+  if (const auto slot = first_shared(operands_read(earlier), operands_written(later)))
+    return "it reads " + *slot + ", which is overwritten here";
+  if (const auto slot = first_shared(operands_written(earlier), operands_written(later)))
+    return "it writes " + *slot + ", which is written again here";
   return "the schedule says so";
 }
 

@@ -1,14 +1,11 @@
 // Schedules that come as text, and the forms in which those of a session leave the page.
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "answers.hpp"
 #include "circoll/error.hpp"
 #include "circoll/text.hpp"
-#include "formats/goal.hpp"
+#include "formats/formats.hpp"
 #include "msccl/msccl.hpp"
-#include "opened.hpp"
 #include "show/picture.hpp"
 #include "verify/given.hpp"
 

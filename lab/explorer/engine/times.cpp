@@ -1,6 +1,5 @@
 // The times at which steps begin and end, as the simulator plays them.
 #include "answers.hpp"
-#include "machine.hpp"
 #include "sim/sim.hpp"
 
 namespace circoll::explorer {
