@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 # Pages of the repository beside docs/.
-ABOVE = ["README.md", "HACKING.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+ABOVE = ["README.md", "HACKING.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 PICTURES = {".svg", ".png"}
 
 # Generated pages, by the section of docs/README.md that they end.
