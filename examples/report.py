@@ -1,4 +1,4 @@
-"""The drop-in's report (docs/reporting.md): what served which calls. The only reader of it among the examples."""
+"""The drop-in's report (docs/user/reports.md): what served which calls. The only reader of it among the examples."""
 import dataclasses
 import json
 import pathlib

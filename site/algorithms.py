@@ -72,7 +72,7 @@ def proof_of(identifier, entry, verdict):
     who = ""
     if by_rotation:
         few = "All" if by_rotation == verdict["instances"] else str(by_rotation)
-        who = f" {few} of them are proven by one rank, of which the others are rotations ([why](../../docs/proof.md))."
+        who = f" {few} of them are proven by one rank, of which the others are rotations ([why](../../docs/developer/proof.md))."
     return (f"{claims_of(entry)}\n\n{code(command)}\nshows this, and was run as this page was made: {verdict['instances']} instances, of p = "
             f"{PROVEN.replace('..', ' .. ')}, roots, parameters, in place and not, are proven.{who} "
             "[What is claimed](../../commands/circoll-verify.md) holds for each: messages match, no deadlock, no race, every contribution "
@@ -91,7 +91,7 @@ def page(root, identifier, entry, verdict, with_explorer):
         text += f'<a class="reference internal" href="../../explorer.html#id={identifier}&amp;p={SHOWN}">Step through it in the explorer</a>, '
         text += f"which `{explore}` writes, too.\n\n"
     else:
-        text += f"`{explore}` writes a page to step through it ([the explorer](../../docs/explorer.md)).\n\n"
+        text += f"`{explore}` writes a page to step through it ([the explorer](../../docs/lab/explorer.md)).\n\n"
     text += f"## Idea\n\n{plain(about['Idea'])}\n\n"
     text += "| | |\n|---|---|\n"
     text += "".join(f"| {name} | {plain(about[name])} |\n" for name in ("Shape", "Scratch", "Order", "Source") if name in about)
@@ -101,7 +101,7 @@ def page(root, identifier, entry, verdict, with_explorer):
     text += f"\n## When\n\n{plain(entry['when'][0].upper() + entry['when'][1:])}. "
     text += "[All of them, and what the model chooses](../../docs/algorithms.md).\n\n"
     text += f"## Cost\n\n{plain(about['Cost'])}\n\n{code(entry['formula']['time'])}\n"
-    text += f"The letters are those of [notation](../../docs/notation.md), and [more is counted](../../docs/costs.md#{anchor}).\n"
+    text += f"The letters are those of [notation](../../docs/lab/notation.md), and [more is counted](../../docs/costs.md#{anchor}).\n"
     text += "Here are the most that one rank has, in blocks; parameters are at their defaults.\n\n"
     text += table_of_costs(entry["cost"]) + f"\n## Proof\n\n{proof_of(identifier, entry, verdict)}\n"
     text += "## In other libraries\n\n| library | its names |\n|---|---|\n"

@@ -53,7 +53,7 @@ def lay_out(root, source, output):
     headers = {str(path.relative_to(root / "include" / "circoll")) for path in (root / "include" / "circoll").rglob("*.h*")}
     grouped = [header for group in GROUPS.values() for header in group.split()]
     problems += [f"site/declarations.py: {header} stands in no group, or does not exist" for header in headers ^ set(grouped)]
-    index = ("# Declarations\n\nEvery public header, and what it declares. [The library, from C++ and C](../docs/library.md) shows how it is "
+    index = ("# All functions of C++ and C\n\nEvery public header, and what it declares. [The library, from C++ and C](../docs/user/library.md) shows how it is "
              "used.\n")
     for group, names in GROUPS.items():
         index += f"\n## {group}\n" + toctree((page_of(name)[4:-3] for name in names.split()), hidden=False)

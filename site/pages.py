@@ -6,14 +6,13 @@ import shutil
 import subprocess
 
 # Pages of the repository beside docs/.
-ABOVE = ["README.md", "HACKING.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+ABOVE = ["README.md", "HACKING.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 PICTURES = {".svg", ".png"}
 
 # Generated pages, by the section of docs/README.md that they end.
 GENERATED = {
-    "Use it under a program": ["commands/index.md"],
-    "Call it from a program": ["api/index.md"],
-    "Know the algorithms": ["algorithms/index.md", "docs/algorithms.md", "docs/costs.md", "docs/peers.md", "docs/faults.md"],
+    "Users": ["commands/index.md", "api/index.md"],
+    "Researchers": ["algorithms/index.md", "docs/algorithms.md", "docs/costs.md", "docs/peers.md", "docs/faults.md"],
 }
 # Pages of docs/ that the tool writes.
 BY_TOOL = {"docs/algorithms.md": ["list", "--page", "algorithms"], "docs/costs.md": ["cost", "--page"],
@@ -122,9 +121,9 @@ def lay_out(root, circoll, source, pictures, repository, here):
             below = [path for path in [*linked_pages(texts[page], page), *pages] if str(pathlib.PurePosixPath(path).parent) == folder]
             texts[page] += toctree(pathlib.PurePosixPath(path).stem for path in dict.fromkeys(below) if path != page)
     start = (here / "start.md").read_text(encoding="utf-8")
-    introduction = re.search(r"^# .*?\n\n(.*?)\n\n    \./quickstart", texts["README.md"], re.DOTALL)[1]
-    start = start.replace("INTRODUCTION", introduction.replace("](#", "](README.md#"))
-    start += toctree(["First ten minutes <README>", "All pages <docs/README>"], "Start")
+    introduction, commands = re.search(r"^# .*?\n\n(.*?)\n\n## Quick start\n\n(.*?)\n\nUse as many", texts["README.md"], re.DOTALL).groups()
+    start = start.replace("INTRODUCTION", introduction.replace("](#", "](README.md#")).replace("COMMANDS", commands)
+    start += toctree(["The README <README>", "All pages <docs/README>"], "Start")
     for caption, entries in navigation(texts["docs/README.md"], "docs/README.md"):
         start += toctree(entries, caption)
     texts["index.md"] = start

@@ -1,13 +1,13 @@
-# Tests of the house itself: what may include what, the English of comments, links, the installed package, and "an
+# Tests of the house itself: what may include what, the English, links, the installed package, and "an
 # algorithm is one file".
 add_test(NAME rooms COMMAND ${PROJECT_SOURCE_DIR}/dev/check-rooms ${PROJECT_SOURCE_DIR})
 add_test(NAME rooms_refuse COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/rooms_test.py ${PROJECT_SOURCE_DIR})
 add_test(NAME road COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/road_test.py ${PROJECT_SOURCE_DIR})
 add_test(NAME links COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/links_test.py ${PROJECT_SOURCE_DIR})
-add_test(NAME comments COMMAND ${PROJECT_SOURCE_DIR}/dev/check-comments ${PROJECT_SOURCE_DIR})
-add_test(NAME comments_refuse
-         COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/comments_test.py ${PROJECT_SOURCE_DIR}/dev/check-comments)
-set_tests_properties(rooms rooms_refuse road links comments comments_refuse PROPERTIES LABELS house TIMEOUT 60)
+add_test(NAME english COMMAND ${PROJECT_SOURCE_DIR}/dev/check-english ${PROJECT_SOURCE_DIR})
+add_test(NAME english_refuse
+         COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/english_test.py ${PROJECT_SOURCE_DIR}/dev/check-english)
+set_tests_properties(rooms rooms_refuse road links english english_refuse PROPERTIES LABELS house TIMEOUT 60)
 
 # Words that the tool, its pages and the documents share: commands that are printed, completions, manual pages.
 if(NOT CIRCOLL_SANITIZE)

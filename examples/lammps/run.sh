@@ -1,7 +1,8 @@
 #!/bin/sh
-# LAMMPS (Debian's, for Open MPI): a melting crystal, and a molten salt with long-range forces whose Fourier transforms
-# use collectives, balanced as it runs. Compared is everything printed but times: thermodynamic output with 17 digits.
-# The last digits may differ where sums are added in another order; the motion, which is chaotic, amplifies that.
+# LAMMPS (Debian's, for Open MPI): a melting crystal, and a molten salt with long-range forces. The salt's Fourier
+# transforms use collectives, and it is balanced as it runs. The test compares everything that is printed except
+# times, the thermodynamic output with 17 digits. The last digits may differ where sums are added in another order.
+# The motion is chaotic and amplifies that.
 . "$(dirname "$0")/../common.sh"
 
 [ "$mpi" = openmpi ] || skip "Debian builds LAMMPS for Open MPI"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# ScaLAPACK (Debian's, one for each MPI) through a driver in C: LU factorisation with partial pivoting and solution.
-# Compared are the grid of processes, all pivots, the whole solution and the residual, with 17 digits.
+# ScaLAPACK (Debian's, one for each MPI) through a driver in C: LU factorisation with partial pivoting, and solution.
+# The test compares the grid of processes, all pivots, the whole solution and the residual, with 17 digits.
 . "$(dirname "$0")/../common.sh"
 
 [ "$(cc -print-file-name="libscalapack-$mpi.so")" != "libscalapack-$mpi.so" ] ||

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Data-parallel training with mpi4py and numpy (Debian's, for Open MPI): scattered data, gradients summed over the
-# ranks, layer by layer and overlapped with computation, or at once. Compared are the losses of all epochs, the norms of
-# the parameters and the worst errors, all with 17 digits. With sums of integers there is no order of additions, and all
-# must be identical.
+# Data-parallel training with mpi4py and numpy (Debian's, for Open MPI). The data are scattered. Gradients are summed
+# over the ranks, layer by layer and overlapped with computation, or at once. The test compares the losses of all
+# epochs, the norms of the parameters and the worst errors, all with 17 digits. Sums of integers have no order of
+# additions, so all must be identical.
 . "$(dirname "$0")/../common.sh"
 
 [ "$mpi" = openmpi ] || skip "Debian builds mpi4py for Open MPI"

@@ -7,7 +7,7 @@ at once (Allreduce).
 usage: train.py [double|integer] [overlapped|blocking] [epochs=N] [surviving]
   integer: gradients and losses are rounded to multiples of 2^-40 and added as integers, so that no order of additions can
            be seen in the result.
-  surviving: for runs in which ranks die (docs/survive.md). Nothing but the training is collective, and every rank says in
+  surviving: for runs in which ranks die (docs/user/survive.md). Nothing but the training is collective, and every rank says in
            the end what it has: survivors must have the same.
 """
 import hashlib

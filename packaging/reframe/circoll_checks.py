@@ -1,4 +1,4 @@
-"""Checks of an installed Circoll on a cluster, for ReFrame: reframe -C site.py -c packaging/reframe -r (docs/cluster.md).
+"""Checks of an installed Circoll on a cluster, for ReFrame: reframe -C site.py -c packaging/reframe -r (docs/user/run.md).
 
 They need `circoll` on PATH, by a module that is named with -S modules=circoll, or in the programming environment."""
 import reframe as rfm

@@ -1,6 +1,6 @@
 """symbols_test.py LIST LIBRARY [HEADER...]: the C functions that a library exports are those of the list, and those of the headers.
 
-Of C++ nothing is looked at (docs/libraries.md): its names are those of the form that compilers give them. A list whose first
+Of C++ nothing is looked at (docs/user/served.md): its names are those of the form that compilers give them. A list whose first
 line names a version of an MPI is for that one; with another, --version VERSION, the test is skipped (77).
 """
 import argparse

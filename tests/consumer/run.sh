@@ -72,7 +72,7 @@ done
 echo "-- code of the pages"
 root=$here/../..
 mkdir "$scratch/pages"
-python3 "$here/code_blocks.py" "$scratch/pages" "$root/README.md" "$root/docs/library.md"
+python3 "$here/code_blocks.py" "$scratch/pages" "$root/README.md" "$root/docs/user/library.md"
 pages=0
 for page in "$scratch"/pages/*; do
   program=page_$(basename "$page")
@@ -92,7 +92,7 @@ if [ -x "$prefix/bin/circoll" ]; then
   echo "-- installed circoll"
   "$prefix/bin/circoll" list >/dev/null
   for file in share/man/man1/circoll-verify.1 share/bash-completion/completions/circoll share/zsh/site-functions/_circoll \
-    share/fish/vendor_completions.d/circoll.fish share/doc/circoll/LICENSE share/doc/circoll/docs/library.md \
+    share/fish/vendor_completions.d/circoll.fish share/doc/circoll/LICENSE share/doc/circoll/docs/user/library.md \
     share/doc/circoll/CHANGELOG.md share/doc/circoll/CITATION.cff share/doc/circoll/examples/rules/p8.json \
     share/doc/circoll/examples/cg/cg.cpp; do
     [ -s "$prefix/$file" ] || { echo "$file is not installed"; exit 1; }

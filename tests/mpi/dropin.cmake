@@ -36,7 +36,7 @@ function(dropin_tests)
   mpi_test(dropin_${name}_few_calls 120 COMMAND python3 ${here}/few_calls_test.py ${name}
            ${dropin} ${yield} $<TARGET_FILE:few_calls_${name}>)
 
-  # Programs about what MPI says beyond results (docs/semantics.md): same_output(PROGRAM NP SERVED ARGUMENT...).
+  # Programs about what MPI says beyond results (docs/user/semantics.md): same_output(PROGRAM NP SERVED ARGUMENT...).
   function(same_output program np served)
     list(JOIN ARGN _ suffix)
     set(test dropin_${name}_${program}_np${np})

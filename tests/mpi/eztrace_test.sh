@@ -1,6 +1,6 @@
 #!/bin/bash
 # eztrace_test.sh MPI NP DROPIN YIELD CORE PROGRAM: EZTrace, whose libeztrace-core.so is CORE, before and after the
-# drop-in. The output is right, and its trace has the calls that the order of libraries says (docs/semantics.md).
+# drop-in. The output is right, and its trace has the calls that the order of libraries says (docs/user/semantics.md).
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 core=$5 program=$6
 # shellcheck source=launch.sh

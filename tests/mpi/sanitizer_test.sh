@@ -1,6 +1,6 @@
 #!/bin/bash
 # sanitizer_test.sh MPI NP DROPIN YIELD CIRCOLL PROGRAM: a program that is built with AddressSanitizer runs under the
-# drop-in, by `circoll run` and as docs/troubleshooting.md says. Skipped (77) where it fails without the drop-in, as
+# drop-in, by `circoll run` and as docs/user/diagnose.md says. Skipped (77) where it fails without the drop-in, as
 # with Open MPI 6.0.0rc2 and g++ 16 (illegal instruction).
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 circoll=$5 program=$6

@@ -1,6 +1,6 @@
 #!/bin/bash
 # tools_test.sh MPI NP DROPIN YIELD TOOL CHAINED PROGRAM: tools of MPI's profiling interface before and after the
-# drop-in. Results are right, and the counts are what the order of libraries says (docs/semantics.md).
+# drop-in. Results are right, and the counts are what the order of libraries says (docs/user/semantics.md).
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 tool=$5 chained=$6 program=$7
 # shellcheck source=launch.sh

@@ -23,18 +23,20 @@ RANKS = 3
 # Entry points that the drop-in leaves alone by intention.
 NOT_INTERCEPTED = {"alltoallw": "per-block datatypes: left to the library"}
 
-HEAD = """# The matrix
+HEAD = """# Entry points of MPI's collectives: served or native
 
-What the drop-in does with every collective entry point. Written from the runs of tests/mpi/matrix, which call each of them on
-{ranks} ranks with a number of bytes of its own, check the result, and look the call up in the trace (`CIRCOLL_TRACE`); the
-ctest `matrix` runs them again and compares. After a change: `cmake --build --preset dev --target matrix`.
+For users and MPI implementers: does Circoll serve this MPI function in my language? The tests of tests/mpi/matrix call each
+function on {ranks} ranks, check the result, and look the call up in the trace (`CIRCOLL_TRACE`).
 
-- `served`: by an algorithm of Circoll.
-- `native: REASON`: by the MPI library. Calls that no algorithm can serve go there as well, each with its reason in the
-  report; here are calls that can be served.
-- `absent`: the MPI, or this binding of it, has no such entry point.
+    ctest --preset dev -R '^matrix$'                # calls all functions again, and compares with this page
+    cmake --build --preset dev --target matrix      # calls them, and writes this page
 
-C stands for C++, too. `MPI_<Name>_init` are `MPIX_<Name>_init` under Open MPI 4.1. Those ending in `_c` take 64-bit counts; in
+- `served`: an algorithm of Circoll executes the call.
+- `native: REASON`: the MPI library executes it. The table has calls that Circoll could serve.
+  [Other native calls](../user/served.md) have their reason in the report.
+- `absent`: the MPI, or this binding of it, has no such function.
+
+C stands for C++, too. `MPI_<Name>_init` is `MPIX_<Name>_init` under Open MPI 4.1. Functions ending in `_c` take 64-bit counts. In
 mpi_f08 they are overloads of the names without `_c`.
 
 """

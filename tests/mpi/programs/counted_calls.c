@@ -1,5 +1,5 @@
 /* counted_calls LOG: calls collectives, and writes a line for each into LOG.<rank>: ranks of the communicator, mode,
- * collective, and the packed bytes that docs/reporting.md says count. */
+ * collective, and the packed bytes that docs/user/reports.md says count. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

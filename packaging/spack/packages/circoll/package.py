@@ -1,4 +1,4 @@
-"""Circoll for Spack: spack repo add packaging/spack, then spack install circoll (docs/cluster.md)."""
+"""Circoll for Spack: spack repo add packaging/spack, then spack install circoll (docs/user/run.md)."""
 import pathlib
 import shutil
 
