@@ -1,4 +1,4 @@
-// The one registry of environment variables. docs/environment.md is the same table for people.
+// The one registry of environment variables. docs/user/environment.md is the same table for people.
 #pragma once
 
 #include <optional>

@@ -6,7 +6,8 @@
 // nothing to do.)
 //
 // Procedures of `use mpi_f08` with buffers go past it in Open MPI 6, through ompi_<name>_wrapper_f08, and through
-// ..._wrapper_f08_c for large counts. Buffers come to these as descriptors of the Fortran standard (docs/libraries.md).
+// ..._wrapper_f08_c for large counts. Buffers come to these as descriptors of the Fortran standard
+// (docs/user/served.md).
 #include <mpi.h>
 
 #include <type_traits>

@@ -76,7 +76,7 @@ struct RunFacts {
   std::optional<ReportSection> learned{};  ///< of all ranks, if anything was to be learned
 };
 
-/// Adds up ledgers. docs/reporting.md describes what comes out.
+/// Adds up ledgers. docs/user/reports.md describes what comes out.
 class Report {
  public:
   explicit Report(RunFacts facts) : facts_(std::move(facts)) {}

@@ -59,13 +59,14 @@ std::string Report::text() const {
   add_line(text, "messages inside nodes: " + inside_nodes());
   if (!facts_.profile.empty()) add_line(text, "profile: " + facts_.profile);
   if (!facts_.devices.empty()) {
-    add_line(text, "memory of GPUs: ranks agree about it in each call, since " + facts_.devices + "; docs/devices.md");
+    add_line(text,
+             "memory of GPUs: ranks agree about it in each call, since " + facts_.devices + "; docs/user/served.md");
   }
   add_line(
       text,
       "calls, bytes, sizes: over all ranks. time: all calls, on the slowest rank. predicted, native: by the model");
   add_line(text,
-           "own/call: Circoll's own work [us], mean/max over the ranks. sizes: calls by bytes. docs/reporting.md");
+           "own/call: Circoll's own work [us], mean/max over the ranks. sizes: calls by bytes. docs/user/reports.md");
   std::optional<std::tuple<Rank, Mode>> section;
   for (const auto& [key, row] : rows_) {
     const auto& [ranks, mode, collective, algorithm, reason] = key;

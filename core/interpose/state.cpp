@@ -193,7 +193,7 @@ void State::read_choices() {
     }
   }
   for (const std::string& name : unknown_environment_variables()) {
-    warn("the environment variable " + name + " is not one of Circoll's; see docs/environment.md");
+    warn("the environment variable " + name + " is not one of Circoll's; see docs/user/environment.md");
   }
   if (const auto cores = environment("CIRCOLL_CORES"); cores && parse_number(*cores).value_or(0) < 1) {
     warn("CIRCOLL_CORES: '" + *cores + "' is not a number of ranks; the names of nodes are used");

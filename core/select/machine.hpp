@@ -1,4 +1,4 @@
-// Machines in files (docs/calibration.md).
+// Machines in files (docs/admin/calibration.md).
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Profiles: files of rules (docs/profiles.md) that were measured on a machine, with a head that says on which one.
+// Profiles: files of rules (docs/admin/tuning.md) that were measured on a machine, with a head that says on which one.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The rules of a rules file (docs/rules.md) as they have been read and checked, for the policy and for exporters.
+// The rules of a rules file (docs/admin/rules.md) as they have been read and checked, for the policy and for exporters.
 #pragma once
 
 #include <array>

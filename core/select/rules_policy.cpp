@@ -1,5 +1,5 @@
-// The policy "file" follows rules in JSON (docs/rules.md). They are checked when they are read, and every error names
-// a line.
+// The policy "file" follows rules in JSON (docs/admin/rules.md). They are checked when they are read, and every error
+// names a line.
 //
 // The calls of a collective form a space of p, nodes, ranks per node, bytes and the kind of the operator. The rules
 // must cut it into parts: no call twice, no call left out, and no algorithm where its needs do not hold.

@@ -64,7 +64,8 @@ class RelativeMemory {
 
 /// The execution of all ranks' schedules, of which only rank 0's is there: the others are its rotations. A step of rank
 /// 0 stands for the same step of all ranks, and they run together. Messages follow the rendezvous rule of Execution.
-/// Ranks are alike whenever a step has run on all of them, so that the two executions end alike (docs/proof.md).
+/// Ranks are alike whenever a step has run on all of them, so that the two executions end alike
+/// (docs/developer/proof.md).
 class RelativeExecution {
  public:
   /// Schedule, matching and dependencies must outlive it. `at_least_once` allows a contribution to count more often.

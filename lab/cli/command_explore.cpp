@@ -36,7 +36,7 @@ std::string find_page() {
   throw Error(ErrorCode::unsupported,
               fmt::format("the explorer was not built: it is neither {} nor {}. 'cmake -B build/dev "
                           "-DCIRCOLL_EXPLORER=ON' and 'cmake --build build/dev --target explorer' build it "
-                          "(docs/explorer.md)",
+                          "(docs/lab/explorer.md)",
                           candidates[0].string(), candidates[1].string()));
 }
 
@@ -88,7 +88,7 @@ void add_explore(CLI::App& app, Context& /*context*/) {
   command->add_option("-o,--output", options->output, "The page")->type_name("FILE.html")->capture_default_str();
   command->add_option("--page", options->page, "The page that was built, where it lies elsewhere")->type_name("FILE");
   command->footer(
-      "The page is one file. It loads nothing, and needs no server (docs/explorer.md).\n"
+      "The page is one file. It loads nothing, and needs no server (docs/lab/explorer.md).\n"
       "Examples:\n"
       "  circoll explore\n"
       "  circoll explore allreduce/circulant_optimal -p 11 -o rounds.html\n"

@@ -320,7 +320,7 @@ void add_simulate(CLI::App& app, Context& context) {
   command->add_flag("--what-if", o.what_if, "Also with half the latency, twice the bandwidth, a slow rank, and so on");
   command->add_flag("--json", o.json, "As JSON");
   command->footer(
-      "The model is written down in docs/simulator.md. Parameters that are not given are the cost model's best.\n"
+      "The model is written down in docs/lab/simulator.md. Parameters that are not given are the cost model's best.\n"
       "Examples:\n"
       "  circoll simulate allreduce/circulant -p 1Mi --bytes 8\n"
       "  circoll simulate bcast/binomial -p 24 --bytes 64Ki --what-if\n"

@@ -1,4 +1,4 @@
-"""circoll-bench on simulated clusters (docs/simulation.md)."""
+"""circoll-bench on simulated clusters (docs/lab/simulator.md)."""
 import json
 import os
 import pathlib

@@ -13,7 +13,7 @@ namespace circoll {
 
 /// A rank's schedule in GOAL, the text that LogGOPSim, ATLAHS and htsim read.
 ///
-/// `bytes` is the vector of docs/notation.md (m), of which the user blocks are equal parts but for a byte. Messages
+/// `bytes` is the vector of docs/lab/notation.md (m), of which the user blocks are equal parts but for a byte. Messages
 /// have one byte at least, since readers misprice others. A combination is a calculation of `gamma_ns_per_byte` for
 /// each of its bytes, rounded to nanoseconds, and a copy one of none. Tags number the messages from one rank to
 /// another. Throws Error(invalid_argument) if check_structure() does, or for negative bytes or prices.
@@ -33,7 +33,7 @@ namespace circoll {
 /// peer, and a tag that numbers the messages from one rank to another. Combinations and copies are compute nodes. All
 /// nodes name what they wait for as data dependencies.
 ///
-/// `bytes` is the vector of docs/notation.md (m), of which the user blocks are equal parts but for a byte. Messages
+/// `bytes` is the vector of docs/lab/notation.md (m), of which the user blocks are equal parts but for a byte. Messages
 /// have one byte at least, since ASTRA-sim refuses others. A combination takes `gamma_us_per_byte` for each of its
 /// bytes, rounded to microseconds, the unit of the format. Throws Error(invalid_argument) if check_structure() does,
 /// for negative bytes or prices, and if a rank or tag exceeds 2^31 - 1.

@@ -1,7 +1,7 @@
 // Contention finds the time of a collective whose messages share the links of a network, round by round.
 //
 // It reads the schedules of all ranks as if ranks went from round to round together, as the cost model does. The model
-// is written down in docs/simulator.md.
+// is written down in docs/lab/simulator.md.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // The simulator finds the times at which ranks of a collective would end on a described machine.
 //
 // It reads the schedules of all ranks and plays them event by event. Nothing of it knows an algorithm, or MPI.
-// The model is written down in docs/simulator.md.
+// The model is written down in docs/lab/simulator.md.
 #pragma once
 
 #include <cstdint>
@@ -175,7 +175,7 @@ struct Options {
 /// Thrown where Options::go_on says so.
 struct Stopped {};
 
-/// Plays a collective on a vector of `bytes` (m of docs/notation.md). Blocks are equal parts of it, as in the cost
+/// Plays a collective on a vector of `bytes` (m of docs/lab/notation.md). Blocks are equal parts of it, as in the cost
 /// model. Throws Error(invalid_argument) if the network or the circumstances make no sense, or a message has no
 /// receive, and Error(refuted) if the ranks wait for one another forever.
 [[nodiscard]] Outcome simulate(const Ranks& ranks, double bytes, const Network& network,

@@ -1,6 +1,7 @@
 // Topologies of networks: nodes, links with capacities, and the route of every message.
 //
-// Routes are static: they depend on the two nodes and on nothing else. The model is written down in docs/simulator.md.
+// Routes are static: they depend on the two nodes and on nothing else. The model is written down in
+// docs/lab/simulator.md.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // A program that times its calls of many collectives and sizes, which come in random order.
-// It is of the user's kind: a drop-in comes by LD_PRELOAD, and decides by its environment. See docs/learning.md.
+// It is of the user's kind: a drop-in comes by LD_PRELOAD, and decides by its environment. See docs/admin/tuning.md.
 #include <fmt/format.h>
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
 // Times a repeated small allreduce against its own messages, in turn. There are the drop-in's MPI_Allreduce on
 // two ranks, the point-to-point calls that it makes by themselves, and the MPI library's own allreduce; and the
 // same as a nonblocking and as a persistent call. Needs the drop-in preloaded, and knows nothing else of Circoll.
-// See docs/performance.md.
+// See docs/developer/performance.md.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>

@@ -76,7 +76,7 @@ void add_bench(CLI::App& app, Context& /*context*/) {
   command->add_flag("--oversubscribe", options->oversubscribe, "With --np, more ranks than there are processors");
   options::add_bench_options(*command, options->words);
   command->footer(
-      "It runs circoll-bench.openmpi or circoll-bench.mpich, which has the other options; docs/measuring.md.\n"
+      "It runs circoll-bench.openmpi or circoll-bench.mpich, which has the other options; docs/admin/measuring.md.\n"
       "Examples:\n" +
       options::bench_examples());
   command->callback([options, command] { bench(*options, *command); });

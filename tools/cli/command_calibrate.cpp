@@ -235,7 +235,7 @@ void add_calibrate(CLI::App& app, Context& /*context*/) {
       "measured.json\n"
       "  circoll calibrate --compare bench.json --machine machine.json\n" +
       std::string(simulator ? "  circoll calibrate --compare bench.json --machine machine.json --simulated\n" : "") +
-      "docs/calibration.md says what is measured and how it is fitted.");
+      "docs/admin/calibration.md says what is measured and how it is fitted.");
   command->callback([options] {
     if (options->compare.empty() == options->measured.empty()) {
       throw Error(ErrorCode::invalid_argument, "calibrate needs either a file of measurements, or --compare");

@@ -87,7 +87,7 @@ void add_compare(CLI::App& app, Context& /*context*/) {
       "                                               #   CIRCOLL_POLICY, into circoll.json\n"
       "  circoll compare --np 4 -- ./program its arguments     # runs it three times each way\n"
       "  circoll compare --launcher 'srun -n {np}' --np 64 -- ./program\n"
-      "Only measured times are compared; docs/compare.md.");
+      "Only measured times are compared; docs/user/start.md.");
   command->callback([options] {
     options->program = !options->words.empty() && !options->words.front().ends_with(".json");
     const RunReports reports = reports_of(*options);

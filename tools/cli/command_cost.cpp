@@ -166,7 +166,7 @@ void rank(const CostOptions& o, Collective collective) {
   text +=
       "\nrounds and bytes: ranks send and receive; 1-way: no rank does both. Of every round the longest message counts,"
       "\nand the most bytes that a rank combines. Formulas: circoll cost COLLECTIVE/ALGORITHM; terms: "
-      "docs/notation.md\n";
+      "docs/lab/notation.md\n";
   print(text);
 }
 
@@ -269,7 +269,7 @@ void add_cost(CLI::App& app, Context& /*context*/) {
                     "Print a page in Markdown: all formulas, counted costs, and printed formulas");
   command->footer(
       "Segments that are not given are the best; in a ranking all parameters are. The letters of formulas are those of "
-      "docs/notation.md.\n"
+      "docs/lab/notation.md.\n"
       "Examples:\n"
       "  circoll cost allreduce/rabenseifner -p 12 --bytes 1Mi\n"
       "  circoll cost bcast -p 48 --bytes 64Ki --alpha 1e-6 --beta 1e-10 --f-alpha 0.7 --f-beta 0.8\n"

@@ -170,7 +170,7 @@ void add_doctor(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_flag("--json", options->json, "As JSON");
   command->footer(
-      "Starts the ranks for a moment. The exit code is 1 if something is wrong; docs/profiles.md.\n"
+      "Starts the ranks for a moment. The exit code is 1 if something is wrong; docs/admin/tuning.md.\n"
       "Examples:\n"
       "  circoll doctor\n"
       "  circoll doctor --mpi mpich -p 4 --json");

@@ -256,7 +256,7 @@ void add_explain(CLI::App& app, Context& /*context*/) {
       "  circoll explain reduce_scatter_block -p 1152 --cores 32 --bytes 8Mi\n"
       "  circoll explain allreduce -p 2 --nodes 1 --bytes 4Ki --mpi openmpi\n"
       "  circoll explain bcast -p 16 --nodes 4 --bytes 1Mi --policy file:rules.json\n"
-      "Rules are described in docs/rules.md.");
+      "Rules are described in docs/admin/rules.md.");
   command->callback([options] { explain(*options); });
 }
 

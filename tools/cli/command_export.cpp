@@ -237,7 +237,7 @@ void add_export(CLI::App& app, Context& /*context*/) {
   command->footer(
       "What a format cannot say is guarded or left out, and stands in the head of the file or beside it. Every file is "
       "read back\n"
-      "as the library reads it before it is written. docs/exporters.md says more.\n"
+      "as the library reads it before it is written. docs/admin/other-mpis.md says more.\n"
       "Examples:\n"
       "  circoll export --list\n"
       "  circoll export rules.json --for openmpi-4.1 -o tuned.rules\n"

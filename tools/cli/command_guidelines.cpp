@@ -171,7 +171,8 @@ void add_guidelines(CLI::App& app, Context& context) {
   command->add_option("-o,--output", options->output, "The file of --export");
   command->add_flag("--json", options->json, "For programs; with what holds");
   command->footer(
-      "A guideline says that a collective is not slower than other calls that would do for it; docs/guidelines.md\n"
+      "A guideline says that a collective is not slower than other calls that would do for it; "
+      "docs/admin/measuring.md\n"
       "lists them. A launch counts by its median: at least three launches are needed, better five.\n"
       "Exit code 1 if one of those asked for is violated.\n"
       "Examples:\n"

@@ -93,7 +93,7 @@ void show_own(const ShowOptions& options, const Shown& shown) {
   if (!json && isatty(STDOUT_FILENO) != 0) {  // for people; a file is the text alone
     print(
         "# buffer B: N slots from F by S: slot i holds block F + i * S. B[i+n]: n slots of B from slot i on.\n"
-        "# The whole format: docs/schedule-format.md\n");
+        "# The whole format: docs/lab/formats.md\n");
   }
   if (options.rank) {
     print(json ? to_json(shown.of(*options.rank)) : to_text(shown.of(*options.rank)));
@@ -134,7 +134,7 @@ void add_show(CLI::App& app, Context& /*context*/) {
   command
       ->add_option(
           "id", options->id,
-          "COLLECTIVE/ALGORITHM[:param=value,...], see 'circoll list'; or a file of schedules (docs/formats.md)")
+          "COLLECTIVE/ALGORITHM[:param=value,...], see 'circoll list'; or a file of schedules (docs/lab/formats.md)")
       ->type_name("ID")
       ->required();
   command->add_option("-p,--ranks", options->size, "Number of ranks")
@@ -171,7 +171,7 @@ void add_show(CLI::App& app, Context& /*context*/) {
       "  circoll show allgather/circulant_optimal -p 5 --format json\n"
       "  circoll show reduce_scatter/circulant_optimal -p 11 --format svg > picture.svg\n";
   for (const std::string_view example : lab().examples_of_show) footer += fmt::format("  {}\n", example);
-  command->footer(footer + "The forms are described in docs/formats.md.");
+  command->footer(footer + "The forms are described in docs/lab/formats.md.");
   command->callback([options] { show(*options); });
 }
 

@@ -87,8 +87,8 @@ void add_tune(CLI::App& app, Context& /*context*/) {
   command->footer(
       "In each cell of collective, ranks and size the fastest by the median of the launches' medians. Neighbouring\n"
       "sizes with one choice become one rule, others meet at their geometric mean; other numbers of ranks are left to\n"
-      "auto. docs/guidelines.md says more.\n"
-      "--here writes a profile, by which programs under the drop-in go without more ado: docs/profiles.md.\n"
+      "auto. docs/admin/measuring.md says more.\n"
+      "--here writes a profile, by which programs under the drop-in go without more ado: docs/admin/tuning.md.\n"
       "Examples:\n"
       "  circoll tune --here\n"
       "  circoll tune --here -p 2,4 --mpi mpich --keep results\n"
@@ -98,7 +98,7 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "  circoll tune --for report.json -o rules.json    # report.json is what CIRCOLL_REPORT=report.json wrote\n"
       "  circoll tune --for report.json --print-job slurm --nodes 4 --ranks-per-node 32 -o rules.json > job.sh\n"
       "  circoll tune [1-5].json --export openmpi-4.1 -o tuned.conf    # after: circoll bench --native-algorithms; \n"
-      "                                           #   docs/native-algorithms.md");
+      "                                           #   docs/admin/other-mpis.md");
   command->callback([options, for_report, command] {
     if (for_report->asked()) {
       read_shared_options(*command, *for_report);

@@ -219,7 +219,7 @@ void add_verify(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("verify", "Prove algorithms for ranges of p, or find a counterexample");
   command
       ->add_option("WHAT", options->what,
-                   "Ids, collectives, or 'all'; or a file of the schedules of all ranks (docs/formats.md)")
+                   "Ids, collectives, or 'all'; or a file of the schedules of all ranks (docs/lab/formats.md)")
       ->type_name("WHAT")
       ->required();
   command->add_option("-p,--ranks", options->sizes, "Numbers of ranks: A..B, one, or a list such as 1..8,16,64")
@@ -252,7 +252,7 @@ void add_verify(CLI::App& app, Context& context) {
       "  circoll verify reduce_scatter -p 1..256\n"
       "  circoll verify allreduce reduce -p 1..64 --on-arrival\n"
       "  circoll verify allreduce/circulant --symmetric -p 1..1Mi    # every p; one rank stands for all "
-      "(docs/proof.md)\n"
+      "(docs/developer/proof.md)\n"
       "  circoll verify bcast/circulant_pipelined -p 36 --root 0,35 --segments 1,8,64\n"
       "  circoll verify all -p 1..256 --shard 3/8 -o verify.3.json    # then: circoll combine verify.*.json\n"
       "  circoll verify mine.txt                                     # schedules from elsewhere\n"

@@ -1,4 +1,4 @@
-// Files of schedules (docs/formats.md), which several commands take in place of an id.
+// Files of schedules (docs/lab/formats.md), which several commands take in place of an id.
 #pragma once
 
 #include <functional>

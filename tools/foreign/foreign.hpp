@@ -168,8 +168,8 @@ struct PlacementOptions {
   Rank ranks_per_node = 0;  ///< 0: not said. Else rules are narrowed to jobs placed so, and hold for these only.
 };
 
-/// The rules of a rules file (docs/rules.md), for a reader's library. Names are Algorithm::names_in, or the library's
-/// own after "openmpi/" and the like. Throws Error(parse) as make_rules_policy does.
+/// The rules of a rules file (docs/admin/rules.md), for a reader's library. Names are Algorithm::names_in, or the
+/// library's own after "openmpi/" and the like. Throws Error(parse) as make_rules_policy does.
 [[nodiscard]] Translated translate_rules(std::string_view json, const std::string& source, const Reader& reader,
                                          const PlacementOptions& placement = {});
 /// Measured choices. A cell reaches from one size to the next as in rules_json, and to its own number of ranks; with

@@ -1,4 +1,4 @@
-// Machines: measured, fitted, and how well they predict (docs/calibration.md).
+// Machines: measured, fitted, and how well they predict (docs/admin/calibration.md).
 #pragma once
 
 #include <optional>
@@ -90,8 +90,8 @@ struct Fit {
 
 /// Fits a machine to samples. Exchanges give alpha and beta, the ratio of ping-pongs to exchanges f_alpha and f_beta,
 /// the slope of reductions gamma, and node_exchanges, if there are any, node_alpha and node_beta. The calibration's
-/// ways become the machine's (docs/calibration.md). Several samples of one kind and size count by their median. Throws
-/// as fit_line, and if a coefficient of a machine would be 0.
+/// ways become the machine's (docs/admin/calibration.md). Several samples of one kind and size count by their median.
+/// Throws as fit_line, and if a coefficient of a machine would be 0.
 [[nodiscard]] Fit fit_machine(const Calibration& calibration);
 
 /// One measured median against the model.
@@ -100,7 +100,7 @@ struct Comparison {
   std::string algorithm;   ///< as circoll-bench was asked: "auto", "native", or a name with parameters
   std::string served_by;   ///< what ran, with the parameters that the model sets
   Rank p = 1;              ///< ranks
-  Count bytes = 0;         ///< as circoll-bench counts them (docs/measuring.md)
+  Count bytes = 0;         ///< as circoll-bench counts them (docs/admin/measuring.md)
   double measured_s = 0;   ///< the median of the calls of one launch
   double predicted_s = 0;  ///< 0: not an algorithm of Circoll
 };

@@ -1,4 +1,4 @@
-// A campaign measures exactly the calls that a program has made, those that cost it most first (docs/campaign.md).
+// A campaign measures exactly the calls that a program has made, those that cost it most first (docs/admin/rules.md).
 #pragma once
 
 #include <cstdint>

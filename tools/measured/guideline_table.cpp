@@ -1,4 +1,4 @@
-// The guidelines, as data. Sources: docs/guidelines.md.
+// The guidelines, as data. Sources: docs/admin/measuring.md.
 #include "measured/guidelines.hpp"
 
 namespace circoll {

@@ -1,4 +1,4 @@
-// Performance guidelines: bounds that a collective should not be slower than (docs/guidelines.md).
+// Performance guidelines: bounds that a collective should not be slower than (docs/admin/measuring.md).
 //
 // A guideline compares a collective with other calls that would do for it. circoll-bench --guidelines measures both
 // sides, every composition as one repetition; here are the list of guidelines, what the measurements say, and the rules

@@ -9,7 +9,7 @@
 
 namespace circoll {
 
-/// A row of a file that circoll-bench --json wrote (docs/measuring.md). Times in seconds.
+/// A row of a file that circoll-bench --json wrote (docs/admin/measuring.md). Times in seconds.
 struct Measurement {
   Collective collective = Collective::barrier;  ///< the one that was called
   std::string algorithm;  ///< as circoll-bench was asked: "auto", "native", a name with parameters, or "LIBRARY/NAME"

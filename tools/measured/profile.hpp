@@ -1,4 +1,4 @@
-// Profiles (docs/profiles.md): the fastest choice in each cell, where it is so beyond doubt, and the file of them.
+// Profiles (docs/admin/tuning.md): the fastest choice in each cell, where it is so beyond doubt, and the file of them.
 #pragma once
 
 #include <string>

@@ -79,7 +79,7 @@ double ProgramReport::collectives_s() const {
 ProgramReport report_from_json(std::string_view json, const std::string& source) {
   const Json root = select::read_json(json, source);
   if (root.member("circoll_report") == nullptr) {
-    select::fail_at(source, root.line, "this is no report; CIRCOLL_REPORT=FILE.json writes one (docs/reporting.md)");
+    select::fail_at(source, root.line, "this is no report; CIRCOLL_REPORT=FILE.json writes one (docs/user/reports.md)");
   }
   const Members members(root, source);
   members.require_version("circoll_report");

@@ -1,4 +1,4 @@
-// The report of a program's run (docs/reporting.md), read again, and two runs compared (docs/compare.md).
+// The report of a program's run (docs/user/reports.md), read again, and two runs compared (docs/user/start.md).
 #pragma once
 
 #include <cstdint>

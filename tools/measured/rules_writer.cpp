@@ -1,4 +1,4 @@
-// Writes rules (docs/rules.md). What a rule may say is not repeated here: the reader is asked.
+// Writes rules (docs/admin/rules.md). What a rule may say is not repeated here: the reader is asked.
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// From measurements to rules in a file (docs/rules.md).
+// From measurements to rules in a file (docs/admin/rules.md).
 #pragma once
 
 #include <string>

@@ -47,7 +47,7 @@ void add_run_options(CLI::App& app, BenchWords& words) {
   app.add_option("--seconds", words.seconds, "Time at most, per algorithm and size")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  app.add_option("--sync", words.sync, "How ranks start together; see docs/measuring.md")
+  app.add_option("--sync", words.sync, "How ranks start together; see docs/admin/measuring.md")
       ->check(CLI::IsMember({"auto", "clock", "barrier"}))
       ->capture_default_str();
   app.add_option("--buffers", words.buffers,
@@ -64,7 +64,7 @@ void add_file_options(CLI::App& app, BenchWords& words) {
   app.add_option("--json", words.json, "Write the table to this file")->type_name("FILE");
   app.add_option("--cells", words.cells,
                  "A file of cells, each with its algorithms, instead of --collective, --algorithm and --bytes; see "
-                 "docs/measuring.md")
+                 "docs/admin/measuring.md")
       ->type_name("FILE");
   app.add_option(
          "--policy", words.policy,
@@ -121,13 +121,13 @@ void add_bench_options(CLI::App& app, BenchWords& words) {
       ->capture_default_str();
   app.add_flag("--native-algorithms", words.native_algorithms,
                "Measure also the algorithms inside the MPI library, each by its name (openmpi/ring); see "
-               "docs/native-algorithms.md");
+               "docs/admin/other-mpis.md");
   app.add_option("--segments", words.segments, "Sizes of segments for those of them that have segments")
       ->check(readable(read_sizes, "BYTES"))
       ->capture_default_str();
   app.add_option("--bytes", words.bytes,
                  "Sizes of a rank's block, or of the vector, separated by commas; 8..1Mi doubles from 8 to 1Mi; see "
-                 "docs/measuring.md")
+                 "docs/admin/measuring.md")
       ->check(readable(read_sizes, "BYTES"))
       ->capture_default_str();
   app.add_option("--type", words.type, "Element type")

@@ -52,7 +52,7 @@ struct Cost {
 /// longest message counts, and the rank that combines the most. Rounds in which messages go one way, so that no rank
 /// both sends and receives, are told apart: a machine may do them faster. Parts that follow one another add up.
 struct CriticalPath {
-  std::int64_t blocks = 1;          ///< parts of the vector of a rank (docs/notation.md): the unit of volumes
+  std::int64_t blocks = 1;          ///< parts of the vector of a rank (docs/lab/notation.md): the unit of volumes
   std::int64_t one_way = 0;         ///< rounds in which no rank both sends and receives
   std::int64_t volume = 0;          ///< blocks: the longest message of each of the other rounds, summed up
   std::int64_t one_way_volume = 0;  ///< blocks: the longest message of each one-way round, summed up
@@ -65,9 +65,9 @@ struct CriticalPath {
 };
 
 /// Cost and critical path as formulas, for p >= 2. They are expressions in p, q = ceil(log2 p), L = floor(log2 p),
-/// P = 2^L, r = p - P, n = segments, and other parameters by name: docs/notation.md. A name of a field stands for its
-/// value. A test computes them. "<= E" is a bound; "counted" says that there is no closed form but the functions below,
-/// "counted; E for A = B" that there is one for these.
+/// P = 2^L, r = p - P, n = segments, and other parameters by name: docs/lab/notation.md. A name of a field stands for
+/// its value. A test computes them. "<= E" is a bound; "counted" says that there is no closed form but the functions
+/// below, "counted; E for A = B" that there is one for these.
 struct CostFormula {
   std::string_view rounds;   ///< communication rounds
   std::string_view sent;     ///< blocks sent by a rank, at most

@@ -21,9 +21,9 @@ struct NodeWay {
   bool operator==(const NodeWay&) const = default;
 };
 
-/// The machine of the cost model (docs/notation.md). A message of b bytes that is exchanged for another one costs
+/// The machine of the cost model (docs/lab/notation.md). A message of b bytes that is exchanged for another one costs
 /// alpha + b beta; one that travels alone costs f_alpha alpha + b f_beta beta; combining b bytes costs b gamma.
-/// The defaults were measured between two ranks that share a node (docs/calibration.md).
+/// The defaults were measured between two ranks that share a node (docs/admin/calibration.md).
 struct Machine {
   std::string name = "default";        ///< of a machine file, or of the calibration that gave it
   double alpha_s = 0.5e-6;             ///< seconds per round of messages in both directions
@@ -64,7 +64,7 @@ struct Terms {
   double levels = 0;     ///< rounds that wait for one another (CriticalPath::levels); 0: all of them
 };
 
-/// The terms of a selection for p ranks and a vector of `bytes`. The vector is m of docs/notation.md, all of it
+/// The terms of a selection for p ranks and a vector of `bytes`. The vector is m of docs/lab/notation.md, all of it
 /// (CallFacts::bytes says which vector that is). A barrier has no bytes. From the algorithm's critical path, without
 /// schedules: O(log p) where that has a closed form.
 [[nodiscard]] Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root = 0);

@@ -82,7 +82,7 @@ class Policy {
 };
 
 /// The machine of the model where nobody gives one. It was measured between two ranks of Open MPI 4.1.4 on one node,
-/// and rounded (docs/calibration.md). A network wants a machine file of its own.
+/// and rounded (docs/admin/calibration.md). A network wants a machine file of its own.
 [[nodiscard]] Machine default_machine();
 
 struct PolicyOptions {
@@ -91,7 +91,7 @@ struct PolicyOptions {
 };
 
 /// Makes a policy from its name. Names are "auto" (which is "model"), "model", "classic", "openmpi_fixed", "native",
-/// and "file:PATH" with rules as docs/rules.md describes them. Throws Error(unknown_name) for another name,
+/// and "file:PATH" with rules as docs/admin/rules.md describes them. Throws Error(unknown_name) for another name,
 /// Error(invalid_argument) for a file that cannot be read, and Error(parse) naming the line for rules that are wrong.
 [[nodiscard]] std::unique_ptr<const Policy> make_policy(std::string_view name, const PolicyOptions& options = {});
 /// The policy "file" of rules in memory; `source` names them in messages.

@@ -1,4 +1,4 @@
-// Stable text and JSON forms of a schedule, with readers. Both forms are described in docs/schedule-format.md.
+// Stable text and JSON forms of a schedule, with readers. Both forms are described in docs/lab/formats.md.
 //
 // Writing and reading again gives the same schedule, entry by entry, once it is normalised; what
 // Builder::finish() returns is normalised already. The forms say names of [A-Za-z0-9_./:=,+-] only and

@@ -81,9 +81,9 @@ struct Verdict {
                                        std::span<const Dependencies> dependencies = {});
 
 /// Does the same for rank 0's schedule and its rotations. One rank is executed, on values that are counted from it
-/// (docs/proof.md). Nothing if that cannot tell: where the order of ranks is claimed, or ranks combine a result
-/// differently that must have the same bits. O(steps + runs of blocks) where neighbours are combined with neighbours;
-/// else sets of ranks are computed. Throws Error(unsupported) if these are too large (2^28 entries).
+/// (docs/developer/proof.md). Nothing if that cannot tell: where the order of ranks is claimed, or ranks combine a
+/// result differently that must have the same bits. O(steps + runs of blocks) where neighbours are combined with
+/// neighbours; else sets of ranks are computed. Throws Error(unsupported) if these are too large (2^28 entries).
 [[nodiscard]] std::optional<Verdict> verify_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims,
                                                       const Dependencies* dependencies = nullptr);
 

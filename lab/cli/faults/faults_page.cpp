@@ -79,7 +79,7 @@ the schedules follow, and `--picture` draws their messages.
 
 In one process, ranks have been stopped at every step of every algorithm of allreduce, reduce, reduce_scatter, allgather
 and bcast, p = 2 .. 9, and every element of the repaired results has been compared (`repair_test`). Over MPI survivors
-of a killed process execute them in programs that are not changed (survive.md).
+of a killed process execute them in programs that are not changed ([surviving](user/survive.md)).
 )";
 
 char letter(FailureClass what) { return what == FailureClass::unknown ? '?' : to_string(what)[0]; }

@@ -26,7 +26,7 @@ constexpr std::string_view costs_introduction = R"(# Costs
 Written by `circoll cost --page`. Per algorithm: what it needs, the predicted time of a
 vector of m bytes, what its schedules count, and what others print.
 
-The letters are those of [notation.md](notation.md): q = ceil(log2 p), L = floor(log2 p), P = 2^L, r = p - P, n
+The letters are those of [notation](lab/notation.md): q = ceil(log2 p), L = floor(log2 p), P = 2^L, r = p - P, n
 segments, [a > b] is 1 or 0. All ranks go from round to round together. A round in which some rank both sends and
 receives costs alpha, and beta per byte of its longest message; a one-way round costs alpha_uni = f_alpha alpha, and
 beta_uni = f_beta beta per byte. gamma is paid per byte for the rank that combines the most in the round.
@@ -38,8 +38,8 @@ and segments, tests hold the counts against the declared closed forms, and these
 all -p 1..64 --root all` does the first.
 )";
 
-/// A printed time formula. The coefficients are formulas in p, q, L, P, r, n (docs/notation.md; "lg p" is log2 p): of
-/// alpha, alpha_uni, m beta, m beta_uni, m gamma.
+/// A printed time formula. The coefficients are formulas in p, q, L, P, r, n (docs/lab/notation.md; "lg p" is log2 p):
+/// of alpha, alpha_uni, m beta, m beta_uni, m gamma.
 struct PrintedFormula {
   std::string_view id;       ///< the algorithm that it is about
   std::string_view printed;  ///< as it stands there, with m for the vector

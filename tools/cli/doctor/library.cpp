@@ -86,7 +86,7 @@ void examine_devices(const nlohmann::json& runtimes, Findings& findings) {
              fmt::format("{} is loaded: ranks agree about memory of GPUs in each blocking call, and "
                          "nonblocking ones are native",
                          name),
-             "CIRCOLL_DEVICE_MEMORY=off, if no collective has memory of a GPU; docs/devices.md");
+             "CIRCOLL_DEVICE_MEMORY=off, if no collective has memory of a GPU; docs/user/served.md");
   }
 }
 
@@ -119,7 +119,7 @@ void examine_ranks(const Launcher& launcher, const std::string& bench, Rank rank
   const std::string reason = inside.value("reason", ""), reading = inside.value("reading_reason", "");
   if (!reason.empty()) {
     add_note(result.findings, "memory", "ranks of this node share no memory, since " + reason,
-             "docs/node.md says what it needs");
+             "docs/developer/node.md says what it needs");
   } else {
     add_good(result.findings, "memory",
              reading.empty() ? "ranks of this node share memory, and read long messages directly"

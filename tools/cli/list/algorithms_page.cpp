@@ -21,7 +21,7 @@ Written by `circoll list --page algorithms`. {}
 measured ([experiments](experiments/README.md)). Sizes are those of the whole vector. "Never by cost" means that the
 model takes another algorithm for every call; a test compares that, too. **Peers** are the names of the same algorithm
 in Open MPI, MPICH and UCC ([peers.md](peers.md)). Costs as formulas are in [costs.md](costs.md), symbols in
-[notation.md](notation.md), and `circoll list COLLECTIVE/ALGORITHM` prints everything that an algorithm declares.
+[notation](lab/notation.md), and `circoll list COLLECTIVE/ALGORITHM` prints everything that an algorithm declares.
 
 | collective | circulant | other families |
 |---|---|---|

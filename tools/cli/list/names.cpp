@@ -27,8 +27,9 @@ constexpr std::array policies{
     NamedPolicy{"classic", "a fixed choice among the algorithms of the literature before circulant graphs"},
     NamedPolicy{"openmpi_fixed", "what Open MPI 4.1 would take, by its fixed decision tree"},
     NamedPolicy{"native", "nothing: the MPI library's own collectives"},
-    NamedPolicy{"file:PATH", "rules of a file (docs/rules.md), as circoll tune and circoll guidelines write them"},
-    NamedPolicy{"learn", "what is fastest while the program runs; CIRCOLL_POLICY only (docs/learning.md)"},
+    NamedPolicy{"file:PATH",
+                "rules of a file (docs/admin/rules.md), as circoll tune and circoll guidelines write them"},
+    NamedPolicy{"learn", "what is fastest while the program runs; CIRCOLL_POLICY only (docs/admin/tuning.md)"},
 };
 
 std::string_view kind_of(Type type) {

@@ -69,8 +69,8 @@ constexpr auto left_out = std::to_array<LeftOut>({
 });
 
 constexpr std::string_view last = R"(
-The decision tree of Open MPI for allreduce is the policy `openmpi_fixed` ([rules.md](rules.md)). The report's estimate
-of what the MPI library would take uses the names above ([reporting.md](reporting.md)).
+The decision tree of Open MPI for allreduce is the policy `openmpi_fixed` ([rules](admin/rules.md)). The report's
+estimate of what the MPI library would take uses the names above ([reports](user/reports.md)).
 )";
 
 }  // namespace

@@ -47,7 +47,7 @@ Shard ShardOptions::parsed() const {
 void add_shard_options(CLI::App& command, ShardOptions& options) {
   command.add_option("--shard", options.shard, "Do this part only, I of N, into the file of -o");
   command.add_option("-o,--output", options.output,
-                     "The file of results; one that has some of them is gone on with (docs/campaign.md)");
+                     "The file of results; one that has some of them is gone on with (docs/admin/rules.md)");
 }
 
 ShardFile::ShardFile(std::string path, const ShardedWork& work, const Shard& shard)
