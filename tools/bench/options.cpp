@@ -46,7 +46,8 @@ Sync sync_named(const std::string& word) {
 
 /// Takes over what the command line says. Throws CLI::ValidationError.
 void take(const options::BenchWords& words, Options& options) {
-  static_cast<options::BenchValues&>(options) = words;
+  const options::BenchValues& values = words;
+  static_cast<options::BenchValues&>(options) = values;
   options.collectives = options::read_collectives(words.collectives);
   options.algorithms = split_algorithms(words.algorithms, options.collectives);
   options.segments = options::read_sizes(words.segments);
