@@ -188,7 +188,7 @@ std::string last_line(std::string text) {
   return text.substr(reason == std::string::npos ? line + 1 : reason + 2);
 }
 
-std::string check(Workload& work, const Runner& run, bool exact) {
+std::string result_against_native(Workload& work, const Runner& run, bool exact) {
   const std::vector<char> native = work.result([&] { Runner{}(work.call(MPI_COMM_WORLD)); });
   const std::vector<char> ours = work.result([&] { (void)run.served(work.call(run.comm())); });
   int good = work.equal(native, ours, exact) ? 1 : 0, all_good = 0;
@@ -263,7 +263,7 @@ bool first_call(Series& series, const std::function<std::string()>& served) {
 
 bool gives_native_result(const Options& options, Collective collective, Count bytes, const std::string& name) {
   Workload work(options, collective, bytes);
-  return check(work, Runner(options, collective, name), is_exact_for(options, collective)) == "yes";
+  return result_against_native(work, Runner(options, collective, name), is_exact_for(options, collective)) == "yes";
 }
 
 void take_turns(const Options& options, StartLine& line, std::uint64_t seed, const std::vector<Run>& runs,
@@ -335,7 +335,7 @@ Cell measure(const Options& options, StartLine& line, Collective collective, Cou
       continue;
     }
     // The library would not take each of its own algorithms for each call.
-    if (options.check || native::names_library(name)) series.correct = check(work, run, exact);
+    if (options.check || native::names_library(name)) series.correct = result_against_native(work, run, exact);
     cell.series.push_back(std::move(series));
     runners.push_back(std::move(run));
   }

@@ -102,8 +102,8 @@ void GuidelineCalls::add(const Options& options, const GuidelineCall& what, std:
   one.displs.resize(one.counts.size());
   for (std::size_t i = 0; i < one.displs.size(); ++i) one.displs[i] = static_cast<Count>(i) * block;
   if (what.part == Part::at_root) {
-    std::fill(one.counts.begin(), one.counts.end(), 0);
-    std::fill(one.displs.begin(), one.displs.end(), 0);
+    std::ranges::fill(one.counts, 0);
+    std::ranges::fill(one.displs, 0);
     one.counts[static_cast<std::size_t>(options.root)] = vector;
     count = memory_->rank == options.root ? vector : 0;
   }
@@ -171,7 +171,7 @@ std::vector<Wanted> wanted(const std::vector<Collective>& collectives) {
   };
   for (const Guideline& guideline : guidelines()) {
     const auto about = guideline.left.calls.front().collective;
-    if (std::find(collectives.begin(), collectives.end(), about) == collectives.end()) continue;
+    if (std::ranges::find(collectives, about) == collectives.end()) continue;
     Wanted& left = want(guideline.left);
     left.left = true;
     if (!guideline.counterpart.empty()) left.counterparts.emplace_back(guideline.counterpart);
@@ -187,8 +187,7 @@ std::vector<std::string> algorithms_of_side(const Options& options, const Wanted
   std::vector<std::string> names = algorithms_for(own, what.side.calls.front().collective, size);
   for (const GuidelineCall& call : what.side.calls) {
     const std::vector<std::string> others = algorithms_for(own, call.collective, size);
-    std::erase_if(
-        names, [&](const std::string& name) { return std::find(others.begin(), others.end(), name) == others.end(); });
+    std::erase_if(names, [&](const std::string& name) { return std::ranges::find(others, name) == others.end(); });
   }
   const GuidelineCall& first = what.side.calls.front();
   if (what.left && what.side.calls.size() == 1 && first.part == Part::whole) {

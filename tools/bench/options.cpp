@@ -32,8 +32,8 @@ std::vector<std::string> split_algorithms(const std::string& text, std::span<con
     if (name == "native" || name == "auto" || name == "all") continue;
     std::string why = "no algorithm is named '" + name.substr(0, name.find(':')) + "'";
     const std::span<const Collective> asked = native::names_library(name) ? collectives : all_collectives;
-    if (std::none_of(asked.begin(), asked.end(),
-                     [&](Collective collective) { return named_by(name, collective, &why).has_value(); })) {
+    if (std::ranges::none_of(asked,
+                             [&](Collective collective) { return named_by(name, collective, &why).has_value(); })) {
       throw CLI::ValidationError("--algorithm", why);
     }
   }
@@ -46,7 +46,8 @@ Sync sync_named(const std::string& word) {
 
 /// Takes over what the command line says. Throws CLI::ValidationError.
 void take(const options::BenchWords& words, Options& options) {
-  static_cast<options::BenchValues&>(options) = words;
+  const options::BenchValues& values = words;
+  static_cast<options::BenchValues&>(options) = values;
   options.collectives = options::read_collectives(words.collectives);
   options.algorithms = split_algorithms(words.algorithms, options.collectives);
   options.segments = options::read_sizes(words.segments);
@@ -123,7 +124,7 @@ std::vector<AskedCell> asked_cells(const Options& options) {
 std::vector<std::string> algorithms_for(const Options& options, Collective collective, int size) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
   const OperatorTraits traits{.commutative = is_commutative(options.op), .idempotent = is_idempotent(options.op)};
   for (const std::string& word : options.algorithms) {
@@ -150,7 +151,7 @@ std::vector<std::string> library_algorithms_for(const Options& options, Collecti
   for (const std::string& word : options.algorithms) {
     if (!native::names_library(word)) continue;
     const auto name = named_by(word, collective);
-    if (name && std::find(names.begin(), names.end(), *name) == names.end()) names.push_back(*name);
+    if (name && std::ranges::find(names, *name) == names.end()) names.push_back(*name);
   }
   return names;
 }

@@ -129,7 +129,7 @@ void measure(const Options& options) {
   for (std::size_t collective = 0; collective < collectives.size(); ++collective) {
     for (const int bytes : options.bytes) cells.push_back({.collective = collective, .bytes = bytes});
   }
-  Calls calls(*std::max_element(options.bytes.begin(), options.bytes.end()));
+  Calls calls(*std::ranges::max_element(options.bytes));
   const std::vector<std::size_t> order = random_order(cells.size(), options);
   std::vector<double> seconds;
   for (const std::size_t cell : order) {

@@ -29,7 +29,7 @@ struct Figures {
 
 Figures figures_of(std::vector<double> seconds) {
   if (seconds.empty()) return {};
-  std::sort(seconds.begin(), seconds.end());
+  std::ranges::sort(seconds);
   return {median_of_sorted(seconds), seconds.front(), quantile(seconds, 0.95), median_interval(seconds)};
 }
 
@@ -211,7 +211,7 @@ std::string verdict(const std::vector<Cell>& cells) {
   if (all == 0) return {};
   std::string text = fmt::format("# auto is faster than native in {} of {} cells, {:.2f} times in the geometric mean",
                                  faster, all, std::exp(logarithms / all));
-  std::sort(slower.begin(), slower.end());
+  std::ranges::sort(slower);
   constexpr std::size_t most_named = 6;
   for (std::size_t i = 0; i < std::min(slower.size(), most_named); ++i)
     text += (i == 0 ? "\n# slower: " : ", ") + slower[i].second;

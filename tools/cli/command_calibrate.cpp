@@ -152,7 +152,7 @@ std::string errors_of(const std::map<std::string, std::vector<double>>& groups) 
   std::string text;
   for (const auto& [name, all] : groups) {
     std::vector<double> errors = all;
-    std::sort(errors.begin(), errors.end());
+    std::ranges::sort(errors);
     text += fmt::format("{:<40} {:>5} rows, error {:>4.0f} % median, {:>4.0f} % at the 90th percentile\n", name,
                         errors.size(), 100 * median_of_sorted(errors), 100 * errors[(errors.size() - 1) * 9 / 10]);
   }
@@ -188,7 +188,7 @@ void compare(const CalibrateOptions& options) {
     }
     print(line + "\n");
   }
-  std::sort(errors.begin(), errors.end());
+  std::ranges::sort(errors);
   const auto cells = cells_of(rows);
   std::string text = "\nbest measured of Circoll, and auto, per cell\n";
   for (const auto& [name, cell] : cells) {

@@ -127,8 +127,7 @@ void run(const CheckCommand& options, Context& context) {
   const std::vector<Answer> all = answers(options, *file);
   print(options.json ? as_json(options, *file, all) : as_text(options, *file, all));
   const auto& warnings = file->warnings();
-  const bool grave =
-      std::any_of(warnings.begin(), warnings.end(), [](const foreign::Warning& one) { return one.grave; });
+  const bool grave = std::ranges::any_of(warnings, [](const foreign::Warning& one) { return one.grave; });
   if (file->rejected() || grave) context.exit_code = exit_failure;
 }
 

@@ -58,7 +58,7 @@ Completions values_of(const CLI::Option& option) {
 const CLI::Option* option_named(const CLI::App& command, const std::string& word) {
   for (const CLI::Option* const option : command.get_options()) {
     const std::vector<std::string> names = dashed_names(*option);
-    if (std::find(names.begin(), names.end(), word) != names.end()) return option;
+    if (std::ranges::find(names, word) != names.end()) return option;
   }
   return nullptr;
 }
@@ -155,7 +155,7 @@ std::string candidates(const CLI::App& app, const std::vector<std::string>& word
   for (const CompletionWord& candidate : found.words) {
     if (!candidate.word.starts_with(begun)) continue;
     std::string about = candidate.about;
-    std::replace(about.begin(), about.end(), '\n', ' ');
+    std::ranges::replace(about, '\n', ' ');
     text += kept + candidate.word + (about.empty() ? "" : "\t" + about) + "\n";
   }
   return found.files ? text + ":files\n" : text;

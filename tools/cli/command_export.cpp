@@ -133,9 +133,8 @@ foreign::Translated translated(const ExportCommand& options, const foreign::Read
     if (options.cores > 0) about += fmt::format(", for jobs whose ranks fill nodes of {} in order", options.cores);
   }
   if (const std::vector<Collective> only = chosen(options.collectives); !only.empty()) {
-    std::erase_if(result.rules, [&](const foreign::Rule& rule) {
-      return std::find(only.begin(), only.end(), rule.collective) == only.end();
-    });
+    std::erase_if(result.rules,
+                  [&](const foreign::Rule& rule) { return std::ranges::find(only, rule.collective) == only.end(); });
   }
   return result;
 }

@@ -98,7 +98,7 @@ std::string as_json(const GuidelineOptions& options, const std::string& setting,
 /// The guidelines that --of and --paper ask for.
 bool is_asked(const GuidelineOptions& options, const Finding& finding) {
   return (!options.paper || !finding.guideline->source.empty()) &&
-         std::find(options.of.begin(), options.of.end(), finding.algorithm) != options.of.end();
+         std::ranges::find(options.of, finding.algorithm) != options.of.end();
 }
 
 /// Mends what native violates in the library's own format, as far as an algorithm inside it is faster.
@@ -140,8 +140,8 @@ void run(const GuidelineOptions& options, Context& context) {
   std::vector<Finding> asked;
   const std::string& setting = runs.front().launch.setting;
   if (options.exported.wanted()) export_fixes(options, runs, findings, setting);
-  std::copy_if(findings.begin(), findings.end(), std::back_inserter(asked),
-               [&](const Finding& finding) { return is_asked(options, finding); });
+  std::ranges::copy_if(findings, std::back_inserter(asked),
+                       [&](const Finding& finding) { return is_asked(options, finding); });
   print(options.json ? as_json(options, setting, asked) : as_text(options, setting, asked));
   if (count(asked).violated > 0) context.exit_code = exit_failure;
 }

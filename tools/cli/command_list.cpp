@@ -134,7 +134,7 @@ void list_bits(const ListOptions& options) {
   if (const std::optional<Collective> wanted = wanted_collective(options)) {
     collectives.push_back(*wanted);
   } else {
-    std::copy_if(all_collectives.begin(), all_collectives.end(), std::back_inserter(collectives), is_reducing);
+    std::ranges::copy_if(all_collectives, std::back_inserter(collectives), is_reducing);
   }
   print(options.json ? bits_json(collectives, p, options.root).dump(2) + "\n"
                      : bits_table(collectives, p, options.root));

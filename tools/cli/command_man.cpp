@@ -40,7 +40,7 @@ std::string argument(std::string_view word) {
 }
 
 std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
   return text;
 }
 

@@ -79,7 +79,7 @@ std::string preloads(const std::string& dropin, const std::string& program) {
     rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
     if (entry.empty() || fs::path(entry).filename() == dropin_file) continue;
     std::vector<std::string>& list = is_sanitizer(entry) ? first : others;
-    if (std::find(list.begin(), list.end(), entry) == list.end()) list.emplace_back(entry);
+    if (std::ranges::find(list, entry) == list.end()) list.emplace_back(entry);
   }
   first.push_back(dropin);
   first.insert(first.end(), others.begin(), others.end());

@@ -178,7 +178,7 @@ void verify_file(const VerifyOptions& options, Context& context) {
 
 void run(const VerifyOptions& options, Context& context) {
   keep_freed_memory();
-  if (std::any_of(options.what.begin(), options.what.end(), names_file)) return verify_file(options, context);
+  if (std::ranges::any_of(options.what, names_file)) return verify_file(options, context);
   VerifyRange range;
   read_sizes(options.sizes, range);
   read_roots(options.roots, range);

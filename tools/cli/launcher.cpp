@@ -69,7 +69,7 @@ std::optional<Launcher> launcher_from_version(const std::string& file, const std
 std::vector<Launcher> find_launchers() {
   std::vector<Launcher> found;
   const auto known = [&](const MpiLibrary* mpi) {
-    return std::any_of(found.begin(), found.end(), [&](const Launcher& one) { return one.mpi == mpi; });
+    return std::ranges::any_of(found, [&](const Launcher& one) { return one.mpi == mpi; });
   };
   for (const char* name : launcher_names) {
     const auto file = program_file(name);
@@ -77,7 +77,7 @@ std::vector<Launcher> find_launchers() {
     auto launcher = launcher_in(*file);
     if (launcher && !known(launcher->mpi)) found.push_back(*std::move(launcher));
   }
-  std::sort(found.begin(), found.end(), [](const Launcher& a, const Launcher& b) { return a.mpi->id > b.mpi->id; });
+  std::ranges::sort(found, [](const Launcher& a, const Launcher& b) { return a.mpi->id > b.mpi->id; });
   return found;
 }
 

@@ -54,7 +54,7 @@ std::vector<std::string> needed_libraries(const std::string& path) {
     }
   }
   // The strings have an address in memory. The segment that is loaded there says where they are in the file.
-  const auto loaded = std::find_if(segments.begin(), segments.end(), [&](const ElfW(Phdr) & segment) {
+  const auto loaded = std::ranges::find_if(segments, [&](const ElfW(Phdr) & segment) {
     return segment.p_type == PT_LOAD && strings >= segment.p_vaddr && strings - segment.p_vaddr < segment.p_filesz;
   });
   if (loaded == segments.end()) return {};
@@ -141,7 +141,7 @@ bool is_sanitizer(std::string_view file) {
 std::vector<std::string> linked_sanitizers(const std::string& path) {
   std::vector<std::string> files;
   const std::vector<std::string> needed = needed_libraries(path);
-  if (std::none_of(needed.begin(), needed.end(), is_sanitizer)) return files;
+  if (std::ranges::none_of(needed, is_sanitizer)) return files;
   for (const Linked& linked : linked_libraries(path)) {
     if (is_sanitizer(linked.name)) files.push_back(linked.file);
   }

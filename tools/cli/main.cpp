@@ -55,14 +55,14 @@ std::vector<std::string> option_names(const CLI::App& command) {
 /// The words behind the program's name. "-np" becomes --np, as launchers have it, up to a "--".
 std::vector<std::string> command_words(int argc, const char* const* argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
-  const auto end = std::find(words.begin(), words.end(), "--");
+  const auto end = std::ranges::find(words, "--");
   std::replace(words.begin(), end, std::string("-np"), std::string("--np"));
   return words;
 }
 
 /// The words as CLI::App::parse wants them.
 std::vector<std::string> reversed(std::vector<std::string> words) {
-  std::reverse(words.begin(), words.end());
+  std::ranges::reverse(words);
   return words;
 }
 
@@ -82,7 +82,7 @@ std::string mistyped_command(const CLI::App& app, const std::vector<std::string>
     if (command->get_name() == words[at]) return {};
     if (!command->get_group().empty()) names.push_back(command->get_name());
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return unknown_name(words[at], "command", names);
 }
 

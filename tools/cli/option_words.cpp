@@ -34,7 +34,7 @@ std::vector<std::string> parts_of(const std::string& type) {
 }
 
 bool is_word(const std::string& part) {
-  return !part.empty() && std::all_of(part.begin(), part.end(), [](unsigned char c) {
+  return !part.empty() && std::ranges::all_of(part, [](unsigned char c) {
     return std::isupper(c) != 0 || c == '/' || c == '.' || c == '_' || std::islower(c) != 0;
   });
 }
@@ -74,7 +74,7 @@ std::string value_word(const CLI::Option& option) {
   }
   // Transformations say more than the type of what they make.
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    const bool says = is_word(parts[i]) && std::find(silent.begin(), silent.end(), parts[i]) == silent.end();
+    const bool says = is_word(parts[i]) && std::ranges::find(silent, parts[i]) == silent.end();
     if (says && (word == "TEXT" || word == "NUMBER")) word = parts[i];
   }
   return word.empty() ? "TEXT" : word;

@@ -14,7 +14,7 @@ std::vector<std::int64_t> beginnings(std::span<const Rule* const> rules, Range R
     if ((rule->*range).to < unbounded) all.push_back((rule->*range).to + 1);
   }
   std::erase_if(all, [&](std::int64_t value) { return value < least; });
-  std::sort(all.begin(), all.end());
+  std::ranges::sort(all);
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
@@ -30,8 +30,7 @@ std::vector<SizeCell> sizes_of(std::span<const Rule* const> rules) {
   const std::vector<std::int64_t> from = beginnings(rules, &Rule::bytes, 0);
   for (std::size_t i = 0; i < from.size(); ++i) {
     const Range bytes{from[i], i + 1 < from.size() ? from[i + 1] - 1 : unbounded};
-    const auto found =
-        std::find_if(rules.begin(), rules.end(), [&](const Rule* rule) { return rule->bytes.holds(bytes.from); });
+    const auto found = std::ranges::find_if(rules, [&](const Rule* rule) { return rule->bytes.holds(bytes.from); });
     const Rule* const rule = found == rules.end() || (*found)->algorithm.empty() ? nullptr : *found;
     if (!sizes.empty() && same_choice(sizes.back().rule, rule)) {
       sizes.back().bytes.to = bytes.to;
@@ -43,7 +42,7 @@ std::vector<SizeCell> sizes_of(std::span<const Rule* const> rules) {
 }
 
 bool same_sizes(const std::vector<SizeCell>& a, const std::vector<SizeCell>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const SizeCell& left, const SizeCell& right) {
+  return std::ranges::equal(a, b, [](const SizeCell& left, const SizeCell& right) {
     return left.bytes == right.bytes && same_choice(left.rule, right.rule);
   });
 }
@@ -64,8 +63,8 @@ std::vector<RankCell> cells_of(std::span<const Rule* const> rules) {
   for (std::size_t i = 0; i < from.size(); ++i) {
     const Range ranks{from[i], i + 1 < from.size() ? from[i + 1] - 1 : unbounded};
     std::vector<const Rule*> within;
-    std::copy_if(rules.begin(), rules.end(), std::back_inserter(within),
-                 [&](const Rule* rule) { return rule->ranks.holds(ranks.from); });
+    std::ranges::copy_if(rules, std::back_inserter(within),
+                         [&](const Rule* rule) { return rule->ranks.holds(ranks.from); });
     std::vector<SizeCell> sizes = sizes_of(within);
     if (!cells.empty() && same_sizes(cells.back().sizes, sizes)) {
       cells.back().ranks.to = ranks.to;
@@ -88,7 +87,7 @@ std::string text_of(const Range& ranks, const Range& bytes) {
 }
 
 void add_loss(std::vector<std::string>& losses, std::string loss) {
-  if (std::find(losses.begin(), losses.end(), loss) == losses.end()) losses.push_back(std::move(loss));
+  if (std::ranges::find(losses, loss) == losses.end()) losses.push_back(std::move(loss));
 }
 
 }  // namespace circoll::foreign

@@ -227,7 +227,7 @@ class Parser {
 template <typename Item>
 std::ptrdiff_t last_up_to(const std::vector<Item>& list, std::int64_t Item::*bound, std::int64_t value) {
   if (list.empty()) return -1;
-  const auto beyond = std::find_if(list.begin(), list.end(), [&](const Item& item) { return item.*bound > value; });
+  const auto beyond = std::ranges::find_if(list, [&](const Item& item) { return item.*bound > value; });
   return std::max<std::ptrdiff_t>(beyond - list.begin() - 1, 0);
 }
 

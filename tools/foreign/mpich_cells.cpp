@@ -98,8 +98,8 @@ class Cells {
   }
 
   [[nodiscard]] std::vector<Tree> by_nodes(Region region) const {
-    const bool told = std::any_of(rules_.begin(), rules_.end(),
-                                  [](const Sayable* s) { return s->rule.nodes.from > 1 || s->rule.nodes.to == 1; });
+    const bool told =
+        std::ranges::any_of(rules_, [](const Sayable* s) { return s->rule.nodes.from > 1 || s->rule.nodes.to == 1; });
     region.one_node = false;
     std::vector<Tree> several = by_per_node(region);
     if (!told) return several;
@@ -151,7 +151,7 @@ class Cells {
              (region.one_node ? rule.nodes.from <= 1 : rule.nodes.to > 1) && rule.bytes.holds(region.bytes.from) &&
              (rule.operators == Operators::any || (rule.operators == Operators::commutative) == region.commutative);
     };
-    const auto found = std::find_if(rules_.begin(), rules_.end(), holds_region);
+    const auto found = std::ranges::find_if(rules_, holds_region);
     return found == rules_.end() ? nullptr : *found;
   }
 

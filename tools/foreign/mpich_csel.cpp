@@ -75,7 +75,7 @@ Condition read_bound(Test test, std::string_view digits) {
 
 std::string without_blanks(std::string_view key) {
   std::string result;
-  std::copy_if(key.begin(), key.end(), std::back_inserter(result), [](char c) { return c != ' '; });
+  std::ranges::copy_if(key, std::back_inserter(result), [](char c) { return c != ' '; });
   return result;
 }
 
@@ -101,8 +101,7 @@ class Maker {
   std::vector<const Tree*> members_of(const Tree& tree) {
     std::vector<const Tree*> members;
     for (const Tree& member : tree.members) {
-      const auto same =
-          std::find_if(members.begin(), members.end(), [&](const Tree* m) { return m->key == member.key; });
+      const auto same = std::ranges::find_if(members, [&](const Tree* m) { return m->key == member.key; });
       if (same == members.end()) {
         members.push_back(&member);
         continue;
@@ -163,7 +162,7 @@ class Maker {
 
   static bool is_collective(std::string_view word) {
     const auto known = tree_collectives();
-    return std::find(known.begin(), known.end(), word) != known.end();
+    return std::ranges::find(known, word) != known.end();
   }
 
   int leaf_of(const Tree& member, const std::vector<const Tree*>& members) {
@@ -207,7 +206,7 @@ Condition condition_of(std::string_view text, Version version) {
   }
   if (key.starts_with("collective=")) return {.test = Test::collective, .word = after("collective=")};
   if (key == "comm_hierarchy=any") return {.test = Test::hierarchy, .value = 1, .word = "any", .any_hierarchy = true};
-  const bool any = version == Version::v4_0 ? std::find(old_any.begin(), old_any.end(), key) != old_any.end()
+  const bool any = version == Version::v4_0 ? std::ranges::find(old_any, key) != old_any.end()
                                             : key == "any" || key.ends_with("=any");
   if (any) return {.test = Test::any, .word = key};
   for (const std::string_view kind : {"parent", "node_roots", "node", "flat"}) {

@@ -24,8 +24,7 @@ bool replace(Tree& selection, std::span<const Sayable> rules, Collective collect
              Version version) {
   const std::string key =
       "collective=" + std::string(nonblocking ? "i" : "") + std::string(circoll::to_string(collective));
-  const auto found = std::find_if(selection.members.begin(), selection.members.end(),
-                                  [&](const Tree& member) { return member.key == key; });
+  const auto found = std::ranges::find_if(selection.members, [&](const Tree& member) { return member.key == key; });
   check(found != selection.members.end(), "a base tree that was checked lacks a collective");
   const Tree* const intra = found->find("comm_type=intra");
   std::vector<Tree> made =
@@ -46,8 +45,8 @@ void add_levels(const Base& base, const std::vector<Collective>& replaced, std::
                 Exported& exported) {
   std::vector<Collective> divided;
   for (const Collective collective : replaced) {
-    const bool is_composed = std::find(composed.begin(), composed.end(), collective) != composed.end();
-    const bool shared = std::any_of(rules.begin(), rules.end(), [&](const Sayable& s) {
+    const bool is_composed = std::ranges::find(composed, collective) != composed.end();
+    const bool shared = std::ranges::any_of(rules, [&](const Sayable& s) {
       return s.rule.collective == collective && s.leaves && s.rule.ranks_per_node.to > 1;
     });
     if (is_composed && shared) divided.push_back(collective);
@@ -90,8 +89,7 @@ void add_levels(const Base& base, const std::vector<Collective>& replaced, std::
 std::function<std::string(const Call&)> meaning(std::vector<Sayable> rules, const Base& base, const Reader& reader) {
   std::shared_ptr<const TuningFile> before = read_selection(to_json(base.selection), "the base", reader);
   return [rules = std::move(rules), before](const Call& call) {
-    const auto found =
-        std::find_if(rules.begin(), rules.end(), [&](const Sayable& sayable) { return holds(sayable.rule, call); });
+    const auto found = std::ranges::find_if(rules, [&](const Sayable& sayable) { return holds(sayable.rule, call); });
     const bool right = found != rules.end() && found->leaves && wrong_calls(found->needs, call).empty();
     if (!right) return before->decide(call).algorithm;
     const Leaves& leaves = *found->leaves;
@@ -115,7 +113,7 @@ Written write_selection(std::span<const Rule> rules, const Reader& reader, const
   std::vector<Collective> replaced;
   for (const Collective collective : all_collectives) {
     const bool blocking = replace(selection, said.rules, collective, false, *version);
-    const bool through = std::any_of(said.rules.begin(), said.rules.end(), [&](const Sayable& s) {
+    const bool through = std::ranges::any_of(said.rules, [&](const Sayable& s) {
       return s.rule.collective == collective && s.leaves && !s.leaves->nonblocking.empty();
     });
     if (through) replace(selection, said.rules, collective, true, *version);

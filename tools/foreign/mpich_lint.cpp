@@ -75,7 +75,7 @@ class Lint {
       const auto is_it = [&](const Node& node) {
         return node.condition.test == Test::collective && node.condition.word == name;
       };
-      if (std::none_of(selection_.nodes.begin(), selection_.nodes.end(), is_it)) missing.push_back(name);
+      if (std::ranges::none_of(selection_.nodes, is_it)) missing.push_back(name);
     }
     if (!missing.empty()) {
       std::string names;
@@ -232,7 +232,7 @@ class Lint {
     const auto known = parameters_of(n.condition.word, selection_.version);
     for (const Parameter& parameter : known) {
       const auto is_it = [&](const auto& given) { return given.first == parameter.name; };
-      if (std::none_of(n.parameters.begin(), n.parameters.end(), is_it))
+      if (std::ranges::none_of(n.parameters, is_it))
         missing += (missing.empty() ? "" : ", ") + std::string(parameter.name);
     }
     if (!missing.empty())
@@ -240,7 +240,7 @@ class Lint {
            n.condition.word + " takes its " + missing + " from memory that nobody has set: give it in the leaf");
     for (const auto& [key, value] : n.parameters) {
       const auto is_it = [&name = key](const Parameter& parameter) { return parameter.name == name; };
-      if (std::none_of(known.begin(), known.end(), is_it))
+      if (std::ranges::none_of(known, is_it))
         warn(n.line, n.condition.word + " has no parameter '" + key + "': it is dropped in silence");
       if (key == "tree_type") tree_type(n, value);
     }

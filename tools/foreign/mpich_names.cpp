@@ -182,8 +182,7 @@ std::string short_name(std::string_view full_name) {
 
 std::string collective_of(std::string_view full_name) {
   std::string name(parts_of(full_name).collective);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name;
 }
 

@@ -77,8 +77,7 @@ constexpr std::array<std::string_view, 22> without_keys{
 }  // namespace
 
 std::span<const Parameter> parameters_of(std::string_view full_name, Version version) {
-  const auto* const found =
-      std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == full_name; });
+  const auto* const found = std::ranges::find_if(entries, [&](const Entry& entry) { return entry.name == full_name; });
   if (found == entries.end() || !is_known(full_name, version)) return {};
   const bool reduces = found->parameters.size() == reduce_tree.size();
   const bool placed = version >= Version::v5_0 && reduces && !full_name.starts_with("MPIR_Iallreduce");
@@ -86,7 +85,7 @@ std::span<const Parameter> parameters_of(std::string_view full_name, Version ver
 }
 
 std::string unsettable(std::string_view full_name, Version version) {
-  if (std::find(without_keys.begin(), without_keys.end(), full_name) != without_keys.end())
+  if (std::ranges::find(without_keys, full_name) != without_keys.end())
     return "a leaf cannot give it its parameters, which stay whatever memory held";
   const auto parameters = parameters_of(full_name, version);
   const bool trees = !parameters.empty() && parameters.front().name == "tree_type";

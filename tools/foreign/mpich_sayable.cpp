@@ -112,8 +112,8 @@ class Sayer {
 
   /// Says a rule for all calls by control variables. They have checks of their own, which trees have not.
   bool by_variable(const Rule& rule, const Leaves& leaves) {
-    const bool first = std::none_of(result_.rules.begin(), result_.rules.end(),
-                                    [&](const Sayable& other) { return other.rule.collective == rule.collective; });
+    const bool first = std::ranges::none_of(
+        result_.rules, [&](const Sayable& other) { return other.rule.collective == rule.collective; });
     const bool all = from_one(rule.nodes) && without_end(rule.nodes) && all_of(rule.ranks_per_node) &&
                      rule.ranks.from <= 2 && without_end(rule.ranks) && all_of(rule.bytes) &&
                      rule.operators == Operators::any;
@@ -130,7 +130,7 @@ class Sayer {
   void parameters(const Rule& rule, const Leaves& leaves) {
     const auto known = parameters_of(leaves.nonblocking.empty() ? leaves.blocking : leaves.nonblocking, version_);
     const auto has = [&](std::string_view name) {
-      return std::any_of(known.begin(), known.end(), [&](const Parameter& p) { return p.name == name; });
+      return std::ranges::any_of(known, [&](const Parameter& p) { return p.name == name; });
     };
     if (rule.segment_bytes > 0 && !has("chunk_size"))
       lose(named(rule) + " is not cut into segments of " + std::to_string(rule.segment_bytes) + " bytes.");

@@ -11,9 +11,7 @@ namespace {
 
 using NameList = std::initializer_list<std::string_view>;
 
-bool one_of(std::string_view name, NameList names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
+bool one_of(std::string_view name, NameList names) { return std::ranges::find(names, name) != names.end(); }
 
 /// A product, or the greatest number if it is greater.
 Count times(Count a, Count b) {
@@ -187,7 +185,7 @@ class Search {
   }
 
   void note(const std::string& text) {
-    if (std::find(found_.notes.begin(), found_.notes.end(), text) == found_.notes.end()) found_.notes.push_back(text);
+    if (std::ranges::find(found_.notes, text) == found_.notes.end()) found_.notes.push_back(text);
   }
 
   const Selection& selection_;

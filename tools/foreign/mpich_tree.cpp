@@ -190,7 +190,7 @@ void write(const Tree& tree, std::size_t level, std::string& out) {
 }  // namespace
 
 const Tree* Tree::find(std::string_view name) const {
-  const auto found = std::find_if(members.begin(), members.end(), [&](const Tree& t) { return t.key == name; });
+  const auto found = std::ranges::find_if(members, [&](const Tree& t) { return t.key == name; });
   return found == members.end() ? nullptr : &*found;
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string_view> peers_of(const Selection& selection, const Format&
 
 bool has(const Format& format, Collective collective, std::string_view name) {
   const auto known = format.names(collective, format.reader);
-  return std::find(known.begin(), known.end(), name) != known.end();
+  return std::ranges::find(known, name) != known.end();
 }
 
 /// "knomial (radix 2)" is a name and a radix. Another remark is about a component that files do not reach.

@@ -59,7 +59,7 @@ struct Rejected {
 bool is_elsewhere(std::string_view name) {
   constexpr std::array others{"alltoallw",           "gatherv",           "scatterv",           "neighbor_allgather",
                               "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"};
-  return std::find(others.begin(), others.end(), name) != others.end();
+  return std::ranges::find(others, name) != others.end();
 }
 
 class JsonTuning final : public TuningFile {
@@ -83,11 +83,10 @@ class JsonTuning final : public TuningFile {
     const auto found = lists_.find(call.collective);
     if (rejected_ || found == lists_.end() || call.ranks < 2) return {};
     const auto& list = found->second;
-    const auto ranks = std::find_if(list.begin(), list.end(), [&](const RankRule& rule) { return rule.holds(call); });
+    const auto ranks = std::ranges::find_if(list, [&](const RankRule& rule) { return rule.holds(call); });
     if (ranks == list.end()) return {};
     const auto bytes = static_cast<std::uint64_t>(looked_up_bytes(call, version));
-    const auto rule =
-        std::find_if(ranks->rules.begin(), ranks->rules.end(), [&](const SizeRule& one) { return one.holds(bytes); });
+    const auto rule = std::ranges::find_if(ranks->rules, [&](const SizeRule& one) { return one.holds(bytes); });
     if (rule == ranks->rules.end()) return {};
     Verdict verdict =
         verdict_of(call, rule->algorithm, version,
@@ -116,7 +115,7 @@ class JsonTuning final : public TuningFile {
   void warn_of_unknown(const Json& object, std::initializer_list<std::string_view> known) {
     if (object.object() == nullptr) return;
     for (const auto& [key, value] : *object.object()) {
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      if (std::ranges::find(known, key) != known.end()) continue;
       std::string text = "the key '" + key + "' is ignored";
       if (key == "segsize") text += ": it is 'seg_size'";
       warn(value.line, std::move(text));
@@ -217,9 +216,8 @@ class JsonTuning final : public TuningFile {
       rule.disabled = *number < 0 || *number > static_cast<std::int64_t>(known.size());
     } else {
       const std::string& name = *json->string();
-      const auto found = std::find_if(known.begin(), known.end(), [&](const Known& one) {
-        return (one.newer.empty() ? one.name : one.newer) == name;
-      });
+      const auto found = std::ranges::find_if(
+          known, [&](const Known& one) { return (one.newer.empty() ? one.name : one.newer) == name; });
       rule.disabled = found == known.end() && name != "ignore";
       if (found != known.end()) rule.algorithm = found - known.begin() + 1;
     }
@@ -245,8 +243,7 @@ class JsonTuning final : public TuningFile {
                           .ranks = p,
                           .nodes = per_node == p ? 1 : std::max<Rank>(2, p / per_node),
                           .ranks_per_node = per_node};
-          const auto first =
-              std::find_if(rules.begin(), rules.end(), [&](const RankRule& one) { return one.holds(call); });
+          const auto first = std::ranges::find_if(rules, [&](const RankRule& one) { return one.holds(call); });
           if (p >= 2 && first != rules.end()) reached.insert(&*first);
         }
       }
@@ -271,8 +268,7 @@ class JsonTuning final : public TuningFile {
     }
     std::set<const SizeRule*> reached;
     for (const std::uint64_t bytes : telling) {
-      const auto first =
-          std::find_if(ranks.rules.begin(), ranks.rules.end(), [&](const SizeRule& one) { return one.holds(bytes); });
+      const auto first = std::ranges::find_if(ranks.rules, [&](const SizeRule& one) { return one.holds(bytes); });
       if (first != ranks.rules.end()) reached.insert(&*first);
     }
     bool differ = false;

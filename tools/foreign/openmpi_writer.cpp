@@ -17,8 +17,8 @@ std::string command(std::span<const Rule> said, Version version) {
 }
 
 std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 
@@ -101,17 +101,15 @@ std::string list_text(std::span<const Rule> said, Collective collective) {
   };
   for (const NamedPlacement& placement :
        {NamedPlacement{"single-node", is_single_node}, NamedPlacement{"one-per-node", is_one_per_node}}) {
-    const bool named =
-        std::any_of(rules.begin(), rules.end(), [&](const Rule* rule) { return placement.is_of(*rule); });
+    const bool named = std::ranges::any_of(rules, [&](const Rule* rule) { return placement.is_of(*rule); });
     if (!named) continue;
     std::vector<const Rule*> there;
-    std::copy_if(rules.begin(), rules.end(), std::back_inserter(there),
-                 [&](const Rule* rule) { return placement.is_of(*rule) || is_anywhere(*rule); });
+    std::ranges::copy_if(rules, std::back_inserter(there),
+                         [&](const Rule* rule) { return placement.is_of(*rule) || is_anywhere(*rule); });
     add(ranks_text(collective, cells_of(there), placement.name));
   }
   std::vector<const Rule*> anywhere;
-  std::copy_if(rules.begin(), rules.end(), std::back_inserter(anywhere),
-               [](const Rule* rule) { return is_anywhere(*rule); });
+  std::ranges::copy_if(rules, std::back_inserter(anywhere), [](const Rule* rule) { return is_anywhere(*rule); });
   add(ranks_text(collective, cells_of(anywhere), ""));
   return text;
 }
@@ -135,7 +133,7 @@ Written write_openmpi_classic(std::span<const Rule> rules, const Reader& reader,
       cells.erase(cells.begin());
       cells.front().ranks.from = 1;
     }
-    const bool nothing = std::all_of(cells.begin(), cells.end(), [](const RankCell& cell) { return cell.empty(); });
+    const bool nothing = std::ranges::all_of(cells, [](const RankCell& cell) { return cell.empty(); });
     if (!id || nothing) continue;
     ++collectives;
     portable = portable && cells.size() <= 2;
@@ -155,7 +153,7 @@ Written write_openmpi_classic(std::span<const Rule> rules, const Reader& reader,
                  : "from Open MPI 6.0 on this file means something else: its numbers of ranks are upper bounds there");
   }
   std::vector<std::string> lines;
-  std::transform(losses.begin(), losses.end(), std::back_inserter(lines), one_line);
+  std::ranges::transform(losses, std::back_inserter(lines), one_line);
   ExportOptions one = options;
   one.about = one_line(options.about);
   written.exported.files.push_back(
@@ -170,9 +168,8 @@ Written write_openmpi_json(std::span<const Rule> rules, const Reader& reader, co
   written.said = sayable(rules, Version::v60, options, true, written.exported.losses);
   std::string lists;
   for (const Collective collective : all_collectives) {
-    const bool something = std::any_of(written.said.begin(), written.said.end(), [&](const Rule& rule) {
-      return rule.collective == collective && !rule.algorithm.empty();
-    });
+    const bool something = std::ranges::any_of(
+        written.said, [&](const Rule& rule) { return rule.collective == collective && !rule.algorithm.empty(); });
     if (!something) continue;
     lists += (lists.empty() ? "" : ",\n") + std::string("    \"") + std::string(to_string(collective)) + "\": [\n" +
              list_text(written.said, collective) + "]";

@@ -21,7 +21,7 @@ void add_bounds(std::vector<std::int64_t>& values, const Range& range) {
 
 void make_ascending(std::vector<std::int64_t>& values, std::int64_t least, std::int64_t most) {
   std::erase_if(values, [&](std::int64_t value) { return value < least || value > most; });
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
@@ -86,7 +86,7 @@ const Rule* first_rule(std::span<const Rule> rules, const Call& call) {
            (rule.operators == Operators::any || !is_reducing(call.collective) ||
             (rule.operators == Operators::commutative) == call.commutative);
   };
-  const auto found = std::find_if(rules.begin(), rules.end(), holds);
+  const auto found = std::ranges::find_if(rules, holds);
   return found == rules.end() ? nullptr : &*found;
 }
 

@@ -89,8 +89,7 @@ void add_side_file(Exported& exported, const Reader& reader, const ExportOptions
 
 Exported export_rules(std::span<const Rule> rules, const Reader& reader, const ExportOptions& options) {
   Written written = format_of(reader.id).write(rules, reader, options);
-  const bool something =
-      std::any_of(written.said.begin(), written.said.end(), [](const Rule& rule) { return !rule.algorithm.empty(); });
+  const bool something = std::ranges::any_of(written.said, [](const Rule& rule) { return !rule.algorithm.empty(); });
   if (!something) {
     std::string why = "nothing of the rules can be said to " + std::string(reader.id);
     for (const std::string& loss : written.exported.losses) why += "\n  " + loss;

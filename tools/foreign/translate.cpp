@@ -52,7 +52,7 @@ class Translation {
   }
 
   Translated take() {
-    const bool allreduce = std::any_of(result_.rules.begin(), result_.rules.end(), [](const Rule& rule) {
+    const bool allreduce = std::ranges::any_of(result_.rules, [](const Rule& rule) {
       return rule.collective == Collective::allreduce && !rule.algorithm.empty();
     });
     if (allreduce)

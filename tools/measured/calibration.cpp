@@ -72,8 +72,8 @@ std::vector<Sample> samples_of_way(const Calibration& calibration, std::size_t w
   const Count to =
       way + 1 < calibration.ways.size() ? calibration.ways[way + 1].from_bytes : std::numeric_limits<Count>::max();
   std::vector<Sample> inside;
-  std::copy_if(calibration.samples.begin(), calibration.samples.end(), std::back_inserter(inside),
-               [&](const Sample& sample) { return sample.bytes >= from && sample.bytes < to; });
+  std::ranges::copy_if(calibration.samples, std::back_inserter(inside),
+                       [&](const Sample& sample) { return sample.bytes >= from && sample.bytes < to; });
   return inside;
 }
 
@@ -184,7 +184,7 @@ Line fit_line(const std::vector<Sample>& samples, SampleKind kind) {
   for (const MeasuredPoint& point : points) errors.push_back(error_of(point, best.intercept_s, best.slope_s_per_byte));
   best.samples = points.size();
   best.median_error = median(errors);
-  best.largest_error = *std::max_element(errors.begin(), errors.end());
+  best.largest_error = *std::ranges::max_element(errors);
   return best;
 }
 
@@ -199,8 +199,8 @@ Fit fit_machine(const Calibration& calibration) {
   fit.machine.gamma_s_per_byte = fit.reduction.slope_s_per_byte;
   fit.machine.f_alpha = fit.ping_pong.intercept_s / fit.exchange.intercept_s;
   fit.machine.f_beta = fit.ping_pong.slope_s_per_byte / fit.exchange.slope_s_per_byte;
-  const bool nodes = std::any_of(calibration.samples.begin(), calibration.samples.end(),
-                                 [](const Sample& sample) { return sample.kind == SampleKind::node_exchange; });
+  const bool nodes = std::ranges::any_of(calibration.samples,
+                                         [](const Sample& sample) { return sample.kind == SampleKind::node_exchange; });
   if (nodes) {
     fit.node_exchange = fit_line(calibration.samples, SampleKind::node_exchange);
     fit.machine.node_alpha_s = fit.node_exchange->intercept_s;

@@ -68,7 +68,7 @@ std::vector<std::string> candidates_of(const CampaignCell& cell, const Policy& m
   facts.crowded = options.crowded;
   std::vector<std::string> names{"native"};
   const auto add = [&](const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) return false;
+    if (std::ranges::find(names, name) != names.end()) return false;
     names.push_back(name);
     return true;
   };
@@ -80,7 +80,7 @@ std::vector<std::string> candidates_of(const CampaignCell& cell, const Policy& m
   for (const Candidate& candidate : model.decide(facts).candidates) {
     if (added >= options.candidates) break;
     const Algorithm* const algorithm = candidate.selection.algorithm;
-    if (std::find(seen.begin(), seen.end(), algorithm) != seen.end()) continue;
+    if (std::ranges::find(seen, algorithm) != seen.end()) continue;
     seen.push_back(algorithm);
     if (add(candidate.selection.text())) ++added;
   }
@@ -177,8 +177,8 @@ Campaign plan_campaign(const ProgramReport& report, const CampaignOptions& optio
       cells.push_back(std::move(cell));
     }
   }
-  std::stable_sort(cells.begin(), cells.end(),
-                   [](const CampaignCell& a, const CampaignCell& b) { return a.program_s > b.program_s; });
+  std::ranges::stable_sort(cells,
+                           [](const CampaignCell& a, const CampaignCell& b) { return a.program_s > b.program_s; });
   for (CampaignCell& cell : cells) {
     cell.candidates = candidates_of(cell, *model, options);
     const double seconds = options.launches * launch_seconds(cell, options);
@@ -192,8 +192,8 @@ Campaign plan_campaign(const ProgramReport& report, const CampaignOptions& optio
       campaign.cells.push_back(std::move(cell));
     }
   }
-  std::stable_sort(campaign.left_out.begin(), campaign.left_out.end(),
-                   [](const LeftOut& a, const LeftOut& b) { return a.cell.program_s > b.cell.program_s; });
+  std::ranges::stable_sort(campaign.left_out,
+                           [](const LeftOut& a, const LeftOut& b) { return a.cell.program_s > b.cell.program_s; });
   return campaign;
 }
 
@@ -216,7 +216,7 @@ std::vector<RuleCell> with_ends(std::vector<RuleCell> cells, const std::string& 
   const auto order = [](const RuleCell& a, const RuleCell& b) {
     return std::tie(a.collective, a.p, a.bytes) < std::tie(b.collective, b.p, b.bytes);
   };
-  std::sort(cells.begin(), cells.end(), order);
+  std::ranges::sort(cells, order);
   std::vector<RuleCell> ends;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const RuleCell& cell = cells[i];
@@ -226,8 +226,7 @@ std::vector<RuleCell> with_ends(std::vector<RuleCell> cells, const std::string& 
     };
     const auto end_at = [&](Count bytes) {
       RuleCell end{.collective = cell.collective, .p = cell.p, .bytes = bytes, .use = otherwise};
-      const bool there =
-          std::any_of(ends.begin(), ends.end(), [&](const RuleCell& e) { return !order(e, end) && !order(end, e); });
+      const bool there = std::ranges::any_of(ends, [&](const RuleCell& e) { return !order(e, end) && !order(end, e); });
       if (!there) ends.push_back(std::move(end));
     };
     const Count below = cell.bytes / factor;
@@ -237,7 +236,7 @@ std::vector<RuleCell> with_ends(std::vector<RuleCell> cells, const std::string& 
     if (!(beside(i + 1) && cells[i + 1].bytes <= above * factor)) end_at(above);
   }
   cells.insert(cells.end(), ends.begin(), ends.end());
-  std::sort(cells.begin(), cells.end(), order);
+  std::ranges::sort(cells, order);
   return cells;
 }
 
@@ -252,7 +251,7 @@ CampaignResult evaluate(const std::vector<CampaignCell>& cells, const std::vecto
     const Count bytes = size_decides(cell.collective)
                             ? Amounts::of_measured(cell.collective, cell.p, cell.measured_bytes()).vector_bytes()
                             : 0;
-    const auto chosen = std::find_if(fastest.begin(), fastest.end(), [&](const RuleCell& rule) {
+    const auto chosen = std::ranges::find_if(fastest, [&](const RuleCell& rule) {
       return rule.collective == cell.collective && rule.p == cell.p &&
              (rule.bytes == bytes || !size_decides(cell.collective));
     });

@@ -16,7 +16,7 @@ namespace circoll {
 namespace {
 
 bool is_side(const std::string& name) {
-  return std::any_of(guidelines().begin(), guidelines().end(), [&](const Guideline& guideline) {
+  return std::ranges::any_of(guidelines(), [&](const Guideline& guideline) {
     return to_string(guideline.left) == name || to_string(guideline.right) == name;
   });
 }
@@ -54,7 +54,7 @@ Samples samples_of(const std::vector<GuidelineRun>& runs) {
     }
     for (const auto& [key, median_s] : of_launch) samples[key].push_back(median_s);
   }
-  for (auto& [key, medians] : samples) std::sort(medians.begin(), medians.end());
+  for (auto& [key, medians] : samples) std::ranges::sort(medians);
   return samples;
 }
 
@@ -104,8 +104,7 @@ struct Fix {
   bool inside = false;   ///< the choice is from algorithms inside the library
 
   [[nodiscard]] bool only_native() const {
-    return std::all_of(cell.candidates.begin(), cell.candidates.end(),
-                       [](const measured::Timed& time) { return time.algorithm == "native"; });
+    return std::ranges::all_of(cell.candidates, [](const measured::Timed& time) { return time.algorithm == "native"; });
   }
   /// The time that a call saves over native.
   [[nodiscard]] double saved_s() const {
@@ -159,7 +158,7 @@ class Fixes {
  private:
   [[nodiscard]] Fix* find(Collective collective, Rank p, Count bytes) {
     const bool sized = size_decides(collective);
-    const auto found = std::find_if(all_.begin(), all_.end(), [&](const Fix& fix) {
+    const auto found = std::ranges::find_if(all_, [&](const Fix& fix) {
       return fix.cell.collective == collective && fix.cell.p == p && (!sized || fix.cell.bytes == bytes);
     });
     return found == all_.end() ? nullptr : &*found;
@@ -201,8 +200,7 @@ std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, con
                                       const GuidelineTest& test, std::string_view library) {
   const RuleOperator measured = runs.empty() ? RuleOperator{} : measured_operator(runs.front().launch);
   // In rules "auto" is the model's choice.
-  const bool by_model =
-      std::all_of(runs.begin(), runs.end(), [](const GuidelineRun& run) { return run.launch.default_policy; });
+  const bool by_model = std::ranges::all_of(runs, [](const GuidelineRun& run) { return run.launch.default_policy; });
   std::vector<measured::Timed> times;
   for (const auto& [key, medians] : samples_of(runs)) {
     const auto& [side, algorithm, p, bytes] = key;

@@ -49,7 +49,7 @@ const Measurement* find(const Launch& launch, const Measurement& like, std::stri
 
 /// The median and its interval.
 std::tuple<double, double, double> middle(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const Interval interval = median_interval(values);
   return {median_of_sorted(values), interval.low, interval.high};
 }
@@ -70,7 +70,7 @@ Combined combine(const std::vector<Launch>& launches, const Measurement& first) 
       ratios.push_back(native->median_s / own->median_s);
     }
   }
-  if (!ratios.empty()) cell.least_speedup = *std::min_element(ratios.begin(), ratios.end());
+  if (!ratios.empty()) cell.least_speedup = *std::ranges::min_element(ratios);
   std::tie(cell.row.median_s, cell.low_s, cell.high_s) = middle(std::move(medians));
   std::tie(cell.speedup, cell.speedup_low, cell.speedup_high) = middle(std::move(ratios));
   return cell;
@@ -128,7 +128,7 @@ void require_comparable(const std::vector<const Launch*>& launches) {
 std::vector<Combined> combine(const std::vector<Launch>& launches) {
   std::vector<Combined> cells;
   const auto known = [&](const Measurement& row) {
-    return std::any_of(cells.begin(), cells.end(), [&](const Combined& cell) {
+    return std::ranges::any_of(cells, [&](const Combined& cell) {
       return cell_of(cell.row) == cell_of(row) && cell.row.algorithm == row.algorithm;
     });
   };

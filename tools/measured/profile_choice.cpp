@@ -85,9 +85,8 @@ std::optional<Chosen> choose(const AskedChoice& cell, const CellKey& key, const 
                              const RuleOperator& measured, double margin) {
   const std::vector<Timing> timings = timings_of(cell, key, launches, measured);
   if (timings.empty()) return std::nullopt;
-  const Timing* best = &*std::min_element(timings.begin(), timings.end(), [](const Timing& a, const Timing& b) {
-    return median(a.seconds) < median(b.seconds);
-  });
+  const Timing* best = &*std::ranges::min_element(
+      timings, [](const Timing& a, const Timing& b) { return median(a.seconds) < median(b.seconds); });
   const Timing* const model = named(timings, cell.candidates.front());
   const Timing* const native = named(timings, "native");
   const Timing* use = best;
@@ -114,7 +113,7 @@ std::vector<Chosen> choose(const std::vector<AskedChoice>& asked, const std::vec
   std::vector<CellKey> done;
   for (const AskedChoice& cell : asked) {
     const CellKey key = key_of(cell.collective, cell.p, cell.bytes);
-    if (std::find(done.begin(), done.end(), key) != done.end()) continue;
+    if (std::ranges::find(done, key) != done.end()) continue;
     done.push_back(key);
     if (auto chosen = choose(cell, key, launches, measured, options.margin)) all.push_back(*std::move(chosen));
   }

@@ -39,7 +39,7 @@ Json merged(const Json& before, const Json& fresh, Rank ranks, RanksOf ranks_of)
     if (ranks_of(entry) != ranks) all.push_back(entry);
   }
   for (const Json& entry : fresh) all.push_back(entry);
-  std::stable_sort(all.begin(), all.end(), [&](const Json& a, const Json& b) { return ranks_of(a) < ranks_of(b); });
+  std::ranges::stable_sort(all, [&](const Json& a, const Json& b) { return ranks_of(a) < ranks_of(b); });
   return all;
 }
 

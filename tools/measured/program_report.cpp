@@ -29,7 +29,7 @@ double mean_or_most(const Members& members, const Json& at, std::string_view mea
   return seconds(members, at, members.find(mean) != nullptr ? mean : most);
 }
 
-ReportedSize read_size(const Json& entry, const std::string& source) {
+ReportedSize read_report_size(const Json& entry, const std::string& source) {
   const Members size(entry, source);
   return {.bytes_from = count(size, entry, "bytes_from"),
           .calls = count(size, entry, "calls"),
@@ -38,7 +38,7 @@ ReportedSize read_size(const Json& entry, const std::string& source) {
           .algorithm = size.text("algorithm")};
 }
 
-ReportedRow read_row(const Json& entry, const std::string& source) {
+ReportedRow read_report_row(const Json& entry, const std::string& source) {
   const Members row(entry, source);
   const std::string name = row.text("collective");
   const auto collective = collective_from_string(name);
@@ -61,7 +61,7 @@ ReportedRow read_row(const Json& entry, const std::string& source) {
   if (histogram.array() == nullptr) row.fail(histogram, "'histogram' is no list");
   std::int64_t calls = 0;
   for (const Json& size : *histogram.array()) {
-    read.sizes.push_back(read_size(size, source));
+    read.sizes.push_back(read_report_size(size, source));
     if (read.sizes.back().calls > read.calls - calls) row.fail(size, "the sizes have more calls than their row");
     calls += read.sizes.back().calls;
   }
@@ -94,7 +94,7 @@ ProgramReport report_from_json(std::string_view json, const std::string& source)
   }
   const Json& rows = members.at("rows");
   if (rows.array() == nullptr) members.fail(rows, "'rows' is no list");
-  for (const Json& entry : *rows.array()) report.rows.push_back(read_row(entry, source));
+  for (const Json& entry : *rows.array()) report.rows.push_back(read_report_row(entry, source));
   return report;
 }
 

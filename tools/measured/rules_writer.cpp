@@ -93,7 +93,7 @@ std::vector<const RuleCell*> sorted_cells(std::span<const RuleCell> cells) {
     require(cell.p >= 1 && cell.bytes >= 0, "a cell of rules has at least one rank, and no negative size");
     sorted.push_back(&cell);
   }
-  std::sort(sorted.begin(), sorted.end(), [](const RuleCell* a, const RuleCell* b) {
+  std::ranges::sort(sorted, [](const RuleCell* a, const RuleCell* b) {
     return std::tie(a->collective, a->p, a->bytes) < std::tie(b->collective, b->p, b->bytes);
   });
   for (std::size_t i = 0; i + 1 < sorted.size(); ++i) {

@@ -23,7 +23,7 @@ constexpr double least_loss = 0.01;
 
 RunTimes times_of(std::vector<double> seconds) {
   if (seconds.empty()) return {};
-  std::sort(seconds.begin(), seconds.end());
+  std::ranges::sort(seconds);
   return {.median_s = median_of_sorted(seconds),
           .least_s = seconds.front(),
           .most_s = seconds.back(),
@@ -39,7 +39,7 @@ RunTimes times_of(const Runs& runs, const std::function<double(const ProgramRepo
 
 /// No runs, unless all of them know their time.
 RunTimes program_times(const Runs& runs) {
-  if (std::any_of(runs.begin(), runs.end(), [](const ProgramReport& run) { return !run.program_s; })) return {};
+  if (std::ranges::any_of(runs, [](const ProgramReport& run) { return !run.program_s; })) return {};
   return times_of(runs, [](const ProgramReport& run) { return *run.program_s; });
 }
 
@@ -117,7 +117,7 @@ std::vector<ComparedCalls> compare_calls(const Runs& without, const Runs& with, 
     one.change = change_of(one.without, one.with, least_effect);
     compared.push_back(std::move(one));
   }
-  std::stable_sort(compared.begin(), compared.end(), [](const ComparedCalls& a, const ComparedCalls& b) {
+  std::ranges::stable_sort(compared, [](const ComparedCalls& a, const ComparedCalls& b) {
     return std::max(a.without.median_s, a.with.median_s) > std::max(b.without.median_s, b.with.median_s);
   });
   return compared;
@@ -144,7 +144,7 @@ std::vector<std::pair<Collective, double>> slower_collectives(const std::vector<
       slower.emplace_back(collective, total.with - total.without);
     }
   }
-  std::stable_sort(slower.begin(), slower.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(slower, [](const auto& a, const auto& b) { return a.second > b.second; });
   return slower;
 }
 
@@ -166,15 +166,13 @@ void add_remarks(RunComparison& all, const Runs& without, const Runs& with) {
   if (served_calls(with) == 0) {
     all.remarks.push_back(fmt::format("in {} no call was served by Circoll", with.front().source));
   }
-  const bool pending =
-      std::any_of(all.calls.begin(), all.calls.end(), [](const ComparedCalls& one) { return one.mode != "blocking"; });
+  const bool pending = std::ranges::any_of(all.calls, [](const ComparedCalls& one) { return one.mode != "blocking"; });
   if (pending) {
     all.remarks.emplace_back(
         "of calls that do not block it is the time to begin them; what they save or cost later is in the program's");
   }
-  const bool differ = std::any_of(all.calls.begin(), all.calls.end(), [](const ComparedCalls& one) {
-    return one.mode == "blocking" && one.calls != one.calls_with;
-  });
+  const bool differ = std::ranges::any_of(
+      all.calls, [](const ComparedCalls& one) { return one.mode == "blocking" && one.calls != one.calls_with; });
   if (differ) all.remarks.emplace_back("the runs made different numbers of calls: they did not do the same work");
   if (all.program_without.runs == 0 || all.program_with.runs == 0) {
     all.remarks.emplace_back("a report of an older version does not say how long the program ran");
@@ -183,9 +181,8 @@ void add_remarks(RunComparison& all, const Runs& without, const Runs& with) {
 
 void add_advice(RunComparison& all, const std::string& report, double least_effect) {
   const auto shares = {all.share_without(), all.share_with()};
-  const bool negligible = std::all_of(shares.begin(), shares.end(), [](const std::optional<double>& share) {
-    return share && *share < negligible_share;
-  });
+  const bool negligible = std::ranges::all_of(
+      shares, [](const std::optional<double>& share) { return share && *share < negligible_share; });
   if (negligible && all.program == Change::same) {
     all.advice.push_back(fmt::format(
         "Nothing: collectives take less than {:g} % of the program's time, and no choice of theirs would be noticed.",

@@ -38,8 +38,7 @@ Shard parse_shard(std::string_view text) {
 }
 
 std::string ShardedWork::argument(std::string_view name, std::string_view otherwise) const {
-  const auto found =
-      std::find_if(arguments.begin(), arguments.end(), [&](const auto& one) { return one.first == name; });
+  const auto found = std::ranges::find_if(arguments, [&](const auto& one) { return one.first == name; });
   return found == arguments.end() ? std::string(otherwise) : found->second;
 }
 
@@ -166,8 +165,8 @@ std::map<std::int64_t, std::string> combine_shards(const std::vector<ShardResult
     }
   }
   for (int number = 1; number <= first.shard.of; ++number) {
-    const bool there = std::any_of(shards.begin(), shards.end(),
-                                   [&](const ShardResult& shard) { return shard.shard.number == number; });
+    const bool there =
+        std::ranges::any_of(shards, [&](const ShardResult& shard) { return shard.shard.number == number; });
     if (!there) refuse(fmt::format("shard {}/{} is missing", number, first.shard.of));
   }
   for (std::int64_t item = 0; item < first.work.items; ++item) {

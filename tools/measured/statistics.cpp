@@ -23,7 +23,7 @@ Ranks ranks_of(std::span<const double> larger, std::span<const double> smaller) 
   pooled.reserve(larger.size() + smaller.size());
   for (const double value : larger) pooled.emplace_back(value, true);
   for (const double value : smaller) pooled.emplace_back(value, false);
-  std::sort(pooled.begin(), pooled.end());
+  std::ranges::sort(pooled);
   Ranks ranks;
   for (std::size_t first = 0, next = 0; first < pooled.size(); first = next) {
     while (next < pooled.size() && pooled[next].first == pooled[first].first) ++next;

@@ -50,8 +50,7 @@ std::vector<std::string> launched(const PairedRuns& options, const MpiLibrary* m
   }
   const std::vector<Launcher> launchers = find_launchers();
   const MpiLibrary* const launching = launched_by(mpi, options);
-  const auto found =
-      std::find_if(launchers.begin(), launchers.end(), [&](const Launcher& l) { return l.mpi == launching; });
+  const auto found = std::ranges::find_if(launchers, [&](const Launcher& l) { return l.mpi == launching; });
   if (found == launchers.end()) {
     throw Error(ErrorCode::unsupported, fmt::format("no launcher of {} is on PATH; give one: --launcher 'COMMAND -n "
                                                     "{{np}}'",

@@ -176,8 +176,7 @@ std::string table_of(const Algorithm& algorithm, Collective collective) {
   }
   std::string table = head + "\n" + line + "\n";
   for (const CountedRow& row : rows) {
-    if (!row.always && std::all_of(row.values.begin(), row.values.end(), [](std::int64_t v) { return v == 0; }))
-      continue;
+    if (!row.always && std::ranges::all_of(row.values, [](std::int64_t v) { return v == 0; })) continue;
     table += fmt::format("| {} | {} |\n", row.name, fmt::join(row.values, " | "));
   }
   return table;

@@ -142,10 +142,8 @@ std::string rows_of_choices(Collective collective) {
 /// The number of algorithms, as a sentence. README.md has it too.
 std::string numbers_of_algorithms() {
   const auto& all = all_algorithms();
-  const auto circulant =
-      std::count_if(all.begin(), all.end(), [](const Algorithm* a) { return a->family == Family::circulant; });
-  const auto served = std::count_if(all_collectives.begin(), all_collectives.end(),
-                                    [](Collective c) { return !algorithms_of(c).empty(); });
+  const auto circulant = std::ranges::count_if(all, [](const Algorithm* a) { return a->family == Family::circulant; });
+  const auto served = std::ranges::count_if(all_collectives, [](Collective c) { return !algorithms_of(c).empty(); });
   return fmt::format("{} algorithms, {} of them on circulant graphs, serve {} collectives.", all.size(), circulant,
                      served);
 }

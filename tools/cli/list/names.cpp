@@ -67,7 +67,7 @@ std::string kinds_of(Op op) {
   std::vector<std::string_view> kinds;
   for (std::size_t i = 0; i < type_count; ++i) {
     const Type type = static_cast<Type>(i);
-    const bool known = std::find(kinds.begin(), kinds.end(), kind_of(type)) != kinds.end();
+    const bool known = std::ranges::find(kinds, kind_of(type)) != kinds.end();
     if (reduce_kernel(op, type) != nullptr && !known) kinds.push_back(kind_of(type));
   }
   return fmt::format("{}", fmt::join(kinds, ", "));

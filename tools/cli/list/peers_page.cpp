@@ -24,14 +24,14 @@ another library has, too, under the name that its options have for it. Trees ins
 |---|---|---|---|---|
 )";
 
-struct LeftOut {
+struct LeftOutPeer {
   std::string_view collective;
   std::string_view library;
   std::string_view algorithm;
   std::string_view reason;
 };
 
-constexpr auto left_out = std::to_array<LeftOut>({
+constexpr auto left_out_peers = std::to_array<LeftOutPeer>({
     {"allreduce", "MPICH, UCC",
      "tsp_recexch_single_buffer, tsp_recexch_multiple_buffer, tsp_recexch_reduce_scatter_recexch_allgatherv; knomial "
      "(radix above 2)",
@@ -91,7 +91,7 @@ std::string peers_page() {
     }
   }
   text += "\nLeft out, and why:\n\n| collective | library | algorithm | reason |\n|---|---|---|---|\n";
-  for (const LeftOut& l : left_out)
+  for (const LeftOutPeer& l : left_out_peers)
     text += fmt::format("| {} | {} | {} | {} |\n", l.collective, l.library, l.algorithm, l.reason);
   return text + std::string(last);
 }

@@ -59,7 +59,7 @@ std::vector<Class> classes_of(Collective collective, Rank p, Rank root) {
     if (!unmet_need(*algorithm, p, {.commutative = true, .idempotent = false}).empty()) continue;
     const Shape shape{.size = p, .root = is_rooted(collective) ? root : 0};
     BitClass bits = bit_class(*algorithm, collective, shape);
-    const auto known = std::find_if(classes.begin(), classes.end(), [&](const Class& c) { return c.bits == bits; });
+    const auto known = std::ranges::find_if(classes, [&](const Class& c) { return c.bits == bits; });
     if (known != classes.end()) {
       known->ids.push_back(algorithm->id(collective));
     } else {

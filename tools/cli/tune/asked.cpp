@@ -90,7 +90,7 @@ std::vector<measured::AskedChoice> cells_to_check(const std::vector<measured::As
       measured::AskedChoice check = cell;
       check.candidates = {one.model};
       for (const std::string& name : {one.use, std::string("native")}) {
-        if (std::find(check.candidates.begin(), check.candidates.end(), name) == check.candidates.end()) {
+        if (std::ranges::find(check.candidates, name) == check.candidates.end()) {
           check.candidates.push_back(name);
         }
       }

@@ -61,7 +61,7 @@ std::string report(const std::vector<VerifyRow>& rows, bool json) {
 std::vector<std::vector<std::size_t>> groups_of(const std::vector<Selection>& selections) {
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < selections.size(); ++i) {
-    const auto group = std::find_if(groups.begin(), groups.end(), [&](const std::vector<std::size_t>& g) {
+    const auto group = std::ranges::find_if(groups, [&](const std::vector<std::size_t>& g) {
       const Selection& first = selections[g.front()];
       return first.algorithm == selections[i].algorithm && first.params == selections[i].params &&
              are_twins(first.collective, selections[i].collective);
@@ -107,7 +107,7 @@ VerifyRow row_of(const RangeVerdict& verdict) {
 }
 
 void print_rows(const std::vector<VerifyRow>& rows, const std::set<std::string>& named, bool json, Context& context) {
-  const bool none = std::none_of(rows.begin(), rows.end(), [](const VerifyRow& row) { return row.applies(); });
+  const bool none = std::ranges::none_of(rows, [](const VerifyRow& row) { return row.applies(); });
   std::int64_t refuted = 0;
   std::int64_t instances = 0;
   std::int64_t algorithms = 0;
