@@ -54,6 +54,13 @@ sim::SlowRank read_slow(const std::string& text) {
   return {*rank, factor};
 }
 
+/// The fabric of p ranks, `cores` on a node at most.
+sim::Fabric fabric_of(const NetworkOptions& options, Rank p, Rank cores, int ports) {
+  auto topology = sim::read_topology(options.topology, sim::nodes_needed(p, cores));
+  std::vector<sim::Node> nodes = place(sim::parse_placement(options.placement), p, cores, topology->nodes());
+  return {.topology = std::move(topology), .node_of = std::move(nodes), .ports = ports};
+}
+
 }  // namespace
 
 Scene scene_of(const SimulateOptions& o) {

@@ -74,20 +74,6 @@ void check_network_options(const SimulateOptions& options);
 /// Adds the options that describe the machine and its irregularities.
 void add_machine_options(CLI::App& command, SimulateOptions& options);
 
-// network.cpp
-
-/// The fabric of p ranks, `cores` on a node at most.
-[[nodiscard]] sim::Fabric fabric_of(const NetworkOptions& options, Rank p, Rank cores, int ports);
-
-/// "torus:dims=4x4, consecutive, at most 2 ranks on a node".
-[[nodiscard]] std::string network_in_words(const NetworkOptions& options, const sim::Fabric& fabric, Rank cores);
-
-/// Time, bytes by level, and rounds with their busiest links, in lines; of rounds at most `most`.
-[[nodiscard]] std::string contention_in_words(const sim::Contention& contention, const sim::Fabric& fabric,
-                                              std::size_t most);
-/// Adds the same to an object, with all rounds.
-void add_contention(nlohmann::ordered_json& json, const sim::Contention& contention, const sim::Fabric& fabric);
-
 // play.cpp
 
 /// The times of the runs of all seeds, shortest first.
@@ -129,5 +115,14 @@ struct Variation {
 /// By how much ranks may begin later, and steps end later, without the last rank ending later. Two lines. Needs an
 /// outcome with every step.
 [[nodiscard]] std::string slack_in_words(const sim::Outcome& outcome);
+
+/// "torus:dims=4x4, consecutive, at most 2 ranks on a node".
+[[nodiscard]] std::string network_in_words(const NetworkOptions& options, const sim::Fabric& fabric, Rank cores);
+
+/// Time, bytes by level, and rounds with their busiest links, in lines; of rounds at most `most`.
+[[nodiscard]] std::string contention_in_words(const sim::Contention& contention, const sim::Fabric& fabric,
+                                              std::size_t most);
+/// Adds the same to an object, with all rounds.
+void add_contention(nlohmann::ordered_json& json, const sim::Contention& contention, const sim::Fabric& fabric);
 
 }  // namespace circoll::cli
