@@ -29,12 +29,6 @@ struct Scene {
 
 // options.cpp
 
-/// The options --topology and --placement.
-struct NetworkOptions {
-  std::string topology{};  ///< words or a file; empty: messages meet no network
-  std::string placement = "consecutive";
-};
-
 /// All options, as they are given.
 struct SimulateOptions {
   std::string what;
@@ -51,7 +45,8 @@ struct SimulateOptions {
   Rank cores = 1;
   Rank group_nodes = 0;
   int ports = 1;
-  NetworkOptions network{};
+  std::string topology;  ///< words or a file; empty: messages meet no network
+  std::string placement = "consecutive";
   std::string skew = "none";
   std::string noise = "none";
   std::string arrivals;
@@ -117,7 +112,7 @@ struct Variation {
 [[nodiscard]] std::string slack_in_words(const sim::Outcome& outcome);
 
 /// "torus:dims=4x4, consecutive, at most 2 ranks on a node".
-[[nodiscard]] std::string network_in_words(const NetworkOptions& options, const sim::Fabric& fabric, Rank cores);
+[[nodiscard]] std::string network_in_words(const SimulateOptions& options, const sim::Fabric& fabric);
 
 /// Time, bytes by level, and rounds with their busiest links, in lines; of rounds at most `most`.
 [[nodiscard]] std::string contention_in_words(const sim::Contention& contention, const sim::Fabric& fabric,

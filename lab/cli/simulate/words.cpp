@@ -122,9 +122,9 @@ std::string trace_of(const sim::Ranks& ranks, const sim::Outcome& outcome, Count
   return text + "\n]}\n";
 }
 
-std::string network_in_words(const NetworkOptions& options, const sim::Fabric& fabric, Rank cores) {
+std::string network_in_words(const SimulateOptions& options, const sim::Fabric& fabric) {
   return fmt::format("{}, {}, {} on a node", fabric.topology->text(), options.placement,
-                     cores == 1 ? "1 rank" : fmt::format("at most {} ranks", cores));
+                     options.cores == 1 ? "1 rank" : fmt::format("at most {} ranks", options.cores));
 }
 
 std::string contention_in_words(const sim::Contention& contention, const sim::Fabric& fabric, std::size_t most) {
