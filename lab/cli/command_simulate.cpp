@@ -55,11 +55,11 @@ void read_one(const SimulateOptions& o, const Scene& scene, const sim::Ranks& ra
               std::string text) {
   const sim::Contention contention = read_rounds(ranks, o.bytes.front(), scene);
   json["topology"] = scene.fabric->topology->text();
-  json["placement"] = o.network.placement;
+  json["placement"] = o.placement;
   json["cores"] = o.cores;
   json["ports"] = o.ports;
   add_contention(json, contention, *scene.fabric);
-  text += "  on " + network_in_words(o.network, *scene.fabric, o.cores) + "\n";
+  text += "  on " + network_in_words(o, *scene.fabric) + "\n";
   text += contention_in_words(contention, *scene.fabric, 24);
   print(o.json ? json.dump(2) + "\n" : text);
 }
@@ -201,7 +201,7 @@ void simulate_table(const SimulateOptions& o, const Scene& base, const std::vect
   try {
     for (const Rank p : o.sizes) {
       const Scene scene = for_size(base, o, p);
-      if (scene.fabric) text += "on " + network_in_words(o.network, *scene.fabric, o.cores) + "\n";
+      if (scene.fabric) text += "on " + network_in_words(o, *scene.fabric) + "\n";
       const Algorithm* before = nullptr;
       for (const Count bytes : o.bytes) {
         const std::vector<TimedAlgorithm> row = timed_row(o, scene, candidates, p, bytes, json["left_out"]);

@@ -54,6 +54,13 @@ sim::SlowRank read_slow(const std::string& text) {
   return {*rank, factor};
 }
 
+/// The fabric of p ranks.
+sim::Fabric fabric_of(const SimulateOptions& o, Rank p) {
+  auto topology = sim::read_topology(o.topology, sim::nodes_needed(p, o.cores));
+  std::vector<sim::Node> nodes = place(sim::parse_placement(o.placement), p, o.cores, topology->nodes());
+  return {.topology = std::move(topology), .node_of = std::move(nodes), .ports = o.ports};
+}
+
 }  // namespace
 
 Scene scene_of(const SimulateOptions& o) {
@@ -83,13 +90,13 @@ Scene scene_of(const SimulateOptions& o) {
 Scene for_size(Scene scene, const SimulateOptions& o, Rank p) {
   if (!o.arrivals.empty())
     scene.circumstances.arrivals_s = sim::arrivals_from_text(select::read_text_file(o.arrivals), p, o.arrivals);
-  if (!o.network.topology.empty()) scene.fabric = fabric_of(o.network, p, o.cores, o.ports);
+  if (!o.topology.empty()) scene.fabric = fabric_of(o, p);
   return scene;
 }
 
 void check_network_options(const SimulateOptions& o) {
-  if (o.network.topology.empty()) {
-    if (o.network.placement != "consecutive") misuse("--placement needs --topology");
+  if (o.topology.empty()) {
+    if (o.placement != "consecutive") misuse("--placement needs --topology");
     return;
   }
   for (const auto& [given, option] :
@@ -130,14 +137,14 @@ void add_machine_options(CLI::App& command, SimulateOptions& o) {
       ->check(CLI::Range(Rank{1}, Rank{1} << 20));
   command.add_option("--ports", o.ports, "Ports of a node (without --cores: of a rank)")->check(CLI::Range(1, 1024));
   command
-      .add_option("--topology", o.network.topology,
+      .add_option("--topology", o.topology,
                   "Messages share the links of a network, round by round: flat,\n"
                   "fat_tree:nodes=64,leaves=8,spines=4[,up=C|oversubscription=R],\n"
                   "dragonfly:groups=9,routers=4,hosts=2[,links=N,local=C,global=C],\n"
                   "torus:dims=8x8x4[,hosts=N,link=C]; with hop=TIME; or a JSON file")
       ->type_name("TOPOLOGY");
   command
-      .add_option("--placement", o.network.placement,
+      .add_option("--placement", o.placement,
                   "Of ranks on its nodes: consecutive, round_robin, random:SEED, file:NAME (a node a line)")
       ->type_name("RULE")
       ->capture_default_str();

@@ -29,12 +29,6 @@ struct Scene {
 
 // options.cpp
 
-/// The options --topology and --placement.
-struct NetworkOptions {
-  std::string topology{};  ///< words or a file; empty: messages meet no network
-  std::string placement = "consecutive";
-};
-
 /// All options, as they are given.
 struct SimulateOptions {
   std::string what;
@@ -51,7 +45,8 @@ struct SimulateOptions {
   Rank cores = 1;
   Rank group_nodes = 0;
   int ports = 1;
-  NetworkOptions network{};
+  std::string topology;  ///< words or a file; empty: messages meet no network
+  std::string placement = "consecutive";
   std::string skew = "none";
   std::string noise = "none";
   std::string arrivals;
@@ -73,20 +68,6 @@ struct SimulateOptions {
 void check_network_options(const SimulateOptions& options);
 /// Adds the options that describe the machine and its irregularities.
 void add_machine_options(CLI::App& command, SimulateOptions& options);
-
-// network.cpp
-
-/// The fabric of p ranks, `cores` on a node at most.
-[[nodiscard]] sim::Fabric fabric_of(const NetworkOptions& options, Rank p, Rank cores, int ports);
-
-/// "torus:dims=4x4, consecutive, at most 2 ranks on a node".
-[[nodiscard]] std::string network_in_words(const NetworkOptions& options, const sim::Fabric& fabric, Rank cores);
-
-/// Time, bytes by level, and rounds with their busiest links, in lines; of rounds at most `most`.
-[[nodiscard]] std::string contention_in_words(const sim::Contention& contention, const sim::Fabric& fabric,
-                                              std::size_t most);
-/// Adds the same to an object, with all rounds.
-void add_contention(nlohmann::ordered_json& json, const sim::Contention& contention, const sim::Fabric& fabric);
 
 // play.cpp
 
@@ -129,5 +110,14 @@ struct Variation {
 /// By how much ranks may begin later, and steps end later, without the last rank ending later. Two lines. Needs an
 /// outcome with every step.
 [[nodiscard]] std::string slack_in_words(const sim::Outcome& outcome);
+
+/// "torus:dims=4x4, consecutive, at most 2 ranks on a node".
+[[nodiscard]] std::string network_in_words(const SimulateOptions& options, const sim::Fabric& fabric);
+
+/// Time, bytes by level, and rounds with their busiest links, in lines; of rounds at most `most`.
+[[nodiscard]] std::string contention_in_words(const sim::Contention& contention, const sim::Fabric& fabric,
+                                              std::size_t most);
+/// Adds the same to an object, with all rounds.
+void add_contention(nlohmann::ordered_json& json, const sim::Contention& contention, const sim::Fabric& fabric);
 
 }  // namespace circoll::cli

@@ -49,7 +49,6 @@ class Sessions {
 [[nodiscard]] std::string ask_steps(Sessions& sessions, const json& question);
 // times.cpp
 [[nodiscard]] std::string ask_times(Sessions& sessions, const json& question);
-// cost.cpp
 [[nodiscard]] std::string ask_ranking(Sessions& sessions, const json& question);
 [[nodiscard]] std::string ask_chart(Sessions& sessions, const json& question);
 // failure.cpp
@@ -64,7 +63,7 @@ class Sessions {
 
 // Parts of answers that several questions have.
 
-/// The machine of a question. What it leaves out is as by default (cost.cpp).
+/// The machine of a question. What it leaves out is as by default (times.cpp).
 [[nodiscard]] Machine machine_of(const json& question);
 /// The collective, ranks, blocks, buffers and messages of a session (open.cpp).
 [[nodiscard]] std::string described(const Session& session);
