@@ -238,14 +238,8 @@ std::string_view to_string(FailureClass what) {
 }
 
 Terms terms_of(const Repair& repair, Count bytes) {
-  const double block_bytes = static_cast<double>(bytes) / static_cast<double>(repair.path.blocks);
-  return {.alpha = static_cast<double>(repair.cost.rounds - repair.path.one_way),
-          .alpha_uni = static_cast<double>(repair.path.one_way),
-          .bytes = static_cast<double>(repair.path.volume) * block_bytes,
-          .bytes_uni = static_cast<double>(repair.path.one_way_volume) * block_bytes,
-          .combined = static_cast<double>(repair.path.combined) * block_bytes,
-          .received = static_cast<double>(repair.cost.received) * block_bytes,
-          .levels = static_cast<double>(repair.path.levels)};
+  // Whatever the collective is, a repair moves data.
+  return terms_of(Collective::allreduce, repair.path, repair.cost, bytes);
 }
 
 }  // namespace circoll

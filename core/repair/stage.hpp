@@ -1,9 +1,9 @@
 // A point of a symbolic execution, with what every rank holds there, and the results that survivors need.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,10 +40,7 @@ struct Place {
   std::int32_t buffer = 0;
   Slot slot = 0;
 
-  friend bool operator==(const Place&, const Place&) = default;
-  friend bool operator<(const Place& a, const Place& b) {
-    return std::tie(a.rank, a.buffer, a.slot) < std::tie(b.rank, b.buffer, b.slot);
-  }
+  friend auto operator<=>(const Place&, const Place&) = default;
 };
 
 /// A value in a rank's memory.

@@ -6,6 +6,7 @@
 
 #include "circoll/dependencies.hpp"
 #include "circoll/transform.hpp"
+#include "schedule/walker.hpp"
 
 namespace circoll {
 namespace {
@@ -87,22 +88,12 @@ class Combiner {
     return is_message(s) ? std::max(latest_[number], std::int64_t{s.round}) : latest_[number];
   }
 
-  template <typename Use>
-  void each_stretch(Operand operand, Use use) const {
-    for (const Range& range : schedule_.operand(operand)) {
-      const Slot slots = schedule_.buffers[static_cast<std::size_t>(range.buffer)].slots;
-      const Slot end = range.first + range.count;
-      use(range.buffer, Stretch{range.first, std::min(end, slots)});
-      if (end > slots) use(range.buffer, Stretch{0, end - slots});
-    }
-  }
-
   void note(StepIndex number) {
     const auto add = [&](Operand operand, bool writes) {
-      each_stretch(operand, [&](std::int32_t buffer, Stretch slots) {
+      each_stretch(schedule_, operand, [&](std::int32_t buffer, Slot first, Slot end) {
         auto& list = accesses_[static_cast<std::size_t>(storage_of(buffer))];
         if (is_receive(step(number).kind)) last_access_[number] = list.size();
-        list.push_back({number, buffer, slots, writes});
+        list.push_back({number, buffer, {first, end}, writes});
       });
     };
     for (const Operand operand : operands_read(step(number))) add(operand, false);
@@ -139,7 +130,9 @@ class Combiner {
   [[nodiscard]] StepIndex only_reader(StepIndex receive, std::int32_t buffer) const {
     const auto& list = accesses_[static_cast<std::size_t>(storage_of(buffer))];
     std::vector<Stretch> live;
-    each_stretch(step(receive).dst, [&](std::int32_t, Stretch slots) { live.push_back(slots); });
+    each_stretch(schedule_, step(receive).dst, [&](std::int32_t, Slot first, Slot end) {
+      live.push_back({first, end});
+    });
     StepIndex reader = receive;
     const std::size_t first = last_access_[receive] + 1;
     const std::size_t end = std::min(list.size(), first + most_accesses);

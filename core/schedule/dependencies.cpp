@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "schedule/walker.hpp"
+
 namespace circoll {
 namespace {
 
@@ -71,7 +73,7 @@ class Deriver {
     for (const Buffer& b : schedule.buffers) shared_.push_back(views[static_cast<std::size_t>(b.storage)] > 1);
     for (const Step& step : schedule.steps) {
       for (const Operand o : {step.dst, step.left, step.right}) {
-        each(o, [&](std::int32_t buffer, Slot first, Slot end) {
+        each_stretch(schedule, o, [&](std::int32_t buffer, Slot first, Slot end) {
           tables_[static_cast<std::size_t>(buffer)].note(first, end);
         });
       }
@@ -91,17 +93,6 @@ class Deriver {
   }
 
  private:
-  /// Calls f(buffer, first, end) for every contiguous part.
-  template <typename F>
-  void each(Operand o, F&& f) const {
-    for (const Range& range : schedule_.operand(o)) {
-      const Slot slots = schedule_.buffers[static_cast<std::size_t>(range.buffer)].slots;
-      const Slot end = range.first + range.count;
-      f(range.buffer, range.first, std::min(end, slots));
-      if (end > slots) f(range.buffer, Slot{0}, end - slots);
-    }
-  }
-
   void edge(StepIndex earlier, StepIndex later) {
     if (earlier == later || earlier == nobody || seen_[earlier] == later) return;
     seen_[earlier] = later;
@@ -130,7 +121,7 @@ class Deriver {
   }
 
   void read(StepIndex step, Operand o) {
-    each(o, [&](std::int32_t buffer, Slot first, Slot end) {
+    each_stretch(schedule_, o, [&](std::int32_t buffer, Slot first, Slot end) {
       const Storage& storage = use(step, buffer);
       for (auto& interval : tables_[static_cast<std::size_t>(buffer)].at(first, end)) {
         if (interval.epoch != storage.epoch) interval = {.epoch = storage.epoch};
@@ -142,7 +133,7 @@ class Deriver {
   }
 
   void write(StepIndex step, Operand o) {
-    each(o, [&](std::int32_t buffer, Slot first, Slot end) {
+    each_stretch(schedule_, o, [&](std::int32_t buffer, Slot first, Slot end) {
       const Storage& storage = use(step, buffer);
       for (auto& interval : tables_[static_cast<std::size_t>(buffer)].at(first, end)) {
         if (interval.epoch != storage.epoch) interval = {.epoch = storage.epoch};

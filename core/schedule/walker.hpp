@@ -82,6 +82,17 @@ class Walker {
   std::int64_t stride_ = 1;
 };
 
+/// Calls use(buffer, first, end) for the slots [first, end) of an operand, stretch by stretch. None is cyclic.
+template <typename Use>
+void each_stretch(const Schedule& schedule, Operand operand, Use use) {
+  for (const Range& range : schedule.operand(operand)) {
+    const Slot slots = schedule.buffers[static_cast<std::size_t>(range.buffer)].slots;
+    const Slot end = range.first + range.count;
+    use(range.buffer, range.first, std::min(end, slots));
+    if (end > slots) use(range.buffer, Slot{0}, end - slots);
+  }
+}
+
 /// The first block of a message, or -1 if it has none.
 [[nodiscard]] inline Block first_block(const Schedule& s, StepIndex step) {
   const Walker w(s, message_operand(s.steps[step]));

@@ -1,11 +1,11 @@
 // Everything that was learned of calls: as reports have it, and as the file of CIRCOLL_LEARN keeps it. Knows no MPI.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "circoll/types.hpp"
@@ -22,13 +22,7 @@ struct LearnedKey {
   bool commutative = true, exact = true, idempotent = false;  ///< the operator
   int size_class = 0;                                         ///< of the whole vector's bytes (ledger.hpp)
 
-  friend bool operator==(const LearnedKey&, const LearnedKey&) = default;
-  friend bool operator<(const LearnedKey& a, const LearnedKey& b) { return a.order() < b.order(); }
-
- private:
-  [[nodiscard]] std::tuple<Rank, Rank, Rank, Collective, bool, bool, bool, int> order() const {
-    return {ranks, nodes, ranks_per_node, collective, commutative, exact, idempotent, size_class};
-  }
+  friend auto operator<=>(const LearnedKey&, const LearnedKey&) = default;
 };
 
 /// One algorithm that was tried.

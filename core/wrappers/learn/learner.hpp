@@ -3,13 +3,13 @@
 // A communicator has groups of calls, and what has been learned of each.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,9 +30,7 @@ struct KindOfCalls {
   unsigned op = 0;  ///< bits: commutative, idempotent, exact, predefined
   std::uint64_t bits = 0;
 
-  friend bool operator<(const KindOfCalls& a, const KindOfCalls& b) {
-    return std::tie(a.collective, a.size_class, a.op, a.bits) < std::tie(b.collective, b.size_class, b.op, b.bits);
-  }
+  friend auto operator<=>(const KindOfCalls&, const KindOfCalls&) = default;
 };
 
 /// One of the algorithms that calls of a kind may get.

@@ -29,10 +29,6 @@ std::string of_rank_0(std::string text) {
   return text;
 }
 
-}  // namespace
-
-namespace {
-
 class Learning final : public Serving {
  public:
   Learning(const Wish& wish, std::unique_ptr<Serving> next)

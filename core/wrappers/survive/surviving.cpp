@@ -62,10 +62,6 @@ void ignore_broken_pipes() noexcept {
   (void)sigaction(SIGPIPE, &set, nullptr);
 }
 
-}  // namespace
-
-namespace {
-
 /// Calls that survive failures of ranks, and an MPI_Finalize that survivors leave.
 class Surviving final : public Serving {
  public:
