@@ -99,11 +99,11 @@ std::string DescribedCall::serialised() const {
 DescribedCall DescribedCall::from(std::string_view bytes) {
   const CallJson json = CallJson::parse(bytes, nullptr, false);
   if (!json.is_array() || json.size() != 5) return {};
-  return {.call = json[1].get<std::string>(),
-          .caller = json[2].get<std::string>(),
-          .hash = json[0].get<std::uint64_t>(),
-          .sends = list_from(json[3]),
-          .expects = list_from(json[4])};
+  return {.call = json.at(1).get<std::string>(),
+          .caller = json.at(2).get<std::string>(),
+          .hash = json.at(0).get<std::uint64_t>(),
+          .sends = list_from(json.at(3)),
+          .expects = list_from(json.at(4))};
 }
 
 std::string ranks_text(std::span<const Rank> ranks) {

@@ -1,5 +1,7 @@
 #include "wrappers/survive/guarded_comm.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -174,11 +176,11 @@ void Guard::look_at_unguarded() {
   }
   if (stuck_in == nullptr) return;
   const std::vector<int> ranks = failed();
-  std::fprintf(
-      stderr,
-      "circoll: %s %s of MPI_COMM_WORLD failed, and rank %d waits in %s, which cannot go on without: the job is "
+  const std::string text = fmt::format(
+      "circoll: {} {} of MPI_COMM_WORLD failed, and rank {} waits in {}, which cannot go on without: the job is "
       "ended\n",
-      ranks.size() == 1 ? "rank" : "ranks", listed(ranks).c_str(), rank_, stuck_in);
+      ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "), rank_, stuck_in);
+  std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
   // Hydra drops the output of processes that end at once.
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -213,12 +215,6 @@ std::vector<int> members_of(MPI_Comm comm) {
   PMPI_Comm_test_inter(comm, &is_intercommunicator);
   if (is_intercommunicator != 0) add(PMPI_Comm_remote_group);
   return members;
-}
-
-std::string listed(const std::vector<int>& ranks) {
-  std::string text;
-  for (const int rank : ranks) text += (text.empty() ? "" : ", ") + std::to_string(rank);
-  return text;
 }
 
 }  // namespace circoll::mpi

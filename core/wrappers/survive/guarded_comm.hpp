@@ -42,9 +42,6 @@ struct FaultCounts {
   double longest_s = 0;         ///< from the news of a failure to the result
 };
 
-/// "1, 2, 5"
-[[nodiscard]] std::string listed(const std::vector<int>& ranks);
-
 /// The ranks in MPI_COMM_WORLD of a group, or of a communicator, both groups of an intercommunicator.
 [[nodiscard]] std::vector<int> members_of_group(MPI_Group group);
 [[nodiscard]] std::vector<int> members_of(MPI_Comm comm);

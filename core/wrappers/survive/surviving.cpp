@@ -1,7 +1,6 @@
 // Survival as a wrapper (CIRCOLL_FAULTS), and the functions of circoll/survive.h.
-
+#include <fmt/format.h>
 #include <mpi.h>
-
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): sigaction is POSIX's
 
 #include <algorithm>
@@ -32,15 +31,12 @@ void say_how_it_went(const Guard& guard, const std::vector<int>& failed) {
   while (std::find(failed.begin(), failed.end(), lowest) != failed.end()) ++lowest;
   if (guard.rank() != lowest) return;
   const FaultCounts counts = guard.counts();
-  std::fprintf(
-      stderr,
-      "circoll: %s %s of MPI_COMM_WORLD failed; of the calls of rank %d that this hit, %llu had their results, %llu "
-      "got those of all ranks, %llu those of the survivors, %llu were made again, %llu failed; the longest took %.1f "
-      "ms\n",
-      failed.size() == 1 ? "rank" : "ranks", mpi::listed(failed).c_str(), guard.rank(),
-      static_cast<unsigned long long>(counts.committed), static_cast<unsigned long long>(counts.full),
-      static_cast<unsigned long long>(counts.surv), static_cast<unsigned long long>(counts.restarted),
-      static_cast<unsigned long long>(counts.refused), counts.longest_s * 1e3);
+  const std::string text = fmt::format(
+      "circoll: {} {} of MPI_COMM_WORLD failed; of the calls of rank {} that this hit, {} had their results, {} got "
+      "those of all ranks, {} those of the survivors, {} were made again, {} failed; the longest took {:.1f} ms\n",
+      failed.size() == 1 ? "rank" : "ranks", fmt::join(failed, ", "), guard.rank(), counts.committed, counts.full,
+      counts.surv, counts.restarted, counts.refused, counts.longest_s * 1e3);
+  std::fputs(text.c_str(), stderr);
 }
 
 /// The guarded form of a communicator, if it has one.
