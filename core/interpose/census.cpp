@@ -54,7 +54,7 @@ bool is_node_name_taken(const std::string& name) {
 }
 
 /// For ranks that come late out of MPI_Init.
-constexpr std::chrono::milliseconds patience{1000};
+constexpr std::chrono::milliseconds time_for_late_ranks{1000};
 constexpr std::chrono::milliseconds between_looks{20};
 
 std::atomic<bool> was_announced{false};
@@ -117,7 +117,7 @@ Census take_census(int world_size) {
   }
   // Without a mark of one's own there is nothing to be learned from those of others.
   if (std::find(absent.begin(), absent.end(), here->rank) != absent.end()) return {};
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const auto end = std::chrono::steady_clock::now() + time_for_late_ranks;
   while (!absent.empty() && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(between_looks);
     absent = place().missing();

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -69,6 +70,14 @@ class Watchdog {
 
 /// Says which ranks run without the drop-in, if there are any, and what follows. `reports`: there would be a report.
 void say_absent(const std::vector<int>& absent, int size, bool reports);
+
+/// Writes a message to stderr, and leaves time for it to be read. Launchers may lose what a process writes just before
+/// it aborts.
+inline void say_and_wait(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+}
 
 /// Says on stderr that a wait was ended because the calls of the ranks do not match (exec/mpi/comm/stalls.hpp).
 void say_stalled(const mpi::Stalled& stalled) noexcept;

@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdio>
 
 #include "interpose/check_message.hpp"
 #include "interpose/check_record.hpp"
 
 namespace circoll::interpose {
 namespace {
-
-/// A launcher may lose what a rank has written just before it aborts.
-constexpr std::chrono::milliseconds time_to_be_read{200};
 
 std::string text_of(const mpi::Stalled& stalled) {
   std::array<char, MPI_MAX_OBJECT_NAME> name{};
@@ -43,9 +39,7 @@ std::string text_of(const mpi::Stalled& stalled) {
 
 void say_stalled(const mpi::Stalled& stalled) noexcept {
   try {
-    std::fputs(text_of(stalled).c_str(), stderr);
-    std::fflush(stderr);
-    std::this_thread::sleep_for(time_to_be_read);
+    say_and_wait(text_of(stalled));
   } catch (...) {
     return;  // the error is returned nevertheless
   }

@@ -11,7 +11,7 @@ namespace circoll {
 namespace {
 
 /// The value of a parameter; that of "segment" is in bytes.
-std::int64_t value_of(std::string_view key, std::string_view text) {
+std::int64_t parameter_value(std::string_view key, std::string_view text) {
   const auto value = key == "segment" ? parse_bytes(text) : parse_number(text);
   if (!value) {
     throw Error(ErrorCode::parse, "'" + std::string(text) + "' is not a number (" + std::string(number_forms) + ")");
@@ -103,7 +103,7 @@ Selection parse_selection(Collective collective, std::string_view name_and_param
     if (equals == std::string_view::npos)
       throw Error(ErrorCode::parse, "'" + std::string(item) + "' is not of the form name=number");
     const std::string_view key = item.substr(0, equals);
-    const std::int64_t value = value_of(key, item.substr(equals + 1));
+    const std::int64_t value = parameter_value(key, item.substr(equals + 1));
     check_given(*selection.algorithm, key, value, selection.params);
     selection.params.insert_or_assign(std::string(key), value);
   }

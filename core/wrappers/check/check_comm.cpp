@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdio>
 #include <cstring>
-#include <thread>
 #include <utility>
+
+#include "interpose/setup.hpp"
 
 namespace circoll::interpose {
 namespace {
@@ -55,13 +54,6 @@ void CheckMessages::receive(const std::function<void(const CheckPacket& packet, 
 void CheckMessages::close() {
   if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
 }
-
-namespace {
-
-/// A launcher may lose what a rank has written just before it aborts.
-constexpr std::chrono::milliseconds time_to_be_read{200};
-
-}  // namespace
 
 CheckedComm::CheckedComm(MPI_Comm comm, CheckShared& shared, std::vector<Rank> world_ranks)
     : handle_(comm), shared_(shared), world_ranks_(std::move(world_ranks)) {
@@ -177,9 +169,7 @@ void CheckedComm::describe(CheckedCall& call) {
 void CheckedComm::add_description(CheckedCall& call, Rank from, DescribedCall described) {
   call.described[static_cast<std::size_t>(from)] = std::move(described);
   if (++call.descriptions < call.described.size()) return;
-  std::fputs(mismatch_text(this->described(), call.number, call.described).c_str(), stderr);
-  std::fflush(stderr);
-  std::this_thread::sleep_for(time_to_be_read);
+  say_and_wait(mismatch_text(this->described(), call.number, call.described));
   for (Rank other = 1; other < size(); ++other) send(other, CheckPacket::Kind::told, call);
   finish(call, true);
 }

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 #include <random>
-#include <thread>
 #include <utility>
 
 #include "exec/mpi/comm/carrier.hpp"
+#include "interpose/setup.hpp"
 
 namespace circoll::mpi {
 namespace {
@@ -180,10 +179,7 @@ void Guard::look_at_unguarded() {
       "circoll: {} {} of MPI_COMM_WORLD failed, and rank {} waits in {}, which cannot go on without: the job is "
       "ended\n",
       ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "), rank_, stuck_in);
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
-  // Hydra drops the output of processes that end at once.
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  interpose::say_and_wait(text);
   PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
