@@ -128,8 +128,8 @@ void GuardedComm::go_on_without(const Statement& own, const Statements& all) {
 
 std::optional<Repair> GuardedComm::find_repair(const Try& attempt, const Statement& own, const Statements& all) {
   const int size = static_cast<int>(state_->size());
-  Progress ended(static_cast<std::size_t>(size));
-  Progress torn(static_cast<std::size_t>(size));
+  circoll::Progress ended(static_cast<std::size_t>(size));
+  circoll::Progress torn(static_cast<std::size_t>(size));
   for (const int member : own.failed.others(size)) {
     const auto r = static_cast<std::size_t>(member);
     const Statement& statement = member == own.rank ? own : *all[r];
