@@ -54,10 +54,10 @@ class Runtimes {
   Runtimes(const Runtimes&) = delete;
   Runtimes& operator=(const Runtimes&) = delete;
 
-  /// True if a runtime is loaded. If the process has loaded libraries since this was asked last, looks among them;
-  /// else asks the loader for a number.
+  /// True if a runtime is loaded. If the process has loaded libraries since the last call, this looks among them.
+  /// Otherwise it only asks the loader for a counter.
   [[nodiscard]] bool loaded();
-  /// Those that are loaded now, each of which is asked whether this process may have memory of it.
+  /// The runtimes that are loaded now. Each is asked whether this process may have memory of it.
   [[nodiscard]] std::vector<LoadedRuntime> inspect();
   /// Those of them that say so.
   [[nodiscard]] RuntimeSet usable();

@@ -22,7 +22,7 @@ class Board {
  public:
   Board() = default;
   /// `data` begins at a multiple of alignof(Lane), as Segment::data() does. A board has room for `most_lanes` lanes, if
-  /// they leave half of the data free; the number must be the same at all processes.
+  /// they leave half of the data free. The number must be the same at all processes.
   explicit Board(std::span<std::byte> data, std::size_t most_lanes = default_lanes);
 
   static constexpr std::size_t default_lanes = 512;

@@ -82,7 +82,7 @@ bool Connection::announce(Outgoing& message) {
   const std::size_t bytes = message.data.size();
   if (message.in_pieces) return put_pieces(message);
   if (writer_.full()) return false;
-  // What was refused says so in an announcement.
+  // A message whose direct copy was refused says so in an announcement.
   if (bytes <= Lane::most_bytes && message.refused == 0 && !writer_.full(Lane::lines_for(bytes))) {
     if (message.data.contiguous()) return message.over = put(Kind::whole, message.key, message.data.one());
     std::array<std::byte, Lane::most_bytes> line;

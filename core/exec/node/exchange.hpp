@@ -1,11 +1,15 @@
 // Messages between this process and its peers on the node, through the segments of both.
 //
 // Messages of two processes are matched by keys, in the order in which they were sent. The sender chooses the way of
-// each message and says it in a line of a lane: in the line itself, stored in the sender's segment, read directly from
-// the sender's memory, through a pipe in the segment, or, where the segment has no room, in pieces through the lane. A
-// long message that is read directly is written by the sender, too, if that has nothing else to do (shared_copy.hpp).
-// The last needs no memory and no agreement, so that every message arrives whatever else is under way. Lines are taken
-// out of the lane whether or not anybody expects them, so that no message is in the way of another.
+// each message and says it in a line of a lane:
+//   - in the line itself,
+//   - stored in the sender's segment,
+//   - read directly from the sender's memory,
+//   - through a pipe in the segment,
+//   - in pieces through the lane, where the segment has no room.
+// The sender helps to write a long message that the receiver reads directly, if it has nothing else to do
+// (shared_copy.hpp). Pieces need no memory and no agreement, so that every message arrives whatever else is under way.
+// A receiver takes lines out of the lane whether or not a receive expects them. So no message is in the way of another.
 #pragma once
 
 #include <algorithm>
@@ -126,7 +130,7 @@ class Connection {
     writer_.prepare();
     return Taken::message;
   }
-  /// Begins to send. What is not over at once goes on in poll().
+  /// Begins to send. A message that is not over at once goes on in poll().
   void send(Outgoing& message);
   /// Begins to receive.
   void receive(Incoming& message) {
@@ -144,8 +148,8 @@ class Connection {
   bool poll(bool idle = true);
   /// Gives a message up that is not over. Its memory is not written to any more when this returns.
   void abandon(Incoming& message) noexcept;
-  /// Gives a message up that is not over. What is left of it is copied, so that the peer does not wait for it in vain.
-  /// But the peer may still read what it was offered directly; and without memory for the copy it does wait.
+  /// Gives a message up that is not over. It copies the rest, so that the peer does not wait for it in vain. But the
+  /// peer may still read directly what it was offered. Without memory for the copy the peer does wait.
   void abandon(Outgoing& message) noexcept;
 
  private:

@@ -33,8 +33,8 @@ class Pieces {
   /// The only piece. Precondition: contiguous().
   [[nodiscard]] std::span<Byte> one() const { return one_; }
 
-  /// Calls use(piece) for the places of `bytes` bytes from `at` on, in order. What would lie behind the end is left
-  /// out. O(pieces).
+  /// Calls use(piece) for the places of `bytes` bytes from `at` on, in order. Bytes behind the end are left out.
+  /// O(pieces).
   template <typename Use>
   void for_each(std::size_t at, std::size_t bytes, Use use) const {
     if (contiguous()) return part(one_, at, bytes, use);

@@ -75,7 +75,7 @@ Reason obstacle_between(const Address& own, const Address& peer) {
   if (own.reason == Reason::foreign_proc) return own.reason;
   if (own.place.boot == 0) return own.reason == Reason::none ? Reason::no_proc : own.reason;
   if (peer.version != layout_version) return Reason::other_version;
-  // Who cannot tell where it is has given a reason; it stands above what seems to be another place.
+  // A peer that cannot tell its place gives a reason. That reason comes before a difference of places.
   if (peer.place.boot == 0) return peer.reason == Reason::none ? Reason::no_proc : peer.reason;
   if (peer.place.boot != own.place.boot) return Reason::other_kernel;
   if (peer.place.network != own.place.network) return Reason::other_network_namespace;

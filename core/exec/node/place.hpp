@@ -38,8 +38,8 @@ struct ProcessStat {
 /// The layout of segments and addresses. Processes of different versions do not share memory.
 inline constexpr std::uint32_t layout_version = 2;
 
-/// Where the segment of a process is, or why it has none. Plain data, to be exchanged, as by MPI_Allgather; it may come
-/// from anywhere, and what it says is believed only as far as it has been checked.
+/// The address of the segment of a process, or the reason why there is none. Plain data, to be exchanged, as by
+/// MPI_Allgather. It may come from anywhere, so that users believe only what they have checked.
 struct Address {
   std::uint32_t version = layout_version;
   Reason reason = Reason::no_segment;  ///< why there is no segment; `none` if there is

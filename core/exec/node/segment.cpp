@@ -152,7 +152,7 @@ Reason Segment::make(std::size_t bytes, std::size_t processes) {
 
   FileDescriptor file = make_file();
   if (!file) return reason_of_making(errno);
-  // Who may look into this process can open it; nobody else has a use for it.
+  // Only a user who may look into this process can open the file. Nobody else needs it.
   if (fchmod(file.get(), S_IRUSR | S_IWUSR) != 0) return Reason::unexpected;
   if (!allocate(file, bytes)) return reason_of_making(errno);
   if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return Reason::unexpected;

@@ -70,7 +70,7 @@ class SharedRead {
 
   /// Reads one part, and the one that the sender could not write. True if anything has been read.
   bool go_on(const DirectCopy& copy);
-  /// Takes all that is left, so that the sender takes no more. What is read is not the message.
+  /// Takes all that is left, so that the sender takes no more. The bytes that it takes are not the message.
   void stop();
   /// True if everything has been read or written, or will not be.
   [[nodiscard]] bool over() const {

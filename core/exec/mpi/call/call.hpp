@@ -33,7 +33,7 @@ struct Call {
 };
 
 /// The properties that two calls on one communicator share if they differ in the addresses of their buffers only.
-/// Special values in place of an address (MPI_IN_PLACE, MPI_BOTTOM), and equal buffers, make a difference; calls with
+/// Special values in place of an address (MPI_IN_PLACE, MPI_BOTTOM), and equal buffers, make a difference. Calls with
 /// arrays have no such properties.
 struct CallShape {
   Count sendcount = 0;
@@ -85,9 +85,9 @@ struct CallShape {
 /// succeeded. They are 0 on an intercommunicator. Reads arguments only; allocates for a datatype that is new.
 [[nodiscard]] Count described_bytes(const Call& call) noexcept;
 
-/// True if the processor should not touch a buffer of the call at this rank. Buffers that are not significant here are
-/// not looked at, nor are those of no elements. A buffer counts as one allocation, of which the first and the last byte
-/// are asked about; absolute addresses of several pieces count as a device's where there is a runtime. Arguments may be
+/// True if the processor should not touch a buffer of the call at this rank. It looks only at buffers that are
+/// significant here and have elements. It takes a buffer for one allocation, and asks about its first and its last
+/// byte. Where a runtime is loaded, absolute addresses of several pieces count as a device's. Arguments may be
 /// erroneous.
 [[nodiscard]] bool has_device_buffer(const Call& call, Rank rank, Rank size);
 

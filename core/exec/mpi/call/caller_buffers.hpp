@@ -54,14 +54,14 @@ struct CallerSide {
   [[nodiscard]] int unpack_from(const std::byte* from) const;
 };
 
-/// One call at one rank. Two kinds:
+/// One call at one rank. There are two kinds of calls.
 ///
-/// Collectives that only move data work on packed bytes, so that ranks may describe the same data by
-/// different (count, type). A buffer of a dense type is its own packed form; one with gaps goes through
-/// staging memory, and so do the blocks that an alltoall(v) in place sends: those received will lie where they were.
+/// Collectives that only move data work on packed bytes, so that ranks may describe the same data by different (count,
+/// type). A buffer of a dense type is its own packed form, and one with gaps goes through staging memory. So do the
+/// blocks that an alltoall(v) in place sends, because the received blocks overwrite them.
 ///
-/// Reductions work on elements in the caller's buffers: with our kernels where operator and type are predefined, else
-/// with the user's function through MPI_Reduce_local, on elements spaced by the datatype's extent.
+/// Reductions work on elements in the caller's buffers. Where operator and type are predefined, they use our kernels.
+/// Otherwise they call the user's function through MPI_Reduce_local, on elements spaced by the datatype's extent.
 class CallerBuffers {
  public:
   CallerBuffers(const Call& call, Rank rank, Rank size);
@@ -141,8 +141,8 @@ class CallerBuffers {
   void read_exchange();
   void read_side(CallerSide& side, const void* buffer, Count count, MPI_Datatype type);
   void check_counts(const CountArray& counts, bool significant);
-  /// True if the native collective refuses equal buffers at this rank. They are the two of an exchange; in other
-  /// collectives, the side with one block and this rank's block in the other.
+  /// True if the native collective refuses equal buffers at this rank. In an exchange these are the two buffers. In
+  /// other collectives they are the side with one block, and this rank's block in the other buffer.
   [[nodiscard]] bool refuses_equal_buffers() const;
   [[nodiscard]] bool refuses_own_block() const;
   [[nodiscard]] bool at_root() const { return rank_ == call_.root; }

@@ -101,8 +101,8 @@ std::vector<Row> predefined_rows() {
   return rows;
 }
 
-// What is asked here cannot fail for a handle that has_handle() admits: errors of questions without a communicator
-// would go to the program's error handler.
+// The queries below cannot fail for a handle that has_handle() admits. An error of a query without a communicator would
+// call the program's error handler.
 
 /// The bytes of a datatype, where MPI counts them.
 struct Measures {

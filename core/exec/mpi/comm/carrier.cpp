@@ -133,7 +133,7 @@ int TagSpace::free_units() const {
 }
 
 void TagRange::take(std::shared_ptr<Carrier> carrier, int units, int spare) {
-  // What was taken for an agreement that could not be begun.
+  // Tags may be left from an agreement that could not begin.
   if (first_unit_ >= 0) carrier_->tags().give_back(first_unit_, units_);
   carrier_ = std::move(carrier);
   first_unit_ = carrier_->tags().take(units, spare);

@@ -58,7 +58,7 @@ class TagSpace {
   /// The first unit of a range that is taken now. It is -1 if there is none, or if less than `spare` units would
   /// be left.
   [[nodiscard]] int take(int units, int spare = 0);
-  /// Gives a range back. What must not be used again is kept instead.
+  /// Gives a range back. The caller keeps a range whose tags must not be used again.
   void give_back(int first, int units) noexcept;
   [[nodiscard]] int units() const { return units_; }
   [[nodiscard]] int free_units() const;

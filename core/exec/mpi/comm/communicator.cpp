@@ -84,7 +84,7 @@ int CommState::find_places() {
   const int size = static_cast<int>(size_);
   const std::shared_ptr<Carrier>& world = shared_world();
   expects_devices_ = globals().expects_devices;
-  // Who is alone has nobody to agree with, and may look at any time.
+  // A single rank has nobody to agree with, and may look at any time.
   if (world == nullptr && size == 1) expects_devices_ = device::expected_by_user() != device::Expected::never;
   if (!usable_ || size == 1) return MPI_SUCCESS;
   if (world == nullptr && !globals().own_world_only) return MPI_SUCCESS;
@@ -127,7 +127,7 @@ void CommState::fail(int error) {
 
 int CommState::find_failure() {
   if (!library::tells_failures) return MPI_SUCCESS;
-  // What has become unusable has failed already, or MPI_Finalize has begun, after which MPI must not be asked.
+  // An unusable communicator has failed already, or MPI_Finalize has begun, after which MPI must not be asked.
   if (usable_ && !asking_.exchange(true)) {
     if (const int error = library::failure_of(user_comm_); error != MPI_SUCCESS) fail(error);
     asking_ = false;
@@ -457,8 +457,8 @@ CommState* CommState::of_call(MPI_Comm comm, int* error) {
     }
     state = made.release();
   }
-  // MPI does not delete what is attached to a communicator that it is freeing; another one may get its handle, and must
-  // be asked for its state each time.
+  // MPI does not delete an attribute that is attached to a communicator while MPI frees it. Another communicator may
+  // get its handle, and must be asked for its state each time.
   if (comm != last_forgotten) memo.add(comm, state);
   return state;
 }

@@ -101,8 +101,8 @@ class CommState {
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] Rank size() const { return size_; }
 
-  // What a served call needs, in this order. An erroneous call asks for nothing, so that the other ranks' call
-  // is the first.
+  // These functions give what a served call needs, in this order. An erroneous call asks for nothing. So the other
+  // ranks' call is the first to ask.
 
   /// True if carrier and placement are known without asking the other ranks.
   [[nodiscard]] bool has_carrier() const { return size_ == 1 || carrier_ != nullptr; }
@@ -217,7 +217,7 @@ class CommState {
   [[nodiscard]] int look_at(MPI_Comm comm);
   /// Where its ranks are in MPI_COMM_WORLD, and on which nodes. Once.
   [[nodiscard]] int find_places();
-  /// This object where ranks that wait in vain can ask one another. Who interrupts calls knows better.
+  /// This object where ranks that wait in vain can ask one another. A wrapper that interrupts calls knows better.
   [[nodiscard]] const CommState* stalls_here() const {
     return is_in_world() && interruption_ == nullptr ? this : nullptr;
   }

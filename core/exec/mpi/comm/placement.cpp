@@ -60,7 +60,7 @@ std::uint64_t memory_key(std::optional<std::uint64_t> declared) {
   if (here.boot == 0) return 0;
   Hash hash;
   hash.add(here.boot).add(here.network).add(here.pids).add(here.time).add(here.users).add(node::layout_version);
-  // Whoever divides the ranks among nodes wants messages between them.
+  // CIRCOLL_CORES divides the ranks among nodes. Its user wants MPI messages between these nodes.
   if (declared) hash.add(*declared);
   return std::max<std::uint64_t>(hash.value(), 1);
 }

@@ -27,7 +27,7 @@ inline constexpr int interrupted = -1;
 class CommState;
 
 /// The communicator and tags of an execution's messages. They go over `comm`, where a peer has another rank, and have
-/// `span` tags from `offset` on in a range. What it refers to outlives the execution.
+/// `span` tags from `offset` on in a range. The objects that a Route points to outlive the execution.
 struct Route {
   MPI_Comm comm = MPI_COMM_NULL;
   const RankMap* ranks = nullptr;

@@ -1,5 +1,6 @@
-// Facts about the standard ABI of MPI, from MPI 5 on. The library behind it is known at run time only. What differs
-// among libraries is asked of that one, or is what is right over all of them. The names stand in library.hpp.
+// Facts about the standard ABI of MPI, from MPI 5 on. The library behind it is known at run time only. Where libraries
+// differ, a fact is that of the library found at run time, or one that is right over all of them. The names stand in
+// library.hpp.
 #pragma once
 
 #include <mpi.h>

@@ -18,8 +18,9 @@ struct LauncherWords {
   std::string_view preloads{};
 };
 
-// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the
-// ranks where that refuses it, and must not where it does not, for there it would wait for the others.
+// Equal buffers are erroneous, but libraries treat them differently. A call must be left to the native collective at
+// the ranks where the library refuses it. Elsewhere it must not be left, because there the native collective would wait
+// for the others.
 
 struct OpenMpiFacts {
   /// True if the library's own nonblocking collectives may be under way when their communicator is freed.

@@ -72,9 +72,9 @@ class Arena {
   ArenaPool::Block block_{};
 };
 
-/// Aligned memory of at least `bytes` > 0. Where ranks are simulated, a thousand of them share the machine's memory:
-/// large blocks are then all the same few pages (SMPI's shared malloc), and what is in them means nothing; with SMPI's
-/// option smpi/shared-malloc:no it is the rank's own. Throws std::bad_alloc.
+/// Aligned memory of at least `bytes` > 0. In a simulation a thousand ranks share the machine's memory. There all large
+/// blocks are the same few pages (SMPI's shared malloc), and their contents mean nothing. With SMPI's option
+/// smpi/shared-malloc:no the memory is the rank's own. Throws std::bad_alloc.
 [[nodiscard]] std::byte* allocate_bulk(std::size_t bytes);
 void free_bulk(std::byte* data, std::size_t bytes) noexcept;
 

@@ -165,8 +165,8 @@ void Execution::wait_a_little(std::uint64_t idle) {
   if (idle >= pace.yield && idle % pace.again == 0) sched_yield();
   if (idle % Stall::polls == 0) look_for_stall();
   if (neighbours == nullptr) return;
-  // What others want of this rank, one-sided for one, is done in MPI alone, and so are our nonblocking operations. A
-  // message to itself is never found.
+  // Only calls of MPI serve what other ranks want of this rank, such as one-sided accesses, and our nonblocking
+  // operations. The probe never finds a message, because no rank sends itself one here.
   if (idle % pace.mpi == 0) {
     int found = 0;
     (void)PMPI_Iprobe(neighbours->rank(), 0, binding_->route.comm, &found, MPI_STATUS_IGNORE);
@@ -260,7 +260,8 @@ int Stall::look(const Binding& binding, bool first, const std::function<std::vec
 int Stall::judge(const Binding& binding, const StallAnswer& answer) {
   // An answer to an earlier wait may be about another call.
   if (answer.verdict == StallVerdict::unknown || answer.question <= questions_before_) return MPI_SUCCESS;
-  // What the peer sent last may still be on its way. Another answer, a second later and without news, is certain.
+  // The last message of the peer may still be on its way. Another such answer, a second later and without news, is
+  // certain.
   const bool again = suspect_.verdict != StallVerdict::unknown && suspect_.source == answer.source &&
                      answer.question > suspect_.question;
   if (again) return conclude(binding, answer);

@@ -116,7 +116,7 @@ void MpiChannel::check_length(const Message& message, const MPI_Status& status) 
 
 std::span<const StepIndex> MpiChannel::collect(std::size_t completed) {
   for (std::size_t i = 0; i < completed; ++i) completed_[i] = steps_[static_cast<std::size_t>(indices_[i])];
-  // Close the gaps. What completes now may post new messages at the end.
+  // Close the gaps. Steps that complete now may post new messages at the end.
   std::size_t kept = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(active_); ++i) {
     if (requests_[i] == MPI_REQUEST_NULL) continue;
@@ -161,7 +161,7 @@ void MpiChannel::give_up(Halt* halt, const IsDead* is_dead) {
       if (completed == 0 && PMPI_Wtime() - begin_s > (dead ? patience_with_dead_s : patience_s)) break;
       if (completed == 0) sched_yield();
     }
-    // What goes through staging memory has not been unpacked.
+    // A message through staging memory has not been unpacked.
     if (halt != nullptr) halt->torn[step] = cancelled == 0 && (*messages_)[step].staging_bytes < 0;
   }
 }

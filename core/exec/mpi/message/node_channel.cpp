@@ -227,7 +227,7 @@ void NodeChannel::halt(Halt& halt, const IsDead& /*is_dead*/) {
 }
 
 void NodeChannel::look_for_peers() {
-  // Whoever interrupts the call knows better.
+  // A wrapper that interrupts the call knows better.
   if (binding_->route.interruption != nullptr) return;
   for (std::size_t i = 0; i < active_; ++i) {
     if (!node::is_alive(transfers_[i]->peer->address)) fail(library::process_failed);

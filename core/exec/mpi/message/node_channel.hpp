@@ -40,7 +40,7 @@ class NodeChannel final : public Channel {
   }
 
  private:
-  /// A message that is under way. Which one of the two depends on the step.
+  /// A message that is under way: `out` of a send, `in` of a receive.
   struct Transfer {
     StepIndex step = 0;
     node::Peer* peer = nullptr;

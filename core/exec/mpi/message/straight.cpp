@@ -6,8 +6,8 @@
 namespace circoll::mpi {
 namespace {
 
-/// The order among steps that are ready. What others wait for comes first, and what is waited for last, so that nothing
-/// that could be done waits for a receive.
+/// The order among steps that are ready. Steps that other ranks wait for come first, and steps that wait for other
+/// ranks come last. So no step that could run waits for a receive.
 int turn_of(const PlanStep& step) {
   if (step.kind == StepKind::send) return 0;
   return is_receive(step.kind) ? 2 : 1;

@@ -66,9 +66,10 @@ class CompletionMessage {
   [[nodiscard]] int init_receive(MPI_Request* request) const;
   /// Takes it back: nobody will send.
   static void withdraw(MPI_Request* request) noexcept;
-  /// Completes it. A status of a receive cannot carry an error code; if there was one, the message is too long, so that
-  /// the receive fails at least. After a failure that MPI tells of (library/failures.hpp) the communicator is revoked,
-  /// if it is not the one of all. Its receives fail as collectives do then, so that all operations on it must be over.
+  /// Completes the request. A status of a receive cannot carry an error code. If there was an error, the message is too
+  /// long, so that the receive fails at least. After a failure that MPI tells of (library/failures.hpp)
+  /// send() revokes the communicator, unless it is self_communicator(). Then its receives fail as collectives do, so
+  /// that all operations on it must be over.
   void send(int error) const noexcept;
 
  private:

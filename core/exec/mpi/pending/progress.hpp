@@ -1,7 +1,7 @@
 // Advances nonblocking operations while the program does something else in MPI.
 //
-// Whoever knows a place that is passed often calls poll(): a hook in the MPI library's progress engine, a thread
-// (interpose/progress.hpp). What waits inside MPI, in whatever call, waits in that engine.
+// A hook in the MPI library's progress engine, or a thread, calls poll() again and again (interpose/progress.hpp).
+// Every call that waits inside MPI waits in that engine.
 #pragma once
 
 #include <mpi.h>

@@ -125,8 +125,8 @@ class KnownCalls final : public Attachment {
 /// Remembers a call that `operation` has found to be native, if it means the same whenever it is made.
 void remember_native(KnownCalls& known, const Call& call, const InternedChoice& choice, const Operation& operation);
 
-/// The call that serves a call, and what is known of it. A policy decides about a reduce_scatter to one
-/// rank as about a reduce; an algorithm that was chosen by name is kept. Refers to its arguments.
+/// The call that serves a call, and the knowledge about it. A policy decides about a reduce_scatter to one rank as
+/// about a reduce. An algorithm that was chosen by name is kept. Refers to its arguments.
 class Meaning {
  public:
   Meaning(const Call& call, const InternedChoice& choice, CommState& state);

@@ -33,7 +33,7 @@ bool Operation::prepare(const InternedChoice& choice) {
   }
   find_data_plan(true);
   reason_ = plan_->native_reason();
-  // What an interrupted call has done is known of one execution.
+  // The progress of an interrupted call is known for one execution only.
   if (plan_->has_plan() && counts_.plan() == nullptr && !state_.can_be_interrupted()) use_rounds();
   made_ = made_call();
   repeatable_ = user_.lasting() && !user_.in_rounds();

@@ -155,7 +155,7 @@ FoundCommunicator find_communicator(const Call& call, const InternedChoice& choi
   }
   if (found.state->still_usable() && !found.state->pays(call.collective, persistent, &found.error))
     found.native_reason = "among the first calls on its communicator";
-  // What has been found out may be a reason against it.
+  // The search above may have made the communicator unusable.
   if (!found.state->still_usable()) found.native_reason = found.state->unusable_reason();
   return found;
 }

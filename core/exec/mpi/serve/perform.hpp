@@ -78,9 +78,9 @@ auto with_memory(CommState& state, const Serve& serve) {
   }
 }
 
-/// Executes a call. Whether it is native depends only on values that are equal on all ranks, or on the
-/// arguments being erroneous: then the native collective says so, in its own way, unless that is to be refused. Throws
-/// Error(internal, transport) and std::bad_alloc.
+/// Executes a call. Only values that are equal on all ranks decide whether it is native, and erroneous arguments. The
+/// native collective reports those in its own way, unless `unserved` says to refuse them. Throws Error(internal,
+/// transport) and std::bad_alloc.
 [[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved = Unserved::native,
                               bool timed = false);
 /// The same where CommState::last_used(call.comm) is known to be `state`.
@@ -90,8 +90,9 @@ auto with_memory(CommState& state, const Serve& serve) {
 /// Why such a call is native.
 inline constexpr std::string_view in_device_memory = "a buffer is in device memory on some rank";
 
-/// Tells whether a buffer of the call is in device memory on any of its ranks. Where that is expected, it is asked once
-/// about each call that waits and would be served; waits for the other ranks. Returns an MPI error code.
+/// Tells whether a buffer of the call is in device memory on any of its ranks. Where such memory is expected, the ranks
+/// ask one another once about each blocking call that would be served. It waits for the other ranks then. Returns an
+/// MPI error code.
 [[nodiscard]] int find_device_memory(const Call& call, const CommState& state, bool* found);
 
 /// Why a nonblocking call must be native, which cannot wait for the other ranks' answers; empty: it need not.
