@@ -66,8 +66,8 @@ struct CriticalPath {
 
 /// Cost and critical path as formulas, for p >= 2. They are expressions in p, q = ceil(log2 p), L = floor(log2 p),
 /// P = 2^L, r = p - P, n = segments, and other parameters by name: docs/lab/notation.md. A name of a field stands for
-/// its value. A test computes them. "<= E" is a bound; "counted" says that there is no closed form but the functions
-/// below, "counted; E for A = B" that there is one for these.
+/// its value. A test computes them. "<= E" is a bound. "counted" says that only the functions below know the number.
+/// "counted; E for A = B" says that there is a closed form for these values.
 struct CostFormula {
   std::string_view rounds;   ///< communication rounds
   std::string_view sent;     ///< blocks sent by a rank, at most
@@ -127,7 +127,7 @@ struct ParamDeclaration {
 
 /// An algorithm has a name, needs, guarantees, costs, and a function that writes its schedule.
 struct Algorithm {
-  /// The collectives it serves. The directory of its file is the first, and the only one if none is given; a schedule
+  /// The collectives it serves. The directory of its file is the first, and the only one if none is given. A schedule
   /// that does not look at sizes serves the regular and the irregular collective alike.
   std::vector<Collective> collectives{};
   std::string_view name{};             ///< "circulant", the name of its file
@@ -194,10 +194,14 @@ struct Selection {
 /// The same without the collective, from "name[:params]".
 [[nodiscard]] Selection parse_selection(Collective collective, std::string_view name_and_params);
 
-/// Replaces a selection's "segment" (bytes) by "segments", a number rounded up and clamped to the declared range. It
-/// counts in the unit that the algorithm cuts. The unit is the vector of `bytes` divided by the blocks of the schedule
-/// with one segment: a p-th of the vector for allreduce/segmented_ring, a rank's block for allgather/ring, the whole
-/// vector for bcast/pipeline, half of it for bcast/split_binary. Any other selection as it is. O(building a schedule).
+/// Replaces a selection's "segment" (bytes) by "segments", a number rounded up and clamped to the declared range. The
+/// number counts segments of the part that the algorithm cuts. That part is the vector of `bytes` divided by the blocks
+/// of the schedule with one segment:
+///   - for allreduce/segmented_ring a p-th of the vector,
+///   - for allgather/ring a rank's block,
+///   - for bcast/pipeline the whole vector,
+///   - for bcast/split_binary half of the vector.
+/// Returns any other selection as it is. O(building a schedule).
 [[nodiscard]] Selection with_segment_count(const Selection& selection, Rank p, Count bytes);
 
 /// Properties of an operator that algorithms may need.
@@ -213,8 +217,8 @@ struct OperatorTraits {
 [[nodiscard]] Guarantees guarantees_of(const Algorithm& algorithm, const Params& params);  ///< with these parameters
 
 /// The shape of the schedule that is relabelled to get the one of `shape`. It has the label of the rank, that of the
-/// root, and no parameter "relabel"; without that parameter it is the same. What an algorithm declares of the cost
-/// holds for it. Throws Error(invalid_argument) for a shape outside its ranges. O(p) if relabelled.
+/// root, and no parameter "relabel". Without that parameter it is the same. The declared cost of an algorithm holds for
+/// it. Throws Error(invalid_argument) for a shape outside its ranges. O(p) if relabelled.
 [[nodiscard]] Shape labelled(Collective collective, const Shape& shape);
 
 /// Builds one rank's schedule; with the parameter "relabel" that of its label, relabelled. Throws Error(unsupported) if

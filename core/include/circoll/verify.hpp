@@ -119,7 +119,7 @@ struct VerifyRange {
   bool all_roots = false;
   std::vector<Rank> roots{};  ///< used unless all_roots; those of at least p are left out
   /// Values for the parameter "segments" where it is declared. Empty means a sample: 1, 2, 3, q = ceil(log2 p) and q +
-  /// 2; fewer for p > 64 where every rank has a block of its own.
+  /// 2. The sample is smaller for p > 64 where every rank has a block of its own.
   std::vector<std::int64_t> segments{};
   /// The vector, for selections with "segment" (with_segment_count); without it they are refuted as not buildable.
   std::optional<Count> bytes{};
@@ -145,9 +145,9 @@ struct RangeVerdict {
 };
 
 /// Verifies algorithms over a family of instances, in place and not. Where one algorithm serves a regular and an
-/// irregular collective one proof counts for both: their schedules are the same, see Builder. Instances of larger p are
-/// skipped once a smaller one is refuted. An algorithm that needs a power of two is verified for powers of two, and so
-/// on; `instances` stays 0 if nothing in the family fits.
+/// irregular collective, one proof counts for both, because their schedules are the same (see Builder). Instances of
+/// larger p are skipped once a smaller one is refuted. An algorithm that needs a power of two is verified for powers of
+/// two, and so on. If nothing in the family fits, `instances` stays 0.
 [[nodiscard]] std::vector<RangeVerdict> verify_range(const std::vector<Selection>& selections,
                                                      const VerifyRange& range);
 
