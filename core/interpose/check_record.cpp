@@ -104,7 +104,7 @@ const void* Callers::outside_mpi(const void* return_address) {
 Part part_of(const mpi::Call& call, Rank rank, Rank size) {
   const mpi::CallerBuffers buffers(call, rank, size);
   if (!buffers.erroneous()) {
-    // Whether MPI has this operator for this type only the library knows.
+    // Only the library knows whether MPI has this operator for this type.
     const bool known =
         !is_reducing(call.collective) || !mpi::predefined_op(call.op) || buffers.elements().kernel != nullptr;
     return known ? Part::makes : Part::unknown;

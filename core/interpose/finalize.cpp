@@ -94,7 +94,7 @@ void State::report() {
              : "nothing is reported: MPI_COMM_WORLD is revoked, or a process of it has failed");
     return;
   }
-  // What follows calls MPI, whose progress may end operations and record them: not under the mutex.
+  // The code below calls MPI, whose progress may end operations and record them. So it does not hold the mutex.
   std::unique_ptr<const Ledger> ledger;
   std::unique_ptr<const Trace> trace;
   {

@@ -59,7 +59,7 @@ using Int = const MPI_Fint*;
   }
 #define CIRCOLL_LIST(...) __VA_ARGS__
 
-// What is there where persistent collectives are, and their two names.
+// Code for MPI libraries with persistent collectives, and the two names of their Fortran entry points.
 #if CIRCOLL_HAS_PERSISTENT
 #define CIRCOLL_PERSISTENT(...) __VA_ARGS__
 #else
@@ -90,7 +90,7 @@ CIRCOLL_PROCEDURE(ompi_init_thread_f, mpi_init_thread, (Int required, MPI_Fint* 
                   give(ierr, MPI_Init_thread(nullptr, nullptr, *required, provided)))
 CIRCOLL_PROCEDURE(ompi_finalize_f, mpi_finalize, (MPI_Fint * ierr), give(ierr, MPI_Finalize()))
 
-// What requests.cpp says.
+// These call the functions of requests.cpp.
 CIRCOLL_PROCEDURE(ompi_start_f, mpi_start, (MPI_Fint * request, MPI_Fint* ierr), give(ierr, with(request, MPI_Start)))
 CIRCOLL_PROCEDURE(ompi_startall_f, mpi_startall, (Int count, MPI_Fint* requests, MPI_Fint* ierr),
                   give(ierr, start_all(*count, requests)))

@@ -60,8 +60,8 @@ Starter starter_of(const char* variable) {
   return starter;
 }
 
-/// The launcher that has started this process. A launcher that was started by another one hands on the other's
-/// variables, but is itself nearer; nullptr if there is none.
+/// The launcher that has started this process; nullptr if there is none. A launcher that another one has started hands
+/// on the other's variables, but is itself nearer.
 const Variables* nearest(std::span<const Variables> launchers, Starter* starter) {
   const Variables* found = nullptr;
   for (const Variables& launcher : launchers) {

@@ -27,9 +27,9 @@ struct NativeEstimate {
 /// Estimates are for a predefined operator, and a communicator on the given machine.
 class Estimator {
  public:
-  /// `library` runs the program. Of Open MPI the fixed decision for allreduce is known (the policy openmpi_fixed).
-  /// `memory`: all messages of Circoll go through the memory of one node; those of the library go as the machine says.
-  /// `crowded`: its ranks have fewer processors than they are.
+  /// `library` runs the program. For Open MPI the fixed decision for allreduce is known (the policy openmpi_fixed).
+  /// With `memory`, all messages of Circoll go through the memory of one node, and those of the library go as the
+  /// machine says. With `crowded`, the ranks are more than their processors.
   Estimator(const Machine& machine, Library library, bool memory, bool crowded);
 
   /// The algorithm of the MPI library's own decision, where Circoll has that decision. Otherwise it is the one of least

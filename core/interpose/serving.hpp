@@ -19,7 +19,8 @@
 
 namespace circoll::interpose {
 
-/// A wrapper. What it does not define passes on to the next one, and behind the last one to the executor.
+/// A wrapper. A function that it does not define passes on to the next wrapper, and behind the last one to the
+/// executor.
 class Serving {
  public:
   explicit Serving(std::unique_ptr<Serving> next) : next_(std::move(next)) {}

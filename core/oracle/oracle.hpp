@@ -9,9 +9,8 @@
 
 namespace circoll::oracle {
 
-/// Writes the test data of a rank: the same for the same arguments, different for every rank and element.
-/// Integers use all bits; floating-point numbers have magnitude 0.5 .. 1.5 and both signs, so that sums
-/// cancel; booleans are 0 or 1.
+/// Writes the test data of a rank: the same for the same arguments, different for every rank and element. Integers use
+/// all bits. Floating-point numbers have magnitude 0.5 .. 1.5 and both signs, so that sums cancel. Booleans are 0 or 1.
 void fill(Type type, Rank rank, std::span<std::byte> bytes);
 
 /// Empty if the outputs are those of the definition, else what is wrong and where.

@@ -1,8 +1,7 @@
 // Binary blocks: p ranks as blocks of 2^e_0 > 2^e_1 > ... ranks, after the binary digits of p.
 //
-// Every block halves the vector by itself. Then, from the smallest block on, the segments of a block are
-// divided among the ranks of the next larger one, which combine them with their own; the largest block ends
-// with the whole sum.
+// Every block halves the vector by itself. Then, from the smallest block on, the segments of a block are divided among
+// the ranks of the next larger one, which combine them with their own. The largest block ends with the whole sum.
 #pragma once
 
 #include <vector>

@@ -19,9 +19,9 @@ namespace circoll::patterns {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p))) - 1;
 }
 
-/// The places of a power of two of ranks, p' = 2^floor(log2 p). The first 2 (p - p') ranks form pairs of
-/// neighbours, 2i and 2i + 1, of which one keeps place i and the other one is removed: the odd one, unless it
-/// is `wanted` (a root, which then changes roles with its neighbour). The order of places is that of ranks.
+/// The places of a power of two of ranks, p' = 2^floor(log2 p). The first 2 (p - p') ranks form pairs of neighbours, 2i
+/// and 2i + 1. One of each pair keeps place i, and the other is removed. That is the odd one, unless it is `wanted` (a
+/// root, which then changes roles with its neighbour). The order of places is that of ranks.
 class Folding {
  public:
   explicit constexpr Folding(Rank p, Rank wanted = 0)

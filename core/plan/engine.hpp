@@ -13,11 +13,11 @@ namespace circoll {
 
 /// The progress of one execution of a plan. Reusable: start() any number of times; allocates only in the constructor.
 ///
-/// The transport must have
-///   bool begin(StepIndex)           start a message, a reduce or a copy; true if it has ended already
-/// and report each step that has ended later by completed(StepIndex). Not thread-safe.
+/// The transport must have `bool begin(StepIndex)`, which starts a message, a reduce or a copy and returns true if it
+/// has ended already. It reports each step that ends later by completed(StepIndex). Not thread-safe.
 ///
-/// Of the steps that are ready, messages are begun first, so that nothing that other ranks wait for waits for a copy.
+/// Among the steps that are ready, the engine begins messages first. So no message that other ranks wait for waits for
+/// a copy.
 class Engine {
  public:
   explicit Engine(const Plan& plan) : plan_(&plan), waiting_(plan.steps.size()), ready_(plan.steps.size()) {}

@@ -144,7 +144,7 @@ std::vector<Set> find_pieces(std::span<const Set> held, Set goal, bool may_overl
   Greedy greedy = take_largest(sets, goal, false);
   const bool found = greedy.covered == goal;
   if (greedy.nested) return found ? std::move(greedy.taken) : std::vector<Set>{};
-  // The search goes on where it takes the least; what it has learned is exact as long as it is not exhausted.
+  // sets_of() follows a cover of the fewest pieces. The numbers that least() has stored are exact unless exhausted().
   Search search(sets, may_overlap, found ? to_minimize : to_decide);
   const int least = search.least(goal);
   if (search.exhausted()) {

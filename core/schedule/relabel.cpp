@@ -103,7 +103,7 @@ class Translation {
     for (Slot s = 0; s < buffer.slots; ++s) result.list.push_back(block(schedule_.block_of(number, s)));
     return result;
   }
-  /// Adds the ranges of an operand to `ranges`. What is cyclic in labels may be scattered in ranks.
+  /// Adds the ranges of an operand to `ranges`. A range that is cyclic in labels may be scattered in ranks.
   void append(Operand operand, std::vector<Range>& ranges) const {
     const std::size_t begin = ranges.size();
     for (const Range& range : schedule_.operand(operand)) {

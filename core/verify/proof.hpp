@@ -20,7 +20,7 @@ namespace circoll::verify {
 using symbolic::Execution;
 using symbolic::Refuted;
 
-/// The schedules of all ranks of one call. What it refers to must outlive it.
+/// The schedules of all ranks of one call. The objects that it refers to must outlive it.
 struct Subject {
   std::span<const Schedule> ranks;
   const Claims& claims;

@@ -277,7 +277,7 @@ void Check::poll() noexcept {
     advance();
     failed.swap(shared_.failed);
   } catch (const std::bad_alloc&) {
-    // What has not been compared keeps its caller waiting, who says so.
+    // A call that has not been compared keeps its caller waiting, and the caller reports that.
     failed.clear();
   }
   busy_.store({}, std::memory_order_release);

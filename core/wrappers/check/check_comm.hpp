@@ -99,7 +99,7 @@ class CheckedComm {
 
   /// The number by which all its ranks name it, once they have agreed on it.
   [[nodiscard]] const std::optional<std::uint64_t>& id() const { return id_; }
-  /// Gives it the number. What was called before is sent now.
+  /// Gives it the number. Calls made before are sent now.
   void open(std::uint64_t id);
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] Rank size() const { return static_cast<Rank>(world_ranks_.size()); }

@@ -150,7 +150,7 @@ void Group::end_duel(std::span<const double> greatest_s, Account& account) {
   }
   tried.median_s = median(others);
   tried.rival_s = best_s_;
-  // What holds up a call now and then has nothing to do with the algorithm.
+  // Delays that hold up a call now and then have nothing to do with the algorithm.
   for (const double one_s : others) extra_s += std::min(one_s, 2 * tried.median_s) - best_s_;
   account.spend(extra_s);
   spent_s_ += std::max(extra_s, 0.0);

@@ -52,12 +52,13 @@ class Account {
 };
 
 /// Calls of one kind on a communicator, and the candidates that can serve them. It says which serves the next call.
-/// Every rank has one, and they say the same: it follows from the number of calls and from times that were agreed upon.
+/// Every rank has one, and they say the same, because it follows from the number of calls and from times on which the
+/// ranks have agreed.
 ///
 /// The first calls are left alone. Then the best candidate so far and one challenger take turns: four calls each, and
 /// twelve more unless the challenger is much slower. The ranks agree on the greatest time of each call, and the medians
-/// decide. A duel begins when the account can pay for it. What has won stays, and is timed now and then: the duels are
-/// held again when it has become slower.
+/// decide. A duel begins when the account can pay for it. The winner stays, and is timed now and then. When it has
+/// become slower, the duels are held again.
 class Group {
  public:
   /// A candidate has a number. 0 is the one that serves calls if nothing is learned.

@@ -70,8 +70,8 @@ struct Learned {
 /// Likewise, as a value of the JSON report.
 [[nodiscard]] std::string report_json(const Learned& learned);
 
-/// A rules file (docs/admin/rules.md) of the rows that have settled, with the machine on which they were learned. Of
-/// rows that rules cannot tell apart the first stands for all. What no rule can say is left out.
+/// A rules file (docs/admin/rules.md) of the rows that have settled, with the machine on which they were learned. Among
+/// rows that rules cannot tell apart, the first stands for all. Rows that no rule can express are left out.
 [[nodiscard]] std::string learned_text(const Learned& learned, const select::ProfileKey& machine);
 
 /// The rows of such a file: keys and choices. Throws Error(parse), naming the line, on a file that is none.

@@ -165,7 +165,7 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
   const Decision ranking = model_->decide(facts);
   const double first_s = ranking.candidates.empty() ? 0 : ranking.candidates.front().seconds;
   const Algorithm* const first = decision.selection ? decision.selection->algorithm : nullptr;
-  // What a policy of rules serves calls by is not always what the model would have taken.
+  // A policy of rules may serve calls by another algorithm than the model would have taken.
   const bool by_model =
       first != nullptr && !ranking.candidates.empty() && ranking.candidates.front().selection.algorithm == first;
   add(&unlearned, {}, decision.selection ? decision.selection->text() : "native", by_model ? first_s : 0);
@@ -193,7 +193,8 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
                      .group = learn::Group(std::vector<learn::Group::Candidate>(1))};
   std::optional<std::size_t> known = known_best(group.key, candidates);
   expected.resize(candidates.size());
-  // What the first call of the group may not get is of no use to the others either: they have its bit class.
+  // A candidate that the first call of the group may not get is of no use to the others either: they have its bit
+  // class.
   const std::uint32_t allowed = allowed_of(candidates, facts, call, decision, options_);
   std::vector<learn::Group::Candidate> expected_of_allowed;
   for (std::size_t i = 0; i < candidates.size(); ++i) {

@@ -139,10 +139,10 @@ class LearnedCalls final : public mpi::Attachment {
   learn::Account account_;
 };
 
-/// Chooses for each call by what was learned of calls like it on the communicator. Blocking calls are learned from;
-/// the others get what has won so far. All ranks choose alike: the calls of a communicator come in one order at all of
-/// them, calls with arguments of which the library would complain are left out at every rank that makes them, and times
-/// are agreed upon.
+/// Chooses for each call by what was learned from similar calls on the communicator. It learns from blocking calls. The
+/// others get the algorithm that has won so far. All ranks choose alike. The calls of a communicator come in one order
+/// at all of them, and the ranks agree on times. Calls with arguments of which the library would complain are left out
+/// at every rank that makes them.
 ///
 /// Calls with arrays of counts are served as if nothing was learned. So are erroneous ones, and the first ones on a
 /// communicator whose placement is not known yet.

@@ -139,7 +139,7 @@ class GuardedComm final : public Attachment {
 
   [[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, bool timed);
 
-  // What a program may ask and do after a failure.
+  // These functions serve a program's questions and requests after a failure.
   /// The ranks that calls go without, in ascending order.
   [[nodiscard]] std::vector<int> failed_ranks() const { return failed_.members(static_cast<int>(state_->size())); }
   [[nodiscard]] LastResult last_result() const { return last_; }

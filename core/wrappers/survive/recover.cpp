@@ -230,7 +230,7 @@ Outcome GuardedComm::end_recovery(Try& attempt, int error, double begin_s) {
   return outcome;
 }
 
-/// A second failure has hit the call. What lies where is not known any more.
+/// A second failure has hit the call. The contents of its memory are not known any more.
 void GuardedComm::spoil(Try& attempt) {
   if (attempt.operation != nullptr && !attempt.halted && attempt.stage == Stage::data) {
     (void)attempt.halt.stop(*attempt.operation, [this](int rank) { return guard_->mesh().has_ended(rank); });

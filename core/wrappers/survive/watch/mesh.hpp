@@ -66,8 +66,8 @@ class Mesh {
 
   [[nodiscard]] const Address& address() const { return address_; }
 
-  /// Connects with all others, who do the same, within some time. `all` has the addresses in the order of ranks. Who
-  /// does not know the secret of the job is turned away. Returns false if somebody could not be reached.
+  /// Connects with all others, who do the same, within some time. `all` has the addresses in the order of ranks. It
+  /// turns away a process that does not know the secret of the job. Returns false if somebody could not be reached.
   [[nodiscard]] bool connect(int rank, std::span<const Address> all, std::uint64_t secret,
                              std::chrono::milliseconds patience);
 
