@@ -57,7 +57,7 @@ std::uint64_t transfer_hash(Rank from, Rank to, Count bytes) {
   hash.add(static_cast<std::uint64_t>(from));
   hash.add(static_cast<std::uint64_t>(to));
   hash.add(static_cast<std::uint64_t>(bytes));
-  // Such values are added up: what is alike in them must not cancel out.
+  // The values are added up, so that equal parts of them must not cancel out.
   return mixed_bits(hash.value());
 }
 
@@ -109,7 +109,8 @@ Part part_of(const mpi::Call& call, Rank rank, Rank size) {
         !is_reducing(call.collective) || !mpi::predefined_op(call.op) || buffers.elements().kernel != nullptr;
     return known ? Part::makes : Part::unknown;
   }
-  // Its own blocks may differ in what it sends and what it expects: no library looks at that before it begins.
+  // The rank's own blocks may differ in the amounts that it sends and expects. No library looks at that before it
+  // begins.
   const Collective c = call.collective;
   if (is_reducing(c) || c == Collective::bcast || call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE) {
     return Part::refused;

@@ -20,7 +20,7 @@ struct Variables {
   const char* ranks;
   const char* rank;
 };
-/// SLURM_NTASKS is not among them, since a batch script has it, too, which is one process.
+/// SLURM_NTASKS is not among them, since a batch script, which is one process, has it, too.
 constexpr std::array launchers{Variables{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                                Variables{"PMI_SIZE", "PMI_RANK"}, Variables{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
                                Variables{"MPI_LOCALNRANKS", "MPI_LOCALRANKID"}};

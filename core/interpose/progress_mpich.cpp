@@ -100,7 +100,7 @@ bool is_over_ucx() {
          dlsym(RTLD_DEFAULT, "ucp_worker_progress") == reinterpret_cast<void*>(&ucp_worker_progress);
 }
 
-/// Called where MPI_Finalize begins, though the program has called it past the drop-in.
+/// MPI calls this where MPI_Finalize begins, even if the program has called MPI_Finalize past the drop-in.
 int end_async(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
   if (async == Async::polled) async = Async::ending;
   return MPI_SUCCESS;

@@ -62,7 +62,7 @@ struct RunFacts {
   Machine machine{};      ///< of the predicted times
   std::string profile{};  ///< the file that "auto" goes by, or why there is none; empty: nobody asked
   std::string devices{};  ///< why calls may have memory of devices; empty: they have none
-  /// Of messages between ranks of one node. A rank that has others on its node counts.
+  /// The ways of messages between ranks of one node. Only ranks that have others on their node count.
   struct Node {
     int ranks = 0;
     int by_memory = 0;      ///< reach all of them by memory
@@ -86,7 +86,7 @@ class Report {
   /// At most 120 columns, but for reasons.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string json() const;
-  /// The run in sentences, which the text ends with. Says how much time was spent where, and what to do next.
+  /// The run in sentences, at the end of the text. They say where the time was spent, and what to do next.
   [[nodiscard]] std::vector<std::string> summary() const;
 
  private:

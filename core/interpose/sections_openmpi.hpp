@@ -40,7 +40,7 @@ class Sections {
   [[nodiscard]] bool section(void*& buffer, const MPI_Count*& count, const MPI_Fint*& datatype,
                              bool significant = true);
 
-  /// Why a datatype could not be made; MPI has told the error handler.
+  /// The reason why a datatype could not be made. MPI has called the error handler.
   [[nodiscard]] int error() const { return error_; }
 
  private:

@@ -84,7 +84,7 @@ double copied_share(const Selection& selection, Rank p) {
   return static_cast<double>(cost.copied) / sent;
 }
 
-/// The logarithm of a time to six digits: sums of the same terms in another order are the same time.
+/// The logarithm of a time to six digits. Sums of the same terms in another order become the same time.
 double rounded(double seconds) {
   return seconds > 0 ? std::round(std::log(seconds) * 1e6) : -std::numeric_limits<double>::infinity();
 }

@@ -13,7 +13,7 @@ namespace circoll::oracle {
 /// all bits. Floating-point numbers have magnitude 0.5 .. 1.5 and both signs, so that sums cancel. Booleans are 0 or 1.
 void fill(Type type, Rank rank, std::span<std::byte> bytes);
 
-/// Empty if the outputs are those of the definition, else what is wrong and where.
+/// Empty if the outputs are those of the definition. Otherwise it says which output is wrong, and where.
 ///
 /// Elements are combined one rank after another in the order of ranks. Exact operators and callers' operators
 /// must match bit for bit (padding aside). Floating-point sums may differ by p * eps * sum |x|, products by

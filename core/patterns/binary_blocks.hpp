@@ -34,8 +34,8 @@ class BinaryBlocks {
 /// The part of a rank in the butterfly of its block; blocks_before and home are the caller's.
 [[nodiscard]] Butterfly butterfly_in(const BinaryBlocks& blocks, Rank rank);
 
-/// Writes blocks.rounds() rounds, from the own vector `held`. Returned is where a rank's combined segments
-/// lie: one segment in the largest block.
+/// Writes blocks.rounds() rounds, from the own vector `held`. Returns the place of a rank's combined segments: one
+/// segment in the largest block.
 [[nodiscard]] Region reduce_in_blocks(Builder& builder, const BinaryBlocks& blocks, const Butterfly& butterfly,
                                       Region held);
 

@@ -77,14 +77,14 @@ struct Butterfly {
                              std::int64_t count) const;
 };
 
-/// Writes `levels` rounds. `held` is the own vector; returned is where the segments of the place lie in the end.
+/// Writes `levels` rounds. `held` is the own vector. Returns the place of the segments at the end.
 [[nodiscard]] Region halve(Builder& builder, const Butterfly& butterfly, Region held);
 
 /// Writes the same rounds in opposite order, from the segments of the place to the whole vector, in `home`.
 void spread(Builder& builder, const Butterfly& butterfly, Region held);
 
-/// Writes the rounds of the distances 2^(levels-1), ..., 2^last of a binomial gather towards the place
-/// `target`. Returned is what a rank holds that still takes part; empty at the others.
+/// Writes the rounds of the distances 2^(levels-1), ..., 2^last of a binomial gather towards the place `target`.
+/// Returns the blocks of a rank that still takes part; empty at the others.
 [[nodiscard]] Region collect(Builder& builder, const Butterfly& butterfly, Region held, Rank target, int last = 0);
 
 }  // namespace circoll::patterns

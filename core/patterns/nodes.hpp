@@ -13,8 +13,8 @@ namespace circoll::patterns {
 inline constexpr ParamDeclaration cores{
     .name = "cores", .minimum = 1, .maximum = 1 << 20, .fallback = 4, .summary = "ranks on each node"};
 
-/// p ranks, numbered node by node, `cores` on each; the last node takes what remains. A node is led by its first rank,
-/// or by the root if that is one of its ranks.
+/// p ranks, numbered node by node, `cores` on each. The last node takes the rest. A node is led by its first rank, or
+/// by the root if that is one of its ranks.
 class Nodes {
  public:
   Nodes(Rank p, Rank root, Rank cores) : p_(p), root_(root), cores_(std::min(cores, p)) {}

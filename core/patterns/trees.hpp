@@ -77,7 +77,8 @@ class KnomialTree {
     return rounds;
   }
 
-  /// The most digits of a rank that are not 0: the way from the root to it. It is that of 1, 11, 111 and so on.
+  /// The most digits of a rank that are not 0, which is the way from the root to it. It is that of 1, 11, 111 and so
+  /// on.
   [[nodiscard]] std::int64_t levels() const {
     std::int64_t levels = 0;
     for (Rank ones = 1; ones < size_; ones = ones * radix_ + 1) ++levels;

@@ -1,9 +1,9 @@
-// The ranks learn counts in a prologue where MPI tells them to others only. These are the counts of gatherv and
+// In a prologue the ranks learn the counts that MPI tells to other ranks only. These are the counts of gatherv and
 // scatterv, which the root knows, and of blocks of an alltoallv between two other ranks that pass through.
 //
-// The schedule of the collective itself is run once with one 64-bit count per user block in place of the
-// data. After it every rank has seen the count of every block that will pass through it, and can bind the
-// data. Shared by all executors.
+// The prologue runs the schedule of the collective itself once, with one 64-bit count per user block in place of the
+// data. After it every rank has seen the count of every block that will pass through it, and can bind the data. All
+// executors share it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Runs a plan: steps go out as soon as everything they wait for has ended. Shared by all executors.
+// Runs a plan: a step starts as soon as all steps that it waits for have ended. All executors share it.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class Engine {
   /// All steps have ended.
   void end() { remaining_ = 0; }
 
-  /// Takes note that a step has ended, and starts what waited for it.
+  /// Takes note that a step has ended, and starts the steps that waited for it.
   template <typename Transport>
   void completed(Transport& transport, StepIndex step) {
     finish(step);

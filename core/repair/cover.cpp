@@ -29,7 +29,8 @@ std::vector<Set> candidates_of(std::span<const Set> held, Set goal) {
 struct Greedy {
   Set covered = 0;
   std::vector<Set> taken{};
-  /// Every set lies within one that was taken. Then no cover has fewer pieces, and if this is none there is none.
+  /// True if every set lies within one that was taken. Then no cover has fewer pieces. If this is no cover, there is
+  /// none.
   bool nested = true;
 };
 
@@ -48,7 +49,7 @@ Greedy take_largest(std::span<const Set> sets, Set goal, bool to_cover) {
   return greedy;
 }
 
-/// The search for a cover with the fewest pieces, depth first; what is left to be covered is solved once.
+/// The search for a cover with the fewest pieces, depth first. It solves each rest only once.
 class Search {
  public:
   Search(std::span<const Set> sets, bool may_overlap, std::int64_t most_steps)

@@ -86,7 +86,7 @@ class Translation {
     const Block user = b / schedule_.segments;
     return user_block(user) * schedule_.segments + b % schedule_.segments;
   }
-  /// Of the caller's buffers, which hold one user block, or one for each rank in the order of ranks.
+  /// The caller's buffers, which hold one user block, or one for each rank in the order of ranks.
   [[nodiscard]] Slot user_slot(std::int32_t buffer, Slot slot) const {
     const Slot n = schedule_.segments;
     if (schedule_.buffers[static_cast<std::size_t>(buffer)].slots == n) return slot;

@@ -11,8 +11,8 @@ namespace circoll {
 
 /// The operators for which two schedules are to give the same bits.
 enum class BitsOf : std::uint8_t {
-  /// a op b = b op a bit by bit, as of MPI's predefined operators on numbers of IEEE 754. The payload of a NaN, of
-  /// which the standard leaves open whose it is, is excepted.
+  /// a op b = b op a bit by bit, as with MPI's predefined operators on numbers of IEEE 754. The payload of a NaN is
+  /// excepted, because the standard leaves open from which operand it comes.
   commuting,
   any,  ///< operands in one order, too, as of a program's own operators
 };

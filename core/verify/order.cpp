@@ -1,4 +1,4 @@
-// The order of a rank's steps: no step breaks by itself, and no two unordered ones share memory.
+// The order of a rank's steps: no step breaks by itself, and no two unordered steps share memory.
 #include "verify/proof.hpp"
 
 #include <algorithm>

@@ -22,9 +22,9 @@ struct Copied {
 };
 
 /// Lets every process of this user read and write this one, by PR_SET_PTRACER_ANY. The Yama security module asks for
-/// that permission where kernel.yama.ptrace_scope is 1. Other settings need none, and then nothing is changed. It
-/// widens who may look into the process, so a user must be able to switch it off, by not calling it. `ptrace_scope` if
-/// Yama allows it to administrators only.
+/// that permission where kernel.yama.ptrace_scope is 1. Other settings need no permission, and this function changes
+/// nothing then. More processes may look into this one afterwards, so a user must be able to prevent the call. Returns
+/// `ptrace_scope` if Yama allows it to administrators only.
 Reason let_peers_copy();
 /// Takes the permission back, even if another library of the process has given it.
 void let_no_peers_copy();
@@ -71,7 +71,7 @@ class Distance {
   static constexpr std::size_t least_bytes = 8192;
   /// Of so many copies one is timed.
   static constexpr std::uint32_t timed_of = 8;
-  /// Of so many messages between processors far apart one goes as if they were near, and is timed.
+  /// Of so many messages between processors far apart, one goes the way of near processors, and is timed.
   static constexpr std::uint32_t tried_of = 32;
 
   /// `far_ns`: time of a line from which on the peer is far.
@@ -89,7 +89,7 @@ class Distance {
     copy();
     note(bytes, Clock::now() - start);
   }
-  /// Takes note of a copy of at least `least_bytes`. One that was interrupted must not count for much.
+  /// Takes note of a copy of at least `least_bytes`. A copy that was interrupted must not count for much.
   void note(std::size_t bytes, Clock::duration time) {
     constexpr double line_bytes = 64, weight = 0.25, most = 1.75;
     const double ns =

@@ -45,7 +45,8 @@ std::optional<ProcessStat> read_stat(const char* path) {
   const auto threads = number_of(fields, 20);
   const auto start_time = number_of(fields, 22);
   if (!threads || !start_time) return std::nullopt;
-  // A first thread that has ended before the others looks like a process that has ended, but for their number.
+  // A first thread that has ended before the others looks like a process that has ended. The number of threads tells
+  // the two apart.
   const char state = fields.front();
   const bool ended = (state == 'Z' || state == 'X') && *threads <= 1;
   return ProcessStat{.pid = static_cast<pid_t>(*pid), .start_time = *start_time, .ended = ended};

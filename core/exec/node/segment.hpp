@@ -57,7 +57,7 @@ class Segment {
   [[nodiscard]] explicit operator bool() const { return reason() == Reason::none; }
   /// Why there is no segment.
   [[nodiscard]] Reason reason() const { return address_.reason; }
-  /// For peers. Without a segment it says why, and where the process is.
+  /// The address for peers. Without a segment it says why, and where the process is.
   [[nodiscard]] const Address& address() const { return address_; }
   /// The memory after the header, zero at first; empty without a segment.
   [[nodiscard]] std::span<std::byte> data() const;

@@ -49,16 +49,16 @@ struct Cost {
 };
 
 /// The cost of the slowest way through a collective whose ranks go from round to round together. In every round the
-/// longest message counts, and the rank that combines the most. Rounds in which messages go one way, so that no rank
-/// both sends and receives, are told apart: a machine may do them faster. Parts that follow one another add up.
+/// longest message counts, and the rank that combines the most. One-way rounds, in which no rank both sends and
+/// receives, are counted separately, because a machine may do them faster. Parts that follow one another add up.
 struct CriticalPath {
   std::int64_t blocks = 1;          ///< parts of the vector of a rank (docs/lab/notation.md): the unit of volumes
   std::int64_t one_way = 0;         ///< rounds in which no rank both sends and receives
   std::int64_t volume = 0;          ///< blocks: the longest message of each of the other rounds, summed up
   std::int64_t one_way_volume = 0;  ///< blocks: the longest message of each one-way round, summed up
   std::int64_t combined = 0;        ///< blocks: the most that a rank combines in each round, summed up
-  /// The longest chain of messages each of which is sent only after the one before it has been received. The messages
-  /// of the other rounds are under way meanwhile. 0: as many as rounds, or fewer, which is not said.
+  /// The longest chain of messages each of which is sent only after the one before has been received. The messages of
+  /// the other rounds are under way meanwhile. 0: the algorithm does not say, so at most as many as rounds.
   std::int64_t levels = 0;
 
   friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
@@ -81,7 +81,8 @@ struct CostFormula {
   std::string_view combined{};        ///< CriticalPath::combined
 };
 
-/// The families of the literature, by how messages travel. Of parts, the one between nodes or with most rounds decides.
+/// The families of the literature, by how messages travel. An algorithm of several parts belongs to the family of the
+/// part between nodes, or of the part with most rounds.
 enum class Family {
   undeclared,
   circulant,           ///< on a circulant graph with roughly halved distances
@@ -134,7 +135,7 @@ struct Algorithm {
   std::string_view summary{};          ///< one line
   std::string_view source{};           ///< paper and section
   Family family = Family::undeclared;  ///< a test refuses undeclared
-  /// The sizes and p at which it is the one to take, in a few words. It begins with "never by cost" if the model takes
+  /// The sizes and p at which it is the best choice, in a few words. It begins with "never by cost" if the model takes
   /// another one for every call (a test compares).
   std::string_view when{};
   std::vector<Peer> peers{};  ///< the same algorithm in other libraries
@@ -149,7 +150,7 @@ struct Algorithm {
   /// The critical path, whatever shape.in_place and shape.rank are. It is {user blocks * segments, 0, cost.sent, 0,
   /// cost.reduced} for nullptr: in every round all ranks send and receive, and only "segments" cuts the vector.
   CriticalPath (*path)(const Shape& shape) = nullptr;
-  /// The levels of the critical path, if they are fewer than rounds; nullptr: CriticalPath::levels stays 0.
+  /// The levels of the critical path, if they are fewer than rounds. If it is nullptr, CriticalPath::levels stays 0.
   std::int64_t (*levels)(const Shape& shape) = nullptr;
   /// Writes the part of rank builder.rank(), which is 0 if there is a rotation. O(rounds + blocks touched).
   void (*build)(Builder& builder) = nullptr;

@@ -62,7 +62,7 @@ struct CollectiveTraits {
   bool moves_data = true;          ///< false for barrier
 };
 
-// Adding a collective means an enumerator of Collective, and here a row.
+// To add a collective, add an enumerator to Collective, and here a row.
 inline constexpr std::array<CollectiveTraits, collective_count> collective_table{{
     {.collective = Collective::allreduce,
      .name = "allreduce",

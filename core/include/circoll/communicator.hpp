@@ -1,4 +1,4 @@
-// Communicators as the typed API sees them: how calls are executed, and the ways to begin them without waiting.
+// Communicators as the typed API sees them: the execution of calls, and the ways to begin them without waiting.
 #pragma once
 
 #include <type_traits>

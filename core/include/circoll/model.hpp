@@ -117,8 +117,8 @@ void sort_by_time(std::vector<Ranked>& ranking, Rank p);
 /// True if an algorithm is made for nodes with several ranks each, that is, has the parameter "cores".
 [[nodiscard]] bool is_for_nodes(const Algorithm& algorithm);
 
-/// The reason why no ranking prices an algorithm for a collective that it could serve; empty if rankings do.
-/// `on_nodes`: the ranks are numbered node by node, several on each.
+/// The reason why no ranking prices an algorithm for a collective that it could serve; empty if rankings do. With
+/// `on_nodes`, the ranks are numbered node by node, several on each.
 [[nodiscard]] std::string unranked_because(const Algorithm& algorithm, Collective collective, bool on_nodes);
 
 /// All algorithms of a collective with their best parameters, in the order of sort_by_time. The machine's ranks share

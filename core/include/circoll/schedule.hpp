@@ -121,7 +121,7 @@ struct Step {
       return step.dst;
   }
 }
-/// The operand of a recv_reduce that is here before the message.
+/// The operand of a recv_reduce that is present before the message.
 [[nodiscard]] inline Operand own_operand(const Step& step) { return step.arrives_left ? step.right : step.left; }
 
 /// The operands that a step reads. Unused ones are empty.

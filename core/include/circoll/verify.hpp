@@ -81,9 +81,10 @@ struct Verdict {
                                        std::span<const Dependencies> dependencies = {});
 
 /// Does the same for rank 0's schedule and its rotations. One rank is executed, on values that are counted from it
-/// (docs/developer/proof.md). Nothing if that cannot tell: where the order of ranks is claimed, or ranks combine a
-/// result differently that must have the same bits. O(steps + runs of blocks) where neighbours are combined with
-/// neighbours; else sets of ranks are computed. Throws Error(unsupported) if these are too large (2^28 entries).
+/// (docs/developer/proof.md). Returns nothing if one rank cannot tell. That is so where the order of ranks is claimed,
+/// or where ranks combine a result differently that must have the same bits. O(steps + runs of blocks) where neighbours
+/// are combined with neighbours. Elsewhere it computes sets of ranks. Throws Error(unsupported) if these are too large
+/// (2^28 entries).
 [[nodiscard]] std::optional<Verdict> verify_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims,
                                                       const Dependencies* dependencies = nullptr);
 
@@ -113,7 +114,7 @@ using OnArrival = std::function<bool(Rank rank, Rank peer)>;
 struct VerifyRange {
   Rank first = 1;  ///< smallest p
   Rank last = 64;  ///< largest p
-  /// Of these, in ascending order, only the p that are listed. Empty: all.
+  /// The p that are verified, in ascending order. Empty: all.
   std::vector<Rank> only{};
   /// Roots of rooted collectives: empty means a sample (0, 1, p/2, p-1).
   bool all_roots = false;

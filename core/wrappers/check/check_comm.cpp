@@ -148,7 +148,7 @@ void CheckedComm::step(CheckedCall& call) {
   }
 }
 
-/// Passes on the result of all ranks, which is known here.
+/// Passes on the result of all ranks, which this rank knows.
 void CheckedComm::pass_on(CheckedCall& call) {
   visit_below([&](Rank below) { send(below, CheckPacket::Kind::down, call); });
   if (call.most == ~call.least && call.balance == 0) return finish(call, false);

@@ -18,17 +18,17 @@ struct Limits {
   double most_s = 0.25;  ///< for a group of calls, in all
 };
 
-/// The time that the collectives of a communicator have taken, and what trying has cost beyond that. Only values that
-/// the ranks have agreed upon go in, in the order of calls, so that all ranks have the same account.
+/// The time that the collectives of a communicator have taken, and the extra cost of trying. It has only values on
+/// which the ranks have agreed, in the order of calls. So all ranks have the same account.
 class Account {
  public:
   explicit Account(Limits limits = {}) : limits_(limits) {}
 
-  /// A call has taken so long, as far as is known.
+  /// Adds the time of a call, as far as it is known.
   void earn(double seconds) { in_collectives_s_ += seconds; }
-  /// Trying has taken so much longer than the best known algorithm would have.
+  /// Adds the time that trying has taken beyond that of the best known algorithm.
   void spend(double seconds) { tried_s_ += std::max(seconds, 0.0); }
-  /// Trying has begun that is expected to cost so much, and is over. Several groups try at the same time.
+  /// Sets aside the expected cost of trying that begins, and frees it at the end. Several groups try at the same time.
   void reserve(double seconds) { reserved_s_ += seconds; }
   void release(double seconds) { reserved_s_ -= seconds; }
   /// The price of the first call of an algorithm, which is prepared in it.

@@ -40,7 +40,8 @@ struct OpenMpiFacts {
 };
 
 struct MpichFacts {
-  /// MPICH deletes attributes where the last of them ends, so that whoever waited for it there would wait forever.
+  /// MPICH deletes attributes where the last of these operations ends. A thread that waited for that there would wait
+  /// forever.
   static constexpr bool nonblocking_outlives_communicator = true;
   static constexpr bool refuses_equal_blocks = true;
   static constexpr bool refuses_short_bcasts = true;
@@ -54,8 +55,8 @@ struct MpichFacts {
 }  // namespace circoll::mpi::library
 
 #ifndef CIRCOLL_SIMULATED
-// Found without a call of the run-time linker, in the drop-in too. Libraries that are loaded late have few bytes of
-// this kind.
+// The thread finds such a variable without a call of the run-time linker, in the drop-in too. Libraries that are loaded
+// late have few bytes of this kind.
 #define CIRCOLL_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] thread_local
 
 #define CIRCOLL_HAS_CXX_COMPLEX 1

@@ -81,8 +81,7 @@ void free_bulk(std::byte* data, std::size_t bytes) noexcept;
 /// True if a block of this size keeps what is written into it.
 [[nodiscard]] bool keeps_contents(std::size_t bytes);
 
-/// Requests of executions that ended with an error. Their memory is not used again before they
-/// are complete. Thread-safe.
+/// Requests of executions that ended with an error. Their memory stays reserved until they are complete. Thread-safe.
 class Abandoned {
  public:
   /// Keeps the block until all requests are complete. If there is no memory for that, the block is lost.

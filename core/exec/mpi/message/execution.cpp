@@ -13,26 +13,28 @@
 namespace circoll::mpi {
 namespace {
 
-/// Polls without news, in a row, after which this or that is done.
+/// Numbers of polls in a row without news after which an execution does something else.
 struct Pace {
   std::uint64_t yield;  ///< the processor is offered to others, and from then on
   std::uint64_t again;  ///< after each so many polls
   std::uint64_t mpi;    ///< MPI is asked for news
 };
 
-/// Ranks that outnumber the cores take turns, and some looks find what a rank on another core is just sending. With a
-/// core each, a yield costs some twenty polls, and comes too early if the other rank is only a little late.
+/// Ranks that outnumber the cores take turns. Some polls find a message that a rank on another core has just sent.
+/// Where each rank has a core, a yield costs some twenty polls, and comes too early if the other rank is only a little
+/// late.
 constexpr Pace crowded{.yield = 8, .again = 1, .mpi = 16};
 constexpr Pace alone{.yield = 4096, .again = 256, .mpi = 64};
-/// On a list the same. A rank that has got its turn mostly finds at once what it waits for.
+/// The same for the in-order fast path. A rank that has got its turn mostly finds at once what it waits for.
 constexpr Straight::Patience crowded_patience{.now = 4, .in_all = 64, .blocking = true};
 constexpr Straight::Patience alone_patience{.now = 16, .in_all = 64, .blocking = true};
-/// Polls after which MPI is asked whether the communicator is revoked or a process has failed, some ten microseconds.
+/// Polls after which a rank asks MPI whether the communicator is revoked or a process has failed: some ten
+/// microseconds.
 constexpr std::uint64_t polls_before_asking = 256;
-/// Polls after which ranks are looked for that have ended, a second or less.
+/// Polls after which a rank looks for ranks that have ended: a second or less.
 constexpr std::uint64_t polls_before_looking = std::uint64_t{1} << 20U;
 
-/// The least time from one question to the next. It grows to an eighth of the time waited.
+/// The least time from one question to the next. The time grows to an eighth of the time waited.
 constexpr std::chrono::seconds least_interval{1};
 
 }  // namespace
@@ -239,7 +241,7 @@ int Stall::look(const Binding& binding, bool first, const std::function<std::vec
     return MPI_SUCCESS;
   }
   stalls().serve();
-  // Where calls are not counted any more, only a peer in MPI_Finalize is certain.
+  // Where calls are not counted any more, only an answer from a peer in MPI_Finalize is certain.
   const std::uint64_t number = binding.route.stalls_on->made_calls().counts() ? binding.call_number : 0;
   try {
     for (const StallAnswer& answer : stalls().take_answers(binding.route, number)) {

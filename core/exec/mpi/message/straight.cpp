@@ -35,7 +35,7 @@ std::vector<StepIndex> order_of(const Plan& plan) {
   return order;
 }
 
-/// The steps that wait for one of them, by themselves or by others, and that step itself. `order` has all of them.
+/// The steps that wait for a step, directly or through others, and that step itself. `order` has all of them.
 std::vector<bool> waiting_for(const Plan& plan, std::span<const StepIndex> order, std::size_t place) {
   std::vector<bool> waits(plan.steps.size(), false);
   waits[order[place]] = true;

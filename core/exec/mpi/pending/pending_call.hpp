@@ -16,7 +16,7 @@ class PendingCall : public Pending {
  public:
   PendingCall(const Call& call, CommState& state, const Observer& observer);
 
-  /// Makes it another call's, if it is one to which the same applies (Operation::again).
+  /// Takes the arguments of another call, if the same applies to it (Operation::again).
   [[nodiscard]] bool again(const Call& call, const InternedChoice& choice) {
     return operation_.again(call, CallShape(call), choice);
   }
@@ -53,9 +53,10 @@ class PendingCall : public Pending {
   Ended ended_{};
 };
 
-/// MPI requests for operations of ours are receives from ourselves, which a message of no bytes completes. So they are
-/// waited for, tested and persistent as MPI says, together with others, in every call of every MPI. (Generalized
-/// requests would be meant for this, but MPICH 4.0's MPI_Waitall aborts if it meets one next to MPI_REQUEST_NULL.)
+/// An MPI request for an operation of ours is a receive from this process itself. A message of no bytes completes it.
+/// So a program can wait for it, test it and start it as MPI says, together with other requests, in every call of every
+/// MPI. (Generalized requests would be meant for this, but MPICH 4.0's MPI_Waitall aborts if it meets one next to
+/// MPI_REQUEST_NULL.)
 class CompletionMessage {
  public:
   /// On a private communicator of this process alone.

@@ -93,7 +93,7 @@ bool Progress::advance(Pending& pending, bool asks) noexcept {
         return true;
       }
     }
-    // Survivors have other calls to make meanwhile: nobody ends this one.
+    // The survivors of a failure may have gone on to other calls. Then nobody ends this operation.
     const auto error_of_lost = progress().error_of_lost_.load(std::memory_order_relaxed);
     const int lost = error_of_lost == nullptr ? MPI_SUCCESS : error_of_lost(pending.comm_state());
     if (lost == MPI_SUCCESS) return false;

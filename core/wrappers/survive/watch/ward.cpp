@@ -179,7 +179,7 @@ void Ward::answer_all() {
 /// Under the mutex.
 void Ward::answer(int rank) {
   const std::uint64_t next = made_.load() + 1;
-  // The other one keeps the last statement that comes, and may need the one about the next call.
+  // The other rank keeps the last statement that comes, and may need the one about the next call.
   const bool stated = told_ && told_->call == next;
   const Statement beyond{.communicator = communicator_, .rank = rank_, .call = next};
   Statement answer = stated ? *told_ : beyond;

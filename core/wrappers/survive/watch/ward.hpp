@@ -63,7 +63,7 @@ struct Statement {
   /// The steps of its schedule that have ended, and those that may have written a part.
   std::vector<bool> ended{};
   std::vector<bool> torn{};
-  /// A result that was kept, and the call of which it is.
+  /// A result that was kept, and the number of its call.
   std::uint64_t result_of = 0;
   std::vector<std::byte> result{};
 
