@@ -82,7 +82,7 @@ void State::report() {
   if (!agreed_) {
     // Another rank may know of no report, and would not take part.
     recording_ = false;
-    warn("nothing is reported: MPI_Init was called past the drop-in");
+    warn("nothing is reported: the program's MPI_Init did not go through the drop-in");
     return;
   }
   recording_ = false;
@@ -90,7 +90,7 @@ void State::report() {
   MPI_Comm comm = collecting_communicator(mpi::UnsetHandlers::may_be_set);
   if (comm == MPI_COMM_NULL) {
     warn(mpi::library::failure_of(mpi::base_world()) == MPI_SUCCESS
-             ? "nothing is reported: no communicator is to be had"
+             ? "nothing is reported: MPI has no communicator left"
              : "nothing is reported: MPI_COMM_WORLD is revoked, or a process of it has failed");
     return;
   }
@@ -191,7 +191,8 @@ const char* reason() {
   int initialized = 0;
   PMPI_Initialized(&initialized);
   const bool wanted = report_setting() != "0" || environment("CIRCOLL_TRACE");
-  return initialized != 0 && wanted && launch_rank() == 0 ? "MPI_Init was called past the drop-in" : nullptr;
+  return initialized != 0 && wanted && launch_rank() == 0 ? "the program's MPI_Init did not go through the drop-in"
+                                                          : nullptr;
 }
 
 /// Called when the process exits, before the libraries end that the drop-in needs.

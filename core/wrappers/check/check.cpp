@@ -290,8 +290,8 @@ void Check::drain() {
     poll();
     patience.wait([] {
       return std::string(
-          "circoll: CIRCOLL_CHECK: nonblocking collectives are left at MPI_Finalize that not all ranks "
-          "have called\n");
+          "circoll: CIRCOLL_CHECK: MPI_Finalize has begun, and not all ranks have called all nonblocking "
+          "collectives\n");
     });
   }
 }

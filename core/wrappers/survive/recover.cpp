@@ -207,7 +207,7 @@ int GuardedComm::settle(Try& attempt, const Statement& own, const Statements& al
     overwritten = overwritten || (other && other->overwritten);
   }
   if (overwritten)
-    return refuse_all("a rank has failed, and the contributions of others are overwritten, as they came in place");
+    return refuse_all("a rank has failed, and the in-place call has overwritten contributions of other ranks");
   drop(attempt);
   attempt.how = &FaultCounts::restarted;
   attempt.stage = Stage::data;

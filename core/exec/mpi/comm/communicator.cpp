@@ -170,7 +170,7 @@ int CommState::make_carrier() {
   rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, user_comm_);
   if (rc != MPI_SUCCESS) return rc;
   if (all == 0) {
-    refuse("no private communicator to be had");
+    refuse("MPI could not make a private communicator");
     return MPI_SUCCESS;
   }
   // Nobody else uses this carrier, so all ranks take the same tags of it.
