@@ -9,7 +9,7 @@
 
 namespace circoll {
 
-/// One variable: its name, the values it takes, what holds if it is not set, and what it does.
+/// One variable: its name, its values, its default, and its effect.
 struct EnvironmentVariable {
   std::string_view name;
   std::string_view values;

@@ -1,7 +1,7 @@
 // Hashes, and numbers that look random and are the same everywhere.
 //
-// One hash is the same in every process, for comparing what ranks have, and a quick one is for tables. The numbers are
-// those of SplitMix64 (Steele, Lea, Flood, 2014).
+// One hash is the same in every process, to compare values of ranks. A quick one is for tables. The numbers are those
+// of SplitMix64 (Steele, Lea, Flood, 2014).
 #pragma once
 
 #include <cstdint>

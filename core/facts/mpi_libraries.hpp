@@ -1,4 +1,4 @@
-// The MPI libraries that Circoll knows, and what shows which of them a library file is.
+// The MPI libraries that Circoll knows, and the symbols by which it recognises a library file.
 #pragma once
 
 #include <array>

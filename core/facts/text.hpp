@@ -15,8 +15,8 @@
 namespace circoll {
 
 /// Reads a whole number: digits, then perhaps a unit, as in "64Ki", or a power of ten, as in "1e6". K, M, G, T and P
-/// are powers of 1024, as sizes of messages are, whether written so or as Ki; case does not matter. Nothing if it is
-/// another text, or is 2^63 or more.
+/// are powers of 1024, as sizes of messages are, with or without the i. Case does not matter. Returns nothing for
+/// another text, and for 2^63 or more.
 [[nodiscard]] std::optional<std::int64_t> parse_number(std::string_view text);
 /// The same for a number of bytes, where a B may follow: "64KiB", "64KB", "100B".
 [[nodiscard]] std::optional<Count> parse_bytes(std::string_view text);

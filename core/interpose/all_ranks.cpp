@@ -211,7 +211,7 @@ std::vector<std::string> differences(const std::vector<Setting>& settings, int w
     if (++count <= most_lines) lines.push_back(difference(settings[i], other, others[i]));
   }
   if (count > most_lines) lines.push_back("and " + std::to_string(count - most_lines) + " more");
-  if (!variables.empty()) lines.push_back("all ranks get them by " + how_to_hand_on(variables));
+  if (!variables.empty()) lines.push_back("hand them on to all ranks: " + how_to_hand_on(variables));
   return lines;
 }
 

@@ -14,8 +14,8 @@
 
 namespace circoll::interpose {
 
-/// A communicator of all ranks for messages of our own, whose errors are returned. It is MPI_COMM_NULL if there is none
-/// to be had. Collective.
+/// A communicator of all ranks for messages of our own, which returns errors. MPI_COMM_NULL if MPI could not make one.
+/// Collective.
 [[nodiscard]] MPI_Comm collecting_communicator(mpi::UnsetHandlers handlers = mpi::UnsetHandlers::stay);
 
 /// Reduces values in place. Nonblocking collectives have tags of their own. A rank that nobody knows to run without the

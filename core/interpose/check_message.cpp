@@ -50,7 +50,7 @@ std::string pair_text(Rank from, Rank to, Count sent, Count expected) {
   return fmt::format("  rank {} sends {} to rank {}, which expects {}\n", from, bytes_text(sent), to, expected);
 }
 
-/// The pairs of ranks of which one sends what the other does not expect.
+/// The pairs of ranks of which one sends another amount than the other expects.
 std::string pairs_text(std::span<const DescribedCall> calls) {
   std::string text;
   std::size_t pairs = 0;

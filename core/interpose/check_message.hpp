@@ -43,7 +43,7 @@ struct DescribedComm {
 [[nodiscard]] std::string bytes_text(Count bytes);
 /// "MPI_COMM_WORLD", "a communicator ("rows", ranks 0, 2 of MPI_COMM_WORLD)".
 [[nodiscard]] std::string comm_text(const DescribedComm& comm);
-/// The message about calls, one for each rank, that do not match; ranks that call alike make one line.
+/// The message about calls, one for each rank, that do not match. Ranks whose calls are alike share a line.
 [[nodiscard]] std::string mismatch_text(const DescribedComm& comm, std::uint64_t number,
                                         std::span<const DescribedCall> calls);
 /// The line of a rank that has waited for `seconds` for the others to make the same call.

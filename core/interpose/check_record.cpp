@@ -57,7 +57,7 @@ std::uint64_t transfer_hash(Rank from, Rank to, Count bytes) {
   hash.add(static_cast<std::uint64_t>(from));
   hash.add(static_cast<std::uint64_t>(to));
   hash.add(static_cast<std::uint64_t>(bytes));
-  // Such values are added up: what is alike in them must not cancel out.
+  // The values are added up, so that equal parts of them must not cancel out.
   return mixed_bits(hash.value());
 }
 
@@ -104,12 +104,13 @@ const void* Callers::outside_mpi(const void* return_address) {
 Part part_of(const mpi::Call& call, Rank rank, Rank size) {
   const mpi::CallerBuffers buffers(call, rank, size);
   if (!buffers.erroneous()) {
-    // Whether MPI has this operator for this type only the library knows.
+    // Only the library knows whether MPI has this operator for this type.
     const bool known =
         !is_reducing(call.collective) || !mpi::predefined_op(call.op) || buffers.elements().kernel != nullptr;
     return known ? Part::makes : Part::unknown;
   }
-  // Its own blocks may differ in what it sends and what it expects: no library looks at that before it begins.
+  // The rank's own blocks may differ in the amounts that it sends and expects. No library looks at that before it
+  // begins.
   const Collective c = call.collective;
   if (is_reducing(c) || c == Collective::bcast || call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE) {
     return Part::refused;

@@ -43,7 +43,8 @@ class CheckRecord {
 
   /// A hash of everything that is the same on all ranks of a program that is right.
   [[nodiscard]] std::uint64_t hash() const;
-  /// The sum of this over all ranks is zero if each sends what the other expects. Else it is most likely not.
+  /// The sum of this over all ranks is zero if each rank sends the amounts that the others expect. Otherwise it is most
+  /// likely not zero.
   [[nodiscard]] std::uint64_t balance() const;
   [[nodiscard]] DescribedCall described() const;
   /// "MPI_Bcast of 40 bytes, root 0"

@@ -33,7 +33,7 @@ enum class Mode : std::uint8_t { blocking, nonblocking, persistent };
   return number;
 }
 
-/// One call that has come to its end; of a persistent request each start is one. Times are PMPI_Wtime's.
+/// One call that has come to its end. Each start of a persistent request is one. Times are PMPI_Wtime's.
 struct Event {
   Collective collective = Collective::barrier;
   Mode mode = Mode::blocking;

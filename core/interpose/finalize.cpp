@@ -68,7 +68,7 @@ RunFacts::Node gather_node_use(MPI_Comm comm, int ranks) {
 }  // namespace
 
 std::string State::place(const std::string& path) const {
-  // Spawned processes have a world of their own, whose files must not be written over their parents'.
+  // Spawned processes have a world of their own. Their files must not overwrite their parents'.
   MPI_Comm parent = MPI_COMM_NULL;
   if (!mpi::base_is_made()) PMPI_Comm_get_parent(&parent);
   return parent == MPI_COMM_NULL ? path : path + "." + std::to_string(getpid());
@@ -80,9 +80,9 @@ void State::report() {
   if (!recording_ && !keeps) return;
   const double program_s = PMPI_Wtime() - program_began_s_;
   if (!agreed_) {
-    // One of the ranks may know of no report, and would not take part.
+    // Another rank may know of no report, and would not take part.
     recording_ = false;
-    warn("nothing is reported: MPI_Init was called past the drop-in");
+    warn("nothing is reported: the program's MPI_Init did not go through the drop-in");
     return;
   }
   recording_ = false;
@@ -90,11 +90,11 @@ void State::report() {
   MPI_Comm comm = collecting_communicator(mpi::UnsetHandlers::may_be_set);
   if (comm == MPI_COMM_NULL) {
     warn(mpi::library::failure_of(mpi::base_world()) == MPI_SUCCESS
-             ? "nothing is reported: no communicator is to be had"
+             ? "nothing is reported: MPI has no communicator left"
              : "nothing is reported: MPI_COMM_WORLD is revoked, or a process of it has failed");
     return;
   }
-  // What follows calls MPI, whose progress may end operations and record them: not under the mutex.
+  // The code below calls MPI, whose progress may end operations and record them. So it does not hold the mutex.
   std::unique_ptr<const Ledger> ledger;
   std::unique_ptr<const Trace> trace;
   {
@@ -143,7 +143,8 @@ void State::write_trace(MPI_Comm comm, const Trace& trace) const {
   const double elapsed_s = now.at_s - clock_.at_s;
   const double drift = elapsed_s > 0 ? (now.offset_s - clock_.offset_s) / elapsed_s : 0;
   const auto common_s = [&](double time_s) { return time_s + clock_.offset_s + drift * (time_s - clock_.at_s); };
-  // The greatest of these, the first as a complement: the earliest call, and how well the clocks are known.
+  // The greatest of these over all ranks. The first is a complement and gives the earliest call. The other says how
+  // well the clocks are known.
   std::array<double, 2> worst{-common_s(trace.begin_s()), std::max(clock_.error_s, now.error_s)};
   PMPI_Allreduce(MPI_IN_PLACE, worst.data(), static_cast<int>(worst.size()), MPI_DOUBLE, MPI_MAX, comm);
   const double start_s = -worst[0];
@@ -176,10 +177,11 @@ void State::write_trace(MPI_Comm comm, const Trace& trace) const {
 
 namespace {
 
-/// Of the process that loaded the drop-in; one that it forks does not load it again, and is no rank.
+/// The process that loaded the drop-in. A process that it forks does not load the drop-in again, and is no rank.
 const pid_t loaded_in = getpid();
 
-/// Why there is none; nullptr if there is nothing to say. Other programs than ranks of MPI say nothing.
+/// The reason why there is no report; nullptr if there is nothing to say. Programs that are no ranks of MPI say
+/// nothing.
 const char* reason() {
   if (getpid() != loaded_in) return nullptr;
   if (const State* const state = State::known()) {
@@ -189,7 +191,8 @@ const char* reason() {
   int initialized = 0;
   PMPI_Initialized(&initialized);
   const bool wanted = report_setting() != "0" || environment("CIRCOLL_TRACE");
-  return initialized != 0 && wanted && launch_rank() == 0 ? "MPI_Init was called past the drop-in" : nullptr;
+  return initialized != 0 && wanted && launch_rank() == 0 ? "the program's MPI_Init did not go through the drop-in"
+                                                          : nullptr;
 }
 
 /// Called when the process exits, before the libraries end that the drop-in needs.

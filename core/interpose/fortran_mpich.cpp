@@ -1,5 +1,5 @@
-// Fortran under MPICH calls the C symbols in front, but for `use mpi_f08` procedures without a choice buffer. These
-// call PMPI_ functions. Of those the drop-in stands in front of: barriers, requests, begin and end.
+// Fortran under MPICH calls the C symbols in front, except `use mpi_f08` procedures without a choice buffer. These call
+// PMPI_ functions. The drop-in stands in front of some of those: barriers, requests, begin and end.
 #include <mpi.h>
 
 #include "interpose/fortran.hpp"

@@ -59,7 +59,7 @@ using Int = const MPI_Fint*;
   }
 #define CIRCOLL_LIST(...) __VA_ARGS__
 
-// What is there where persistent collectives are, and their two names.
+// Code for MPI libraries with persistent collectives, and the two names of their Fortran entry points.
 #if CIRCOLL_HAS_PERSISTENT
 #define CIRCOLL_PERSISTENT(...) __VA_ARGS__
 #else
@@ -84,13 +84,14 @@ using Int = const MPI_Fint*;
         return CIRCOLL_INIT(, upper)(CIRCOLL_LIST arguments, PMPI_Info_f2c(*info), made);                    \
       })))
 
-// So that the environment is read, and agreed upon, when the program starts; and the end.
+// The first two let the drop-in read the environment, and the ranks agree on it, when the program starts. The third is
+// the end.
 CIRCOLL_PROCEDURE(ompi_init_f, mpi_init, (MPI_Fint * ierr), give(ierr, MPI_Init(nullptr, nullptr)))
 CIRCOLL_PROCEDURE(ompi_init_thread_f, mpi_init_thread, (Int required, MPI_Fint* provided, MPI_Fint* ierr),
                   give(ierr, MPI_Init_thread(nullptr, nullptr, *required, provided)))
 CIRCOLL_PROCEDURE(ompi_finalize_f, mpi_finalize, (MPI_Fint * ierr), give(ierr, MPI_Finalize()))
 
-// What requests.cpp says.
+// These call the functions of requests.cpp.
 CIRCOLL_PROCEDURE(ompi_start_f, mpi_start, (MPI_Fint * request, MPI_Fint* ierr), give(ierr, with(request, MPI_Start)))
 CIRCOLL_PROCEDURE(ompi_startall_f, mpi_startall, (Int count, MPI_Fint* requests, MPI_Fint* ierr),
                   give(ierr, start_all(*count, requests)))
@@ -110,8 +111,8 @@ CIRCOLL_FORMS(barrier, Barrier, Ibarrier, (Int c), (comm(c)))
 
 #if __has_include(<ISO_Fortran_binding.h>)
 
-// A call goes to the library only where that refuses it at once, or where no rank understands the buffers. It gets
-// the parameters as they came: the lambda changes its own copies.
+// A call goes to the library only where the library refuses it at once, or where no rank understands the buffers. The
+// library gets the parameters as they came, because the lambda changes its own copies.
 #define CIRCOLL_WRAPPER(symbol, buffers, parameters, names, body)                                            \
   extern "C" CIRCOLL_EXPORT void symbol parameters {                                                         \
     static const bool described = has_descriptors(CIRCOLL_CALLER);                                           \

@@ -20,7 +20,7 @@ struct Variables {
   const char* ranks;
   const char* rank;
 };
-/// SLURM_NTASKS is not among them, since a batch script has it, too, which is one process.
+/// SLURM_NTASKS is not among them, since a batch script, which is one process, has it, too.
 constexpr std::array launchers{Variables{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                                Variables{"PMI_SIZE", "PMI_RANK"}, Variables{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
                                Variables{"MPI_LOCALNRANKS", "MPI_LOCALRANKID"}};
@@ -60,8 +60,8 @@ Starter starter_of(const char* variable) {
   return starter;
 }
 
-/// The launcher that has started this process. A launcher that was started by another one hands on the other's
-/// variables, but is itself nearer; nullptr if there is none.
+/// The launcher that has started this process; nullptr if there is none. A launcher that another one has started hands
+/// on the other's variables, but is itself nearer.
 const Variables* nearest(std::span<const Variables> launchers, Starter* starter) {
   const Variables* found = nullptr;
   for (const Variables& launcher : launchers) {

@@ -53,7 +53,7 @@ ProgressSource::ProgressSource() {
     return;
   }
   if (kind == ProgressKind::unknown) {
-    warning_ = "CIRCOLL_PROGRESS: neither hook, thread nor off; hook is used";
+    warning_ = "CIRCOLL_PROGRESS is none of hook, thread, off; hook is used";
     kind = ProgressKind::hook;
   }
   int level = MPI_THREAD_SINGLE;
@@ -64,7 +64,8 @@ ProgressSource::ProgressSource() {
   if (hook == Hook::unknown) unavailable_ = "this MPI library's progress engine is not known";
   if (kind == ProgressKind::hook && hook != Hook::needs_thread) return;
   if (!multiple) {
-    warning_ = "CIRCOLL_PROGRESS=thread: MPI was not initialised with MPI_THREAD_MULTIPLE; there is no thread";
+    warning_ =
+        "CIRCOLL_PROGRESS=thread: MPI was not initialised with MPI_THREAD_MULTIPLE, so there is no progress thread";
     return;
   }
   unavailable_ = {};

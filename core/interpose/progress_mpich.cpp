@@ -23,9 +23,9 @@ namespace {
 /// Set once, in install_in_mpich().
 std::atomic<bool> hooked{false};
 
-/// Lets a request go, so that a waiting call of MPICH looks again for what it waits for. It does so then only. Not a
-/// receive from MPI_PROC_NULL: under MPICH 4.0.2, whoever frees such a persistent request may wait forever for a later
-/// native persistent collective (with and without the drop-in; tests/mpi/matrix).
+/// Lets a request go. Only then a waiting call of MPICH looks again for the message that it waits for. The request must
+/// not be a receive from MPI_PROC_NULL: under MPICH 4.0.2, a program that frees such a persistent request may wait
+/// forever for a later native persistent collective, with and without the drop-in (tests/mpi/matrix).
 void announce_to_mpich() {
   MPI_Request request = MPI_REQUEST_NULL;
   if (PMPI_Recv_init(nullptr, 0, MPI_BYTE, 0, 0, circoll::mpi::base_self(), &request) == MPI_SUCCESS) {
@@ -100,7 +100,7 @@ bool is_over_ucx() {
          dlsym(RTLD_DEFAULT, "ucp_worker_progress") == reinterpret_cast<void*>(&ucp_worker_progress);
 }
 
-/// Called where MPI_Finalize begins, though the program has called it past the drop-in.
+/// MPI calls this where MPI_Finalize begins, even if the program has called MPI_Finalize past the drop-in.
 int end_async(MPI_Comm /*comm*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
   if (async == Async::polled) async = Async::ending;
   return MPI_SUCCESS;
@@ -141,7 +141,7 @@ Hook install_in_mpich(bool multiple) {
 void remove_from_mpich() {
   if (async != Async::polled) return;
   async = Async::ending;
-  // A question about messages is a pass of the engine, unless there is one. What is left MPI_Finalize waits for.
+  // Each probe is a pass of the engine, unless it finds a message. MPI_Finalize waits for the rest.
   for (int pass = 0, flag = 0; pass < 100 && async == Async::ending; ++pass) {
     PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, mpi::base_self(), &flag, MPI_STATUS_IGNORE);
   }

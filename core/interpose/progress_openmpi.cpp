@@ -18,7 +18,7 @@ int advance_openmpi() {
 }
 
 Hook install_in_openmpi(bool /*multiple*/) {
-  // Of libopen-pal, in no public header; looked up, since a build may hide it.
+  // Functions of libopen-pal, which no public header declares. They are looked up, since a build may hide them.
   using Register = int(int (*callback)());
   auto* const add = reinterpret_cast<Register*>(dlsym(RTLD_DEFAULT, "opal_progress_register"));
   return add != nullptr && add(advance_openmpi) == MPI_SUCCESS ? Hook::installed : Hook::unknown;

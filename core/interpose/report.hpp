@@ -27,9 +27,9 @@ struct NativeEstimate {
 /// Estimates are for a predefined operator, and a communicator on the given machine.
 class Estimator {
  public:
-  /// `library` runs the program. Of Open MPI the fixed decision for allreduce is known (the policy openmpi_fixed).
-  /// `memory`: all messages of Circoll go through the memory of one node; those of the library go as the machine says.
-  /// `crowded`: its ranks have fewer processors than they are.
+  /// `library` runs the program. For Open MPI the fixed decision for allreduce is known (the policy openmpi_fixed).
+  /// With `memory`, all messages of Circoll go through the memory of one node, and those of the library go as the
+  /// machine says. With `crowded`, the ranks are more than their processors.
   Estimator(const Machine& machine, Library library, bool memory, bool crowded);
 
   /// The algorithm of the MPI library's own decision, where Circoll has that decision. Otherwise it is the one of least
@@ -62,7 +62,7 @@ struct RunFacts {
   Machine machine{};      ///< of the predicted times
   std::string profile{};  ///< the file that "auto" goes by, or why there is none; empty: nobody asked
   std::string devices{};  ///< why calls may have memory of devices; empty: they have none
-  /// Of messages between ranks of one node. A rank that has others on its node counts.
+  /// The ways of messages between ranks of one node. Only ranks that have others on their node count.
   struct Node {
     int ranks = 0;
     int by_memory = 0;      ///< reach all of them by memory
@@ -86,7 +86,7 @@ class Report {
   /// At most 120 columns, but for reasons.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string json() const;
-  /// The run in sentences, which the text ends with. Says how much time was spent where, and what to do next.
+  /// The run in sentences, at the end of the text. They say where the time was spent, and what to do next.
   [[nodiscard]] std::vector<std::string> summary() const;
 
  private:

@@ -47,7 +47,7 @@ void Report::add_row_to(std::string& text, Estimator& estimator, const Key& key,
     if (busiest == nullptr || entry.sum.calls > busiest->sum.calls) busiest = &entry;
   }
   add_line(text, sizes);
-  // The reasons of a row name the same policy; the one of the commonest size stands for all.
+  // The reasons of a row name the same policy. The reason of the commonest size stands for all.
   add_line(text, "    why    " + busiest->why);
 }
 

@@ -10,8 +10,8 @@
 
 extern "C" {
 
-/// Of more than 64 requests MPICH 4.0.2 looks only at the last ones to see whether all are messages. It does so unless
-/// statuses are wanted, and aborts if there was a persistent one, as ours may be, before them.
+/// Among more than 64 requests MPICH 4.0.2 looks only at the last ones to see whether all are messages. It does so
+/// unless statuses are wanted. It aborts if there was a persistent request, as ours may be, before them.
 CIRCOLL_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   constexpr int looked_at = 64;
   if (count <= looked_at || statuses != MPI_STATUSES_IGNORE ||

@@ -180,7 +180,7 @@ void say(std::string_view who, const MpiLibrary& right, Outcome outcome) {
   if (outcome == Outcome::ends) {
     add("the program ends here");
   } else if (there) {
-    add("it is left out, and ", file.native(), " stays");
+    add("it is removed from LD_PRELOAD, where ", file.native(), " stays");
   } else {
     add("the program runs without Circoll");
   }

@@ -8,8 +8,8 @@
 
 namespace circoll::interpose::fortran {
 
-/// The library's own procedure behind `symbol`; nullptr if there is none. `ours` has the same name; `caller` is its
-/// return address, by which a library that the program has loaded for itself alone is found.
+/// The library's own procedure behind `symbol`; nullptr if there is none. `ours` has the same name. `caller` is its
+/// return address, by which it finds a library that the program has loaded for itself alone.
 [[nodiscard]] void* library_procedure(const char* symbol, const void* ours, const void* caller);
 
 /// True if mpi_f08 hands on descriptors. Its procedures then have names in f08ts, as the MPI standard says.
@@ -40,7 +40,7 @@ class Sections {
   [[nodiscard]] bool section(void*& buffer, const MPI_Count*& count, const MPI_Fint*& datatype,
                              bool significant = true);
 
-  /// Why a datatype could not be made; MPI has told the error handler.
+  /// The reason why a datatype could not be made. MPI has called the error handler.
   [[nodiscard]] int error() const { return error_; }
 
  private:

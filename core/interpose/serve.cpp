@@ -14,14 +14,16 @@ namespace circoll::interpose {
 
 namespace {
 
-/// A call that has been served while the program waited, or that is native: then begun only, unless it blocks.
+/// A call that has been served while the program waited, or that is native. A native call has only begun, unless it
+/// blocks.
 void record(State& state, const mpi::Call& call, Mode mode, const mpi::Outcome& outcome, double begin_s) {
   const double end_s = PMPI_Wtime();
   int ranks = 0;
-  // The communicator of a call that failed may be none. An MPICH 5 returns MPI_SUCCESS after the user's error handler.
+  // A call that failed may have lost its communicator. An MPICH 5 returns MPI_SUCCESS after the user's error handler.
   const bool succeeded = outcome.error == MPI_SUCCESS && call.comm != MPI_COMM_NULL;
   if (succeeded) PMPI_Comm_size(call.comm, &ranks);
-  // Nobody looks at a call that is native by its own variable; only who wants events pays for doing so.
+  // The executor has not read the arguments of a call that is native by its own variable. This reads them, and only a
+  // run that records events pays for it.
   const bool unread = outcome.plan == nullptr && outcome.bytes == 0 && succeeded;
   state.record({.collective = call.collective,
                 .mode = mode,
@@ -57,9 +59,9 @@ bool is_left_alone(const State& state, const mpi::Call& call, const mpi::CommSta
   return (comm != nullptr && !comm->usable()) || state.is_native(call.collective);
 }
 
-/// Serves an entry point by `perform(state, choice, comm)`, or by `native()` while there is no state. The first returns
-/// an Outcome, the second an error code; `is_recorded(outcome)` is true if the call is over as far as the report
-/// is concerned.
+/// Serves an entry point by `perform(state, choice, comm)`, or by `native()` while there is no state. `perform` returns
+/// an Outcome, and `native` an error code. `is_recorded(outcome)` is true if the call is over as far as the report is
+/// concerned.
 template <typename Perform, typename Native, typename IsRecorded>
 int serve_entry_point(const mpi::Call& call, Mode mode, const void* caller, Perform&& perform, Native&& native,
                       IsRecorded&& is_recorded) noexcept {

@@ -19,7 +19,8 @@
 
 namespace circoll::interpose {
 
-/// A wrapper. What it does not define passes on to the next one, and behind the last one to the executor.
+/// A wrapper. A function that it does not define passes on to the next wrapper, and behind the last one to the
+/// executor.
 class Serving {
  public:
   explicit Serving(std::unique_ptr<Serving> next) : next_(std::move(next)) {}
@@ -70,7 +71,7 @@ class Serving {
 
   /// True if all calls must be served, from the first one on a communicator on.
   [[nodiscard]] virtual bool serves_all() const { return next_ != nullptr && next_->serves_all(); }
-  /// True if calls that wait in vain are ended, so that nobody else need look after them.
+  /// True if this wrapper ends calls that wait in vain, so that nothing else need look after them.
   [[nodiscard]] virtual bool ends_waiting() const { return next_ != nullptr && next_->ends_waiting(); }
 
  private:
@@ -79,7 +80,7 @@ class Serving {
   std::unique_ptr<Serving> next_;
 };
 
-/// The facts of which wrappers are made. The same on all ranks but for `world_rank`.
+/// The facts from which wrappers are made. They are the same on all ranks except for `world_rank`.
 struct Wish {
   const Policy* learns_from = nullptr;     ///< the policy that serves what is not learned about; nullptr: nothing is
   const PolicyOptions* options = nullptr;  ///< they outlive the wrappers, as the policy does

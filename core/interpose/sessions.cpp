@@ -23,7 +23,7 @@
 namespace circoll::interpose {
 namespace {
 
-/// The sessions of the program, and what the drop-in has made.
+/// The sessions of the program, and the objects that the drop-in has made for them.
 struct Sessions {
   std::mutex mutex;  // of the number
   int open = 0;
@@ -92,7 +92,7 @@ void found(MPI_Comm comm) {
   State::begin_sessions().begin();
 }
 
-/// The program has made a communicator of a group. All its processes find alike what is to be done.
+/// The program has made a communicator of a group. All its processes come to the same decision here.
 void made(MPI_Comm comm) {
   int size = 1;
   int rank = 0;

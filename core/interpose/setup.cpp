@@ -1,6 +1,10 @@
-// Begin and end of MPI. The begin is intercepted to count the ranks that run with the drop-in, to warn about the
-// environment at once, to compare it among the ranks, to make what all communicators share, to look for runtimes of
-// devices, and to ask for the thread level that a progress thread needs; the end to stop that thread.
+// Begin and end of MPI. At the begin the drop-in
+//   - counts the ranks that run with it,
+//   - warns about the environment at once, and compares it among the ranks,
+//   - makes the objects that all communicators share,
+//   - looks for runtimes of devices,
+//   - and asks for the thread level that a progress thread needs.
+// At the end it stops that thread.
 #include <mpi.h>
 
 #include <algorithm>

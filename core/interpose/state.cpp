@@ -39,9 +39,8 @@ void print(const std::string& text) { std::fprintf(stderr, "circoll: %s\n", text
 std::string waiting_text(int rank, const char* function) {
   return std::string(function) + " has waited for " + std::to_string(patience.count()) + " seconds on rank " +
          std::to_string(rank) +
-         " for all ranks to compare their variables; it waits forever if a rank runs without Circoll. All ranks get "
-         "it "
-         "by " +
+         " for all ranks to compare their variables; it waits forever if a rank runs without Circoll. Load it on "
+         "all ranks: " +
          how_to_preload();
 }
 
@@ -50,8 +49,8 @@ std::string endless_text(const std::vector<int>& absent) {
   (void)gethostname(host.data(), host.size() - 1);
   return "on node " + std::string(host.data()) + " " + ranks_text(absent) + ", counted there," +
          (absent.size() == 1 ? " seems" : " seem") +
-         " to run without Circoll, and the ranks of other nodes wait for it in MPI_Init forever. End the job. All "
-         "ranks get it by " +
+         " to run without Circoll, and the ranks of other nodes wait for it in MPI_Init forever. End the job. Load "
+         "Circoll on all ranks: " +
          how_to_preload();
 }
 
@@ -311,7 +310,7 @@ void say_absent(const std::vector<int>& absent, int size, bool reports) {
   if (absent.empty() || said.exchange(true)) return;
   print(ranks_text(absent) + " of " + std::to_string(size) + (absent.size() == 1 ? " seems" : " seem") +
         " to run without Circoll; " + (reports ? "nothing is reported, and " : "") +
-        "the native collectives are used. All ranks get it by " + how_to_preload());
+        "the native collectives are used. Load it on all ranks: " + how_to_preload());
 }
 
 bool State::right_launcher() {

@@ -28,8 +28,8 @@ namespace circoll::interpose {
 
 class State {
  public:
-  /// The state, made at the first use after MPI_Init; nullptr while MPI is not initialised or is finalised.
-  /// Reads the environment; on rank 0 of MPI_COMM_WORLD, warns about what it does not understand.
+  /// The state, made at the first use after MPI_Init; nullptr while MPI is not initialised or is finalised. Reads the
+  /// environment. On rank 0 of MPI_COMM_WORLD, warns about variables and values that it does not know.
   [[nodiscard]] static State* get() {
     State* const made = known();
     return made != nullptr ? made : make();
@@ -94,9 +94,10 @@ class State {
   State();
   [[nodiscard]] static State* make();
   void agree();
-  /// Wraps around calls what the environment asks for, if it is the same on all ranks. Collective.
+  /// Puts the wrappers in place for which the environment asks, if it is the same on all ranks. Collective.
   void wrap_calls();
-  /// True if MPI_COMM_WORLD, of one rank, is what the launcher has started; else nothing is reported, with a warning.
+  /// False if the launcher has started several processes, but MPI_COMM_WORLD has one rank. Then nothing is reported,
+  /// with a warning.
   [[nodiscard]] bool right_launcher();
   /// Leaves all calls to the MPI library, on ranks that have the drop-in, if others do not have it. The others are
   /// known where one speaks of them.

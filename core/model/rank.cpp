@@ -46,9 +46,9 @@ Selection with_best_segments(const Selection& selection, Rank p, Count bytes, co
   const auto time = [&](std::int64_t n) { return seconds(terms_of(with(n), p, bytes, root), machine); };
   const std::int64_t low = declared->minimum;
   const std::int64_t high = std::min(declared->maximum, most_segments);
-  // Rounds and volumes are affine in n, so T(n) = a + b n + c / n, but for one-way rounds: there n = 1 may be a case of
-  // its own, and their number may vary a little with n mod q (period_of). So the points differ by multiples of q; and
-  // what is near the minimum is tried if one-way rounds have a price of their own.
+  // Rounds and volumes are affine in n, so T(n) = a + b n + c / n, but for one-way rounds. There n = 1 may be a case of
+  // its own, and their number may vary a little with n mod q (period_of). So the points differ by multiples of q. If
+  // one-way rounds have a price of their own, the numbers around the minimum are tried.
   const std::int64_t q = period_of(selection, p);
   std::array<double, 3> n{};
   std::array<double, 3> times{};
@@ -84,7 +84,7 @@ double copied_share(const Selection& selection, Rank p) {
   return static_cast<double>(cost.copied) / sent;
 }
 
-/// The logarithm of a time to six digits: sums of the same terms in another order are the same time.
+/// The logarithm of a time to six digits. Sums of the same terms in another order become the same time.
 double rounded(double seconds) {
   return seconds > 0 ? std::round(std::log(seconds) * 1e6) : -std::numeric_limits<double>::infinity();
 }

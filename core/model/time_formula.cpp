@@ -85,7 +85,7 @@ std::string time_formula(const Algorithm& algorithm, Collective collective) {
     add("combined", true, "m gamma");
   }
   std::string result = "T = " + (time.empty() ? "0" : time);
-  // What stands by its name there, or in a line before.
+  // Appends a line for each field whose name stands in the formula, or in a line before.
   for (std::size_t shown = 0;; ++shown) {
     for (const auto& [field, text] : fields) {
       for (std::size_t at = 0; (at = result.find(field, at)) != std::string::npos; at += field.size()) {

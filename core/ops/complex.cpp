@@ -1,8 +1,8 @@
 // SUM, PROD on complex64 and complex128.
 //
-// The product is (ac - bd, ad + bc), four rounded products and two rounded sums. This directory is compiled
-// with -ffp-contract=off: a compiler that fuses them, as GCC does by default even for intrinsics, would give
-// other bits on machines with FMA than on machines without, and ranks may run on both.
+// The product is (ac - bd, ad + bc), four rounded products and two rounded sums. This directory is compiled with
+// -ffp-contract=off. A compiler that fuses them, as GCC does by default even for intrinsics, would give other bits on
+// machines with FMA than on machines without. Ranks may run on both.
 #include "ops/kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE

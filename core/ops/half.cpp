@@ -47,8 +47,8 @@ HWY_INLINE hn::Vec<FloatTag> to_float(HalfVec half) {
   const auto wide = hn::PromoteTo(bits, half);
   const auto sign = hn::ShiftLeft<16>(hn::And(wide, hn::Set(bits, 0x8000u)));
   const auto exponent_and_fraction = hn::And(wide, hn::Set(bits, 0x7FFFu));
-  // Read as float32 the pattern is 2^112 (the difference of the exponent biases) too small; a multiplication
-  // by a power of two is exact and also normalises float16's subnormal numbers.
+  // Read as float32 the pattern is 2^112 (the difference of the exponent biases) too small. A multiplication by a power
+  // of two is exact, and also normalises float16's subnormal numbers.
   const auto scaled = hn::BitCast(
       bits, hn::Mul(hn::BitCast(floats, hn::ShiftLeft<13>(exponent_and_fraction)), hn::Set(floats, 0x1p112f)));
   const auto finite = hn::Lt(exponent_and_fraction, hn::Set(bits, 0x7C00u));

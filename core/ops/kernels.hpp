@@ -1,8 +1,8 @@
 // The instruction sets that kernels are compiled for, and the kernels by family of types on each of them.
 //
-// A family knows which operators exist on its types and returns nullptr for the others; which families a type belongs
-// to is written once, in table.cpp. Highway's own dispatch is not used. It needs the library libhwy, which measures the
-// clock for 4 milliseconds in every process that loads it (1.0 and 1.2). This way its headers are enough.
+// A family knows which operators exist on its types and returns nullptr for the others. Only table.cpp says which
+// families a type belongs to. Highway's own dispatch is not used. It needs the library libhwy, which measures the clock
+// for 4 milliseconds in every process that loads it (1.0 and 1.2). This way its headers are enough.
 #pragma once
 
 #include <array>

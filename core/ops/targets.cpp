@@ -17,7 +17,7 @@ bool has_f16c() {
   return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
 }
 
-// What Highway lets the compiler use for its targets: HWY_TARGET_STR_SSE4, _AVX2 and _AVX3.
+// The instructions that Highway lets the compiler use for its targets: HWY_TARGET_STR_SSE4, _AVX2 and _AVX3.
 bool has_sse4() {
   return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes");
 }

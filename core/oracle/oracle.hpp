@@ -9,12 +9,11 @@
 
 namespace circoll::oracle {
 
-/// Writes the test data of a rank: the same for the same arguments, different for every rank and element.
-/// Integers use all bits; floating-point numbers have magnitude 0.5 .. 1.5 and both signs, so that sums
-/// cancel; booleans are 0 or 1.
+/// Writes the test data of a rank: the same for the same arguments, different for every rank and element. Integers use
+/// all bits. Floating-point numbers have magnitude 0.5 .. 1.5 and both signs, so that sums cancel. Booleans are 0 or 1.
 void fill(Type type, Rank rank, std::span<std::byte> bytes);
 
-/// Empty if the outputs are those of the definition, else what is wrong and where.
+/// Empty if the outputs are those of the definition. Otherwise it says which output is wrong, and where.
 ///
 /// Elements are combined one rank after another in the order of ranks. Exact operators and callers' operators
 /// must match bit for bit (padding aside). Floating-point sums may differ by p * eps * sum |x|, products by

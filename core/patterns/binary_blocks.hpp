@@ -1,8 +1,7 @@
 // Binary blocks: p ranks as blocks of 2^e_0 > 2^e_1 > ... ranks, after the binary digits of p.
 //
-// Every block halves the vector by itself. Then, from the smallest block on, the segments of a block are
-// divided among the ranks of the next larger one, which combine them with their own; the largest block ends
-// with the whole sum.
+// Every block halves the vector by itself. Then, from the smallest block on, the segments of a block are divided among
+// the ranks of the next larger one, which combine them with their own. The largest block ends with the whole sum.
 #pragma once
 
 #include <vector>
@@ -35,8 +34,8 @@ class BinaryBlocks {
 /// The part of a rank in the butterfly of its block; blocks_before and home are the caller's.
 [[nodiscard]] Butterfly butterfly_in(const BinaryBlocks& blocks, Rank rank);
 
-/// Writes blocks.rounds() rounds, from the own vector `held`. Returned is where a rank's combined segments
-/// lie: one segment in the largest block.
+/// Writes blocks.rounds() rounds, from the own vector `held`. Returns the place of a rank's combined segments: one
+/// segment in the largest block.
 [[nodiscard]] Region reduce_in_blocks(Builder& builder, const BinaryBlocks& blocks, const Butterfly& butterfly,
                                       Region held);
 

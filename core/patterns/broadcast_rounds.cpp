@@ -96,9 +96,8 @@ RoundBlocks blocks_sent(Rank rank, const Skips& skips) {
     for (int k = 0; k < q; ++k) entries[static_cast<std::size_t>(k)] = static_cast<std::int16_t>(k);
     return entries;
   }
-  // From the last round to the first the rank is located in an ever smaller range [0, end) of ranks, in the
-  // lower or the upper part of which everybody sends the same block; near the borders the receiver's own
-  // schedule decides.
+  // From the last round to the first, the rank is located in an ever smaller range [0, end) of ranks. In the lower or
+  // the upper part of that range all ranks send the same block. Near the borders the receiver's own schedule decides.
   const int base = base_block(rank, skips);
   Rank place = rank;
   Rank end = p;

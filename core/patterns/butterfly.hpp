@@ -19,9 +19,9 @@ namespace circoll::patterns {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p))) - 1;
 }
 
-/// The places of a power of two of ranks, p' = 2^floor(log2 p). The first 2 (p - p') ranks form pairs of
-/// neighbours, 2i and 2i + 1, of which one keeps place i and the other one is removed: the odd one, unless it
-/// is `wanted` (a root, which then changes roles with its neighbour). The order of places is that of ranks.
+/// The places of a power of two of ranks, p' = 2^floor(log2 p). The first 2 (p - p') ranks form pairs of neighbours, 2i
+/// and 2i + 1. One of each pair keeps place i, and the other is removed. That is the odd one, unless it is `wanted` (a
+/// root, which then changes roles with its neighbour). The order of places is that of ranks.
 class Folding {
  public:
   explicit constexpr Folding(Rank p, Rank wanted = 0)
@@ -77,14 +77,14 @@ struct Butterfly {
                              std::int64_t count) const;
 };
 
-/// Writes `levels` rounds. `held` is the own vector; returned is where the segments of the place lie in the end.
+/// Writes `levels` rounds. `held` is the own vector. Returns the place of the segments at the end.
 [[nodiscard]] Region halve(Builder& builder, const Butterfly& butterfly, Region held);
 
 /// Writes the same rounds in opposite order, from the segments of the place to the whole vector, in `home`.
 void spread(Builder& builder, const Butterfly& butterfly, Region held);
 
-/// Writes the rounds of the distances 2^(levels-1), ..., 2^last of a binomial gather towards the place
-/// `target`. Returned is what a rank holds that still takes part; empty at the others.
+/// Writes the rounds of the distances 2^(levels-1), ..., 2^last of a binomial gather towards the place `target`.
+/// Returns the blocks of a rank that still takes part; empty at the others.
 [[nodiscard]] Region collect(Builder& builder, const Butterfly& butterfly, Region held, Rank target, int last = 0);
 
 }  // namespace circoll::patterns

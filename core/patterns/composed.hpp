@@ -68,7 +68,7 @@ void reduce_by_parts(Builder& builder, std::string_view reduce_scatter_id);
 [[nodiscard]] CriticalPath path_of_reduce_by_parts(const Shape& shape);
 
 /// Writes an allreduce by a ring of p parts, each cut into `segments`. They go round once to be combined and once more
-/// to be spread. Step k of the first half sends part r - k from rank r to r + 1; part r + 1 ends at rank r.
+/// to be spread. Step k of the first half sends part r - k from rank r to r + 1. So part r + 1 ends at rank r.
 void allreduce_by_ring(Builder& builder, std::int64_t segments);
 
 }  // namespace circoll::patterns

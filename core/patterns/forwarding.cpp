@@ -18,7 +18,7 @@ void alltoall_by_forwarding(Builder& b, const std::vector<ForwardingRound>& roun
   const Rank p = b.size();
   const Rank r = b.rank();
   b.copy(b.output(r, 1), b.input(r, 1));
-  // waiting[i]: what must still go i ranks further. The same on all ranks but for the places.
+  // waiting[i]: the blocks that must still go i ranks further. The same on all ranks except for the places.
   std::vector<std::vector<Held>> waiting(static_cast<std::size_t>(p));
   for (Rank i = 1; i < p; ++i) waiting[static_cast<std::size_t>(i)].push_back({0, send_buffer, (r + i) % p});
   for (const ForwardingRound& round : rounds) {

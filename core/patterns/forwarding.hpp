@@ -8,8 +8,8 @@
 
 namespace circoll::patterns {
 
-/// A round in which rank r sends to r + skip and receives from r - skip. It sends everything that still has to go one
-/// of `distances` (>= skip), and gets what then still has to go distance - skip.
+/// A round in which rank r sends to r + skip and receives from r - skip. It sends every block that still has to go one
+/// of `distances` (>= skip). It gets blocks that still have to go distance - skip then.
 struct ForwardingRound {
   Rank skip = 1;
   std::vector<Rank> distances{};

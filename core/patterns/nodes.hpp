@@ -13,8 +13,8 @@ namespace circoll::patterns {
 inline constexpr ParamDeclaration cores{
     .name = "cores", .minimum = 1, .maximum = 1 << 20, .fallback = 4, .summary = "ranks on each node"};
 
-/// p ranks, numbered node by node, `cores` on each; the last node takes what remains. A node is led by its first rank,
-/// or by the root if that is one of its ranks.
+/// p ranks, numbered node by node, `cores` on each. The last node takes the rest. A node is led by its first rank, or
+/// by the root if that is one of its ranks.
 class Nodes {
  public:
   Nodes(Rank p, Rank root, Rank cores) : p_(p), root_(root), cores_(std::min(cores, p)) {}
@@ -77,9 +77,9 @@ inline constexpr ParamDeclaration inner_radix{.name = "radix",
                                               .fallback = 2,
                                               .summary = "base of the digits of a rank in the trees inside nodes"};
 
-/// Writes an allreduce of nodes and their leaders. Every node combines its contributions at its leader, in rank
-/// order; the leaders run the allreduce `between`, in place; each leader spreads the result on its node. Parameters:
-/// cores, inner_radix.
+/// Writes an allreduce of nodes and their leaders. Every node combines its contributions at its leader, in rank order.
+/// The leaders run the allreduce `between`, in place. Each leader spreads the result on its node. Parameters: cores,
+/// inner_radix.
 void allreduce_by_leaders(Builder& builder, const char* between);
 [[nodiscard]] Cost cost_by_leaders(const char* between, const Shape& shape);
 [[nodiscard]] CriticalPath path_by_leaders(const char* between, const Shape& shape);

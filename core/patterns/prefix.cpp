@@ -97,7 +97,7 @@ CriticalPath path_of_prefix_by_doubling(const Shape& shape, bool inclusive) {
   const Rank p = shape.size;
   const int q = ceil_log2(p);
   if (q < 1) return {};
-  // Only in the last round nobody wants to know what the upper group has.
+  // Only in the last round nobody needs the total of the upper group.
   CriticalPath path = pipelined_path(1, q, 1);
   const Rank half = Rank{1} << (q - 1);
   // The least m such that rank m in the lower half of the ranks, or half + m, has a result before it receives.

@@ -6,8 +6,8 @@
 
 namespace circoll::patterns {
 
-/// Writes a scan (`inclusive`), or an exscan. In round k rank r exchanges with r xor 2^k, if there is one, what their
-/// groups of 2^k ranks have in all. Any associative operator, any p; one block.
+/// Writes a scan (`inclusive`), or an exscan. In round k rank r exchanges with r xor 2^k, if there is one, the total of
+/// their groups of 2^k ranks. Any associative operator, any p; one block.
 void prefix_by_doubling(Builder& builder, bool inclusive);
 
 /// Its cost.

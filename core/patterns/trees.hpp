@@ -49,10 +49,10 @@ void binomial_scatter(Builder& builder, const Region& all, Rank root);
 inline constexpr ParamDeclaration radix{
     .name = "radix", .minimum = 2, .maximum = 1 << 20, .fallback = 4, .summary = "base of the digits of a rank"};
 
-/// The k-nomial tree of ranks 0 .. size - 1 with root 0, in digits of base radix. A round is a pair (weight, step),
-/// step = j * weight, weight a power of the radix, 0 < j < radix: in it rank v + step is the child of v, where v has
+/// The k-nomial tree of ranks 0 .. size - 1 with root 0, in digits of base radix. A round is a pair (weight, step) with
+/// step = j * weight, weight a power of the radix, 0 < j < radix. In it rank v + step is the child of v, where v has
 /// zeros up to the digit of the weight. Its subtree are the `weight` ranks from v + step on, or those of them that
-/// there are.
+/// exist.
 class KnomialTree {
  public:
   KnomialTree(Rank size, std::int64_t radix) : size_(size), radix_(radix) {}
@@ -77,7 +77,8 @@ class KnomialTree {
     return rounds;
   }
 
-  /// The most digits of a rank that are not 0: the way from the root to it. It is that of 1, 11, 111 and so on.
+  /// The most digits of a rank that are not 0, which is the way from the root to it. It is that of 1, 11, 111 and so
+  /// on.
   [[nodiscard]] std::int64_t levels() const {
     std::int64_t levels = 0;
     for (Rank ones = 1; ones < size_; ones = ones * radix_ + 1) ++levels;
@@ -115,9 +116,9 @@ class KnomialTree {
 }
 [[nodiscard]] inline std::int64_t twice_knomial_levels(const Shape& shape) { return 2 * knomial_levels(shape); }
 
-/// Writes a reduce among `size` ranks in a row, of which the builder's is the v-th. The result is in `to` of the first
-/// of them (only written last; it does not matter at the others); `tree` may be that of more ranks. A rank combines its
-/// children in their order, which is that of ranks: any associative operator.
+/// Writes a reduce among `size` ranks in a row, of which the builder's is the v-th. The first of them gets the
+/// result in `to`, which it writes only at the end. At the others `to` does not matter. `tree` may be that of more
+/// ranks. A rank combines its children in their order, which is that of ranks. So it serves any associative operator.
 void reduce_in_order(Builder& builder, const Region& to, const KnomialTree& tree, Rank v, Rank size);
 
 /// Rounds from node 1 of a binary tree to a node. Nodes are numbered 1, 2, ..., the children of i are 2i and 2i + 1. A

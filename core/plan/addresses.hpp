@@ -12,8 +12,8 @@ namespace circoll {
 /// elements * extent_bytes; throws Error(invalid_argument) if it exceeds 2^63.
 [[nodiscard]] Count checked_bytes(Count elements, Count extent_bytes);
 
-/// Maps slots to bytes. Construction costs O(buffers), plus O(slots) for buffers with an explicit list or a
-/// stride above 1 under an uneven layout; every query is O(1). Refers to its arguments: they must outlive it.
+/// Maps slots to bytes. Construction costs O(buffers), plus O(slots) for buffers with an explicit list or a stride
+/// above 1 under an uneven layout. Every query is O(1). Refers to its arguments: they must outlive it.
 class Addresses {
  public:
   Addresses(const Schedule& schedule, const Layout& layout, Count extent_bytes,

@@ -1,9 +1,9 @@
-// The ranks learn counts in a prologue where MPI tells them to others only. These are the counts of gatherv and
+// In a prologue the ranks learn the counts that MPI tells to other ranks only. These are the counts of gatherv and
 // scatterv, which the root knows, and of blocks of an alltoallv between two other ranks that pass through.
 //
-// The schedule of the collective itself is run once with one 64-bit count per user block in place of the
-// data. After it every rank has seen the count of every block that will pass through it, and can bind the
-// data. Shared by all executors.
+// The prologue runs the schedule of the collective itself once, with one 64-bit count per user block in place of the
+// data. After it every rank has seen the count of every block that will pass through it, and can bind the data. All
+// executors share it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,11 @@ namespace circoll {
 
 /// A rank's prologue: a plan, the sizes of the memory it runs in, and where to find the counts afterwards.
 ///
-/// Use: allocate three arrays of int64 of send_counts(), recv_counts() and scratch_counts() entries, aligned
-/// to 64 bytes; fill(); execute plan() on them as on any other plan; collect().
+/// Use:
+///   1. allocate arrays of int64 of send_counts(), recv_counts() and scratch_counts() entries, aligned to 64 bytes;
+///   2. fill();
+///   3. execute plan() on them as on any other plan;
+///   4. collect().
 class CountPrologue {
  public:
   /// `data` is one rank's schedule of gatherv, scatterv or alltoallv. O(slots of its buffers).
@@ -36,8 +39,8 @@ class CountPrologue {
   void fill(Count own_count, std::span<const Count> counts, std::span<Count> send, std::span<Count> recv,
             std::span<Count> scratch) const;
 
-  /// Collects the counts after execution. Of gatherv and scatterv they are counts[b] of every user block b that touches
-  /// this rank, and 0 for the others; `counts` has p entries. Of alltoallv they are counts[i] of known_blocks()[i].
+  /// Collects the counts after execution. For gatherv and scatterv, `counts` has p entries: counts[b] of every user
+  /// block b that touches this rank, and 0 for the others. For alltoallv they are counts[i] of known_blocks()[i].
   void collect(std::span<const Count> send, std::span<const Count> recv, std::span<const Count> scratch,
                std::span<Count> counts) const;
 

@@ -1,4 +1,4 @@
-// Runs a plan: steps go out as soon as everything they wait for has ended. Shared by all executors.
+// Runs a plan: a step starts as soon as all steps that it waits for have ended. All executors share it.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace circoll {
 
 /// The progress of one execution of a plan. Reusable: start() any number of times; allocates only in the constructor.
 ///
-/// The transport must have
-///   bool begin(StepIndex)           start a message, a reduce or a copy; true if it has ended already
-/// and report each step that has ended later by completed(StepIndex). Not thread-safe.
+/// The transport must have `bool begin(StepIndex)`, which starts a message, a reduce or a copy and returns true if it
+/// has ended already. It reports each step that ends later by completed(StepIndex). Not thread-safe.
 ///
-/// Of the steps that are ready, messages are begun first, so that nothing that other ranks wait for waits for a copy.
+/// Among the steps that are ready, the engine begins messages first. So no message that other ranks wait for waits for
+/// a copy.
 class Engine {
  public:
   explicit Engine(const Plan& plan) : plan_(&plan), waiting_(plan.steps.size()), ready_(plan.steps.size()) {}
@@ -46,7 +46,7 @@ class Engine {
   /// All steps have ended.
   void end() { remaining_ = 0; }
 
-  /// Takes note that a step has ended, and starts what waited for it.
+  /// Takes note that a step has ended, and starts the steps that waited for it.
   template <typename Transport>
   void completed(Transport& transport, StepIndex step) {
     finish(step);

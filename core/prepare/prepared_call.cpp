@@ -69,7 +69,7 @@ Schedule PreparedCall::make_schedule(const SignatureHead& head, Rank rank) const
               .root = is_rooted(head.collective) ? head.root : 0,
               .in_place = head.in_place,
               .params = selection_.params};
-  // A policy speaks of the nodes that there are; a call by name, of nodes of so many ranks.
+  // A policy chooses for the nodes that there are. A call by name chooses nodes of so many ranks.
   if (head.choice->kind != InternedChoice::Kind::algorithm) shape.labels = placement_.labels;
   Schedule schedule = build_schedule(*selection_.algorithm, head.collective, shape);
   const std::vector<Rank>* const nodes = placement_.node_of.get();

@@ -25,7 +25,7 @@ inline constexpr int any_tags = 1 << 30;
 [[nodiscard]] CallFacts facts_of(const Signature& signature, const Placement& placement);
 
 /// The preparation of one signature. It knows nothing of a communicator but the signature, so that communicators may
-/// share it. Executors derive what else they need to run a plan.
+/// share it. Executors derive from it, and add the data that they need to run a plan.
 ///
 /// A call that Circoll does not serve gives an object without a plan and with a reason. The decision depends on values
 /// only that are equal on all ranks.

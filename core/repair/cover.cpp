@@ -29,7 +29,8 @@ std::vector<Set> candidates_of(std::span<const Set> held, Set goal) {
 struct Greedy {
   Set covered = 0;
   std::vector<Set> taken{};
-  /// Every set lies within one that was taken. Then no cover has fewer pieces, and if this is none there is none.
+  /// True if every set lies within one that was taken. Then no cover has fewer pieces. If this is no cover, there is
+  /// none.
   bool nested = true;
 };
 
@@ -48,7 +49,7 @@ Greedy take_largest(std::span<const Set> sets, Set goal, bool to_cover) {
   return greedy;
 }
 
-/// The search for a cover with the fewest pieces, depth first; what is left to be covered is solved once.
+/// The search for a cover with the fewest pieces, depth first. It solves each rest only once.
 class Search {
  public:
   Search(std::span<const Set> sets, bool may_overlap, std::int64_t most_steps)
@@ -144,7 +145,7 @@ std::vector<Set> find_pieces(std::span<const Set> held, Set goal, bool may_overl
   Greedy greedy = take_largest(sets, goal, false);
   const bool found = greedy.covered == goal;
   if (greedy.nested) return found ? std::move(greedy.taken) : std::vector<Set>{};
-  // The search goes on where it takes the least; what it has learned is exact as long as it is not exhausted.
+  // sets_of() follows a cover of the fewest pieces. The numbers that least() has stored are exact unless exhausted().
   Search search(sets, may_overlap, found ? to_minimize : to_decide);
   const int least = search.least(goal);
   if (search.exhausted()) {

@@ -238,7 +238,7 @@ std::string_view to_string(FailureClass what) {
 }
 
 Terms terms_of(const Repair& repair, Count bytes) {
-  // Whatever the collective is, a repair moves data.
+  // A repair moves data, whatever the collective is.
   return terms_of(Collective::allreduce, repair.path, repair.cost, bytes);
 }
 

@@ -34,7 +34,8 @@ void check_size(Rank p);
 /// Throws Error(invalid_argument) unless there is an entry for each step of every rank that has not failed.
 void check_progress(const Program& program, const Progress& progress, std::uint64_t failed);
 
-/// A proven repair of what the survivors hold at this point. Throws Error(internal) if its own schedules are wrong.
+/// A proven repair from the values that the survivors hold at this point. Throws Error(internal) if its own schedules
+/// are wrong.
 [[nodiscard]] Repair plan_repair(const Program& program, const Stage& stage, std::uint64_t failed,
                                  std::span<const Goal> goals, const FailureBounds& bounds);
 

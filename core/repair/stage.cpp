@@ -127,7 +127,7 @@ void History::arrived(Rank rank, std::int32_t buffer, Block block, Value value) 
 }
 
 void History::copied(Rank rank, std::int32_t buffer, Block block, Value value) {
-  // A copy of what the rank has put in itself is no result.
+  // A copy of the rank's own input is no result.
   Value& result = results_[static_cast<std::size_t>(rank * blocks_ + block)];
   if (buffer == recv_buffer && result != undefined) result = value;
 }

@@ -1,4 +1,4 @@
-// A point of a symbolic execution, with what every rank holds there, and the results that survivors need.
+// A point of a symbolic execution, with the values that every rank holds there, and the results that survivors need.
 #pragma once
 
 #include <compare>
@@ -91,7 +91,7 @@ class Stage {
   /// Goes on without some ranks until everybody waits for them.
   void run_without(std::uint64_t failed);
 
-  /// Repeats an execution of which these steps have ended. Of those of the `failed` ranks nothing is known.
+  /// Repeats an execution of which these steps have ended. Nothing is known of the steps of `failed` ranks.
   ///
   /// Throws Error(invalid_argument) if a survivor's step cannot have ended.
   void repeat(const Progress& progress, std::uint64_t failed);
@@ -105,7 +105,7 @@ class Stage {
   [[nodiscard]] const symbolic::Execution& execution() const { return execution_; }
 
  private:
-  /// Calls f(place, block, value) for what a rank can still use of its memory.
+  /// Calls f(place, block, value) for each value in a rank's memory that the rank can still use.
   template <typename F>
   void each_usable(Rank rank, F&& f) const;
   [[nodiscard]] Set set_of(symbolic::Value value, Block block, std::span<const Set> sets) const;

@@ -1,4 +1,4 @@
-// Receives into scratch that one reduction reads become steps that combine what arrives.
+// Receives into scratch that one reduction reads become steps that combine each message as it arrives.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -53,7 +53,7 @@ class Combiner {
     std::vector<bool> combines(steps, false);
     for (StepIndex step = 0; step < steps; ++step) {
       reduction[step] = reduction_of(step);
-      // Of two that arrive for one reduction, the first does.
+      // If two messages arrive for one reduction, it joins the first.
       if (combines[reduction[step]]) reduction[step] = step;
       if (reduction[step] != step) combines[reduction[step]] = true;
     }
@@ -126,7 +126,7 @@ class Combiner {
     return may_wait(receive, reduction) ? reduction : receive;
   }
 
-  /// The step that reads what a receive has put there, if no other step does; else the receive itself.
+  /// The step that reads what a receive has put there, if no other step reads it. Otherwise the receive itself.
   [[nodiscard]] StepIndex only_reader(StepIndex receive, std::int32_t buffer) const {
     const auto& list = accesses_[static_cast<std::size_t>(storage_of(buffer))];
     std::vector<Stretch> live;

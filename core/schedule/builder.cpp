@@ -123,8 +123,8 @@ Buffer Builder::buffer_like(const Region& like) const {
   Buffer buffer{.slots = like.count()};
   const auto ranges = like.ranges();
   if (ranges.empty()) return buffer;
-  // A progression if every slot holds the block after the one before (modulo the number of blocks), or all
-  // hold the same one; checked range by range, so that long cyclic ranges cost nothing.
+  // The buffer has a progression if every slot holds the block after the one before (modulo the number of blocks), or
+  // all hold the same one. The check goes range by range, so that long cyclic ranges cost nothing.
   const Block blocks = schedule_.blocks();
   bool consecutive = true;
   bool constant = true;

@@ -1,4 +1,4 @@
-// Finding algorithms, and what they need and promise.
+// Finding algorithms, with their needs and promises.
 #include <algorithm>
 #include <array>
 

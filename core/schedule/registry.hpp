@@ -16,7 +16,7 @@ const std::vector<const Algorithm*>& entries();
 
 namespace circoll {
 
-/// Of every algorithm: the number of ranks on a node.
+/// The number of ranks on a node, a parameter of every algorithm.
 inline constexpr ParamDeclaration relabel{
     .name = "relabel", .minimum = 1, .maximum = 1 << 20, .summary = "ranks on a node"};
 

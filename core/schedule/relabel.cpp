@@ -86,7 +86,7 @@ class Translation {
     const Block user = b / schedule_.segments;
     return user_block(user) * schedule_.segments + b % schedule_.segments;
   }
-  /// Of the caller's buffers, which hold one user block, or one for each rank in the order of ranks.
+  /// The caller's buffers, which hold one user block, or one for each rank in the order of ranks.
   [[nodiscard]] Slot user_slot(std::int32_t buffer, Slot slot) const {
     const Slot n = schedule_.segments;
     if (schedule_.buffers[static_cast<std::size_t>(buffer)].slots == n) return slot;
@@ -103,7 +103,7 @@ class Translation {
     for (Slot s = 0; s < buffer.slots; ++s) result.list.push_back(block(schedule_.block_of(number, s)));
     return result;
   }
-  /// Adds the ranges of an operand to `ranges`. What is cyclic in labels may be scattered in ranks.
+  /// Adds the ranges of an operand to `ranges`. A range that is cyclic in labels may be scattered in ranks.
   void append(Operand operand, std::vector<Range>& ranges) const {
     const std::size_t begin = ranges.size();
     for (const Range& range : schedule_.operand(operand)) {

@@ -1,8 +1,8 @@
 // Relabelling assigns the parts of a schedule to other ranks. Written once, for all algorithms.
 //
-// An algorithm numbers its ranks 0 .. p-1 and favours certain distances between them. Which of these stay inside a node
-// is a matter of who gets which number: with label = core * nodes + node every distance that is a multiple of the
-// number of nodes does, and a flat schedule becomes a hierarchical one.
+// An algorithm numbers its ranks 0 .. p-1 and favours certain distances between them. The numbering decides which of
+// these distances stay inside a node. With label = core * nodes + node every distance that is a multiple of the number
+// of nodes does, and a flat schedule becomes a hierarchical one.
 #pragma once
 
 #include <memory>
@@ -62,9 +62,9 @@ struct Placement {
 /// reduction must commute.
 [[nodiscard]] bool can_relabel(Collective collective);
 
-/// Relabels the schedule of rank v, so that it is the one of rank labels.rank(v). Peers are translated, and where the
-/// collective names one block per rank, so are blocks. The caller's buffers keep MPI's order of blocks, so that a
-/// range of such blocks becomes as many pieces as it has; scratch keeps the order of labels. Rounds, volumes and
+/// Relabels the schedule of rank v, so that it is the one of rank labels.rank(v). Peers are translated. Where the
+/// collective names one block per rank, blocks are translated too. The caller's buffers keep MPI's order of blocks, so
+/// that a range of such blocks becomes as many pieces as it has. Scratch keeps the order of labels. Rounds, volumes and
 /// dependencies stay. O(steps + slots). Throws Error(invalid_argument) if the sizes differ, and Error(unsupported)
 /// unless can_relabel.
 [[nodiscard]] Schedule relabelled(const Schedule& schedule, const Relabelling& labels);

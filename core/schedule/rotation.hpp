@@ -6,7 +6,7 @@
 
 namespace circoll {
 
-/// The addition of a distance to every rank of a call, modulo p, and what becomes of blocks and slots.
+/// The addition of a distance to every rank of a call, modulo p, and its effect on blocks and slots.
 class Turn {
  public:
   /// Of schedules like `schedule`. Throws Error(invalid_argument) if parts are to be rotated, and the blocks are no

@@ -5,8 +5,8 @@
 namespace circoll::select {
 namespace {
 
-// "Short" ends here: the figures of the paper and of MPICH. In bytes of the vector that CallFacts::bytes means, but
-// for alltoall, where it is the block.
+// The most bytes of a "short" call: the figures of the paper and of MPICH. They count the vector that CallFacts::bytes
+// means. For alltoall they count the block.
 constexpr Count short_reduction = 2048;
 constexpr Count short_bcast = 12288;
 constexpr Rank few_ranks = 8;

@@ -39,9 +39,10 @@ std::vector<NodeWay> node_ways_of(const select::Members& members, const std::str
 
 }  // namespace
 
-/// The ways were measured as the rest was. What is stored is copied twice, and combined out of the cache of a core.
-/// What is read directly is copied once, after two calls of the system and an acknowledgement, and combined out of the
-/// cache that cores share. Four ranks that yield two processors to one another have told the price of waiting.
+/// The ways were measured as the rest was. A stored message is copied twice, and combined out of the cache of a core. A
+/// message that is read directly is copied once, after two calls of the system and an acknowledgement, and combined out
+/// of the cache that cores share. The price of waiting was measured with four ranks that yield two processors to one
+/// another.
 Machine default_machine() {
   Machine machine;
   machine.node_ways = {{.name = "stored",

@@ -106,7 +106,7 @@ Decision decide_by_model(const std::string& policy, const CallFacts& facts, cons
   if (on_one_node(facts)) decision.reason += facts.crowded ? " inside one crowded node" : " inside one node";
   if (has_levels(facts)) decision.reason += " on nodes of " + std::to_string(facts.cores);
   if (has_unknown_size(facts.collective)) {
-    decision.reason += " without bytes: the ranks do not all know the sizes, so that none may decide";
+    decision.reason += " without the sizes of blocks, which the ranks do not all know";
   }
   return decision;
 }

@@ -27,7 +27,7 @@ ProfileRanks read_ranks(const Json& entry, const std::string& source) {
   return one;
 }
 
-/// Calls on several nodes must not get what was measured on one.
+/// Calls on several nodes must not get results that were measured on one node.
 void require_one_node(const Json& root, const std::string& source) {
   for (const Collective collective : all_collectives) {
     const Json* const list = root.member(to_string(collective));

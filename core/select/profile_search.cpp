@@ -13,10 +13,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// More files than any machine needs; a directory may hold what it likes.
+/// More files than any machine needs. A directory may hold other files, too.
 constexpr std::size_t most_files = 256;
 
-/// An absolute path out of a variable that is not ours; others are ignored, as XDG wants it.
+/// An absolute path from a variable of another program. Other paths are ignored, as XDG demands.
 std::optional<std::string> absolute(const char* name) {
   const char* const value = std::getenv(name);
   if (value == nullptr || *value != '/') return std::nullopt;

@@ -48,8 +48,8 @@ struct FoundProfile {
 /// The keys of all whole profiles that the setting lets be found, each once.
 [[nodiscard]] std::vector<ProfileKey> known_keys(const ProfileSetting& setting);
 
-/// The sentences of which a user must know. They are about damaged files, and about a path that he has named in vain.
-/// Empty if there is nothing.
+/// The sentences that a user must read. They are about damaged files, and about a path in a variable at which there is
+/// no profile. Empty if there are none.
 [[nodiscard]] std::string complaint(const FoundProfile& found, const ProfileSetting& setting);
 
 }  // namespace circoll::select

@@ -62,7 +62,7 @@ struct RulesOf {
   std::optional<Rule> otherwise;  ///< for calls that no rule covers
 };
 
-/// Reads rules. Throws Error(parse) naming the line of what is wrong, as make_rules_policy does.
+/// Reads rules. Throws Error(parse) naming the line of the mistake, as make_rules_policy does.
 [[nodiscard]] std::map<Collective, RulesOf> read_rules(std::string_view text, const std::string& source,
                                                        const PolicyOptions& options);
 

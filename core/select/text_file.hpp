@@ -13,7 +13,7 @@ namespace circoll::select {
 /// The contents of a file. Throws Error(invalid_argument) if it cannot be read, or is larger than 16 MiB.
 [[nodiscard]] std::string read_text_file(const std::string& path);
 
-/// A JSON value. Its line is that of its opening bracket; a scalar has the line of its key, or of the bracket before.
+/// A JSON value. Its line is that of its opening bracket. A scalar has the line of its key, or of the bracket before.
 struct Json {
   struct Null {};
   using Array = std::vector<Json>;

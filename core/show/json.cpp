@@ -1,5 +1,5 @@
-// The JSON form. Written by hand, one step per line, because names need no escapes (form.hpp); read with
-// nlohmann-json, every value through a Node that knows its path.
+// The JSON form. The writer prints it by hand, one step per line, because names need no escapes (form.hpp). The reader
+// uses nlohmann-json, and reads every value through a Node that knows its path.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

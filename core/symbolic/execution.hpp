@@ -137,7 +137,7 @@ class Memory {
   bool by_rank_;
 };
 
-/// Somebody who sees what happens to values. It is told before they are stored.
+/// An observer of values. It is called before they are stored.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -194,7 +194,7 @@ class Execution {
   /// Leaves nothing where a step writes that has not ended.
   void tear(Rank rank, StepIndex step);
 
-  /// Tells somebody what happens from now on; nullptr: nobody.
+  /// Sets the observer that is called from now on; nullptr: none.
   void observe(Observer* observer) { observer_ = observer; }
 
   [[nodiscard]] Expressions& expressions() { return expressions_; }

@@ -24,7 +24,7 @@ void Expressions::mark_sources(Value v, std::vector<bool>& found) {
 }
 
 std::string Expressions::text(Value v, std::size_t most_characters) const {
-  // Sources, and between them what is not a value.
+  // Expressions, and between them two marks that are no values.
   constexpr Value plus = undefined, close = std::numeric_limits<Value>::max();
   std::string text;
   std::vector<Value> rest{v};

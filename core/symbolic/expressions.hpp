@@ -17,9 +17,9 @@ namespace circoll::symbolic {
 using Value = std::uint32_t;
 inline constexpr Value undefined = 0;
 
-/// An expression is a leaf (the contribution of one rank to one block) or a node, left op right. Nodes are
-/// appended, never compared while the schedules run; equal expressions are found afterwards, by hash-consing,
-/// and only where two results are not one and the same value.
+/// An expression is a leaf (the contribution of one rank to one block) or a node, left op right. Nodes are appended,
+/// never compared while the schedules run. Hash-consing finds equal expressions afterwards, and only where two results
+/// are not one and the same value.
 class Expressions {
  public:
   /// Leaves: `sources` contributions to each of `blocks` blocks.

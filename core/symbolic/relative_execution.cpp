@@ -114,7 +114,7 @@ void RelativeMemory::put(std::int32_t buffer, const Run& run) {
   auto from = std::lower_bound(all.begin(), all.end(), run.first, [](const Run& r, Slot s) { return r.end <= s; });
   auto to = from;
   while (to != all.end() && to->first < run.end) ++to;
-  // What is left of the runs that it covers in part.
+  // The rests of the runs that `run` covers in part.
   Run parts[3];
   std::size_t count = 0;
   if (from != to && from->first < run.first) {

@@ -1,4 +1,4 @@
-// The symbolic execution of one rank that does what all others do, and its memory.
+// The symbolic execution of one rank, on behalf of all others that do the same, and its memory.
 #pragma once
 
 #include <cstdint>

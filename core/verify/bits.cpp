@@ -66,7 +66,7 @@ class Names {
   std::vector<Name> nodes_;
 };
 
-/// The name of what one rank has. Parts of a block of the caller's count once if they are all alike.
+/// The name of one rank's expressions. Parts of a caller's block count once if they are all alike.
 class RankName {
  public:
   void add(Block user_block, const Name& part) {

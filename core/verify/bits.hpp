@@ -11,18 +11,18 @@ namespace circoll {
 
 /// The operators for which two schedules are to give the same bits.
 enum class BitsOf : std::uint8_t {
-  /// a op b = b op a bit by bit, as of MPI's predefined operators on numbers of IEEE 754. The payload of a NaN, of
-  /// which the standard leaves open whose it is, is excepted.
+  /// a op b = b op a bit by bit, as with MPI's predefined operators on numbers of IEEE 754. The payload of a NaN is
+  /// excepted, because the standard leaves open from which operand it comes.
   commuting,
   any,  ///< operands in one order, too, as of a program's own operators
 };
 
 /// A class of schedules that combine every element of every rank's result by the same expression. Schedules of equal
-/// classes give the same bits, whatever the elements are. Those of different classes may, by chance, or for an operator
-/// that rounds nothing.
+/// classes give the same bits, whatever the elements are. Schedules of different classes may give the same bits by
+/// chance, or for an operator that rounds nothing.
 ///
-/// A vector that is cut has an expression for each part. Where they are all the same within the caller's blocks, the
-/// cuts do not matter; else equal classes have equal cuts.
+/// A vector that is cut has an expression for each part. Where all expressions are the same within the caller's blocks,
+/// the cuts do not matter. Otherwise equal classes have equal cuts.
 struct BitClass {
   std::uint64_t high = 0, low = 0;  ///< a hash of the expressions of all ranks
   bool one_expression = true;       ///< for all elements, and for all ranks but of scan and exscan

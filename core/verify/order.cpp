@@ -1,4 +1,4 @@
-// The order of a rank's steps: no step breaks by itself, and no two unordered ones share memory.
+// The order of a rank's steps: no step breaks by itself, and no two unordered steps share memory.
 #include "verify/proof.hpp"
 
 #include <algorithm>
@@ -103,9 +103,10 @@ std::optional<Aliasing> find_overlap_of_message(const Schedule& schedule, const 
 }
 
 /// Finds an overlap that breaks a step whose blocks are done in any order and in one piece. Executors may do so. The
-/// destination must name each slot once, and an operand of a reduction or copy may share slots with it only block by
-/// block (dst = left or dst = right), never shifted, and never through another view of its memory. A message that is
-/// combined as it arrives shares no slot with the other operand, and none with the result but block by block.
+/// destination must name each slot once. An operand of a reduction or copy may share slots with the destination only
+/// block by block (dst = left or dst = right). It must not be shifted, and not reach the slots through another view of
+/// its memory. A message that is combined as it arrives shares no slot with the other operand. With the result it
+/// shares slots only block by block.
 std::optional<Aliasing> find_aliasing(const Schedule& schedule, const Step& step) {
   const std::vector<Stretch> dst = sorted_stretches(schedule, step.dst);
   if (auto twice = find_twice(schedule, dst)) return twice;

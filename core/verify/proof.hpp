@@ -20,7 +20,7 @@ namespace circoll::verify {
 using symbolic::Execution;
 using symbolic::Refuted;
 
-/// The schedules of all ranks of one call. What it refers to must outlive it.
+/// The schedules of all ranks of one call. The objects that it refers to must outlive it.
 struct Subject {
   std::span<const Schedule> ranks;
   const Claims& claims;
@@ -62,7 +62,7 @@ struct Race {
 /// Proves what must hold of one rank before a step runs: rounds, and no two unordered steps that share memory. Throws
 /// Refuted.
 void prove_order_of(const Schedule& schedule, const Dependencies& dependencies);
-/// The same of all ranks. Returns their dependencies, which are derived if none are given.
+/// The same for all ranks. Returns their dependencies, which it derives if none are given.
 [[nodiscard]] std::vector<Dependencies> prove_order(const Subject& subject, std::span<const Dependencies> given);
 
 /// Proves of the results of an execution that each rank has the blocks that the collective gives it. These are the

@@ -109,8 +109,8 @@ class Work {
   /// Instances come in the order of p, so that the first refutation is nearly the smallest. The total is known
   /// in advance.
   void list_instances() {
-    // Selections of twins share instances: an algorithm that serves both writes the same schedule for both, since a
-    // builder does not tell which one it is for, and what is proven for one holds for the other.
+    // Selections of twins share instances. An algorithm that serves both writes the same schedule for both, since a
+    // builder does not tell which one it is for. So a proof for one holds for the other.
     for (std::size_t i = 0; i < selections_.size(); ++i) {
       const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const std::vector<std::size_t>& g) {
         const Selection& first = selections_[g.front()];

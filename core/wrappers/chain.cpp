@@ -8,7 +8,7 @@ namespace {
 /// Says that a wrapper is asked for, which this drop-in does not have.
 [[maybe_unused]] void warn_without(const Wish& wish, const char* variable, const char* off) {
   if (environment(variable).value_or(off) != off)
-    wish.warn(std::string(variable) + ": the drop-in was built without this (CIRCOLL_WRAPPERS)");
+    wish.warn(std::string(variable) + ": the drop-in was built without this wrapper (CMake option CIRCOLL_WRAPPERS)");
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::unique_ptr<Serving> wrap(const Wish& wish) {
   chain = wrap_in_learning(wish, std::move(chain));
 #else
   if (wish.learns_from != nullptr)
-    wish.warn("nothing is learned: the drop-in was built without this (CIRCOLL_WRAPPERS)");
+    wish.warn("nothing is learned: the drop-in was built without this wrapper (CMake option CIRCOLL_WRAPPERS)");
 #endif
   // The first: a call that no two ranks make alike must not be begun.
 #ifdef CIRCOLL_HAS_CHECK

@@ -186,7 +186,8 @@ def no_report(work):
     """A report is wanted and cannot come."""
     wanted = {"CIRCOLL_REPORT": work / "never", "CIRCOLL_TRACE": work / "neither"}
     errors = same_as_native(launcher(*processes(3, environment(wanted, f"{tool} {preload}") + [sums])), [], "past")
-    expect("nothing is reported: MPI_Init was called past the drop-in" in message_of(errors, "past"), f"past: {errors}")
+    expect("nothing is reported: the program's MPI_Init did not go through the drop-in" in message_of(errors, "past"),
+           f"past: {errors}")
 
     status, _, errors = run(environment(wanted) + [quiet])
     expect("without MPI_Finalize" in message_of(errors, "unfinished"), f"unfinished: {status} {errors}")

@@ -4,8 +4,8 @@
 //           same round, so their blocks share one message. A rank never gets a block twice, and what is sent per round
 //           stays near sum m_j / n even if one rank has nearly all the data.
 // Shape     any p; user blocks of any sizes, each cut into n = segments.
-// Cost      n - 1 + q rounds, q = ceil(log2 p); n (p - 1) blocks sent and received per rank: (n - 1 + q)(alpha + beta
-//           sum m_j / n) for any distribution of sizes. Building takes O(p (q + n)).
+// Cost      n - 1 + q rounds, q = ceil(log2 p). A rank sends and receives n (p - 1) blocks. The time is (n - 1 +
+//           q)(alpha + beta sum m_j / n) for any distribution of sizes. Building takes O(p (q + n)).
 // Scratch   none in the schedule; messages are lists of blocks, which the executor packs.
 // Order     no operator.
 // Source    J. L. Traff, arXiv 2407.18004, section on all-to-all broadcast.
@@ -26,15 +26,15 @@ void build(Builder& b) {
   const Rank p = b.size();
   const Rank r = b.rank();
   const patterns::Skips skips(p);
-  // By rank relative to the root. What a rank receives is what the rank before it on the edge sends, and the latter is
-  // quicker to find.
+  // Blocks that each rank sends, by rank relative to the root. A rank receives the blocks that the rank before it on
+  // the edge sends. Those are quicker to find.
   std::vector<patterns::RoundBlocks> sent;
   sent.reserve(static_cast<std::size_t>(p));
   for (Rank v = 0; v < p; ++v) sent.push_back(patterns::blocks_sent(v, skips));
 
   b.copy(b.output(r * n, n), b.input());
   patterns::each_broadcast_round(n, skips.q(), [&](int k, std::int64_t shift) {
-    // What rank `at` receives in this round, root by root from the next rank on; the sender lists the same.
+    // The blocks that rank `at` receives in this round, root by root from the next rank on. The sender lists the same.
     const auto blocks_for = [&](Rank at) {
       Region region;
       for (Rank i = 1; i < p; ++i) {

@@ -26,8 +26,8 @@ void build(Builder& b) {
   const Rank partner = mod(r + side, p);
   b.sendrecv(partner, b.input(), partner, b.output(partner, 1));
   b.next_round();
-  // Pairs of blocks are named by their first, even one. From its first partner an even rank gets pairs that
-  // lie two further up each time, and from the other one two further down; odd ranks the other way round.
+  // The first, even block of a pair names the pair. An even rank gets from its first partner pairs that lie two further
+  // up each time, and from the other partner pairs that lie two further down. For odd ranks it is the other way round.
   Rank newest = r - r % 2;
   Rank from_first = newest;
   Rank from_second = newest;

@@ -1,17 +1,17 @@
 // allgather(v)/recursive_doubling: aligned groups of 1, 2, 4, ... ranks exchange all that they have.
 //
-// Idea      In step l rank r exchanges with r xor 2^l the blocks of their groups of 2^l ranks. Where the
-//           upper one of two groups is cut off by p, some ranks of the lower one have no partner; they get
-//           the missing blocks from those that had one, down a tree of distances 2^(l-1), ..., 1, before the
-//           next step.
+// Idea      In step l rank r exchanges with r xor 2^l the blocks of their groups of 2^l ranks. Where p cuts off the
+//           upper one of two groups, some ranks of the lower group have no partner. They get the missing blocks from
+//           ranks that had a partner, down a tree of distances 2^(l-1), ..., 1, before the next step.
 // Shape     any p; p blocks of any sizes.
-// Cost      p = 2^q: q rounds, p - 1 blocks sent and received. Else more rounds, less than 2q, and up to
-//           twice the volume sent, to pass on what is missing; p - 1 received. One block copied.
+// Cost      If p = 2^q: q rounds, and p - 1 blocks sent and received. Otherwise more rounds, but less than 2q, and up
+//           to twice the volume sent, to pass on the missing blocks. A rank still receives p - 1 blocks. One block
+//           copied.
 // Scratch   none.
 // Order     no operator.
-// Source    Thakur, Rabenseifner, Gropp 2005, 4.1. Differs: with floor(log2 p) steps, as sometimes printed,
-//           the ranks beyond the largest power of two would be left out; it takes ceil(log2 p). Rounds in
-//           which nothing is missing are left out.
+// Source    Thakur, Rabenseifner, Gropp 2005, 4.1. Differs: ceil(log2 p) steps. With floor(log2 p) steps, as sometimes
+//           printed, the ranks beyond the largest power of two would be left out. Rounds in which no block is missing
+//           are left out.
 #include <algorithm>
 
 #include "circoll/algorithm.hpp"

@@ -1,14 +1,15 @@
 // allreduce/circulant: the direct allreduce in ceil(log2 p) rounds on the circulant graph.
 //
 // Idea      After round k a rank knows E = the sum over the next skips[k + 1] - 1 ranks, its own contribution V left
-//           out. If skips[k + 1] is even, V + E of rank r + skips[k] extends it; if odd, E of rank r + skips[k] - 1
-//           does. The paper keeps both sums in every round. Here E alone is kept while an odd round is still to come,
-//           and V + E is formed only when it is sent or is the result; after the last odd round V + E alone is kept.
-//           Sums are written over the message that arrived (three addresses), so no sum is copied and none waits for a
-//           message that still leaves from its operand.
+//           out. If skips[k + 1] is even, V + E of rank r + skips[k] extends it. If it is odd, E of rank r + skips[k] -
+//           1 extends it. The paper keeps both sums in every round. Here a rank keeps only E while an odd round is
+//           still to come, and forms V + E only to send it or as the result. After the last odd round it keeps only V +
+//           E. A rank writes a sum over the message that arrived (three addresses). So no sum is copied, and none waits
+//           for a message that still leaves from its operand.
 // Shape     any p; one block.
-// Cost      q = ceil(log2 p) rounds, q blocks sent and received; q + e blocks combined, e = number of even skips[k + 1]
-//           for 0 < k < K, K the last round with odd skips[k + 1] (the paper: 2q - 1; pruned: q + K - 1).
+// Cost      q = ceil(log2 p) rounds. A rank sends and receives q blocks and combines q + e blocks, where e is the
+//           number of even skips[k + 1] for 0 < k < K, and K is the last round with odd skips[k + 1]. (The paper
+//           combines 2q - 1 blocks, or pruned q + K - 1.)
 // Scratch   four blocks.
 // Order     every rank combines in cyclic order from itself: commutative operators, and ranks may get different bits of
 //           a floating-point sum.

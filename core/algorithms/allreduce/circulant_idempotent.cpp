@@ -1,8 +1,8 @@
 // allreduce/circulant_idempotent: for operators that do not mind counting a contribution twice.
 //
-// Idea      Every round the whole sum so far goes to r - skips[k] and that of r + skips[k] is combined with it. Where
-//           skips[k + 1] is odd one contribution counts twice, which MIN, MAX, AND and OR do not notice; so one sum is
-//           enough, and one combination per round.
+// Idea      In every round a rank sends its whole sum so far to r - skips[k], and combines it with the sum of r +
+//           skips[k]. Where skips[k + 1] is odd, one contribution counts twice. MIN, MAX, AND and OR give the same
+//           result then. So one sum, and one combination per round, is enough.
 // Shape     any p; one block.
 // Cost      q = ceil(log2 p) rounds; q blocks sent, received and combined per rank.
 // Scratch   three blocks.

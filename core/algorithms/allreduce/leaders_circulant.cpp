@@ -1,8 +1,8 @@
 // allreduce/leaders_circulant: as allreduce/leaders in fewer rounds, for operators that commute.
 //
-// Idea      Inside nodes the same trees, in which a rank has radix - 1 children per level; among the leaders the direct
-//           allreduce on the circulant graph, whose rounds are ceil(log2 S) for any number S of nodes, where recursive
-//           doubling needs two more than floor(log2 S) unless S is a power of two.
+// Idea      Inside nodes it uses the same trees, in which a rank has radix - 1 children per level. The leaders run the
+//           direct allreduce on the circulant graph. Its rounds are ceil(log2 S) for any number S of nodes, where
+//           recursive doubling needs two more than floor(log2 S) unless S is a power of two.
 // Shape     any p; one block; `cores` consecutive ranks on a node, the last node may have fewer.
 // Cost      with S = ceil(p / cores) nodes, c = min(cores, p): twice the rounds of bcast/knomial on c ranks inside
 //           nodes, and ceil(log2 S) between them.

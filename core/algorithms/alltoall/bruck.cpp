@@ -3,13 +3,13 @@
 // Idea      Round k takes everything that has a distance with bit k set 2^k ranks on. A block so makes as many hops as
 //           its distance d - s mod p has bits.
 // Shape     any p; p * p blocks of any sizes, of which a rank sends p and receives p.
-// Cost      q = ceil(log2 p) rounds; (sum over 0 < d < p of the ones in d) blocks sent and received per rank: q p / 2
-//           if p = 2^q. One block copied.
+// Cost      q = ceil(log2 p) rounds. A rank sends and receives (sum over 0 < d < p of the ones in d) blocks: q p / 2 if
+//           p = 2^q. One block copied.
 // Scratch   the blocks that pass through: those sent, less p - 1.
 // Order     no operator.
 // Source    Bruck et al.: Efficient algorithms for all-to-all communications in multiport message-passing systems,
-//           1997. Differs: no rotation before or after: ranges name the blocks where they lie, and a block that has
-//           arrived lands in its place.
+//           1997. Differs: no rotation before or after. Ranges name the blocks where they lie, and a block that arrives
+//           lands in its place.
 #include <algorithm>
 
 #include "circoll/algorithm.hpp"

@@ -4,8 +4,8 @@
 //           lists R[s_k .. s_(k+1) - 1] to r + s_k, where they are appended to R[0 ..]. A block so travels the skips of
 //           which its distance is the greedy sum.
 // Shape     any p; p * p blocks of any sizes, of which a rank sends p and receives p.
-// Cost      q = ceil(log2 p) rounds; (sum over 0 < d < p of the hops of d) blocks sent and received per rank: never
-//           more than bruck, q p / 2 if p = 2^q. One block copied.
+// Cost      q = ceil(log2 p) rounds. A rank sends and receives (sum over 0 < d < p of the hops of d) blocks: never more
+//           than bruck, q p / 2 if p = 2^q. One block copied.
 // Scratch   the blocks that pass through: those sent, less p - 1.
 // Order     no operator.
 // Source    Traff, arXiv 2410.14234: reduce-scatter with concatenation for the operator.

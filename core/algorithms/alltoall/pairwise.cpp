@@ -1,7 +1,7 @@
 // alltoall(v)/pairwise: one exchange after the other, so that no link is shared by many messages.
 //
-// Idea      In round i rank r exchanges with r xor i if p is a power of two; else it sends to r + i and receives from
-//           r - i. The messages of a round wait for those of the round before: explicit edges say so.
+// Idea      If p is a power of two, rank r exchanges with r xor i in round i. Otherwise it sends to r + i and receives
+//           from r - i. The messages of a round wait for those of the round before, by explicit edges.
 // Shape     any p; p * p blocks of any sizes, of which a rank sends p and receives p.
 // Cost      p - 1 rounds; p - 1 blocks sent and received per rank. One block copied.
 // Scratch   none.

@@ -3,7 +3,7 @@
 // Idea      Ranks v relative to the root are the nodes of a binary tree in level order: v sends to 2v + 1 and
 //           2v + 2, every segment to one and, a round later, to the other.
 // Shape     any p, any root; the vector cut into n = segments blocks.
-// Cost      2(n - 1) + h rounds, h < 2 log2 (p + 1) the most rounds from the root to a rank; inner ranks send
+// Cost      2(n - 1) + h rounds, where h < 2 log2 (p + 1) is the most rounds from the root to a rank. Inner ranks send
 //           2n blocks. (p = 2: n rounds, n blocks.)
 // Scratch   none.
 // Order     no operator.
@@ -53,8 +53,8 @@ Cost cost(const Shape& shape) {
 }
 
 /// A rank that has two children sends to the second one while it receives the next segment but one. Ranks with two
-/// children lie d = 1, 2, ... rounds from the root, without a gap, and up to h - 2; so all rounds but two at either end
-/// go both ways if there are two such d, every other one if there is one.
+/// children lie d = 1, 2, ... rounds from the root, without a gap, and up to h - 2. If there are two such d, all rounds
+/// but two at either end go both ways. If there is one, every other round does.
 CriticalPath path(const Shape& shape) {
   const std::int64_t n = patterns::value_of(shape, segments);
   const Rank p = shape.size;

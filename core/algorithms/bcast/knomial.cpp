@@ -2,11 +2,11 @@
 //
 // Idea      Ranks v relative to the root, in digits of base k = radix. Level by level, the largest weight w = k^i
 //           first, the ranks whose lower digits are zero send to v + w, v + 2w, ..., v + (k-1) w, one after the other.
-//           radix 2 is the binomial tree. One rank sends one message at a time: larger radices pay where a message can
-//           leave before the one before has arrived.
+//           radix 2 is the binomial tree. One rank sends one message at a time. So larger radices pay where a message
+//           can leave before the one before has arrived.
 // Shape     any p, any root; one block.
-// Cost      (k - 1) levels + ceil(p / w) - 1 rounds, w the largest power of k below p and levels = log_k w; the root
-//           sends a block in each.
+// Cost      (k - 1) levels + ceil(p / w) - 1 rounds, where w is the largest power of k below p and levels = log_k w.
+//           The root sends a block in each round.
 // Scratch   none.
 // Order     no operator.
 // Source    Open MPI, coll/base, bcast_intra_knomial.

@@ -3,8 +3,8 @@
 // Idea      Rank r receives a segment of its result from rank r - 1 and sends it on combined with its own contribution,
 //           while the next segment arrives: segment s leaves it in round r + s.
 // Shape     any p; the vector cut into n = segments blocks.
-// Cost      n + p - 2 rounds; every block is sent and received once by a rank, and combined once by the inner ranks. In
-//           place they also copy it: their contribution lies where the result will.
+// Cost      n + p - 2 rounds. A rank sends and receives every block once, and an inner rank combines it once. In place
+//           inner ranks also copy it, because their contribution lies where the result will.
 // Scratch   a few segments.
 // Order     rank order: any associative operator.
 // Source    P. Sanders, J. L. Traff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006 (pipelined linear

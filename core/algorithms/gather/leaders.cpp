@@ -1,14 +1,15 @@
 // gather(v)/leaders: inside every node to its leader, then among the leaders.
 //
-// Idea      Every node has a leader: its first rank, or the root. It collects the blocks of its node by a binomial
-//           tree, and the leaders send them on, a node's blocks in one message, by a tree in which a leader has radix -
-//           1 children per level; from radix >= the number of nodes on, all leaders send straight to the root. The
-//           blocks of a node leave it once, in a message or few, however many ranks share its port.
-// Shape     any p, any root; p blocks of any sizes; `cores` consecutive ranks on a node, the last node may have fewer.
-//           In gatherv only the root knows the sizes: the executor first runs the same schedule on the counts.
-// Cost      with S = ceil(p / cores) nodes, c = min(cores, p): ceil(log2 c) rounds inside nodes and those of
-//           bcast/knomial on S ranks between them; the root receives p - 1 blocks; p - 1 messages in all, S - 1 of them
-//           between nodes. A rank that passes blocks on copies its own next to them.
+// Idea      Every node has a leader: its first rank, or the root. The leader collects the blocks of its node by a
+//           binomial tree. The leaders send them on, a node's blocks in one message, by a tree in which a leader has
+//           radix - 1 children per level. From radix >= the number of nodes on, all leaders send straight to the root.
+//           The blocks of a node leave it once, in one message or a few, however many ranks share its port.
+// Shape     any p, any root; p blocks of any sizes. `cores` consecutive ranks are on a node, and the last node may have
+//           fewer. In gatherv only the root knows the sizes. So the executor first runs the same schedule on the
+//           counts.
+// Cost      with S = ceil(p / cores) nodes, c = min(cores, p): ceil(log2 c) rounds inside nodes, and those of
+//           bcast/knomial on S ranks between them. The root receives p - 1 blocks. There are p - 1 messages in all, S -
+//           1 of them between nodes. A rank that passes blocks on copies its own block next to them.
 // Scratch   the blocks that pass through a rank: at a leader those of its nodes.
 // Order     no operator.
 // Source    the hierarchical collectives of MPI libraries (Karonis et al., IPDPS 2000); MVAPICH2's two-level gather.

@@ -1,11 +1,11 @@
 // reduce/circulant: the paper's reduction to a root, allreduce/circulant without what the root does not need.
 //
-// Idea      A rank takes part until the first round from which a path of the pattern's jumps leads to the root; in that
-//           round it sends and is done. If that is a round with odd skips[k + 1] its sum must leave out its own
-//           contribution, which it has sent ahead in round 0.
+// Idea      A rank takes part until the first round from which a path of the pattern's jumps leads to the root. In that
+//           round it sends its sum and is done. If skips[k + 1] is odd in that round, its sum must leave out its own
+//           contribution, which the rank has sent ahead in round 0.
 // Shape     any p, any root; one block.
-// Cost      q = ceil(log2 p) rounds; the root receives and combines q blocks; others send one block, or two; in all up
-//           to about twice the p - 1 messages that are needed (reduce/circulant_tree needs p - 1).
+// Cost      q = ceil(log2 p) rounds. The root receives and combines q blocks, and other ranks send one block or two.
+//           There are up to about twice the p - 1 messages that are needed (reduce/circulant_tree needs p - 1).
 // Scratch   three blocks.
 // Order     commutative operators.
 // Source    Traff et al., Uniform Algorithms, III-C, Listings 3 and 4, with the precedence of the parity tests put

@@ -1,11 +1,10 @@
 // reduce/split_binary: segments come up a binary tree in rank order.
 //
-// Idea      The root divides the other ranks into those before and those after it; each run has a child of
-//           the root in its middle, which divides the rest of its run, and so on. A rank combines what comes
-//           from the left, its own contribution and what comes from the right, in this order, so every root
-//           gets the sum in rank order.
+// Idea      The root divides the other ranks into those before and those after it. Each run has a child of the root in
+//           its middle, which divides the rest of its run, and so on. A rank combines the sum from the left, its own
+//           contribution and the sum from the right, in this order. So every root gets the sum in rank order.
 // Shape     any p, any root; the vector cut into n = segments blocks.
-// Cost      2(n - 1) + h rounds, h < 2 log2 (p + 1) the most rounds from a rank to the root; a rank sends n
+// Cost      2(n - 1) + h rounds, where h < 2 log2 (p + 1) is the most rounds from a rank to the root. A rank sends n
 //           blocks, and receives and combines 2n at most. Where no rank has two children: n - 1 + h.
 // Scratch   the messages of three segments on each side.
 // Order     rank order: any associative operator.

@@ -40,8 +40,8 @@ void build(Builder& b) {
     return blocks;
   };
 
-  // Round 0: everything leaves from the send buffer. What arrives is this rank's block, then one segment per
-  // later round: the blocks to be sent in that round.
+  // Round 0: everything leaves from the send buffer. The message that arrives has this rank's block, then one segment
+  // per later round. Such a segment has the blocks to be sent in that round.
   const std::size_t first_count = std::size_t{1} << (q - 1);
   const std::int32_t arrived = b.scratch(blocks_of(r + 1, 0, first_count));
   b.sendrecv(patterns::mod(r - 1, p), own(0, first_count), (r + 1) % p, b.region(arrived));

@@ -1,8 +1,8 @@
 // reduce_scatter(_block)/ring: every block goes once around the ring, and collects the contributions.
 //
-// Idea      In step k rank r sends the partial result of block r - 1 - k to r + 1, and combines what it gets
-//           of block r - 2 - k from r - 1 with its own contribution; block r is complete at rank r after p -
-//           1 steps. Blocks may be cut into segments, which follow one another: while one travels, the one
+// Idea      In step k rank r sends the partial result of block r - 1 - k to r + 1. It combines the partial result of
+//           block r - 2 - k, which comes from r - 1, with its own contribution. Block r is complete at rank r after p -
+//           1 steps. Blocks may be cut into segments, which follow one another. While one segment travels, the one
 //           before is combined.
 // Shape     any p; p blocks of any sizes, each cut into n = segments.
 // Cost      n (p - 1) rounds; n (p - 1) segments sent, received and combined per rank.

@@ -1,10 +1,10 @@
 // scan/direct: every rank sends its vector to all ranks above it, and combines what comes from below.
 //
-// Idea      For a few bytes and few ranks that share memory one exchange is enough: all messages leave at once, and
+// Idea      For a few bytes and few ranks that share memory one exchange is enough. All messages leave at once, and
 //           rank r computes x0 op x1 op ... op xr.
 // Shape     any p; one block.
-// Cost      p - 1 rounds, none of which waits for another; p - 1 blocks sent or received per rank, p - 1 combined by
-//           the last one.
+// Cost      p - 1 rounds, none of which waits for another. A rank sends or receives p - 1 blocks, and the last rank
+//           combines p - 1.
 // Scratch   as many blocks as there are ranks below.
 // Order     rank order, from left to right: any associative operator; the bits of a chain of ranks (scan/linear).
 // Source    folklore. Differs from scan/recursive_doubling, in which messages wait for one another ceil(log2 p)

@@ -3,8 +3,8 @@
 // Idea      Rank r receives a segment of rank r - 1's result, combines it with its own contribution, and sends that on
 //           while the next segment arrives: segment s leaves it in round r + s.
 // Shape     any p; the vector cut into n = segments blocks.
-// Cost      n + p - 2 rounds; every block is sent, received and combined once by a rank: for long vectors the least
-//           there can be, where doubling sends the vector ceil(log2 p) times.
+// Cost      n + p - 2 rounds. A rank sends, receives and combines every block once. For long vectors that is the least
+//           possible, where doubling sends the vector ceil(log2 p) times.
 // Scratch   a few segments.
 // Order     rank order: any associative operator.
 // Source    P. Sanders, J. L. Traff, Parallel Prefix (Scan) Algorithms for MPI, EuroPVM/MPI 2006 (pipelined linear

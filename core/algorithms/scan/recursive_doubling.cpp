@@ -1,16 +1,16 @@
 // scan/recursive_doubling: groups of 2^k ranks know what they have in all, and every rank what came before it.
 //
-// Idea      In round k rank r exchanges with r xor 2^k what their groups have in all. What comes from a lower group
-//           belongs to the result; what comes from a higher one only to what the joint group has in all. Where p is
-//           not a power of two a rank may have no partner in a round; nobody then needs what its group has. What
-//           nobody needs later is not sent.
+// Idea      In round k rank r exchanges with r xor 2^k the total of their groups. The total of a lower group belongs to
+//           the result and to the total of the joint group. The total of a higher group belongs only to the latter.
+//           Where p is not a power of two a rank may have no partner in a round. Then nobody needs the total of its
+//           group. Totals that nobody needs later are not sent.
 // Shape     any p; one block.
-// Cost      q = ceil(log2 p) rounds and blocks sent; up to 2 floor(log2 p) - 2 or so combined: for the result, and for
-//           the group.
+// Cost      q = ceil(log2 p) rounds and blocks sent. A rank combines up to about 2 floor(log2 p) - 2 blocks, for the
+//           result and for the group.
 // Scratch   up to four blocks.
 // Order     rank order: any associative operator.
 // Source    Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in MPICH, 2005; MPICH's
-//           and Open MPI's recursive doubling. Differs: no exchange of what nobody needs.
+//           and Open MPI's recursive doubling. Differs: totals that nobody needs are not exchanged.
 #include "circoll/algorithm.hpp"
 #include "patterns/prefix.hpp"
 

@@ -1,11 +1,11 @@
 // scatter(v)/circulant: the reversal of gather(v)/circulant.
 //
-// Idea      The root sends the blocks s_k .. s_{k+1} - 1 (relative to it) to rank s_k, for k = q-1 .. 0; each rank
-//           passes on what is not its own.
-// Shape     any p, any root; p blocks of any sizes. In scatterv only the root knows the sizes: the executor first runs
-//           the same schedule on the counts.
-// Cost      q = ceil(log2 p) rounds; the root sends p - 1 blocks; a rank receives floor(p/2) blocks at most; p - 1
-//           messages in all.
+// Idea      The root sends the blocks s_k .. s_{k+1} - 1 (relative to it) to rank s_k, for k = q-1 .. 0. Each rank
+//           passes on all blocks but its own.
+// Shape     any p, any root; p blocks of any sizes. In scatterv only the root knows the sizes. So the executor first
+//           runs the same schedule on the counts.
+// Cost      q = ceil(log2 p) rounds. The root sends p - 1 blocks, and a rank receives floor(p/2) blocks at most. There
+//           are p - 1 messages in all.
 // Scratch   the blocks that pass through a rank, floor(p/2) at most.
 // Order     no operator.
 // Source    Traff et al., Uniform Algorithms, III-F, as a reversal.

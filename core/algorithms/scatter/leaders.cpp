@@ -2,9 +2,11 @@
 //
 // Idea      The root sends every node the blocks of all its ranks at once, over a tree of leaders or straight (radix >=
 //           the number of nodes), and the leaders spread them on their nodes.
-// Shape     any p, any root; p blocks of any sizes; `cores` consecutive ranks on a node, the last node may have fewer.
-//           In scatterv only the root knows the sizes: the executor first runs the same schedule on the counts.
-// Cost      rounds as gather/leaders; the root sends p - 1 blocks; p - 1 messages in all, S - 1 of them between nodes.
+// Shape     any p, any root; p blocks of any sizes. `cores` consecutive ranks are on a node, and the last node may have
+//           fewer. In scatterv only the root knows the sizes. So the executor first runs the same schedule on the
+//           counts.
+// Cost      rounds as gather/leaders. The root sends p - 1 blocks. There are p - 1 messages in all, S - 1 of them
+//           between nodes.
 // Scratch   the blocks that pass through a rank: at a leader those of its nodes.
 // Order     no operator.
 // Source    reversal of gather/leaders.

@@ -124,7 +124,7 @@ Expected expected_by_user(std::string* complaint) {
   const std::string value = environment("CIRCOLL_DEVICE_MEMORY").value_or("auto");
   if (value == "on") return Expected::always;
   if (value == "off") return Expected::never;
-  if (value != "auto" && complaint != nullptr) *complaint = "'" + value + "' is none of auto, on, off; it is auto";
+  if (value != "auto" && complaint != nullptr) *complaint = "'" + value + "' is none of auto, on, off; auto is used";
   return Expected::automatic;
 }
 

@@ -22,8 +22,8 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// Why this process has no memory of the runtime, though it is loaded. The end of a sentence: "has no device".
-  /// Empty: it may have some, or the runtime does not say. Never initialises the runtime.
+  /// Why this process has no memory of the runtime, though it is loaded. The text is the end of a sentence: "has no
+  /// device". It is empty if the process may have some, or if the runtime does not say. Never initialises the runtime.
   [[nodiscard]] virtual std::string_view unused() = 0;
 
   /// True if a processor should not touch the memory at an address, or if the runtime cannot tell. False for memory
@@ -54,10 +54,10 @@ class Runtimes {
   Runtimes(const Runtimes&) = delete;
   Runtimes& operator=(const Runtimes&) = delete;
 
-  /// True if a runtime is loaded. If the process has loaded libraries since this was asked last, looks among them;
-  /// else asks the loader for a number.
+  /// True if a runtime is loaded. If the process has loaded libraries since the last call, this looks among them.
+  /// Otherwise it only asks the loader for a counter.
   [[nodiscard]] bool loaded();
-  /// Those that are loaded now, each of which is asked whether this process may have memory of it.
+  /// The runtimes that are loaded now. Each is asked whether this process may have memory of it.
   [[nodiscard]] std::vector<LoadedRuntime> inspect();
   /// Those of them that say so.
   [[nodiscard]] RuntimeSet usable();
@@ -82,11 +82,11 @@ enum class Expected {
   always,     ///< whether one is or not, as it may be loaded later
   never,      ///< not even then
 };
-/// A value that is none of them is `automatic`, with a complaint where one is wanted.
+/// Another value gives `automatic`, and a complaint if the caller wants one.
 [[nodiscard]] Expected expected_by_user(std::string* complaint = nullptr);
 
-/// The runtimes whose memory calls of this process may have from now on, as far as can be told. The user's word has a
-/// bit of its own. Asks the runtimes, so that callers keep the answer.
+/// The runtimes whose memory calls of this process may have from now on, as far as Circoll can tell. The user's word
+/// has a bit of its own. Asks the runtimes, so that callers keep the answer.
 [[nodiscard]] RuntimeSet expected_runtimes();
 
 /// Why some rank expects such memory: "a rank has loaded CUDA".

@@ -70,7 +70,7 @@ class PendingCall final : public Request::Work {
 
   /// Throws Error(invalid_argument) and what reading a choice throws. The communicator must outlive it.
   PendingCall(Comm::Impl& comm, const Call& call, const Choice& choice, Kind kind);
-  /// Waits for its end; fails the world instead if an exception is what destroys it.
+  /// Waits for the end of the request. If an exception destroys the request, fails the world instead.
   ~PendingCall() override;
 
   void start() override;

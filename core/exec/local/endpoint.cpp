@@ -71,7 +71,7 @@ void Endpoint::wait() {
 
 void Endpoint::abandon() noexcept {
   hub_->fail();
-  // Receivers count themselves before they look at `failed`: whoever begins to copy after this sees it.
+  // Receivers count themselves before they look at `failed`. So a receiver that begins to copy after this sees it.
   for (int readers = readers_.load(); readers != 0; readers = readers_.load()) readers_.wait(readers);
 }
 

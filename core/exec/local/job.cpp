@@ -112,7 +112,7 @@ std::vector<Seat> make_seats(const Job& job, const std::vector<Count>& counts, c
   return seats;
 }
 
-/// The results that stand in the seats, and what was written beside them.
+/// The results that stand in the seats, and the bytes that were written beside them.
 void collect(const Job& job, std::vector<Seat>& seats, Outcome& outcome) {
   for (std::size_t rank = 0; rank < seats.size(); ++rank) {
     Seat& seat = seats[rank];
@@ -201,7 +201,7 @@ Outcome execute_all(const Job& job, const Choice& choice, Mode mode, const Optio
   const Rank blocks = is_exchange(job.collective) ? job.size * job.size : job.size;
   require(job.counts.size() == 1 || (static_cast<Rank>(job.counts.size()) == blocks && is_irregular(job.collective)),
           "one count, or one per block for a collective with blocks of different sizes, is needed");
-  // Row `rank` of either: what comes from each rank, and what goes to each.
+  // Row `rank` of either: the elements that come from each rank, and those that go to each.
   const bool exchanges = is_irregular(job.collective) && is_exchange(job.collective);
   std::vector<Count> counts;
   std::vector<Count> send_counts;

@@ -42,7 +42,7 @@ class TypedArguments {
   void set_arrays(const CollectiveCall& typed, Count unit, Arrays arrays);
 
   Call call_;
-  // Counts, displacements, and for alltoallv those of what is sent.
+  // Counts and displacements. For alltoallv there are also those of the blocks that are sent.
   std::array<CountArray, 4> arrays_{};
   std::array<std::vector<Count>, 4> wide_;
   std::array<std::vector<int>, 4> narrow_;

@@ -16,13 +16,13 @@
 
 namespace circoll::node {
 
-/// A view of the data of a segment, this process's own or a peer's. Data of another size or alignment than Segment
-/// gives are an empty board, and what a peer has written is believed only as far as it lies inside.
+/// A view of the data of a segment, this process's own or a peer's. If the data has another size or alignment than
+/// Segment gives, the board is empty. A value that a peer has written is believed only as far as it lies inside.
 class Board {
  public:
   Board() = default;
   /// `data` begins at a multiple of alignof(Lane), as Segment::data() does. A board has room for `most_lanes` lanes, if
-  /// they leave half of the data free; the number must be the same at all processes.
+  /// they leave half of the data free. The number must be the same at all processes.
   explicit Board(std::span<std::byte> data, std::size_t most_lanes = default_lanes);
 
   static constexpr std::size_t default_lanes = 512;
@@ -50,7 +50,7 @@ class Board {
   std::size_t most_lanes_ = 0;
 };
 
-/// The blocks of a store as anybody sees them who has been told where one is.
+/// The blocks of a store, as a process sees them that knows the offset of one.
 class StoreView {
  public:
   StoreView() = default;
@@ -76,9 +76,9 @@ class StoreView {
   std::span<std::byte> memory_{};
 };
 
-/// Blocks of a segment's memory, one after another in a ring. The sender takes them, receivers give them back, and the
-/// oldest are used again first. A block that a receiver keeps for long is in the way of those behind it: then there is
-/// none to be had, and the message takes another way.
+/// Blocks of a segment's memory, one after another in a ring. The sender takes them, and receivers give them back. The
+/// oldest are used again first. A block that a receiver keeps for long holds up those behind it. Then no block is free,
+/// and the message takes another way.
 class Store : public StoreView {
  public:
   Store() = default;

@@ -1,6 +1,6 @@
 // Copies between the memory of this process and that of a peer on the node. The peer has nothing to do for them
-// (process_vm_readv, process_vm_writev). Whether they pay is also a question of the distance to the peer's processor,
-// which a sender learns from the time that its copies into shared memory take.
+// (process_vm_readv, process_vm_writev). Their gain depends on the distance to the peer's processor, too. A sender
+// learns that from the time that its copies into shared memory take.
 #pragma once
 
 #include <algorithm>
@@ -22,18 +22,18 @@ struct Copied {
 };
 
 /// Lets every process of this user read and write this one, by PR_SET_PTRACER_ANY. The Yama security module asks for
-/// that permission where kernel.yama.ptrace_scope is 1. Other settings need none, and then nothing is changed. It
-/// widens who may look into the process, so a user must be able to switch it off, by not calling it. `ptrace_scope` if
-/// Yama allows it to administrators only.
+/// that permission where kernel.yama.ptrace_scope is 1. Other settings need no permission, and this function changes
+/// nothing then. More processes may look into this one afterwards, so a user must be able to prevent the call. Returns
+/// `ptrace_scope` if Yama allows it to administrators only.
 Reason let_peers_copy();
 /// Takes the permission back, even if another library of the process has given it.
 void let_no_peers_copy();
 
-/// Reading and writing the memory of one peer. The constructor tries it: it reads the nonce of the peer's segment, and
-/// writes a word that is there for that. Whether the peer can read this process, only the peer can tell.
+/// Reading and writing the memory of one peer. The constructor tries both: it reads the nonce of the peer's segment,
+/// and writes a word that is there for that. Only the peer can tell whether it can read this process.
 ///
-/// A peer that has ended is an error as others, but its pid may pass to another process of the user meanwhile. So
-/// copies are for peers that are known to wait for them.
+/// A peer that has ended is an error as others, but the kernel may give its pid to another process of the user. So use
+/// copies only for peers that are known to wait for them.
 class DirectCopy {
  public:
   /// One call of the system copies no more.
@@ -47,8 +47,8 @@ class DirectCopy {
   /// Why it cannot be written.
   [[nodiscard]] Reason writing() const { return writing_; }
 
-  /// Copies `bytes` from the peer's memory, at an address of the peer's. What the constructor was refused is refused.
-  /// Memory that is not mapped, on either side, is the reason `unmapped`; what lies before it may have been copied.
+  /// Copies `bytes` from the peer's memory, at an address of the peer's. Refuses if the constructor was refused. Memory
+  /// that is not mapped, on either side, is the reason `unmapped`. Bytes before it may have been copied.
   [[nodiscard]] Copied read(std::byte* to, std::uint64_t from, std::size_t bytes) const;
   /// Copies `bytes` into the peer's memory.
   [[nodiscard]] Copied write(std::uint64_t to, const std::byte* from, std::size_t bytes) const;
@@ -59,9 +59,10 @@ class DirectCopy {
   Reason writing_ = Reason::no_segment;
 };
 
-/// The cost of memory that both processes use. A cache line that the peer has read must be taken from its cache before
-/// it can be written: 1.6 ns a line between two threads of one core, 9 between cores with a cache in common, 27 without
-/// one (AMD EPYC). Processes move, so that it is timed now and then, and never held for good.
+/// The cost of memory that both processes use. Before this process can write a cache line that the peer has read, it
+/// must take the line from the peer's cache. That takes 1.6 ns a line between two threads of one core, 9 between cores
+/// with a cache in common, 27 without one (AMD EPYC). Processes move, so that it is timed now and then, and never held
+/// for good.
 class Distance {
  public:
   using Clock = std::chrono::steady_clock;
@@ -70,7 +71,7 @@ class Distance {
   static constexpr std::size_t least_bytes = 8192;
   /// Of so many copies one is timed.
   static constexpr std::uint32_t timed_of = 8;
-  /// Of so many messages between processors far apart one goes as if they were near, and is timed.
+  /// Of so many messages between processors far apart, one goes the way of near processors, and is timed.
   static constexpr std::uint32_t tried_of = 32;
 
   /// `far_ns`: time of a line from which on the peer is far.
@@ -88,7 +89,7 @@ class Distance {
     copy();
     note(bytes, Clock::now() - start);
   }
-  /// Takes note of a copy of at least `least_bytes`. One that was interrupted must not count for much.
+  /// Takes note of a copy of at least `least_bytes`. A copy that was interrupted must not count for much.
   void note(std::size_t bytes, Clock::duration time) {
     constexpr double line_bytes = 64, weight = 0.25, most = 1.75;
     const double ns =

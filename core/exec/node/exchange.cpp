@@ -15,7 +15,7 @@ struct PipeHead {
   alignas(64) std::atomic<std::uint64_t> read{0};
 };
 
-/// The bytes after which the other side of a pipe is told.
+/// The bytes after which one side of a pipe tells the other.
 constexpr std::size_t pipe_step = 16384;
 
 PipeHead& pipe_head(std::span<std::byte> pipe) { return *reinterpret_cast<PipeHead*>(pipe.data()); }
@@ -51,7 +51,7 @@ Connection::Connection(const Segment& own_segment, Board& own_board, Store& own_
   writer_ = LaneWriter(*out_);
 }
 
-/// The peer may connect later. Until then it is sent what its lane has room for.
+/// The peer may connect later. Until then it gets only the messages for which its lane has room.
 bool Connection::open() {
   if (in_ != nullptr) return true;
   in_ = board_.find_lane(own_nonce_);
@@ -82,7 +82,7 @@ bool Connection::announce(Outgoing& message) {
   const std::size_t bytes = message.data.size();
   if (message.in_pieces) return put_pieces(message);
   if (writer_.full()) return false;
-  // What was refused says so in an announcement.
+  // A message whose direct copy was refused says so in an announcement.
   if (bytes <= Lane::most_bytes && message.refused == 0 && !writer_.full(Lane::lines_for(bytes))) {
     if (message.data.contiguous()) return message.over = put(Kind::whole, message.key, message.data.one());
     std::array<std::byte, Lane::most_bytes> line;
@@ -286,7 +286,7 @@ void Connection::take_acknowledgement(const Announcement& announcement) {
   waiting_.push_back(message);
 }
 
-/// The message that an announcement is for, which is not expected any more; nullptr if there is none.
+/// Finds the message that an announcement is for, and stops expecting it; nullptr if there is none.
 Incoming* Connection::expected(std::uint64_t key, const Announcement& announcement) {
   if (announcement.refused != 0) {
     const auto place = std::find_if(refused_.begin(), refused_.end(),
@@ -310,7 +310,7 @@ void Connection::keep_early(Kind kind, std::uint64_t key, const Announcement& an
   std::copy(data.begin(), data.end(), early.whole.begin());
 }
 
-/// Pieces follow one another, so they belong to the message under way, or to the last that nobody has expected.
+/// Pieces follow one another. So they belong to the message under way, or to the last unexpected one.
 void Connection::take_piece(std::span<const std::byte> data) {
   if (!pieces_) {
     const auto last =
@@ -336,7 +336,7 @@ bool Connection::poll(bool idle) {
   if (pipes_.empty() && acks_.empty() && piping_.empty() && waiting_.empty() && due_.empty() && reading_.empty() &&
       writing_.empty())
     return moved;
-  // The peer reads itself what this process sends, so what it has sent comes first.
+  // The peer reads for itself the messages that this process sends. So the messages that it has sent come first.
   moved = read_due() || moved;
   moved = read_shared() || (idle && write_shared()) || moved;
   for (Stream& pipe : pipes_) moved = drain(pipe) || moved;

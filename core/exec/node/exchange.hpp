@@ -1,11 +1,15 @@
 // Messages between this process and its peers on the node, through the segments of both.
 //
 // Messages of two processes are matched by keys, in the order in which they were sent. The sender chooses the way of
-// each message and says it in a line of a lane: in the line itself, stored in the sender's segment, read directly from
-// the sender's memory, through a pipe in the segment, or, where the segment has no room, in pieces through the lane. A
-// long message that is read directly is written by the sender, too, if that has nothing else to do (shared_copy.hpp).
-// The last needs no memory and no agreement, so that every message arrives whatever else is under way. Lines are taken
-// out of the lane whether or not anybody expects them, so that no message is in the way of another.
+// each message and says it in a line of a lane:
+//   - in the line itself,
+//   - stored in the sender's segment,
+//   - read directly from the sender's memory,
+//   - through a pipe in the segment,
+//   - in pieces through the lane, where the segment has no room.
+// The sender helps to write a long message that the receiver reads directly, if it has nothing else to do
+// (shared_copy.hpp). Pieces need no memory and no agreement, so that every message arrives whatever else is under way.
+// A receiver takes lines out of the lane whether or not a receive expects them. So no message is in the way of another.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +58,7 @@ struct Incoming {
   // For the exchange.
   std::size_t taken = 0;  // bytes that the taker has got
 
-  /// Passes on the bytes from `at` on, as much as there is room for.
+  /// Passes on the bytes from `at` on, as many as there is room for.
   void put(std::size_t at, std::span<const std::byte> data) {
     if (taker == nullptr) return copy_to(into, at, data);
     data = data.first(std::min(data.size(), into.size() - std::min(at, into.size())));
@@ -79,7 +83,7 @@ struct Ways {
 /// The connection with one peer. Used by one thread at a time.
 class Connection {
  public:
-  /// Maps the peer's segment. reason() says if that cannot be, and then there is no connection.
+  /// Maps the peer's segment. If that fails, reason() says why, and there is no connection.
   Connection(const Segment& own_segment, Board& own_board, Store& own_store, const Address& peer, const Ways& ways);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -88,7 +92,7 @@ class Connection {
   [[nodiscard]] const Ways& ways() const { return ways_; }
   /// Why this process does not read the peer's memory directly.
   [[nodiscard]] Reason reading() const { return copy_.reading(); }
-  /// Ranks take turns on too few processors: what a message costs is not the copy, but to wait.
+  /// Ranks take turns on too few processors. Then the price of a message is not the copy, but the wait.
   void set_crowded() { crowded_ = true; }
   /// The bytes of its messages that this process has written into the peer's memory.
   [[nodiscard]] std::uint64_t written_bytes() const { return written_bytes_; }
@@ -110,7 +114,7 @@ class Connection {
     message,  ///< it has been received
     other,    ///< there is something else to be done, by receive() and poll()
   };
-  /// Receives a message of that very length which is the next in the lane, as if by receive() and poll().
+  /// Receives the next message in the lane, if it has exactly that length, as if by receive() and poll().
   [[nodiscard]] Taken take_at_once(std::uint64_t key, std::span<std::byte> into) {
     if (!reader_ || !quiet()) return Taken::other;
     const Line* const line = reader_->front();
@@ -126,7 +130,7 @@ class Connection {
     writer_.prepare();
     return Taken::message;
   }
-  /// Begins to send. What is not over at once goes on in poll().
+  /// Begins to send. A message that is not over at once goes on in poll().
   void send(Outgoing& message);
   /// Begins to receive.
   void receive(Incoming& message) {
@@ -144,8 +148,8 @@ class Connection {
   bool poll(bool idle = true);
   /// Gives a message up that is not over. Its memory is not written to any more when this returns.
   void abandon(Incoming& message) noexcept;
-  /// Gives a message up that is not over. What is left of it is copied, so that the peer does not wait for it in vain.
-  /// But the peer may still read what it was offered directly; and without memory for the copy it does wait.
+  /// Gives a message up that is not over. It copies the rest, so that the peer does not wait for it in vain. But the
+  /// peer may still read directly what it was offered. Without memory for the copy the peer does wait.
   void abandon(Outgoing& message) noexcept;
 
  private:
@@ -182,7 +186,7 @@ class Connection {
     std::uint64_t id = 0;
     std::uint64_t where = 0;
   };
-  /// A message that has been read directly, and the peer has not been told.
+  /// A message that has been read directly. The peer does not know that yet.
   struct Acknowledgement {
     std::uint64_t id = 0;
     Incoming* message = nullptr;  ///< nullptr: it was given up, or it will come another way
@@ -216,7 +220,7 @@ class Connection {
     Outgoing message{};
   };
 
-  /// True if poll() has nothing to do but what comes through the lane, which nobody is waiting for.
+  /// True if poll() has work only from the lane, and no receive waits for it.
   [[nodiscard]] bool quiet() const {
     return expected_.empty() && early_.empty() && waiting_.empty() && piping_.empty() && pipes_.empty() &&
            due_.empty() && acks_.empty() && orphans_.empty();
@@ -224,18 +228,18 @@ class Connection {
   bool open();
   [[nodiscard]] bool put(Kind kind, std::uint64_t key, std::span<const std::byte> data);
   [[nodiscard]] bool put(Kind kind, std::uint64_t key, const Announcement& announcement);
-  /// Sends the first line of the oldest message, and its pieces if it goes so. True if the next one may follow.
+  /// Sends the first line of the oldest message, and its pieces if it goes in pieces. True if the next one may follow.
   bool announce(Outgoing& message);
   /// Parts of send_at_once() and take_at_once().
   [[nodiscard]] bool send_stored(std::uint64_t key, std::span<const std::byte> data);
   [[nodiscard]] bool take_stored(const Line& line, std::span<std::byte> into) const;
-  /// Writes into a pipe what it has room for. True if anything was written.
+  /// Writes as many bytes into a pipe as it has room for. True if it wrote anything.
   bool fill(Outgoing& message);
   bool put_pieces(Outgoing& message);
   /// The same where messages have come that nobody has expected.
   void receive_early(Incoming& message);
   void take(const Line& line);
-  /// Most messages are in a line, and the only one that is expected. True if this one was.
+  /// The usual case: a message is in a line, and is the only one that is expected. True if this one was.
   [[nodiscard]] bool take_the_expected(const Line& line);
   void take_acknowledgement(const Announcement& announcement);
   [[nodiscard]] Incoming* expected(std::uint64_t key, const Announcement& announcement);
@@ -256,7 +260,7 @@ class Connection {
   // Of messages that both ends copy, there as well.
   /// Takes memory for the progress of an offer; 0 if the sender is not to help.
   [[nodiscard]] std::size_t share(const Outgoing& message);
-  /// Tells the sender where the message goes. False: it is read by this process alone.
+  /// Tells the sender where the message goes. False: only this process reads it.
   [[nodiscard]] bool begin_shared(Incoming& message, const Announcement& announcement);
   void take_destination(const Announcement& announcement);
   bool read_shared();

@@ -43,7 +43,7 @@ void Connection::deliver_directly(Incoming& message, const Announcement& announc
   due_.push_back({.message = &message, .id = announcement.id, .where = announcement.where});
 }
 
-/// Reads one message that is due, since others may wait for what can be begun once it is over.
+/// Reads one message that is due. Only one, because other ranks may wait for steps that can begin once it is over.
 bool Connection::read_due() {
   if (due_.empty()) return false;
   const Due due = due_.front();

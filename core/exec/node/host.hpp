@@ -15,7 +15,8 @@
 
 namespace circoll::node {
 
-/// A peer of the node. Several communicators meet it by one connection; the lock is for whoever uses that.
+/// A peer of the node. Several communicators share one connection to it. A thread holds the lock while it uses the
+/// connection.
 struct Peer {
   Peer(const Address& where, bool threads) : address(where), lock(threads) {}
 
@@ -44,7 +45,7 @@ class Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  /// For peers; it says why there is no segment.
+  /// The address for peers, which says why if there is no segment.
   [[nodiscard]] const Address& address() const { return segment_.address(); }
   /// The peer of an address, whose connection says whether there is one. It lives as long as the host.
   [[nodiscard]] Peer& connect(const Address& peer) {

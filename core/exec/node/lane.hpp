@@ -63,7 +63,7 @@ struct Lane {
 
   /// The nonce of the receiver's segment; 0 before the lane is opened.
   std::atomic<std::uint64_t> receiver{0};
-  /// 1 if the owner reads the receiver's memory directly; said before the owner reads the first line.
+  /// 1 if the owner reads the receiver's memory directly. The owner sets it before it reads the first line.
   std::atomic<std::uint32_t> reads_directly{0};
   /// The lines that the owner has read of the lane that comes back from the receiver.
   alignas(64) std::atomic<std::uint64_t> read{0};
@@ -76,7 +76,7 @@ class LaneWriter {
   LaneWriter() = default;
   explicit LaneWriter(Lane& lane) : lane_(&lane) {}
 
-  /// The lane that comes back tells from now on what has been read. Before, it is taken for nothing.
+  /// Sets the lane that comes back, which from now on tells how much has been read. Before, nothing counts as read.
   void use_back(const Lane& back) { back_ = &back; }
   /// True if put() of a message that takes so many lines must wait until the receiver has read.
   [[nodiscard]] bool full(std::size_t lines = 1) {
@@ -104,8 +104,8 @@ class LaneWriter {
   }
 
  private:
-  /// Writes what does not fit into the first line, which is written last, and so tells of all of them. Returns the
-  /// number of the next line.
+  /// Writes the bytes that do not fit into the first line. The first line is written last, and so announces all of
+  /// them. Returns the number of the next line.
   std::uint64_t put_behind(std::span<const std::byte> data) {
     std::uint64_t number = written_ + 1;
     for (std::size_t at = Line::most_bytes; at < data.size(); at += Line::most_bytes, ++number) {
@@ -148,7 +148,8 @@ class LaneReader {
       std::memcpy(to + at, lane_->line[number % Lane::lines].data.data(), std::min(Line::most_bytes, bytes - at));
     }
   }
-  /// Gives the lines of front() back. The sender is told at quarters of the lane, since each telling costs it a line.
+  /// Gives the lines of front() back. The sender learns of it at quarters of the lane, since each notice costs it a
+  /// line.
   void pop() {
     const std::uint64_t before = read_;
     read_ += Lane::lines_for(bytes_of(lane_->line[read_ % Lane::lines]));

@@ -15,7 +15,8 @@ template <typename Byte>
 class Pieces {
  public:
   Pieces() = default;
-  /// One place: whatever converts to a span, so that a message can be told by that. It is a view, as a span is.
+  /// One place: any type that converts to a span, so that callers can pass such a value for a message. It is a view, as
+  /// a span is.
   template <typename Memory>
   requires std::convertible_to<Memory&, std::span<Byte>>
   // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
@@ -33,8 +34,8 @@ class Pieces {
   /// The only piece. Precondition: contiguous().
   [[nodiscard]] std::span<Byte> one() const { return one_; }
 
-  /// Calls use(piece) for the places of `bytes` bytes from `at` on, in order. What would lie behind the end is left
-  /// out. O(pieces).
+  /// Calls use(piece) for the places of `bytes` bytes from `at` on, in order. Bytes behind the end are left out.
+  /// O(pieces).
   template <typename Use>
   void for_each(std::size_t at, std::size_t bytes, Use use) const {
     if (contiguous()) return part(one_, at, bytes, use);
@@ -63,8 +64,8 @@ class Pieces {
 /// A taker gets the parts of a message instead of memory that they are copied to.
 class Taker {
  public:
-  /// Parts begin at multiples of so many bytes of the message, and lie where such a multiple may begin. Otherwise they
-  /// begin where a piece of the memory does that they pass through, or are in a place of the taker.
+  /// Parts begin at multiples of so many bytes of the message, and lie where such a multiple may begin. There are two
+  /// exceptions: a part may begin with a piece of the memory, or be in a place of the taker.
   static constexpr std::int64_t part_unit = 16;
 
   Taker() = default;
@@ -72,8 +73,8 @@ class Taker {
   Taker& operator=(const Taker&) = default;
   virtual ~Taker() = default;
 
-  /// A place of the taker's own is best to read the next part into. The part has at most `bytes` bytes from `at` on.
-  /// Empty: there is no such place.
+  /// The place of the taker's own that is best to read the next part into. The part has at most `bytes` bytes from `at`
+  /// on. Empty: there is no such place.
   [[nodiscard]] virtual std::span<std::byte> place([[maybe_unused]] std::size_t at,
                                                    [[maybe_unused]] std::size_t bytes) {
     return {};

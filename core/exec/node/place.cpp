@@ -45,7 +45,8 @@ std::optional<ProcessStat> read_stat(const char* path) {
   const auto threads = number_of(fields, 20);
   const auto start_time = number_of(fields, 22);
   if (!threads || !start_time) return std::nullopt;
-  // A first thread that has ended before the others looks like a process that has ended, but for their number.
+  // A first thread that has ended before the others looks like a process that has ended. The number of threads tells
+  // the two apart.
   const char state = fields.front();
   const bool ended = (state == 'Z' || state == 'X') && *threads <= 1;
   return ProcessStat{.pid = static_cast<pid_t>(*pid), .start_time = *start_time, .ended = ended};
@@ -75,7 +76,7 @@ Reason obstacle_between(const Address& own, const Address& peer) {
   if (own.reason == Reason::foreign_proc) return own.reason;
   if (own.place.boot == 0) return own.reason == Reason::none ? Reason::no_proc : own.reason;
   if (peer.version != layout_version) return Reason::other_version;
-  // Who cannot tell where it is has given a reason; it stands above what seems to be another place.
+  // A peer that cannot tell its place gives a reason. That reason comes before a difference of places.
   if (peer.place.boot == 0) return peer.reason == Reason::none ? Reason::no_proc : peer.reason;
   if (peer.place.boot != own.place.boot) return Reason::other_kernel;
   if (peer.place.network != own.place.network) return Reason::other_network_namespace;

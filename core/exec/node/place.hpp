@@ -38,8 +38,8 @@ struct ProcessStat {
 /// The layout of segments and addresses. Processes of different versions do not share memory.
 inline constexpr std::uint32_t layout_version = 2;
 
-/// Where the segment of a process is, or why it has none. Plain data, to be exchanged, as by MPI_Allgather; it may come
-/// from anywhere, and what it says is believed only as far as it has been checked.
+/// The address of the segment of a process, or the reason why there is none. Plain data, to be exchanged, as by
+/// MPI_Allgather. It may come from anywhere, so that users believe only what they have checked.
 struct Address {
   std::uint32_t version = layout_version;
   Reason reason = Reason::no_segment;  ///< why there is no segment; `none` if there is
@@ -56,14 +56,14 @@ struct Address {
 static_assert(std::is_trivially_copyable_v<Address> && std::has_unique_object_representations_v<Address>,
               "addresses are sent as bytes");
 
-/// Why `peer` cannot be reached from `own`, as far as the addresses tell; no system call is made. Network namespaces
-/// must be the same, though memory does not need it: hosts that are emulated on one machine, each with a network
-/// namespace, are different nodes. This errs on the safe side: containers of a node that have networks of their own
-/// send messages.
+/// Why `peer` cannot be reached from `own`, as far as the addresses tell. Makes no system call. Network namespaces must
+/// be the same, though memory does not need it: hosts that are emulated on one machine, each with a network namespace,
+/// are different nodes. This errs on the safe side, because containers of a node with networks of their own send
+/// messages.
 [[nodiscard]] Reason obstacle_between(const Address& own, const Address& peer);
 
-/// True if the process of an address still exists, by pid and start time, or if that cannot be told. It is for peers
-/// without obstacle_between(). Costs some microseconds. A process that has called exec is the same one.
+/// True if the process of an address still exists, by pid and start time, or if this process cannot tell. It is for
+/// peers without obstacle_between(). Costs some microseconds. A process that has called exec is the same one.
 [[nodiscard]] bool is_alive(const Address& address);
 
 }  // namespace circoll::node

@@ -11,7 +11,7 @@ std::string_view to_string(Reason reason) {
     case Reason::switched_off:
       return "the user has set CIRCOLL_NODE to off";
     case Reason::no_proc:
-      return "/proc does not tell the process who it is (/proc/self, boot_id)";
+      return "the process cannot read its own entries in /proc (/proc/self, boot_id)";
     case Reason::foreign_proc:
       return "/proc shows the processes of another pid namespace";
     case Reason::no_memfd:
@@ -25,7 +25,7 @@ std::string_view to_string(Reason reason) {
     case Reason::too_many_files:
       return "no file can be opened any more (RLIMIT_NOFILE)";
     case Reason::other_version:
-      return "the peer has another version of segments";
+      return "the peer's version of Circoll has another layout of segments";
     case Reason::other_kernel:
       return "the peer runs on another node";
     case Reason::other_network_namespace:
@@ -49,7 +49,7 @@ std::string_view to_string(Reason reason) {
     case Reason::unsealed_file:
       return "the peer's file could be made shorter while it is used";
     case Reason::other_header:
-      return "the peer's segment does not begin as one of this run";
+      return "the header of the peer's segment is not of this run";
     case Reason::no_lane:
       return "its segment has no room for one more peer";
     case Reason::wrong_message:
@@ -63,9 +63,9 @@ std::string_view to_string(Reason reason) {
     case Reason::ptrace_scope:
       return "kernel.yama.ptrace_scope lets no process read another";
     case Reason::ptracer_unset:
-      return "kernel.yama.ptrace_scope is 1, and the peer has not permitted to be read";
+      return "kernel.yama.ptrace_scope is 1, and the peer has not permitted others to read its memory";
     case Reason::other_memory:
-      return "the peer's memory does not hold what it should";
+      return "a test found wrong bytes in the memory of the peer";
     case Reason::unmapped:
       return "the memory is not mapped, or is a device's (EFAULT)";
     case Reason::unexpected:

@@ -66,7 +66,7 @@ std::uint64_t make_nonce(const Address& address) {
   return hash.value() | 1U;
 }
 
-/// Takes the kernel's word that all pages are there. A signal may interrupt it.
+/// Asks the kernel for all pages now, and believes its answer. A signal may interrupt it.
 bool allocate(const FileDescriptor& file, std::size_t bytes) {
   int result = 0;
   do {
@@ -75,7 +75,7 @@ bool allocate(const FileDescriptor& file, std::size_t bytes) {
   return result == 0;
 }
 
-/// A file that is beyond the limit gets its process the signal SIGXFSZ, which ends it, instead of an error.
+/// True if a file would grow beyond the limit. The kernel would then end the process by SIGXFSZ, instead of an error.
 bool exceeds_file_size_limit(std::size_t bytes) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes;
@@ -86,7 +86,7 @@ bool exceeds_memory_limit(std::size_t bytes, std::size_t processes) {
   return room && *room / 2 / processes < bytes;
 }
 
-/// Kernels may demand that a file says that it is no program, and older ones do not know how.
+/// Some kernels demand a flag that says that the file is no program. Older kernels do not know the flag.
 FileDescriptor make_file() {
   constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
   FileDescriptor file(memfd_create("circoll", flags | MFD_NOEXEC_SEAL));
@@ -120,7 +120,7 @@ bool is_file_of(const struct stat& status, const Address& peer) {
 
 /// Why the memory is not the peer's segment.
 Reason check_header(std::span<const std::byte> memory, const Address& peer) {
-  // It could be written at the same time, so it is read once; and not the word that peers write.
+  // The peer could write the header at the same time, so this reads it once. It leaves out the word that peers write.
   SegmentHeader header;
   std::memcpy(static_cast<void*>(&header), memory.data(), offsetof(SegmentHeader, trial));
   if (header.magic != SegmentHeader::expected_magic) return Reason::other_header;
@@ -152,7 +152,7 @@ Reason Segment::make(std::size_t bytes, std::size_t processes) {
 
   FileDescriptor file = make_file();
   if (!file) return reason_of_making(errno);
-  // Who may look into this process can open it; nobody else has a use for it.
+  // Only a user who may look into this process can open the file. Nobody else needs it.
   if (fchmod(file.get(), S_IRUSR | S_IWUSR) != 0) return Reason::unexpected;
   if (!allocate(file, bytes)) return reason_of_making(errno);
   if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return Reason::unexpected;
@@ -192,7 +192,8 @@ Reason PeerSegment::map(const Address& own, const Address& peer) {
 
   std::array<char, 48> path{};
   (void)std::snprintf(path.data(), path.size(), "/proc/%d/fd/%d", peer.pid, peer.file);
-  // To open what is no segment could do something: a terminal, a pipe, a device. So it is looked at before, and again.
+  // Opening a file that is no segment could have an effect: a terminal, a pipe, a device. So the file is checked before
+  // it is opened, and again afterwards.
   struct stat status {};
   if (stat(path.data(), &status) != 0) return reason_of_opening(errno, own, peer);
   if (!is_file_of(status, peer)) return Reason::other_file;

@@ -34,10 +34,10 @@ struct SegmentHeader {
 };
 static_assert(sizeof(SegmentHeader) == 128 && std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// The segment of this process. What cannot be had is told by reason(); nothing is thrown for it.
+/// The segment of this process. If it cannot be made, reason() says why. Nothing is thrown.
 ///
-/// A child by fork does not see the memory, but it inherits the descriptor until it calls exec. A child that does not,
-/// and lives on, keeps the memory from being freed.
+/// A child by fork does not see the memory, but it inherits the descriptor until it calls exec. A child that lives on
+/// without exec keeps the memory from being freed.
 class Segment {
  public:
   static constexpr std::size_t default_bytes = std::size_t{2} << 20U;
@@ -57,7 +57,7 @@ class Segment {
   [[nodiscard]] explicit operator bool() const { return reason() == Reason::none; }
   /// Why there is no segment.
   [[nodiscard]] Reason reason() const { return address_.reason; }
-  /// For peers. Without a segment it says why, and where the process is.
+  /// The address for peers. Without a segment it says why, and where the process is.
   [[nodiscard]] const Address& address() const { return address_; }
   /// The memory after the header, zero at first; empty without a segment.
   [[nodiscard]] std::span<std::byte> data() const;
@@ -72,12 +72,12 @@ class Segment {
   Mapping mapping_{};
 };
 
-/// A mapping of a peer's segment. The constructor opens /proc/PID/fd/N, checks that it is the file of the address, and
-/// that it begins as the segment of that process; it closes the file again. What fails is told by reason(). Nothing is
+/// A mapping of a peer's segment. The constructor opens /proc/PID/fd/N, checks that it is the file of the address and
+/// that it begins as the segment of that process, and closes the file. If that fails, reason() says why. Nothing is
 /// thrown, and the address and the file may be anything. The memory stays when the peer's process ends.
 ///
-/// A file could be sent through a socket, too, where /proc is not permitted. It would need the peer to answer, by a
-/// thread or at a certain time; such peers send messages by MPI instead.
+/// Where /proc is not permitted, a file could be sent through a socket. But then the peer would have to answer, by a
+/// thread or at a certain time. Such peers send messages by MPI instead.
 class PeerSegment {
  public:
   PeerSegment() = default;

@@ -1,9 +1,9 @@
 // A long message that both ends copy: the receiver reads parts of it, and the sender writes others.
 //
-// Two processors copy more in the same time than one, and the sender of a message that is read directly has often
-// nothing else to do. The parts are taken from a counter in the sender's store, each by one of the two, so that it does
-// not matter who is late. The sender takes a part only when it writes it at once, so that none stays behind when it
-// goes away. Numbers in the counter may be anything if the peer errs: nothing outside the message is touched.
+// Two processors copy more in the same time than one. The sender of a message that is read directly often has nothing
+// else to do. Each part is taken by one of the two, from a counter in the sender's store, so that it does not matter
+// who is late. The sender takes a part only when it writes it at once, so that no part stays behind when it goes away.
+// If the peer errs, numbers in the counter may be anything: nothing outside the message is touched.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 struct Part {
   /// Parts are not smaller, but for the last. A call of the system costs as much as copying a third of this.
   static constexpr std::size_t least = 65536;
-  /// The same of the receiver's parts while the sender has not taken any. It may have other things to do.
+  /// The least part of the receiver while the sender has not taken any. The sender may have other things to do.
   static constexpr std::size_t least_alone = 4 * least;
 
   std::size_t at = 0;
@@ -70,7 +70,7 @@ class SharedRead {
 
   /// Reads one part, and the one that the sender could not write. True if anything has been read.
   bool go_on(const DirectCopy& copy);
-  /// Takes all that is left, so that the sender takes no more. What is read is not the message.
+  /// Takes all that is left, so that the sender takes no more. The bytes that it takes are not the message.
   void stop();
   /// True if everything has been read or written, or will not be.
   [[nodiscard]] bool over() const {

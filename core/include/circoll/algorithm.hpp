@@ -49,16 +49,16 @@ struct Cost {
 };
 
 /// The cost of the slowest way through a collective whose ranks go from round to round together. In every round the
-/// longest message counts, and the rank that combines the most. Rounds in which messages go one way, so that no rank
-/// both sends and receives, are told apart: a machine may do them faster. Parts that follow one another add up.
+/// longest message counts, and the rank that combines the most. One-way rounds, in which no rank both sends and
+/// receives, are counted separately, because a machine may do them faster. Parts that follow one another add up.
 struct CriticalPath {
   std::int64_t blocks = 1;          ///< parts of the vector of a rank (docs/lab/notation.md): the unit of volumes
   std::int64_t one_way = 0;         ///< rounds in which no rank both sends and receives
   std::int64_t volume = 0;          ///< blocks: the longest message of each of the other rounds, summed up
   std::int64_t one_way_volume = 0;  ///< blocks: the longest message of each one-way round, summed up
   std::int64_t combined = 0;        ///< blocks: the most that a rank combines in each round, summed up
-  /// The longest chain of messages each of which is sent only after the one before it has been received. The messages
-  /// of the other rounds are under way meanwhile. 0: as many as rounds, or fewer, which is not said.
+  /// The longest chain of messages each of which is sent only after the one before has been received. The messages of
+  /// the other rounds are under way meanwhile. 0: the algorithm does not say, so at most as many as rounds.
   std::int64_t levels = 0;
 
   friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
@@ -66,8 +66,8 @@ struct CriticalPath {
 
 /// Cost and critical path as formulas, for p >= 2. They are expressions in p, q = ceil(log2 p), L = floor(log2 p),
 /// P = 2^L, r = p - P, n = segments, and other parameters by name: docs/lab/notation.md. A name of a field stands for
-/// its value. A test computes them. "<= E" is a bound; "counted" says that there is no closed form but the functions
-/// below, "counted; E for A = B" that there is one for these.
+/// its value. A test computes them. "<= E" is a bound. "counted" says that only the functions below know the number.
+/// "counted; E for A = B" says that there is a closed form for these values.
 struct CostFormula {
   std::string_view rounds;   ///< communication rounds
   std::string_view sent;     ///< blocks sent by a rank, at most
@@ -81,7 +81,8 @@ struct CostFormula {
   std::string_view combined{};        ///< CriticalPath::combined
 };
 
-/// The families of the literature, by how messages travel. Of parts, the one between nodes or with most rounds decides.
+/// The families of the literature, by how messages travel. An algorithm of several parts belongs to the family of the
+/// part between nodes, or of the part with most rounds.
 enum class Family {
   undeclared,
   circulant,           ///< on a circulant graph with roughly halved distances
@@ -127,14 +128,14 @@ struct ParamDeclaration {
 
 /// An algorithm has a name, needs, guarantees, costs, and a function that writes its schedule.
 struct Algorithm {
-  /// The collectives it serves. The directory of its file is the first, and the only one if none is given; a schedule
+  /// The collectives it serves. The directory of its file is the first, and the only one if none is given. A schedule
   /// that does not look at sizes serves the regular and the irregular collective alike.
   std::vector<Collective> collectives{};
   std::string_view name{};             ///< "circulant", the name of its file
   std::string_view summary{};          ///< one line
   std::string_view source{};           ///< paper and section
   Family family = Family::undeclared;  ///< a test refuses undeclared
-  /// The sizes and p at which it is the one to take, in a few words. It begins with "never by cost" if the model takes
+  /// The sizes and p at which it is the best choice, in a few words. It begins with "never by cost" if the model takes
   /// another one for every call (a test compares).
   std::string_view when{};
   std::vector<Peer> peers{};  ///< the same algorithm in other libraries
@@ -149,7 +150,7 @@ struct Algorithm {
   /// The critical path, whatever shape.in_place and shape.rank are. It is {user blocks * segments, 0, cost.sent, 0,
   /// cost.reduced} for nullptr: in every round all ranks send and receive, and only "segments" cuts the vector.
   CriticalPath (*path)(const Shape& shape) = nullptr;
-  /// The levels of the critical path, if they are fewer than rounds; nullptr: CriticalPath::levels stays 0.
+  /// The levels of the critical path, if they are fewer than rounds. If it is nullptr, CriticalPath::levels stays 0.
   std::int64_t (*levels)(const Shape& shape) = nullptr;
   /// Writes the part of rank builder.rank(), which is 0 if there is a rotation. O(rounds + blocks touched).
   void (*build)(Builder& builder) = nullptr;
@@ -194,10 +195,14 @@ struct Selection {
 /// The same without the collective, from "name[:params]".
 [[nodiscard]] Selection parse_selection(Collective collective, std::string_view name_and_params);
 
-/// Replaces a selection's "segment" (bytes) by "segments", a number rounded up and clamped to the declared range. It
-/// counts in the unit that the algorithm cuts. The unit is the vector of `bytes` divided by the blocks of the schedule
-/// with one segment: a p-th of the vector for allreduce/segmented_ring, a rank's block for allgather/ring, the whole
-/// vector for bcast/pipeline, half of it for bcast/split_binary. Any other selection as it is. O(building a schedule).
+/// Replaces a selection's "segment" (bytes) by "segments", a number rounded up and clamped to the declared range. The
+/// number counts segments of the part that the algorithm cuts. That part is the vector of `bytes` divided by the blocks
+/// of the schedule with one segment:
+///   - for allreduce/segmented_ring a p-th of the vector,
+///   - for allgather/ring a rank's block,
+///   - for bcast/pipeline the whole vector,
+///   - for bcast/split_binary half of the vector.
+/// Returns any other selection as it is. O(building a schedule).
 [[nodiscard]] Selection with_segment_count(const Selection& selection, Rank p, Count bytes);
 
 /// Properties of an operator that algorithms may need.
@@ -213,8 +218,8 @@ struct OperatorTraits {
 [[nodiscard]] Guarantees guarantees_of(const Algorithm& algorithm, const Params& params);  ///< with these parameters
 
 /// The shape of the schedule that is relabelled to get the one of `shape`. It has the label of the rank, that of the
-/// root, and no parameter "relabel"; without that parameter it is the same. What an algorithm declares of the cost
-/// holds for it. Throws Error(invalid_argument) for a shape outside its ranges. O(p) if relabelled.
+/// root, and no parameter "relabel". Without that parameter it is the same. The declared cost of an algorithm holds for
+/// it. Throws Error(invalid_argument) for a shape outside its ranges. O(p) if relabelled.
 [[nodiscard]] Shape labelled(Collective collective, const Shape& shape);
 
 /// Builds one rank's schedule; with the parameter "relabel" that of its label, relabelled. Throws Error(unsupported) if

@@ -85,7 +85,7 @@ class Builder {
   /// A scratch buffer for the same blocks as `like`, slot by slot; stores no list where a progression says it.
   std::int32_t scratch_like(const Region& like);
   /// A second view of the memory of scratch buffer `of`, with other blocks. Writing through a view ends the others:
-  /// their contents are lost. Whoever writes waits for all users of the view before (so receives are throttled).
+  /// their contents are lost. A step that writes waits for all users of the view before (so receives are throttled).
   std::int32_t view(std::int32_t of, Slot slots, Block first_block, std::int64_t stride = 1);
   std::int32_t view(std::int32_t of, std::vector<Block> blocks);
   std::int32_t view_like(std::int32_t of, const Region& like);  ///< as scratch_like

@@ -31,7 +31,7 @@ typedef enum circoll_error {
 const char* circoll_version(void);
 /* One line for an error code. */
 const char* circoll_error_string(int error);
-/* What the last failed call of this thread said; "" if none failed. Valid until the thread's next failed call. */
+/* The message of the last failed call of this thread; "" if none failed. Valid until the thread's next failed call. */
 const char* circoll_last_error(void);
 /* MPI's error code of the last CIRCOLL_TRANSPORT of this thread; 0 if there was none. */
 int circoll_last_mpi_error(void);
@@ -46,15 +46,18 @@ int circoll_check_id(const char* id);
 /* The collectives: MPI's arguments with 64-bit counts, then what shall serve the call: NULL or "auto", "native", or
  * "name[:param=value,...]" of an algorithm. Counts and displacements of the irregular ones are arrays of int64_t.
  *
- * Erroneous arguments are CIRCOLL_INVALID_ARGUMENT by every choice, as far as this rank can see them: a root that is
- * no rank; a negative count; NULL for a buffer that is not empty, or for counts or displacements; MPI_DATATYPE_NULL, or
- * a datatype that is not committed; MPI_OP_NULL; MPI_COMM_NULL; MPI_IN_PLACE where MPI does not allow it. No data has
- * been sent then. The others may wait for this rank if they find nothing wrong.
- * What only the MPI library finds wrong with a call, such as an operator that is not defined on a datatype, is
- * CIRCOLL_TRANSPORT. Neither ends the job, though the communicator's error handler be MPI_ERRORS_ARE_FATAL, as it is
- * unless a program sets another. That handler still has its way where a call that the MPI library serves, and has
- * served before, fails for what other ranks or the network do. Handles must be valid or null, and MPI must be
- * initialized.
+ * Erroneous arguments are CIRCOLL_INVALID_ARGUMENT by every choice, as far as this rank can see them:
+ *   - a root that is no rank; a negative count;
+ *   - NULL for a buffer that is not empty, or for counts or displacements;
+ *   - MPI_DATATYPE_NULL, or a datatype that is not committed; MPI_OP_NULL; MPI_COMM_NULL;
+ *   - MPI_IN_PLACE where MPI does not allow it.
+ * No data has been sent then. The others may wait for this rank if they find nothing wrong.
+ *
+ * An error that only the MPI library finds, such as an operator that is not defined on a datatype, is
+ * CIRCOLL_TRANSPORT. Neither error ends the job, even under the error handler MPI_ERRORS_ARE_FATAL, which a
+ * communicator has unless a program sets another. There is one exception: a call that the MPI library serves, and has
+ * served before, may fail because of other ranks or the network. Then the handler is called. Handles must be valid or
+ * null, and MPI must be initialized.
  */
 int circoll_mpi_allreduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
                           MPI_Comm comm, const char* choice);

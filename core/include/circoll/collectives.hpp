@@ -62,7 +62,7 @@ struct CollectiveTraits {
   bool moves_data = true;          ///< false for barrier
 };
 
-// Adding a collective means an enumerator of Collective, and here a row.
+// To add a collective, add an enumerator to Collective, and here a row.
 inline constexpr std::array<CollectiveTraits, collective_count> collective_table{{
     {.collective = Collective::allreduce,
      .name = "allreduce",
@@ -304,7 +304,7 @@ class Amounts {
   /// the vector has more than can be counted in 64 bits.
   [[nodiscard]] static Amounts of_measured(Collective collective, Rank p, Count bytes);
   /// The amount of a call that the report counts with `bytes`. They are those of a rank's contribution, or of the block
-  /// that it gets; of reduce_scatter(_block) they are those of the vector.
+  /// that it gets. For reduce_scatter(_block) they are those of the vector.
   [[nodiscard]] static constexpr Amounts of_reported(Collective collective, Rank p, Count bytes) {
     const CollectiveTraits& traits = traits_of(collective);
     const bool is_block = traits.blocks == Blocks::per_rank && !traits.reducing;

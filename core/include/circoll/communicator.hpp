@@ -1,4 +1,4 @@
-// Communicators as the typed API sees them: how calls are executed, and the ways to begin them without waiting.
+// Communicators as the typed API sees them: the execution of calls, and the ways to begin them without waiting.
 #pragma once
 
 #include <type_traits>
@@ -16,8 +16,9 @@ namespace circoll {
 ///   Result                         void, or Request
 ///   combines_records               whether operators may be on records
 ///   rank(Reference), size(Reference)
-///   execute(Reference, CollectiveCall&, const Operator*, const Choice&); the operator is null where there is none
-/// and, for nonblocking() and persistent(), begin() and init() as execute(), which return a Request.
+///   execute(Reference, CollectiveCall&, const Operator*, const Choice&)
+/// and, for nonblocking() and persistent(), begin() and init() as execute(), which return a Request. The operator is
+/// null where the collective has none.
 template <typename C>
 struct CommunicatorTraits;
 
@@ -57,7 +58,7 @@ template <BlockingCommunicator C>
 }
 
 /// The communicator as an argument of calls that are to be started again and again by Request::start(). Making a
-/// persistent call is collective and may wait for the other ranks; ranks start persistent calls in the same order.
+/// persistent call is collective and may wait for the other ranks. Ranks start persistent calls in the same order.
 template <BlockingCommunicator C>
 [[nodiscard]] Persistent<std::remove_cvref_t<C>> persistent(C&& comm) {
   return {comm};

@@ -22,8 +22,8 @@ struct NodeWay {
 };
 
 /// The machine of the cost model (docs/lab/notation.md). A message of b bytes that is exchanged for another one costs
-/// alpha + b beta; one that travels alone costs f_alpha alpha + b f_beta beta; combining b bytes costs b gamma.
-/// The defaults were measured between two ranks that share a node (docs/admin/calibration.md).
+/// alpha + b beta. One that travels alone costs f_alpha alpha + b f_beta beta. Combining b bytes costs b gamma. The
+/// defaults were measured between two ranks that share a node (docs/admin/calibration.md).
 struct Machine {
   std::string name = "default";        ///< of a machine file, or of the calibration that gave it
   double alpha_s = 0.5e-6;             ///< seconds per round of messages in both directions
@@ -89,9 +89,9 @@ struct MachineForLength {
 /// No more segments are chosen than these.
 inline constexpr std::int64_t most_segments = 1024;
 
-/// A selection with the "segments" of least predicted time, up to most_segments. They are set if the algorithm declares
-/// that parameter and the selection does not give it; any other selection stays as it is. Where one-way rounds have a
-/// price of their own, their number may vary with n mod q, and the least time is found up to that.
+/// A selection with the "segments" of least predicted time, up to most_segments. This sets "segments" if the algorithm
+/// declares that parameter and the selection does not give it. Any other selection stays as it is. Where one-way rounds
+/// have a price of their own, their number may vary with n mod q, and the least time is found up to that.
 [[nodiscard]] Selection with_best_segments(const Selection& selection, Rank p, Count bytes, const Machine& machine,
                                            Rank root = 0);
 
@@ -109,16 +109,16 @@ struct Ranked {
   std::string unmet_need{};  ///< why the algorithm cannot serve the call; terms and time are 0 then
 };
 
-/// Puts the least time first, then those that cannot serve the call, in their order. Times whose logarithms, rounded
-/// to six digits after the point, are equal are a tie: then the algorithm is first that copies less of what it sends,
-/// then one of the circulant family; what remains keeps its order. `p` is the number of ranks.
+/// Puts the least time first, then the algorithms that cannot serve the call, in their order. Times tie if their
+/// logarithms are equal after rounding to six digits after the point. In a tie, the algorithm that copies less of what
+/// it sends comes first, then one of the circulant family. The rest keeps its order. `p` is the number of ranks.
 void sort_by_time(std::vector<Ranked>& ranking, Rank p);
 
 /// True if an algorithm is made for nodes with several ranks each, that is, has the parameter "cores".
 [[nodiscard]] bool is_for_nodes(const Algorithm& algorithm);
 
-/// The reason why no ranking prices an algorithm for a collective that it could serve; empty if rankings do.
-/// `on_nodes`: the ranks are numbered node by node, several on each.
+/// The reason why no ranking prices an algorithm for a collective that it could serve; empty if rankings do. With
+/// `on_nodes`, the ranks are numbered node by node, several on each.
 [[nodiscard]] std::string unranked_because(const Algorithm& algorithm, Collective collective, bool on_nodes);
 
 /// All algorithms of a collective with their best parameters, in the order of sort_by_time. The machine's ranks share

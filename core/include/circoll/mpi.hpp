@@ -11,13 +11,16 @@
 // communicator makes and MPI_Comm_free (or MPI_Finalize) frees. Choices: "auto" (default), "native", "name"
 // or "name:parameter=value" of an algorithm of the collective, or a Selection.
 //
-// Errors: Error(invalid_argument) if arguments are erroneous as far as this rank can see (a bad root, a negative
-// count, a null handle or buffer, too small a buffer), by every choice; Error(unknown_name, parse) for a bad choice;
-// Error(unsupported) if the chosen algorithm cannot serve the call; MpiError with MPI's error code if MPI reports one.
-// None of them ends the job: where the native collective finds a call wrong, the communicator's error handler is
-// called if it is the user's own, but neither MPI_ERRORS_ARE_FATAL nor MPI_ERRORS_ABORT. A native call that went well
-// before with the same arguments is not guarded in this way: if it fails now, for what other ranks or the network do,
-// the error handler has its way.
+// Errors:
+//   Error(invalid_argument)     erroneous arguments, by every choice, as far as this rank can see (a bad root, a
+//                               negative count, a null handle or buffer, too small a buffer)
+//   Error(unknown_name, parse)  a bad choice
+//   Error(unsupported)          the chosen algorithm cannot serve the call
+//   MpiError                    MPI reports an error: it has MPI's error code
+// None of them ends the job. Where the native collective finds a call wrong, the communicator's error handler is called
+// if it is the user's own, but neither MPI_ERRORS_ARE_FATAL nor MPI_ERRORS_ABORT. There is one exception: a native call
+// that went well before with the same arguments may fail because of other ranks or the network. Then the error handler
+// is called, whichever it is.
 //
 // A communicator may be used by one thread at a time; different ones by different threads (MPI_THREAD_MULTIPLE).
 #pragma once

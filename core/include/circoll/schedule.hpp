@@ -1,10 +1,9 @@
-// One rank's part of a collective: steps on ranges of blocks. Written by algorithms, read by everything else.
+// One rank's part of a collective: steps on ranges of blocks. Algorithms write it, and all other rooms read it.
 //
-// Words. A *user block* is a part of the vector that the collective itself names: the whole vector of an
-// allreduce, the contribution of one rank in an allgather. A schedule may cut every user block into
-// `segments` equal parts; the results are the *blocks* (id = user block * segments + segment), the unit of
-// every step. A *buffer* is a row of *slots*; each slot holds one block. Sizes in bytes are unknown here:
-// plan.hpp binds a schedule to them.
+// Words. A *user block* is a part of the vector that the collective itself names: the whole vector of an allreduce, the
+// contribution of one rank in an allgather. A schedule may cut every user block into `segments` equal parts. The
+// results are the *blocks* (id = user block * segments + segment), the unit of every step. A *buffer* is a row of
+// *slots*, and each slot holds one block. Sizes in bytes are unknown here: plan.hpp binds a schedule to them.
 #pragma once
 
 #include <array>
@@ -122,7 +121,7 @@ struct Step {
       return step.dst;
   }
 }
-/// The operand of a recv_reduce that is here before the message.
+/// The operand of a recv_reduce that is present before the message.
 [[nodiscard]] inline Operand own_operand(const Step& step) { return step.arrives_left ? step.right : step.left; }
 
 /// The operands that a step reads. Unused ones are empty.
@@ -136,8 +135,8 @@ struct Step {
   return {step.dst, Operand{}};
 }
 
-/// One rank's part of a collective. Steps stand in program order; which of them must wait for one another
-/// follows from the ranges that they read and write (dependencies.hpp), and from `edges`.
+/// One rank's part of a collective. Steps stand in program order. The ranges that steps read and write
+/// (dependencies.hpp), and `edges`, say which steps must wait for one another.
 struct Schedule {
   std::string id;                               ///< "allreduce/circulant"
   Collective collective = Collective::barrier;  ///< the one that it is a part of
@@ -178,14 +177,19 @@ struct CollectiveContract {
 
 /// The contract of a collective for one rank when every user block is cut into `segments`.
 ///
-/// In place (shape.in_place): allreduce, allgather(v), reduce at the root: the contribution lies in the
-/// receive buffer; gather(v) at the root: its own block does; scatter(v) at the root: its own block stays in
-/// the send buffer; scan, exscan: the contribution lies in the receive buffer, which exscan leaves as it is at rank 0.
+/// In place (shape.in_place):
+///   - allreduce, allgather(v): the contribution lies in the receive buffer.
+///   - reduce: the contribution of the root lies in its receive buffer.
+///   - gather(v): the root's own block lies in its receive buffer.
+///   - scatter(v): the root's own block stays in its send buffer.
+///   - scan, exscan: the contribution lies in the receive buffer, which exscan leaves as it is at rank 0.
+///
 /// For reduce_scatter(_block) in place is not a matter of the schedule: the executor binds the caller's receive buffer
 /// as the send buffer, and a staging block as the receive buffer. Nor is it for alltoall(v): the executor copies the
 /// caller's buffer, and binds the copy as the send buffer.
 ///
-/// alltoall(v): user block s * p + d goes from rank s to rank d; a rank's buffers hold its row and its column of them.
+/// alltoall(v): user block s * p + d goes from rank s to rank d. A rank's send buffer holds its row of user blocks, and
+/// its receive buffer holds its column.
 [[nodiscard]] CollectiveContract contract_of(Collective collective, const Shape& shape, std::int64_t segments);
 
 /// True if in-place calls of the collective run a schedule of their own at this rank (see contract_of).

@@ -1,8 +1,8 @@
 // Stable text and JSON forms of a schedule, with readers. Both forms are described in docs/lab/formats.md.
 //
-// Writing and reading again gives the same schedule, entry by entry, once it is normalised; what
-// Builder::finish() returns is normalised already. The forms say names of [A-Za-z0-9_./:=,+-] only and
-// numbers up to 2^31 - 1 (values of parameters: 64 bits); the writers refuse a schedule that exceeds this.
+// Writing and reading again gives the same schedule, entry by entry, once it is normalised. Builder::finish() returns
+// normalised schedules. Names in the forms have only the characters [A-Za-z0-9_./:=,+-], and numbers go up to 2^31 - 1
+// (values of parameters: 64 bits). The writers refuse a schedule that exceeds this.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 namespace circoll {
 
 /// The same schedule without details that no reader looks at. Ranges stand in the order of the steps that use them, one
-/// entry per use; unused operands are {0, 0}, unused peers -1; a buffer with a list has no progression. Throws
+/// entry per use. Unused operands are {0, 0}, and unused peers -1. A buffer with a list has no progression. Throws
 /// Error(invalid_argument) if check_structure() does.
 [[nodiscard]] Schedule normalised(const Schedule& schedule);
 
@@ -31,8 +31,8 @@ namespace circoll {
 /// The JSON form: one object. Errors as to_text().
 [[nodiscard]] std::string to_json(const Schedule& given);
 /// Reads one object. Keys that are missing, unknown or given twice, wrong types and integers out of range are
-/// Error(parse) with the path of the value ("steps[3].left[0][2]"); Error(invalid_argument) if
-/// check_structure() throws it.
+/// Error(parse) with the path of the value ("steps[3].left[0][2]"). Error(invalid_argument) comes from
+/// check_structure().
 [[nodiscard]] Schedule schedule_from_json(std::string_view text);
 /// Reads an array of such objects; paths then begin with "[i]". Errors as above.
 [[nodiscard]] std::vector<Schedule> schedules_from_json(std::string_view text);

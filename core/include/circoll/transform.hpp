@@ -20,11 +20,11 @@ struct ReversalOptions {
   bool gather_strays = true;
 };
 
-/// Writes the reversal of `forward` into `builder`: rounds in opposite order, sends and receives exchanged.
-/// `forward` must move whole blocks only (sends, receives, and copies from the send buffer), each rank receiving each
-/// block at most once. The contribution to block b is the builder's input slot of block b, and the result ends in
-/// its output; blocks on the way are accumulated in scratch.
-/// Cost: the rounds, and the volume, of `forward` with sent and received exchanged.
+/// Writes the reversal of `forward` into `builder`: rounds in opposite order, sends and receives exchanged. `forward`
+/// must move whole blocks only (sends, receives, and copies from the send buffer), each rank receiving each block at
+/// most once. The contribution to block b is the builder's input slot of block b, and the result ends in its output.
+/// Blocks on the way are accumulated in scratch. Cost: the rounds, and the volume, of `forward` with sent and received
+/// exchanged.
 void append_reversed(Builder& builder, const Schedule& forward, Reversal kind, const ReversalOptions& options = {});
 
 /// Makes one step (StepKind::recv_reduce) of a receive and the only reduction that reads what it brings. That is done

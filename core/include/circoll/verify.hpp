@@ -81,9 +81,10 @@ struct Verdict {
                                        std::span<const Dependencies> dependencies = {});
 
 /// Does the same for rank 0's schedule and its rotations. One rank is executed, on values that are counted from it
-/// (docs/developer/proof.md). Nothing if that cannot tell: where the order of ranks is claimed, or ranks combine a
-/// result differently that must have the same bits. O(steps + runs of blocks) where neighbours are combined with
-/// neighbours; else sets of ranks are computed. Throws Error(unsupported) if these are too large (2^28 entries).
+/// (docs/developer/proof.md). Returns nothing if one rank cannot tell. That is so where the order of ranks is claimed,
+/// or where ranks combine a result differently that must have the same bits. O(steps + runs of blocks) where neighbours
+/// are combined with neighbours. Elsewhere it computes sets of ranks. Throws Error(unsupported) if these are too large
+/// (2^28 entries).
 [[nodiscard]] std::optional<Verdict> verify_rotations(const Schedule& schedule, Rotation rotation, const Claims& claims,
                                                       const Dependencies* dependencies = nullptr);
 
@@ -113,13 +114,13 @@ using OnArrival = std::function<bool(Rank rank, Rank peer)>;
 struct VerifyRange {
   Rank first = 1;  ///< smallest p
   Rank last = 64;  ///< largest p
-  /// Of these, in ascending order, only the p that are listed. Empty: all.
+  /// The p that are verified, in ascending order. Empty: all.
   std::vector<Rank> only{};
   /// Roots of rooted collectives: empty means a sample (0, 1, p/2, p-1).
   bool all_roots = false;
   std::vector<Rank> roots{};  ///< used unless all_roots; those of at least p are left out
   /// Values for the parameter "segments" where it is declared. Empty means a sample: 1, 2, 3, q = ceil(log2 p) and q +
-  /// 2; fewer for p > 64 where every rank has a block of its own.
+  /// 2. The sample is smaller for p > 64 where every rank has a block of its own.
   std::vector<std::int64_t> segments{};
   /// The vector, for selections with "segment" (with_segment_count); without it they are refuted as not buildable.
   std::optional<Count> bytes{};
@@ -145,9 +146,9 @@ struct RangeVerdict {
 };
 
 /// Verifies algorithms over a family of instances, in place and not. Where one algorithm serves a regular and an
-/// irregular collective one proof counts for both: their schedules are the same, see Builder. Instances of larger p are
-/// skipped once a smaller one is refuted. An algorithm that needs a power of two is verified for powers of two, and so
-/// on; `instances` stays 0 if nothing in the family fits.
+/// irregular collective, one proof counts for both, because their schedules are the same (see Builder). Instances of
+/// larger p are skipped once a smaller one is refuted. An algorithm that needs a power of two is verified for powers of
+/// two, and so on. If nothing in the family fits, `instances` stays 0.
 [[nodiscard]] std::vector<RangeVerdict> verify_range(const std::vector<Selection>& selections,
                                                      const VerifyRange& range);
 

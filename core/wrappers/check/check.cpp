@@ -29,7 +29,7 @@ class Patience {
  public:
   template <typename Say>
   void wait(Say&& say) {
-    // The MPI library does as it does when it waits; this is for where it spins and ranks outnumber cores.
+    // The MPI library has its own way to wait. This yield is for libraries that spin while ranks outnumber cores.
     if (++tries_ % tries_per_yield == 0) sched_yield();
     if (said_ || std::chrono::steady_clock::now() < end_) return;
     said_ = true;
@@ -130,10 +130,10 @@ int Check::forget(MPI_Comm comm, int /*keyval*/, void* value, void* extra) {
   const std::unique_ptr<CommPointer> held(static_cast<CommPointer*>(value));
   if (*held == nullptr) return MPI_SUCCESS;
   Check& check = *static_cast<Check*>(extra);
-  // The other ranks make the same first call, and end it.
+  // The other ranks make the same first call, so the opening ends.
   while (!mpi::library::nonblocking_outlives_communicator() && check.is_opening(*held)) check.poll();
-  // Without a turn: the MPI library may hold its lock here, which the thread that has the turn waits for. MPICH frees a
-  // communicator, and what is attached to it, when the last message on it ends, in any call of any thread.
+  // No turn is taken here. The MPI library may hold its lock, for which the thread that has the turn waits. MPICH frees
+  // a communicator and its attributes when the last message on it ends, in any call of any thread.
   (*held)->freed(mpi::library::is_revoked(comm));
   check.any_freed_ = true;
   return MPI_SUCCESS;
@@ -277,7 +277,7 @@ void Check::poll() noexcept {
     advance();
     failed.swap(shared_.failed);
   } catch (const std::bad_alloc&) {
-    // What has not been compared keeps its caller waiting, who says so.
+    // A call that has not been compared keeps its caller waiting, and the caller reports that.
     failed.clear();
   }
   busy_.store({}, std::memory_order_release);
@@ -290,8 +290,8 @@ void Check::drain() {
     poll();
     patience.wait([] {
       return std::string(
-          "circoll: CIRCOLL_CHECK: nonblocking collectives are left at MPI_Finalize that not all ranks "
-          "have called\n");
+          "circoll: CIRCOLL_CHECK: MPI_Finalize has begun, and not all ranks have called all nonblocking "
+          "collectives\n");
     });
   }
 }

@@ -31,7 +31,8 @@ class Check final : public Serving {
 
   /// Compares a call before it is made; if it blocks, waits for the other ranks.
   [[nodiscard]] int admit(const mpi::Call& call, Mode mode, const void* caller) override;
-  /// Passes on what has arrived, if this rank has calls that are being compared. Thread-safe, also from within itself.
+  /// Passes on the packets that have arrived, if this rank has calls that are being compared. Thread-safe, also from
+  /// within itself.
   void poll() noexcept override;
   /// MPI_Finalize, which is compared too; the end of all comparisons.
   void finish(const void* caller) noexcept override;

@@ -148,7 +148,7 @@ void CheckedComm::step(CheckedCall& call) {
   }
 }
 
-/// Passes on the result of all ranks, which is known here.
+/// Passes on the result of all ranks, which this rank knows.
 void CheckedComm::pass_on(CheckedCall& call) {
   visit_below([&](Rank below) { send(below, CheckPacket::Kind::down, call); });
   if (call.most == ~call.least && call.balance == 0) return finish(call, false);
@@ -176,7 +176,7 @@ void CheckedComm::add_description(CheckedCall& call, Rank from, DescribedCall de
 
 void CheckedComm::take(const CheckPacket& packet, std::string_view rest) {
   if (packet.kind == CheckPacket::Kind::refused) return end_at(packet.number);
-  // What is not known here has been dropped, but for calls that this rank has still to make.
+  // A call that this rank does not know has been dropped, unless this rank has still to make it.
   const bool up = packet.kind == CheckPacket::Kind::up;
   if (up ? packet.number >= end_ : calls_.find(packet.number) == calls_.end()) return;
   const std::shared_ptr<CheckedCall> about = call(packet.number);

@@ -99,7 +99,7 @@ class CheckedComm {
 
   /// The number by which all its ranks name it, once they have agreed on it.
   [[nodiscard]] const std::optional<std::uint64_t>& id() const { return id_; }
-  /// Gives it the number. What was called before is sent now.
+  /// Gives it the number. Calls made before are sent now.
   void open(std::uint64_t id);
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] Rank size() const { return static_cast<Rank>(world_ranks_.size()); }
@@ -114,14 +114,14 @@ class CheckedComm {
   [[nodiscard]] bool is_revoked() const { return revoked_; }
   [[nodiscard]] bool is_freed() const { return handle_ == MPI_COMM_WORLD && id_ != world_id; }
   [[nodiscard]] DescribedComm described() const;
-  /// True if no call is compared any more, since one did not match, or a rank has refused one.
+  /// True if calls are not compared any more, because one did not match, or a rank has refused one.
   [[nodiscard]] bool ended() const { return next_ >= end_; }
 
   /// This rank calls.
   std::shared_ptr<CheckedCall> begin(CheckRecord record, bool waited_for);
   /// This rank makes a call that the MPI library will refuse. Ranks that wait for it go on, without a comparison.
   void refuse() { refuse_from(next_); }
-  /// No call is compared any more. The communicator is revoked or a process of it has failed, and all ranks learn that.
+  /// Ends the comparison of calls. The communicator is revoked or a process of it has failed, and all ranks learn that.
   void give_up() { end_at(1); }
   void take(const CheckPacket& packet, std::string_view rest);
 

@@ -12,12 +12,12 @@ constexpr int first_leg = 4;             ///< calls of each
 constexpr int second_leg_half = 6;       ///< twice, in turn
 /// A challenger that is so much slower in the first leg is dropped.
 constexpr double hopeless = 1.25;
-/// A challenger must be faster by so much: what is about as fast is not worth a change.
+/// A challenger must be faster by so much. A smaller gain is not worth a change.
 constexpr double better = 0.97;
 /// A winner that takes so much longer than it did is compared anew.
 constexpr double slower = 1.5;
 constexpr std::int64_t first_look = 4096, last_look = std::int64_t{1} << 20U;
-/// The expected time of a candidate of which nothing is known, relative to the best.
+/// The expected time of an unknown candidate, relative to the best.
 constexpr double unknown = 1.5;
 
 }  // namespace
@@ -150,7 +150,7 @@ void Group::end_duel(std::span<const double> greatest_s, Account& account) {
   }
   tried.median_s = median(others);
   tried.rival_s = best_s_;
-  // What holds up a call now and then has nothing to do with the algorithm.
+  // Delays that hold up a call now and then have nothing to do with the algorithm.
   for (const double one_s : others) extra_s += std::min(one_s, 2 * tried.median_s) - best_s_;
   account.spend(extra_s);
   spent_s_ += std::max(extra_s, 0.0);
@@ -179,7 +179,7 @@ void Group::next_challenger() {
       return;
     }
   }
-  // Once round the candidates from the first on; the one that has been the best meanwhile has had its duel.
+  // Goes once round the candidates from the first on. The one that has become the best meanwhile has had its duel.
   const std::size_t from = phase_ == Phase::duel ? challenger_ + 1 : 0;
   challenger_ = from == best_ ? from + 1 : from;
   if (challenger_ < candidates_.size()) {

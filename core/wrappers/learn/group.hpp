@@ -18,17 +18,17 @@ struct Limits {
   double most_s = 0.25;  ///< for a group of calls, in all
 };
 
-/// The time that the collectives of a communicator have taken, and what trying has cost beyond that. Only values that
-/// the ranks have agreed upon go in, in the order of calls, so that all ranks have the same account.
+/// The time that the collectives of a communicator have taken, and the extra cost of trying. It has only values on
+/// which the ranks have agreed, in the order of calls. So all ranks have the same account.
 class Account {
  public:
   explicit Account(Limits limits = {}) : limits_(limits) {}
 
-  /// A call has taken so long, as far as is known.
+  /// Adds the time of a call, as far as it is known.
   void earn(double seconds) { in_collectives_s_ += seconds; }
-  /// Trying has taken so much longer than the best known algorithm would have.
+  /// Adds the time that trying has taken beyond that of the best known algorithm.
   void spend(double seconds) { tried_s_ += std::max(seconds, 0.0); }
-  /// Trying has begun that is expected to cost so much, and is over. Several groups try at the same time.
+  /// Sets aside the expected cost of trying that begins, and frees it at the end. Several groups try at the same time.
   void reserve(double seconds) { reserved_s_ += seconds; }
   void release(double seconds) { reserved_s_ -= seconds; }
   /// The price of the first call of an algorithm, which is prepared in it.
@@ -52,12 +52,13 @@ class Account {
 };
 
 /// Calls of one kind on a communicator, and the candidates that can serve them. It says which serves the next call.
-/// Every rank has one, and they say the same: it follows from the number of calls and from times that were agreed upon.
+/// Every rank has one, and they say the same, because it follows from the number of calls and from times on which the
+/// ranks have agreed.
 ///
 /// The first calls are left alone. Then the best candidate so far and one challenger take turns: four calls each, and
 /// twelve more unless the challenger is much slower. The ranks agree on the greatest time of each call, and the medians
-/// decide. A duel begins when the account can pay for it. What has won stays, and is timed now and then: the duels are
-/// held again when it has become slower.
+/// decide. A duel begins when the account can pay for it. The winner stays, and is timed now and then. When it has
+/// become slower, the duels are held again.
 class Group {
  public:
   /// A candidate has a number. 0 is the one that serves calls if nothing is learned.

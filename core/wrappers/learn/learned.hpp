@@ -1,4 +1,4 @@
-// Everything that was learned of calls: as reports have it, and as the file of CIRCOLL_LEARN keeps it. Knows no MPI.
+// The results of learning: as reports show them, and as the file of CIRCOLL_LEARN keeps them. Knows no MPI.
 #pragma once
 
 #include <compare>
@@ -13,7 +13,7 @@
 
 namespace circoll::interpose {
 
-/// Calls about which something can be learned once for all, on every communicator of so many ranks.
+/// Calls for which one result is enough, on every communicator of so many ranks.
 struct LearnedKey {
   Rank ranks = 1;
   Rank nodes = 1;
@@ -47,7 +47,7 @@ struct LearnedRow {
   std::vector<TriedAlgorithm> tried{};
 };
 
-/// Adds another communicator's outcome: numbers add up, and the one with more calls says the rest.
+/// Adds another communicator's outcome. Numbers add up, and the outcome with more calls gives the rest.
 void join(LearnedRow& all, const LearnedRow& one);
 
 /// All that was learned in a run.
@@ -70,8 +70,8 @@ struct Learned {
 /// Likewise, as a value of the JSON report.
 [[nodiscard]] std::string report_json(const Learned& learned);
 
-/// A rules file (docs/admin/rules.md) of the rows that have settled, with the machine on which they were learned. Of
-/// rows that rules cannot tell apart the first stands for all. What no rule can say is left out.
+/// A rules file (docs/admin/rules.md) of the rows that have settled, with the machine on which they were learned. Among
+/// rows that rules cannot tell apart, the first stands for all. Rows that no rule can express are left out.
 [[nodiscard]] std::string learned_text(const Learned& learned, const select::ProfileKey& machine);
 
 /// The rows of such a file: keys and choices. Throws Error(parse), naming the line, on a file that is none.
@@ -81,12 +81,12 @@ struct LearnedFile {
 };
 [[nodiscard]] LearnedFile read_learned(std::string_view text, const std::string& source);
 
-/// Why what was learned on one machine is of no use on another one; empty if it is.
+/// Why results learned on one machine are of no use on another one; empty if they are.
 [[nodiscard]] std::string why_not_here(const select::ProfileKey& learned, const select::ProfileKey& here);
 
-/// Adds rows to a file, in place of those about the same calls, while other processes may do so, too. Throws
-/// Error(invalid_argument) if it cannot be written, or is there and is of another machine or no such file: it stays as
-/// it is then.
+/// Adds rows to a file, in place of those about the same calls. Other processes may do so at the same time. Throws
+/// Error(invalid_argument) if the file cannot be written, is of another machine, or is no such file. It stays as it is
+/// then.
 void store_learned(const std::string& file, const Learned& learned, const select::ProfileKey& machine);
 
 }  // namespace circoll::interpose

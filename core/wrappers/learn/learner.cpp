@@ -15,16 +15,17 @@
 namespace circoll::interpose {
 namespace {
 
-/// Algorithms that are tried beside the model's choice and the library's own: those that it ranks next.
+/// The number of algorithms that are tried beside the model's choice and the library's own. They are the next ones in
+/// the model's ranking.
 constexpr std::size_t most_tried = 4;
-/// An algorithm that the model takes for so much slower is not tried.
+/// An algorithm is not tried if the model predicts that it is slower by so much.
 constexpr double hopeless = 3;
-/// Up to this p it is computed which algorithms give the same bits.
+/// Up to this p the learner computes which algorithms give the same bits.
 constexpr Rank most_ranks_of_bits = 128;
 
 bool rounds(const CallFacts& facts) { return is_reducing(facts.collective) && !facts.exact_op; }
 
-/// The bit class of a selection, completed for a call. None if it cannot be told, which makes it like no other.
+/// The bit class of a selection, completed for a call. None if it is unknown. Then it is equal to no other.
 std::optional<BitClass> bits_of(const Selection& selection, const CallFacts& facts, int root,
                                 const PolicyOptions& options) {
   if (facts.p > most_ranks_of_bits) return std::nullopt;
@@ -42,8 +43,8 @@ std::uint32_t allowed_of(const std::vector<LearnedCandidate>& candidates, const 
   std::uint32_t allowed = 1;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     if (candidates[i].selection.algorithm == nullptr) {
-      // Of two ranks the library can only add one to the other, and a + b = b + a. Its products need not be ours: those
-      // of complex numbers are sums, too, which compilers contract.
+      // Between two ranks the library can only add one to the other, and a + b = b + a. Its products may differ from
+      // ours: those of complex numbers are sums, too, and compilers contract them.
       if (facts.p == 2 && call.op == MPI_SUM) allowed |= std::uint32_t{1} << i;
       continue;
     }
@@ -165,7 +166,7 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
   const Decision ranking = model_->decide(facts);
   const double first_s = ranking.candidates.empty() ? 0 : ranking.candidates.front().seconds;
   const Algorithm* const first = decision.selection ? decision.selection->algorithm : nullptr;
-  // What a policy of rules serves calls by is not always what the model would have taken.
+  // A policy of rules may serve calls by another algorithm than the model would have taken.
   const bool by_model =
       first != nullptr && !ranking.candidates.empty() && ranking.candidates.front().selection.algorithm == first;
   add(&unlearned, {}, decision.selection ? decision.selection->text() : "native", by_model ? first_s : 0);
@@ -193,7 +194,8 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
                      .group = learn::Group(std::vector<learn::Group::Candidate>(1))};
   std::optional<std::size_t> known = known_best(group.key, candidates);
   expected.resize(candidates.size());
-  // What the first call of the group may not get is of no use to the others either: they have its bit class.
+  // A candidate that the first call of the group may not get is of no use to the others either: they have its bit
+  // class.
   const std::uint32_t allowed = allowed_of(candidates, facts, call, decision, options_);
   std::vector<learn::Group::Candidate> expected_of_allowed;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -282,7 +284,7 @@ int Learner::ended(const Turn& turn, const mpi::Call& call, double seconds, int 
   learn::Group& group = turn.group->group;
   if (turn.timed) group.took(seconds);
   if (!group.agreement_due() || mpi::library::is_failure(error)) return MPI_SUCCESS;
-  // An error handler may have freed the communicator, and with it what was learned.
+  // An error handler may have freed the communicator, and with it the results of learning.
   if (error != MPI_SUCCESS && mpi::CommState::last_used(call.comm) == nullptr) return MPI_SUCCESS;
   std::vector<double> greatest(group.local().begin(), group.local().end());
   greatest.push_back(turn.calls->last_agreement_s);

@@ -22,8 +22,8 @@
 
 namespace circoll::interpose {
 
-/// Calls that are learned about together. They are of one collective and kind of operator, of sizes within a power of
-/// two, and, where sums round, of one bit class of what serves them unlearned.
+/// Calls that share what is learned. They are of one collective and kind of operator, and their sizes lie within a
+/// power of two. Where sums round, they also share the bit class of the algorithm that serves them unlearned.
 struct KindOfCalls {
   Collective collective = Collective::barrier;
   int size_class = 0;
@@ -42,7 +42,7 @@ struct LearnedCandidate {
 
 /// A group with what it chooses among. Candidate 0 is the choice that serves unlearned calls.
 struct LearnedGroup {
-  // Of the next calls that the group need not be asked about:
+  // These are about the next calls, about which the group need not be asked:
   const mpi::InternedChoice* now = nullptr;  ///< serves them
   std::uint32_t now_bit = 0;                 ///< as in LearnedCalls::Known::allowed
   int passing = 0;                           ///< so many are left
@@ -55,12 +55,12 @@ struct LearnedGroup {
 
 class LearnedCalls;
 
-/// The objects of all communicators that there are, and the sum of what those that are gone have learned. Thread-safe.
+/// The LearnedCalls of all existing communicators, and the sum of the results of those that are gone. Thread-safe.
 class LearnedEverywhere {
  public:
   void enter(LearnedCalls* calls);
   void leave(LearnedCalls* calls);
-  /// All that the communicators have learned of which this is rank 0.
+  /// All results of the communicators of which this is rank 0.
   [[nodiscard]] Learned learned() const;
 
  private:
@@ -84,7 +84,7 @@ class LearnedCalls final : public mpi::Attachment {
   LearnedCalls() = default;
   ~LearnedCalls() override;
 
-  /// Tells where this object counts, as it is made without arguments. Once, before the first group.
+  /// Sets the place where this object counts, because objects are made without arguments. Once, before the first group.
   void belongs_to(LearnedEverywhere& everywhere, Rank rank) {
     if (everywhere_ != nullptr) return;
     rank_ = rank;
@@ -139,10 +139,10 @@ class LearnedCalls final : public mpi::Attachment {
   learn::Account account_;
 };
 
-/// Chooses for each call by what was learned of calls like it on the communicator. Blocking calls are learned from;
-/// the others get what has won so far. All ranks choose alike: the calls of a communicator come in one order at all of
-/// them, calls with arguments of which the library would complain are left out at every rank that makes them, and times
-/// are agreed upon.
+/// Chooses for each call by what was learned from similar calls on the communicator. It learns from blocking calls. The
+/// others get the algorithm that has won so far. All ranks choose alike. The calls of a communicator come in one order
+/// at all of them, and the ranks agree on times. Calls with arguments of which the library would complain are left out
+/// at every rank that makes them.
 ///
 /// Calls with arrays of counts are served as if nothing was learned. So are erroneous ones, and the first ones on a
 /// communicator whose placement is not known yet.

@@ -1,5 +1,5 @@
-// Learning as a wrapper: calls get what was learned of calls like them. It begins with the file of an earlier run, and
-// keeps what it has learned for the next one.
+// Learning as a wrapper: calls get the algorithms that were the best for similar calls. It begins with the file of an
+// earlier run, and keeps its results for the next one.
 #include <mpi.h>
 
 #include <filesystem>
@@ -34,7 +34,7 @@ class Learning final : public Serving {
   Learning(const Wish& wish, std::unique_ptr<Serving> next)
       : Serving(std::move(next)), wish_(wish), learner_(*wish.learns_from, *wish.options) {}
 
-  /// Begins with what the file has. Collective.
+  /// Begins with the results in the file. Collective.
   void begin();
 
   [[nodiscard]] mpi::Outcome perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) override;

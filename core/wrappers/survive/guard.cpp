@@ -176,7 +176,7 @@ void Guard::look_at_unguarded() {
   if (stuck_in == nullptr) return;
   const std::vector<int> ranks = failed();
   const std::string text = fmt::format(
-      "circoll: {} {} of MPI_COMM_WORLD failed, and rank {} waits in {}, which cannot go on without: the job is "
+      "circoll: {} {} of MPI_COMM_WORLD failed, and rank {} waits in {}, which cannot go on without them: the job is "
       "ended\n",
       ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "), rank_, stuck_in);
   interpose::say_and_wait(text);

@@ -61,7 +61,7 @@ class Guard {
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int rank() const { return rank_; }
 
-  /// A number for a communicator, which no process of the job has given to any other.
+  /// A number for a communicator. No process of the job gives it to another one.
   [[nodiscard]] std::uint64_t new_number();
   void add(const std::shared_ptr<watch::Ward>& ward);
   /// Closes a ward, and keeps it for as long as others may ask.
@@ -75,11 +75,11 @@ class Guard {
   /// True if a process of a communicator is known to have failed. Quick while none has.
   [[nodiscard]] bool hits(const CommState& state) const;
 
-  /// The time in which a thread is inside of something that never ends if one of some processes fails. If one does,
-  /// the job is ended some time later, with a message.
+  /// The time in which a thread is inside a wait that never ends if one of some processes fails. If one fails, the job
+  /// is ended some time later, with a message.
   class Unguarded {
    public:
-    /// `what` is a literal. A thread that is still inside so long after a failure will not come out.
+    /// `what` is a literal. A thread that is still inside `patience` after a failure will not come out.
     Unguarded(Guard& guard, std::vector<int> members, const char* what,
               std::chrono::seconds patience = std::chrono::seconds(3));
     ~Unguarded();
@@ -126,9 +126,10 @@ enum class LastResult : std::uint8_t {
 };
 
 /// A call has two parts, its data and a closing barrier. A rank leaves only when the results of all are whole. Short
-/// calls with one result for all have no barrier, but whoever leaves keeps a copy of the result (KeptResult). So after
-/// a failure either some rank has left, and all results are whole or can be had, or all survivors are in the call,
-/// and their memory is what it was. All state how far they have come (watch::Statement), and come to the same decision.
+/// calls with one result for all have no barrier, but a rank that leaves keeps a copy of the result (KeptResult). So
+/// after a failure there are two cases. If some rank has left, all results are whole or can be had. Otherwise all
+/// survivors are in the call, and their memory is what it was. All ranks state how far they have come
+/// (watch::Statement), and come to the same decision.
 class GuardedComm final : public Attachment {
  public:
   static constexpr Slot slot = Slot::guard;
@@ -139,7 +140,7 @@ class GuardedComm final : public Attachment {
 
   [[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, bool timed);
 
-  // What a program may ask and do after a failure.
+  // These functions serve a program's questions and requests after a failure.
   /// The ranks that calls go without, in ascending order.
   [[nodiscard]] std::vector<int> failed_ranks() const { return failed_.members(static_cast<int>(state_->size())); }
   [[nodiscard]] LastResult last_result() const { return last_; }
@@ -181,7 +182,7 @@ class GuardedComm final : public Attachment {
   }
   [[nodiscard]] int run(Operation& operation);
   [[nodiscard]] int commit(const Call& call);
-  /// True if a member has failed, or left, of which nothing was known. Takes note of the news.
+  /// True if a member has failed or left without this rank knowing. Takes note of that.
   [[nodiscard]] bool concerned();
 
   [[nodiscard]] Outcome recover(Try& attempt);

@@ -16,7 +16,7 @@ namespace circoll::mpi {
 class Halted {
  public:
   /// Stops an operation that was interrupted: nothing is written any more, and its tags are not used again. Says how
-  /// far the data came; nothing if counts were still being exchanged. Then end() is due.
+  /// far the data came, or nothing if counts were still being exchanged. Then end() is due.
   [[nodiscard]] Halt stop(Operation& operation, const IsDead& is_dead);
   /// Instead of a start: the memory is made ready, and nothing begins, as if it had been stopped at once.
   [[nodiscard]] static Halt stop_before_start(Operation& operation);

@@ -9,7 +9,8 @@
 namespace circoll::mpi {
 namespace {
 
-/// A message of a survivor that does not come for so long is lost. The dead may have broken the MPI library's memory.
+/// A survivor's message that does not come for so long is lost. The failed process may have broken the MPI library's
+/// memory.
 constexpr std::chrono::seconds patience_of_ending(30);
 
 using watch::Stage;
@@ -17,7 +18,7 @@ using watch::Statement;
 using watch::Verdict;
 using Statements = std::vector<std::optional<Statement>>;
 
-/// Steps that write into scratch memory, which is gone once a call has its result.
+/// Steps that write into scratch memory. That memory is gone once a call has its result.
 std::vector<bool> writes_scratch(const Schedule& schedule) {
   std::vector<bool> writes(schedule.steps.size(), false);
   for (StepIndex i = 0; i < schedule.steps.size(); ++i) {
@@ -109,7 +110,7 @@ Verdict GuardedComm::agree(Statement& own) {
 }
 
 void GuardedComm::go_on_without(const Statement& own, const Statements& all) {
-  // Ranks that this call has not begun with may have been sent messages nevertheless.
+  // Other ranks may have sent messages to ranks with which this call has not begun.
   now().spoil_tags();
   failed_ = own.failed;
   acknowledged_ = false;
@@ -206,7 +207,7 @@ int GuardedComm::settle(Try& attempt, const Statement& own, const Statements& al
     overwritten = overwritten || (other && other->overwritten);
   }
   if (overwritten)
-    return refuse_all("a rank has failed, and the contributions of others are overwritten, as they came in place");
+    return refuse_all("a rank has failed, and the in-place call has overwritten contributions of other ranks");
   drop(attempt);
   attempt.how = &FaultCounts::restarted;
   attempt.stage = Stage::data;
@@ -230,7 +231,7 @@ Outcome GuardedComm::end_recovery(Try& attempt, int error, double begin_s) {
   return outcome;
 }
 
-/// A second failure has hit the call. What lies where is not known any more.
+/// A second failure has hit the call. The contents of its memory are not known any more.
 void GuardedComm::spoil(Try& attempt) {
   if (attempt.operation != nullptr && !attempt.halted && attempt.stage == Stage::data) {
     (void)attempt.halt.stop(*attempt.operation, [this](int rank) { return guard_->mesh().has_ended(rank); });
@@ -262,11 +263,11 @@ Outcome GuardedComm::recover(Try& attempt) {
     if (!failed_.empty()) drop(attempt);
     go_on_without(own, all);
     attempt.refused = false;
-    // All survivors are in it, and nobody has to wait for more than messages.
+    // All survivors are in the call, so that a rank waits for messages only.
     const Guard::Unguarded ending(*guard_, ward_->members(), "the end of a call that a failure has hit",
                                   patience_of_ending);
     int rc = settle(attempt, own, all);
-    // Nobody leaves before all have decided, since whoever sees that somebody has left takes its own result for whole.
+    // No rank leaves before all have decided. A rank that sees that another has left takes its own result for whole.
     if (rc == MPI_SUCCESS && (attempt.refused || !is_barrier)) {
       attempt.stage = Stage::committing;
       rc = commit(attempt.call);

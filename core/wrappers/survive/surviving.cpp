@@ -122,7 +122,7 @@ std::optional<FaultMode> wanted_mode(const Wish& wish) {
   const std::string value = environment("CIRCOLL_FAULTS").value_or("off");
   if (value == "off") return std::nullopt;
   if (value != "finish" && value != "report") {
-    wish.warn("CIRCOLL_FAULTS: '" + value + "' is none of off, report, finish; it is off");
+    wish.warn("CIRCOLL_FAULTS: '" + value + "' is none of off, report, finish; off is used");
     return std::nullopt;
   }
   return value == "finish" ? FaultMode::finish : FaultMode::report;

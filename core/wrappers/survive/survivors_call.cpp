@@ -24,7 +24,7 @@ KeptResult::KeptResult(const Call& call, Rank size) : recvbuf_(call.recvbuf) {
 void KeptResult::append_to(std::vector<std::byte>& bytes) const {
   const std::size_t before = bytes.size();
   bytes.resize(before + static_cast<std::size_t>(bytes_));
-  // What could not be packed has another length, which put() notices.
+  // If the result cannot be packed, the bytes get another length, which put() notices.
   if (pack(recvbuf_, count_, type_, info_, bytes.data() + before) != MPI_SUCCESS) bytes.resize(before);
 }
 
@@ -108,7 +108,7 @@ CountArray SurvivorsCall::pick(const std::vector<int>& members, const CountArray
 }
 
 /// The send buffer has the blocks of all ranks one after the other. Each survivor takes its own and those of the failed
-/// ranks up to the next one; the first takes those before it, too.
+/// ranks up to the next survivor. The first survivor takes those before it, too.
 void SurvivorsCall::join_blocks(const std::vector<int>& members, int rank, int size) {
   const auto count_of = [&](int r) {
     return call_.collective == Collective::reduce_scatter ? call_.recvcounts[r] : call_.recvcount;

@@ -15,7 +15,7 @@
 namespace circoll::mpi {
 
 /// Every rank's result of a kept call is the same, and needs something of every rank. So any rank that has left can
-/// give it to the others, and whoever has made the next such call knows that all have made this one.
+/// give it to the others. A rank that has made the next such call knows that all have made this one.
 class KeptResult {
  public:
   /// Looks at a call on `size` ranks, alike on all of them.
@@ -29,7 +29,7 @@ class KeptResult {
   [[nodiscard]] int put(std::span<const std::byte> bytes) const;
 
  private:
-  /// Of longer results a copy takes longer than a barrier in memory.
+  /// A copy of a longer result takes longer than a barrier in memory.
   static constexpr Count most_bytes = 16384;
 
   void* recvbuf_ = nullptr;
@@ -59,7 +59,7 @@ class SurvivorsCall {
   /// True if there is nothing to do.
   [[nodiscard]] bool nothing() const { return nothing_; }
   [[nodiscard]] const Call& call() const { return call_; }
-  /// After the call: hands the caller what has come beside its buffer.
+  /// After the call: gives the caller the data that has come beside its buffer.
   void finish();
 
  private:
@@ -74,7 +74,7 @@ class SurvivorsCall {
   bool nothing_ = false;
   std::string_view refused_{};
   std::vector<std::unique_ptr<std::vector<Count>>> kept_;
-  // Of a reduce_scatter: its result lies behind blocks of failed ranks, or before them.
+  // For a reduce_scatter: its result lies behind blocks of failed ranks, or before them.
   std::vector<std::byte> beside_;
   const std::byte* from_ = nullptr;
   void* to_ = nullptr;

@@ -33,7 +33,7 @@ struct Call {
 };
 
 /// The properties that two calls on one communicator share if they differ in the addresses of their buffers only.
-/// Special values in place of an address (MPI_IN_PLACE, MPI_BOTTOM), and equal buffers, make a difference; calls with
+/// Special values in place of an address (MPI_IN_PLACE, MPI_BOTTOM), and equal buffers, make a difference. Calls with
 /// arrays have no such properties.
 struct CallShape {
   Count sendcount = 0;
@@ -57,7 +57,7 @@ struct CallShape {
         buffers(static_cast<std::uint8_t>(kind(call.sendbuf) | kind(call.recvbuf) << 2 |
                                           (call.sendbuf == call.recvbuf ? 1 : 0) << 4)) {}
   friend bool operator==(const CallShape&, const CallShape&) = default;
-  /// Fibonacci hashing of what differs among the calls of a program, of which the high bits are good.
+  /// Fibonacci hashing of the values that differ among the calls of a program. Its high bits are good.
   [[nodiscard]] std::uint64_t hash() const {
     const auto counts = static_cast<std::uint64_t>(sendcount) + static_cast<std::uint64_t>(recvcount);
     const auto key = (counts * all_collectives.size() + static_cast<std::uint64_t>(collective)) * 31 +
@@ -76,8 +76,8 @@ struct CallShape {
 /// Calls the MPI library's own collective through PMPI_. Counts beyond int need an MPI with large-count
 /// bindings; without them MPI_ERR_COUNT is returned.
 [[nodiscard]] int call_native(const Call& call);
-/// Likewise its nonblocking call, and the one that makes a persistent request, where the library has
-/// that; else MPI_ERR_UNSUPPORTED_OPERATION.
+/// Likewise for its nonblocking call, and for the one that makes a persistent request. Where the library has no such
+/// call, MPI_ERR_UNSUPPORTED_OPERATION is returned.
 [[nodiscard]] int start_native(const Call& call, MPI_Request* request);
 [[nodiscard]] int init_native(const Call& call, MPI_Info info, MPI_Request* request);
 
@@ -85,9 +85,9 @@ struct CallShape {
 /// succeeded. They are 0 on an intercommunicator. Reads arguments only; allocates for a datatype that is new.
 [[nodiscard]] Count described_bytes(const Call& call) noexcept;
 
-/// True if the processor should not touch a buffer of the call at this rank. Buffers that are not significant here are
-/// not looked at, nor are those of no elements. A buffer counts as one allocation, of which the first and the last byte
-/// are asked about; absolute addresses of several pieces count as a device's where there is a runtime. Arguments may be
+/// True if the processor should not touch a buffer of the call at this rank. It looks only at buffers that are
+/// significant here and have elements. It takes a buffer for one allocation, and asks about its first and its last
+/// byte. Where a runtime is loaded, absolute addresses of several pieces count as a device's. Arguments may be
 /// erroneous.
 [[nodiscard]] bool has_device_buffer(const Call& call, Rank rank, Rank size);
 
@@ -99,8 +99,9 @@ struct CallShape {
 /// the MPI library can see it.
 void require_valid(const Call& call);
 
-/// Has the errors of a communicator returned where they would end the job. A handler of the user's is called
-/// nevertheless. If it is MPI_COMM_WORLD, other threads' errors of no communicator are returned meanwhile, too.
+/// Makes MPI return the errors of a communicator where they would end the job. A handler of the user's is called
+/// nevertheless. If the communicator is MPI_COMM_WORLD, MPI meanwhile also returns other threads' errors that belong to
+/// no communicator.
 class ReturnedErrors {
  public:
   explicit ReturnedErrors(MPI_Comm comm);

@@ -75,7 +75,7 @@ void CallerBuffers::read_operator(const TypeInfo& info) {
     }
     if (elements_.kernel == nullptr) {
       // Either MPI does not define it, and native says so, or the MPI library knows a type that we do not.
-      unsupported_ = "a predefined operator on this datatype has no kernel";
+      unsupported_ = "Circoll has no kernel for this operator on this datatype";
       return;
     }
     elements_.commutative = is_commutative(*op);

@@ -20,10 +20,11 @@ using prepare::InternedChoice;
 using prepare::Numbers;
 using prepare::Signature;
 
-/// MPI's buffers of no elements may be any pointer; MPI_BOTTOM is an address to add to.
+/// A buffer's address as a number to add to. MPI's buffers of no elements may be any pointer, and MPI_BOTTOM is such a
+/// number.
 [[nodiscard]] inline char* as_base(const void* buffer) { return static_cast<char*>(const_cast<void*>(buffer)); }
 
-/// No address, though there is something to be found: MPI_BOTTOM needs a datatype that does not begin at it.
+/// True if a buffer has no address, though it has elements. MPI_BOTTOM needs a datatype that does not begin at it.
 [[nodiscard]] inline bool is_missing(const void* buffer, Count bytes, const TypeInfo& info) {
   return buffer == nullptr && bytes > 0 && info.true_lb_bytes == 0;
 }
@@ -54,26 +55,26 @@ struct CallerSide {
   [[nodiscard]] int unpack_from(const std::byte* from) const;
 };
 
-/// One call at one rank. Two kinds:
+/// One call at one rank. There are two kinds of calls.
 ///
-/// Collectives that only move data work on packed bytes, so that ranks may describe the same data by
-/// different (count, type). A buffer of a dense type is its own packed form; one with gaps goes through
-/// staging memory, and so do the blocks that an alltoall(v) in place sends: those received will lie where they were.
+/// Collectives that only move data work on packed bytes, so that ranks may describe the same data by different (count,
+/// type). A buffer of a dense type is its own packed form, and one with gaps goes through staging memory. So do the
+/// blocks that an alltoall(v) in place sends, because the received blocks overwrite them.
 ///
-/// Reductions work on elements in the caller's buffers: with our kernels where operator and type are predefined, else
-/// with the user's function through MPI_Reduce_local, on elements spaced by the datatype's extent.
+/// Reductions work on elements in the caller's buffers. Where operator and type are predefined, they use our kernels.
+/// Otherwise they call the user's function through MPI_Reduce_local, on elements spaced by the datatype's extent.
 class CallerBuffers {
  public:
   CallerBuffers(const Call& call, Rank rank, Rank size);
 
   [[nodiscard]] const Call& call() const { return call_; }
-  /// `call` has got other addresses of buffers, of the same kind (CallShape). False: the call means something else
-  /// now, and must be read anew.
+  /// `call` has other addresses of buffers, of the same kind (CallShape). False: the call means something else now, and
+  /// must be read anew.
   [[nodiscard]] bool readdress();
   /// The arguments are wrong: the native collective shall say how.
   [[nodiscard]] bool erroneous() const { return erroneous_; }
-  /// True if a call with the same arguments means the same. There are no arrays then, which the program may change, and
-  /// handles are MPI's own, which it cannot free.
+  /// True if a call with the same arguments means the same. Then it has no arrays, which the program may change, and
+  /// its handles are MPI's own, which the program cannot free.
   [[nodiscard]] bool lasting() const { return !is_irregular(call_.collective) && has_lasting_handles(); }
   /// The part of it that is about handles.
   [[nodiscard]] bool has_lasting_handles() const;
@@ -85,7 +86,8 @@ class CallerBuffers {
   /// The datatype of messages: MPI_BYTE, or the caller's where elements have gaps.
   [[nodiscard]] MPI_Datatype wire_type() const { return elements_.typed ? elements_.type : MPI_BYTE; }
 
-  /// gatherv and scatterv, whose counts are known at the root only; alltoallv, unless its algorithm is direct.
+  /// True for gatherv and scatterv, whose counts only the root knows, and for alltoallv, unless its algorithm is
+  /// direct.
   [[nodiscard]] bool needs_prologue() const { return has_unknown_size(call_.collective); }
   [[nodiscard]] Signature prologue_signature(const InternedChoice& choice) const;
   /// Packed bytes of this rank's contribution or block. For alltoall(v) they are of all that it sends.
@@ -93,23 +95,24 @@ class CallerBuffers {
   /// Packed bytes of every block that this rank knows about: at the root, or those that it sends (alltoallv). Elsewhere
   /// nothing is written.
   void known_counts(std::span<Count> counts) const;
-  /// True if the blocks that will arrive fit into this rank's buffer. `counts` is about user blocks 0 .. p - 1, for
-  /// alltoallv about `blocks`.
+  /// True if the blocks that will arrive fit into this rank's buffer. `counts` are those of user blocks 0 .. p - 1, for
+  /// alltoallv those of `blocks`.
   [[nodiscard]] bool admits(std::span<const Block> blocks, std::span<const Count> counts) const;
-  /// Lets blocks that do not fit go into staging memory, and no further. The other ranks send them, since
-  /// they cannot know.
+  /// Lets blocks that do not fit go into staging memory, and no further. The other ranks send them, because they cannot
+  /// know that.
   void discard(std::span<const Block> blocks, std::span<const Count> counts);
   [[nodiscard]] bool discards() const { return discarded_bytes_ >= 0; }
 
-  /// Lets an alltoall(v) in place of long blocks be made in rounds. Each is about a part of every block, so that
-  /// staging memory stays small. In an alltoallv, messages must go directly from rank to rank. Else no effect.
+  /// Divides an alltoall(v) in place of long blocks into rounds. Each round moves a part of every block, so that
+  /// staging memory stays small. In an alltoallv, messages must go directly from rank to rank. Has no effect on other
+  /// calls.
   void use_rounds();
   void use_no_rounds() {
     rounds_ = 0;
     recv_.copied = false;
   }
   [[nodiscard]] bool in_rounds() const { return rounds_ > 0; }
-  /// Goes to the first round; to the next one, if there is one. Signature and memory are those of the round.
+  /// Goes to the first round, or to the next one if there is one. Signature and memory are those of the round then.
   void first_round() {
     if (in_rounds()) set_round(0);
   }
@@ -141,8 +144,8 @@ class CallerBuffers {
   void read_exchange();
   void read_side(CallerSide& side, const void* buffer, Count count, MPI_Datatype type);
   void check_counts(const CountArray& counts, bool significant);
-  /// True if the native collective refuses equal buffers at this rank. They are the two of an exchange; in other
-  /// collectives, the side with one block and this rank's block in the other.
+  /// True if the native collective refuses equal buffers at this rank. In an exchange these are the two buffers. In
+  /// other collectives they are the side with one block, and this rank's block in the other buffer.
   [[nodiscard]] bool refuses_equal_buffers() const;
   [[nodiscard]] bool refuses_own_block() const;
   [[nodiscard]] bool at_root() const { return rank_ == call_.root; }

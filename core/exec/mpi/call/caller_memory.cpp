@@ -1,4 +1,4 @@
-// The caller's memory: where a schedule reads and writes, and what goes through staging memory.
+// The caller's memory: the places where a schedule reads and writes, and the blocks that go through staging memory.
 //
 // An alltoall(v) in place of long blocks goes part by part through staging memory, which does not grow with the blocks.
 #include <algorithm>
@@ -131,7 +131,7 @@ void CallerBuffers::use_rounds() {
   for (Rank i = 0; i < size_; ++i) largest = std::max(largest, recv_.bytes_of(i));
   if (largest <= part_bytes_) return;
   rounds_ = (largest + part_bytes_ - 1) / part_bytes_;
-  // All blocks of an alltoall are equal. Then all rounds are, but for what the last one leaves of its room.
+  // All blocks of an alltoall are equal. So all rounds are equal, too, except that the last one may leave room unused.
   if (!recv_.counts) part_bytes_ = (largest + rounds_ - 1) / rounds_;
   recv_.copied = true;
   parts_.resize(static_cast<std::size_t>(size_));

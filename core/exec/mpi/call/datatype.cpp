@@ -30,8 +30,8 @@ struct Row {
   std::optional<Type> element;
 };
 
-/// The predefined types. Those without an element type (characters, MPI_PACKED, quadruple precision) are
-/// moved by us, but reduced by the MPI library, which knows which operators it allows on them.
+/// The predefined types. Circoll moves those without an element type (characters, MPI_PACKED, quadruple precision), but
+/// the MPI library reduces them, because it knows which operators it allows on them.
 std::vector<Row> predefined_rows() {
   std::vector<Row> rows {
     {MPI_BYTE, Type::byte}, {MPI_PACKED, std::nullopt}, {MPI_CHAR, std::nullopt}, {MPI_WCHAR, std::nullopt},
@@ -53,7 +53,7 @@ std::vector<Row> predefined_rows() {
         {MPI_COMPLEX, Type::complex64}, {MPI_DOUBLE_COMPLEX, Type::complex128}, {MPI_LOGICAL, Type::logical},
         {MPI_2INTEGER, Type::pair_int_int}, {MPI_2REAL, Type::pair_float_float},
         {MPI_2DOUBLE_PRECISION, Type::pair_double_double},
-// Not every MPI without Fortran declares what only some compilers have.
+// An MPI without Fortran may lack the types that only some compilers have.
 #ifdef MPI_INTEGER1
         {MPI_INTEGER1, Type::int8},
 #endif
@@ -101,8 +101,8 @@ std::vector<Row> predefined_rows() {
   return rows;
 }
 
-// What is asked here cannot fail for a handle that has_handle() admits: errors of questions without a communicator
-// would go to the program's error handler.
+// The queries below cannot fail for a handle that has_handle() admits. An error of a query without a communicator would
+// call the program's error handler.
 
 /// The bytes of a datatype, where MPI counts them.
 struct Measures {
@@ -145,7 +145,8 @@ struct Envelope {
   }
 };
 
-/// Uses the query of large counts where there is one. The other is refused for types that were made with such.
+/// Uses the query of large counts where MPI has it. MPI refuses the other query for types that were made with large
+/// counts.
 std::optional<Envelope> envelope_of(MPI_Datatype type) {
   Envelope e;
 #if CIRCOLL_HAS_LARGE_COUNTS
@@ -162,7 +163,7 @@ std::optional<Envelope> envelope_of(MPI_Datatype type) {
   return rc == MPI_SUCCESS ? std::optional(e) : std::nullopt;
 }
 
-/// The type that a duplicate or an array is made of: to be freed, unless it is predefined.
+/// The type of which a duplicate or an array consists. The caller frees it, unless it is predefined.
 std::optional<MPI_Datatype> inner_type(MPI_Datatype type, const Envelope& e) {
   if (e.combiner != MPI_COMBINER_DUP && e.combiner != MPI_COMBINER_CONTIGUOUS) return std::nullopt;
   if (e.types != 1 || e.numbers > 1 || e.addresses != 0) return std::nullopt;
@@ -170,7 +171,7 @@ std::optional<MPI_Datatype> inner_type(MPI_Datatype type, const Envelope& e) {
   MPI_Aint no_address = 0;
   MPI_Datatype inner = MPI_DATATYPE_NULL;
 #if CIRCOLL_HAS_LARGE_COUNTS
-  // The count is where the constructor's width puts it: there is room for it on both sides.
+  // MPI puts the count where the constructor's width says. Both arrays have room for it.
   MPI_Count large_count = 0;
   const int rc = PMPI_Type_get_contents_c(type, 1, 0, 1, 1, &count, &no_address, &large_count, &inner);
 #else
@@ -195,14 +196,14 @@ bool is_dense(MPI_Datatype type, const Measures& m, int depth = 0) {
   return dense;
 }
 
-/// True if a handle is a datatype's. Asked with a communicator of ours, which returns errors.
+/// True if a handle is a datatype's. The query has a communicator of ours, which returns errors.
 bool has_handle(MPI_Datatype type) {
   MPI_Comm self = self_communicator();
   int bytes = 0;
   return self != MPI_COMM_NULL && PMPI_Pack_size(0, type, self, &bytes) == MPI_SUCCESS;
 }
 
-/// MPI says so only when a datatype is used: packing no elements is a use.
+/// MPI says only at a use whether a datatype is committed. Packing no elements is a use.
 bool is_committed(MPI_Datatype type) {
   char nothing = 0;
   int position = 0;
@@ -305,7 +306,8 @@ int exchange_with_self(const void* from, Count from_count, MPI_Datatype from_typ
     PMPI_Type_free(&out);
     return rc;
   }
-  // Threads share the communicator, and this may run inside a wait of another one: each message has a tag of its own.
+  // Threads share the communicator, and this may run inside a wait of another message. So each message has a tag of its
+  // own.
   const int tag = static_cast<int>(types().next_packing_tag++ % packing_tags);
   const int rc =
       PMPI_Sendrecv(from, 1, out, 0, tag, const_cast<void*>(to), 1, in, 0, tag, self_communicator(), MPI_STATUS_IGNORE);

@@ -20,8 +20,8 @@ namespace circoll::mpi {
 /// True if a user's operator commutes; nothing if the handle is not an operator's. Thread-safe.
 [[nodiscard]] std::optional<bool> commutes(MPI_Op op);
 
-/// Works on elements in memory. With a kernel, and for bytes, elements are contiguous; otherwise a user
-/// operator works on whole elements of `type`, whose gaps are never written.
+/// Works on elements in memory. With a kernel, and for bytes, elements are contiguous. Otherwise a user operator works
+/// on whole elements of `type`, and their gaps are never written.
 struct Elements {
   Count extent_bytes = 1;
   ReduceKernel kernel = nullptr;

@@ -15,7 +15,7 @@ namespace circoll::mpi {
 /// Serves MPI_Op_free. True if the operator is held, and will be freed later; false if the caller shall free it now.
 [[nodiscard]] bool free_op_later(MPI_Op op) noexcept;
 
-/// Holds what a call refers to, as long as it lives.
+/// Keeps the objects to which a call refers, as long as it lives.
 class KeptArguments {
  public:
   /// `rank` and `size` are those of the communicator, which say which arrays the call has.

@@ -198,7 +198,7 @@ int call_as_it_is(const Call& c) {
 
 int call_native(const Call& call) {
   if (call.collective != Collective::alltoallv || call.sendbuf != MPI_IN_PLACE) return call_as_it_is(call);
-  // What MPI_IN_PLACE makes insignificant is not read, not even to narrow it.
+  // MPI_IN_PLACE makes these arrays insignificant. So they are not read, not even to narrow them.
   Call significant = call;
   significant.sendcounts = {};
   significant.senddispls = {};

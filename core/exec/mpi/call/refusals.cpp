@@ -90,9 +90,9 @@ std::string complaint(const Call& call) {
       is_reducing(call.collective) ? complaint_about_reduction(call, size) : complaint_about_movement(call, rank, size);
   if (!text.empty()) return text;
   if (call.sendbuf == MPI_IN_PLACE || call.recvbuf == MPI_IN_PLACE) {
-    return "MPI_IN_PLACE stands where this rank may not say it, or with a NULL buffer";
+    return "MPI_IN_PLACE is not allowed for this buffer at this rank, or the other buffer is NULL";
   }
-  return "a buffer is NULL, both are the same, or this rank's block has another size in each of them";
+  return "a buffer is NULL, both buffers are the same, or this rank's block differs in size between them";
 }
 
 bool ends_the_job(MPI_Errhandler handler) {

@@ -69,11 +69,12 @@ int share_world() {
     return rc;
   }
   global.world = std::make_shared<Carrier>(comm);
-  // The first tags, on all ranks alike: MPI_COMM_WORLD's calls need no agreement.
+  // All ranks take the first tags alike. So MPI_COMM_WORLD's calls need no agreement.
   (void)global.world->tags().take(TagLayout::context_units);
   global.world->placement_ = shared_placement(placement_from(ranks));
   if (size > 1) rc = global.world->find_neighbours(rank, ranks);
-  // While communicators are plenty, and before there are threads: Open MPI's hang if they make communicators at once.
+  // This makes the communicator while communicators are plenty and before there are threads. Threads of Open MPI hang
+  // if they make communicators at once.
   (void)self_communicator();
   return rc;
 }
@@ -133,7 +134,7 @@ int TagSpace::free_units() const {
 }
 
 void TagRange::take(std::shared_ptr<Carrier> carrier, int units, int spare) {
-  // What was taken for an agreement that could not be begun.
+  // Tags may be left from an agreement that could not begin.
   if (first_unit_ >= 0) carrier_->tags().give_back(first_unit_, units_);
   carrier_ = std::move(carrier);
   first_unit_ = carrier_->tags().take(units, spare);
@@ -180,7 +181,8 @@ void TagRange::compare() {
 }
 
 void TagRange::give_back() noexcept {
-  // An operation that was given up may have left it under way; the other ranks make the same call.
+  // An operation that was given up may have left its agreement under way. The other ranks make the same call, so it
+  // ends.
   while (request_ != MPI_REQUEST_NULL && !settle()) sched_yield();
   if (first_unit_ >= 0 && !spoiled_) carrier_->tags().give_back(first_unit_, units_);
   first_unit_ = -1;

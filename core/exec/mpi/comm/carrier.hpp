@@ -39,10 +39,10 @@ struct TagLayout {
 
   [[nodiscard]] int blocking_tags() const { return blocking_units * unit; }
   /// The distance between the first tags of two collectives. An erroneous call may leave messages of its collective
-  /// behind, which the next call of another one must not meet.
+  /// behind. The next call of another collective must not receive them.
   [[nodiscard]] int blocking_stride() const { return unit / 4; }
-  /// True if there are more contexts than a program can need, of so many tags. Only then may an agreement on them be a
-  /// part of a nonblocking call, which cannot be left to the MPI library any more when it fails.
+  /// True if there are more contexts of so many tags than a program can need. Only then may an agreement on them be a
+  /// part of a nonblocking call: when it fails, the call cannot be left to the MPI library any more.
   [[nodiscard]] bool is_plentiful(int largest_tag) const { return largest_tag / (context_units * unit) >= 4095; }
   /// Tags that one execution may have at most.
   [[nodiscard]] int most_tags() const { return (blocking_units - 4) * unit; }
@@ -58,7 +58,7 @@ class TagSpace {
   /// The first unit of a range that is taken now. It is -1 if there is none, or if less than `spare` units would
   /// be left.
   [[nodiscard]] int take(int units, int spare = 0);
-  /// Gives a range back. What must not be used again is kept instead.
+  /// Gives a range back. The caller keeps a range whose tags must not be used again.
   void give_back(int first, int units) noexcept;
   [[nodiscard]] int units() const { return units_; }
   [[nodiscard]] int free_units() const;
@@ -117,8 +117,8 @@ class Carrier {
 [[nodiscard]] const std::shared_ptr<Carrier>& shared_world();
 
 /// Tags that no other communicator's messages to this rank have. Each rank takes a range of its own and tells the
-/// others where it begins: they send with its tags. So nobody needs to find what is free at all ranks, threads
-/// and pending agreements do not disturb one another, and a range is given back without asking. Mostly all ranks
+/// others where it begins. They send with these tags. So no rank needs to find tags that are free at all ranks, threads
+/// and pending agreements do not disturb one another, and a rank gives a range back without asking. Mostly all ranks
 /// take the same.
 class TagRange {
  public:
@@ -127,21 +127,21 @@ class TagRange {
   TagRange(const TagRange&) = delete;
   TagRange& operator=(const TagRange&) = delete;
 
-  /// Takes units at this rank, of which `spare` others are left. If there are none, the agreement will say so to all.
-  /// Throws std::bad_alloc.
+  /// Takes units at this rank, and leaves `spare` others. If there are none, the agreement will tell all ranks. Throws
+  /// std::bad_alloc.
   void take(std::shared_ptr<Carrier> carrier, int units, int spare = 0);
-  /// Has the first tags of a carrier, which were taken from it on all ranks. Nothing is to be agreed upon.
+  /// Has the first tags of a carrier, which all ranks have taken from it. So it needs no agreement.
   void take_first(std::shared_ptr<Carrier> carrier, int units);
   /// Tells the others, waiting for them: one native allgather of a number on `comm`, of `size` ranks. Returns an MPI
   /// error code.
   [[nodiscard]] int agree(MPI_Comm comm, int size);
-  /// The same in two parts, of which none waits; settle() says when it is over, and asks MPI.
+  /// The same in two parts, neither of which waits. settle() says when the agreement is over, and asks MPI.
   [[nodiscard]] int begin(MPI_Comm comm, int size);
   [[nodiscard]] bool settle();
 
-  /// Instead of an agreement, where all ranks are known to have taken the same.
+  /// Takes the place of an agreement where all ranks are known to have taken the same.
   void set_agreed() { agreed_ = true; }
-  /// Likewise, where the tags of all ranks have been learned in some other way.
+  /// Likewise where this rank has learned the tags of all ranks in some other way.
   void set_agreed(std::vector<int> all) {
     others_ = std::move(all);
     agreed_ = true;
@@ -158,7 +158,7 @@ class TagRange {
   /// A number that no other range of this process has had; 0 for none.
   [[nodiscard]] std::uint64_t id() const { return id_; }
 
-  /// Messages may be left that nobody has received, so that these tags are never used again here.
+  /// Messages may be left that no rank has received. So these tags are never used again here.
   void spoil() { spoiled_ = true; }
   void give_back() noexcept;
 

@@ -16,8 +16,8 @@
 namespace circoll::mpi {
 namespace {
 
-/// Units that are left for nonblocking operations. Their agreement must not fail, when it is too late for the
-/// native call.
+/// Units that stay free for nonblocking operations. Their agreement must not fail, because the native call is not
+/// possible any more then.
 int spare_units(Carrier& carrier) { return carrier.tags().units() / 8; }
 
 /// The states of the communicators that a thread used last: programs use a few in turn.
@@ -29,7 +29,7 @@ class Memo {
     }
     return nullptr;
   }
-  /// Puts it in place of the one that was first. The communicator is not in it.
+  /// Replaces the oldest entry. The communicator must not be in the memo.
   void add(MPI_Comm comm, CommState* state) {
     entries_[oldest_] = {comm, globals().generation.load(), state};
     oldest_ = (oldest_ + 1) % entries_.size();
@@ -45,7 +45,8 @@ class Memo {
   std::size_t oldest_ = 0;
 };
 CIRCOLL_THREAD_LOCAL Memo memo;
-/// The communicator whose state went last: it may be just being freed, and used by a callback of an attribute.
+/// The last communicator whose state was deleted. MPI may be just freeing it, and a callback of an attribute may use
+/// it.
 CIRCOLL_THREAD_LOCAL MPI_Comm last_forgotten = MPI_COMM_NULL;
 
 CIRCOLL_THREAD_LOCAL MPI_Comm being_freed = MPI_COMM_NULL;
@@ -84,7 +85,7 @@ int CommState::find_places() {
   const int size = static_cast<int>(size_);
   const std::shared_ptr<Carrier>& world = shared_world();
   expects_devices_ = globals().expects_devices;
-  // Who is alone has nobody to agree with, and may look at any time.
+  // A single rank has nobody to agree with, and may look at any time.
   if (world == nullptr && size == 1) expects_devices_ = device::expected_by_user() != device::Expected::never;
   if (!usable_ || size == 1) return MPI_SUCCESS;
   if (world == nullptr && !globals().own_world_only) return MPI_SUCCESS;
@@ -127,7 +128,7 @@ void CommState::fail(int error) {
 
 int CommState::find_failure() {
   if (!library::tells_failures) return MPI_SUCCESS;
-  // What has become unusable has failed already, or MPI_Finalize has begun, after which MPI must not be asked.
+  // An unusable communicator has failed already, or MPI_Finalize has begun, after which MPI must not be asked.
   if (usable_ && !asking_.exchange(true)) {
     if (const int error = library::failure_of(user_comm_); error != MPI_SUCCESS) fail(error);
     asking_ = false;
@@ -146,7 +147,7 @@ MPI_Comm CommState::completions() {
 }
 
 int CommState::make_carrier() {
-  // Ranks may have different communicators otherwise, so that they must agree on both questions about these.
+  // The ranks must agree on both answers. Otherwise they would have different communicators.
   const std::array<int, 2> answers{globals().private_comms < library::most_private_communicators ? 1 : 0,
                                    device::expected_runtimes() != 0 ? 0 : 1};
   std::array<int, 2> of_all{};
@@ -169,10 +170,10 @@ int CommState::make_carrier() {
   rc = PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, user_comm_);
   if (rc != MPI_SUCCESS) return rc;
   if (all == 0) {
-    refuse("no private communicator to be had");
+    refuse("MPI could not make a private communicator");
     return MPI_SUCCESS;
   }
-  // Of a carrier that nobody else uses all ranks take the same tags.
+  // Nobody else uses this carrier, so all ranks take the same tags of it.
   range_.take(carrier_, TagLayout::context_units);
   range_.set_agreed();
   tags_ = Tags::open;
@@ -330,7 +331,7 @@ void CommState::spoil_tags() {
 
 void CommState::release() {
   if (--users_ > 0) return;
-  // Not deleted here: we may be inside the MPI library's progress engine.
+  // The object is deleted later, because this may run inside the MPI library's progress engine.
   Globals& global = globals();
   const std::lock_guard lock(global.released_mutex);
   next_released_ = global.released.exchange(this);
@@ -367,7 +368,7 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
   Globals& global = globals();
   last_forgotten = comm;
   auto* const state = static_cast<CommState*>(value);
-  // The other ranks make the same first call, and end it.
+  // The other ranks make the same first call, so the agreement ends.
   while (!library::nonblocking_outlives_communicator() && state->tags_ == Tags::agreeing && !state->opened())
     sched_yield();
   {
@@ -448,7 +449,7 @@ CommState* CommState::of_call(MPI_Comm comm, int* error) {
       const std::lock_guard lock(global.comm_mutex);
       made->position_ = global.states.insert(global.states.end(), made.get());
     }
-    // Without the lock, which forget() takes where the MPI library holds its own.
+    // This runs without the lock, because forget() takes the lock where the MPI library holds its own.
     *error = PMPI_Comm_set_attr(comm, global.comm_keyval, made.get());
     if (*error != MPI_SUCCESS) {
       const std::lock_guard lock(global.comm_mutex);
@@ -457,8 +458,8 @@ CommState* CommState::of_call(MPI_Comm comm, int* error) {
     }
     state = made.release();
   }
-  // MPI does not delete what is attached to a communicator that it is freeing; another one may get its handle, and must
-  // be asked for its state each time.
+  // MPI does not delete an attribute that is attached to a communicator while MPI frees it. Another communicator may
+  // get its handle, and must be asked for its state each time.
   if (comm != last_forgotten) memo.add(comm, state);
   return state;
 }

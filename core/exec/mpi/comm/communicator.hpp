@@ -67,30 +67,30 @@ class CommState {
   /// pays() says that this call is one to serve.
   [[nodiscard]] static CommState* of_call(MPI_Comm comm, int* error);
 
-  /// Counts a call: true if it is one to serve. The first calls of each collective on a communicator other
-  /// than MPI_COMM_WORLD are native (Globals::serve_after): programs make thousands, and use each a few times.
-  /// All ranks count the same calls, whatever their arguments. A persistent request will come again: it pays at once.
-  /// The call that is the first to pay looks at the ranks' places, and may return an MPI error code in `*error`.
+  /// Counts a call, and returns true if Circoll should serve it. The first calls of each collective on a communicator
+  /// other than MPI_COMM_WORLD are native (Globals::serve_after), because programs make thousands of communicators and
+  /// use each a few times. All ranks count the same calls, whatever their arguments. A persistent request will come
+  /// again, so it pays at once. The first call that pays looks at the ranks' places, and may return an MPI error code
+  /// in `*error`.
   [[nodiscard]] bool pays(Collective collective, bool persistent, int* error);
 
-  /// The state of a communicator that this thread has used lately; else nullptr, without asking MPI.
+  /// The state of a communicator that this thread has used lately. Otherwise nullptr, without asking MPI.
   [[nodiscard]] static CommState* last_used(MPI_Comm comm);
 
   ~CommState();
   CommState(const CommState&) = delete;
   CommState& operator=(const CommState&) = delete;
 
-  /// False for intercommunicators, where there is no carrier to be had, and once MPI_Finalize has begun: calls are
-  /// native then.
+  /// False for intercommunicators, which have no carrier, and once MPI_Finalize has begun. Calls are native then.
   [[nodiscard]] bool usable() const { return usable_; }
-  /// The same, asked when a call begins: false, too, once the program has revoked the communicator.
+  /// The same when a call begins. It is also false once the program has revoked the communicator.
   [[nodiscard]] bool still_usable() {
     if (usable_ && library::is_revoked(user_comm_)) [[unlikely]]
       (void)find_failure();
     return usable_;
   }
-  /// The error of calls on a communicator that is revoked, or of which a process has failed; else MPI_SUCCESS. It asks
-  /// MPI.
+  /// The error of calls on a communicator that is revoked, or of which a process has failed. Otherwise MPI_SUCCESS. It
+  /// asks MPI.
   [[nodiscard]] int find_failure();
   /// The same as far as it is known.
   [[nodiscard]] int failure() const { return library::tells_failures ? failure_.load() : MPI_SUCCESS; }
@@ -101,8 +101,8 @@ class CommState {
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] Rank size() const { return size_; }
 
-  // What a served call needs, in this order. An erroneous call asks for nothing, so that the other ranks' call
-  // is the first.
+  // These functions give what a served call needs, in this order. An erroneous call asks for nothing. So the other
+  // ranks' call is the first to ask.
 
   /// True if carrier and placement are known without asking the other ranks.
   [[nodiscard]] bool has_carrier() const { return size_ == 1 || carrier_ != nullptr; }
@@ -123,21 +123,22 @@ class CommState {
   /// True if a nonblocking call can be served, because it needs no agreement, or one that cannot fail. The same on
   /// all ranks.
   [[nodiscard]] bool serves_nonblocking() const;
-  /// The same as a part of the first nonblocking operation. It is begun in its call, so that all ranks begin it in
-  /// one order.
+  /// The same as a part of the first nonblocking operation. The agreement begins in that call, so that all ranks begin
+  /// it in one order.
   [[nodiscard]] int begin_open();
   /// True if it is over; asks MPI. Thread-safe; waits for no other thread.
   [[nodiscard]] bool opened();
 
-  /// The way of the messages of a blocking call. Such calls come one after another at each rank, so that those of one
-  /// collective have the same tags always: messages of one tag arrive in the order of sending.
+  /// The way of the messages of a blocking call. Such calls come one after another at each rank, and messages of one
+  /// tag arrive in the order of sending. So the calls of one collective always have the same tags.
   [[nodiscard]] Route route(Collective collective) const;
-  /// Nonblocking operations are numbered in the order in which the program calls, which is the same on all ranks. The
-  /// first of `units` numbers.
+  /// Numbers nonblocking operations in the order in which the program calls, which is the same on all ranks. Returns
+  /// the first of `units` numbers.
   [[nodiscard]] std::uint64_t take_numbers(int units);
   [[nodiscard]] Route route(std::uint64_t number, int units) const;
-  /// Tags come again after a few dozen operations. One may start once no unfinished one has its tags; then no other
-  /// rank mixes them up either. Asks MPI while opened() is false. Thread-safe.
+  /// True if an operation may start. Tags come again after a few dozen operations. An operation may start once no
+  /// unfinished one has its tags. Then no other rank mixes them up either. Asks MPI while opened() is false.
+  /// Thread-safe.
   [[nodiscard]] bool may_start(std::uint64_t number, int units);
   /// A nonblocking operation with this number is under way; is over. Thread-safe.
   void add_unfinished(std::uint64_t number);
@@ -148,8 +149,8 @@ class CommState {
   [[nodiscard]] int reserve(int units, TagRange* range);
   [[nodiscard]] Route route(const TagRange& range, int units) const;
 
-  /// Keeps the tags from other communicators after a refused call or an execution that was given up. Others may have
-  /// made the call, and messages for it may be left behind, which no other communicator may meet.
+  /// Keeps the tags from other communicators after a refused call, or an execution that was given up. Other ranks may
+  /// have made the call and left messages for it. No other communicator may receive them.
   void spoil_tags();
   /// A call of this rank has been refused, or has failed before it began. Others may have made it.
   void missed_call() {
@@ -162,8 +163,8 @@ class CommState {
   /// The user's communicator, or MPI_COMM_WORLD if that has been freed.
   [[nodiscard]] MPI_Comm user_comm() const { return user_comm_; }
 
-  /// The attachment of a room, made if there is none; or nullptr if there is none. It is made by the thread that uses
-  /// the communicator.
+  /// The attachment of a room. If there is none, attached() makes it, and find_attached() returns nullptr. Only the
+  /// thread that uses the communicator may make it.
   template <typename T>
   [[nodiscard]] T& attached() {
     std::unique_ptr<Attachment>& place = attachments_[static_cast<std::size_t>(T::slot)];
@@ -183,8 +184,8 @@ class CommState {
   void let_interrupt(const Interruption* interruption) { interruption_ = interruption; }
   [[nodiscard]] bool can_be_interrupted() const { return interruption_ != nullptr; }
 
-  /// A state for some ranks of this one, without a communicator of MPI's; one that is in the world. It takes tags for
-  /// messages to this rank, which the others must be told: offered_tag(). settle_among() makes it complete.
+  /// A state for some ranks of this one, which is in the world, without a communicator of MPI's. It takes tags for
+  /// messages to this rank, and tells them to the others by offered_tag(). settle_among() completes it.
   [[nodiscard]] std::unique_ptr<CommState> offer() const;
   [[nodiscard]] int offered_tag() const { return range_.own(); }
   /// `members` are ranks of `all`, in ascending order, this one among them, `tags` what they have offered.
@@ -217,7 +218,7 @@ class CommState {
   [[nodiscard]] int look_at(MPI_Comm comm);
   /// Where its ranks are in MPI_COMM_WORLD, and on which nodes. Once.
   [[nodiscard]] int find_places();
-  /// This object where ranks that wait in vain can ask one another. Who interrupts calls knows better.
+  /// This object where ranks that wait in vain can ask one another. A wrapper that interrupts calls knows better.
   [[nodiscard]] const CommState* stalls_here() const {
     return is_in_world() && interruption_ == nullptr ? this : nullptr;
   }

@@ -17,8 +17,9 @@ class CommState;
 
 /// Part of the executor's global state (HACKING.md).
 struct Globals {
-  /// Of the list of communicator states, and of what is made once. It covers no call of MPI after that: MPI calls the
-  /// delete callback of an attribute, which takes it, while it holds locks of its own. Recursive: for the calls before.
+  /// Locks the list of communicator states, and the objects that are made once. Once these are made, it covers no call
+  /// of MPI: MPI calls the delete callback of an attribute, which takes this lock, while MPI holds locks of its own.
+  /// The lock is recursive because of the calls before.
   std::recursive_mutex comm_mutex;
   std::atomic<bool> keyvals_made{false};
   int comm_keyval = MPI_KEYVAL_INVALID;
@@ -46,7 +47,7 @@ struct Globals {
   std::mutex released_mutex;
   std::atomic<CommState*> released{nullptr};  ///< the first; the others follow (CommState::next_released_)
 
-  /// Functions of other rooms that give back what belongs to MPI (at_finalize).
+  /// Functions of other rooms that free their objects of MPI (at_finalize).
   std::vector<void (*)() noexcept> closers;
 };
 

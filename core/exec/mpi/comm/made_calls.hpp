@@ -1,4 +1,4 @@
-// The last served calls of this rank on a communicator. A rank that waits for this one in vain asks for them
+// The last served calls of this rank on a communicator. A rank that waits for this one without end asks for them
 // (comm/stalls.hpp).
 #pragma once
 

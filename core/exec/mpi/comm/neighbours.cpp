@@ -61,7 +61,7 @@ int exchange(MPI_Comm comm, int size, const std::vector<int>& ranks, const std::
 }
 
 // Threads look for the neighbours of different communicators at the same time, and wait for different ranks. So the
-// state is locked for what is local only.
+// lock is held only for local work.
 
 /// Makes the segment at the first call.
 Introduction introduce(std::size_t processes) {

@@ -21,7 +21,7 @@
 namespace circoll::mpi {
 namespace {
 
-/// A placement that communicators have. All that it consists of follows from the nodes.
+/// A placement that communicators share. All its members follow from the nodes.
 struct KnownPlacement {
   std::weak_ptr<const std::vector<Rank>> node_of;
   std::weak_ptr<const Relabelling> labels;
@@ -38,7 +38,7 @@ KnownPlacements& placements_in_use() {
   return *instance;
 }
 
-/// Two nodes whose names collide would be taken for one, which costs time and nothing else.
+/// Two nodes whose names collide count as one. That costs time and nothing else.
 std::uint64_t name_of_node() {
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
@@ -60,7 +60,7 @@ std::uint64_t memory_key(std::optional<std::uint64_t> declared) {
   if (here.boot == 0) return 0;
   Hash hash;
   hash.add(here.boot).add(here.network).add(here.pids).add(here.time).add(here.users).add(node::layout_version);
-  // Whoever divides the ranks among nodes wants messages between them.
+  // CIRCOLL_CORES divides the ranks among nodes. Its user wants MPI messages between these nodes.
   if (declared) hash.add(*declared);
   return std::max<std::uint64_t>(hash.value(), 1);
 }

@@ -40,10 +40,10 @@ class RankMap {
 
 /// Where a rank is, by numbers that are equal for ranks in the same place.
 struct Whereabouts {
-  /// Of its node, by the name that MPI_Get_processor_name gives. It is the node's number if CIRCOLL_CORES says how
-  /// many consecutive ranks one has.
+  /// The key of the process's node, by the name that MPI_Get_processor_name gives. If CIRCOLL_CORES says how many
+  /// consecutive ranks a node has, it is the node's number.
   std::uint64_t node = 0;
-  /// Of processes that may share memory; 0 where that is not known.
+  /// The key of the processes that may share memory; 0 where that is not known.
   std::uint64_t memory = 0;
   node::OwnProcessors processors{};
 };

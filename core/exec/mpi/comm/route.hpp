@@ -13,7 +13,8 @@
 
 namespace circoll::mpi {
 
-/// The ends of processes, for a call that would wait for them forever. Without it a call waits as MPI's own do.
+/// The ends of processes, which end the wait of a call that would wait for them forever. Without it a call waits as
+/// MPI's own do.
 struct Interruption {
   const std::atomic<std::uint32_t>* ends = nullptr;  ///< it grows when a process ends
   std::uint32_t seen = 0;                            ///< ends that the call need not look at
@@ -21,13 +22,13 @@ struct Interruption {
   [[nodiscard]] bool there() const { return ends->load(std::memory_order_relaxed) != seen; }
 };
 
-/// In place of an MPI error code: the call has been interrupted, and may go on or be stopped.
+/// A value in place of an MPI error code. The call has been interrupted, and may go on or be stopped.
 inline constexpr int interrupted = -1;
 
 class CommState;
 
 /// The communicator and tags of an execution's messages. They go over `comm`, where a peer has another rank, and have
-/// `span` tags from `offset` on in a range. What it refers to outlives the execution.
+/// `span` tags from `offset` on in a range. The objects that a Route points to outlive the execution.
 struct Route {
   MPI_Comm comm = MPI_COMM_NULL;
   const RankMap* ranks = nullptr;

@@ -54,7 +54,8 @@ class Stalls {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Begins to answer, with CIRCOLL_PATIENCE. After share_world(); `say` tells the user of a call that was ended.
+  /// Begins to answer, with CIRCOLL_PATIENCE. To be called after share_world(). `say` tells the user of a call that was
+  /// ended.
   void open(void (*say)(const Stalled& stalled) noexcept);
   /// True if waits of this rank are watched. Others are answered in any case.
   [[nodiscard]] bool watches() const { return open_.load(std::memory_order_acquire) && patience_.count() > 0; }
@@ -64,8 +65,8 @@ class Stalls {
 
   /// The number of questions that have been asked. A question's number is one more.
   [[nodiscard]] std::uint64_t questions() const { return questions_.load(std::memory_order_relaxed); }
-  /// Asks a rank of the route about a call that this rank waits in. Not while it has still to answer about that call.
-  /// Never waits.
+  /// Asks a rank of the route about a call in which this rank waits. Does nothing while that rank has still to answer
+  /// about the call. Never waits.
   void ask(const Route& route, Rank peer, std::uint64_t number, const MadeCall& call) noexcept;
   /// The answers about a call that have come.
   [[nodiscard]] std::vector<StallAnswer> take_answers(const Route& route, std::uint64_t number);

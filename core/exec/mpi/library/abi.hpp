@@ -1,5 +1,6 @@
-// Facts about the standard ABI of MPI, from MPI 5 on. The library behind it is known at run time only. What differs
-// among libraries is asked of that one, or is what is right over all of them. The names stand in library.hpp.
+// Facts about the standard ABI of MPI, from MPI 5 on. The library behind it is known at run time only. Where libraries
+// differ, a fact is that of the library found at run time, or one that is right over all of them. The names stand in
+// library.hpp.
 #pragma once
 
 #include <mpi.h>
@@ -50,7 +51,7 @@ inline constexpr bool knows_unset_handlers = true;
 [[nodiscard]] inline bool packs_wrong(MPI_Datatype /*type*/, Count /*size*/, Count /*true_extent*/) { return false; }
 inline constexpr bool sessions_progress_alone = true;
 
-// Over a library that we do not know equal buffers are served like others. All ranks do so, and nobody waits.
+// Over an unknown library, calls with equal buffers are served like others. All ranks do so, and no rank waits.
 
 [[nodiscard]] inline bool nonblocking_outlives_communicator() {
   return implementation() == &mpich_library && MpichFacts::nonblocking_outlives_communicator;
@@ -72,7 +73,7 @@ inline constexpr bool sessions_progress_alone = true;
   return implementation() == &mpich_library ? MpichFacts::words : OpenMpiFacts::words;
 }
 
-/// Launchers of Open MPI 6 and of MPICH show ranks nothing of their options.
+/// Launchers of Open MPI 6 and of MPICH show ranks none of their options.
 inline constexpr const char* lets_survivors_live = "";
 inline constexpr const char* how_survivors_live = "";
 

@@ -20,8 +20,8 @@ void reset_base();
 /// The attribute MPI_TAG_UB, asked for once.
 [[nodiscard]] int largest_tag();
 
-/// Where `library::knows_unset_handlers`: what becomes of the handler of MPI_COMM_WORLD or MPI_COMM_SELF if the program
-/// seems not to have set one. If it stays unset, a failure ends the job. If it may be set, errors of other
+/// The treatment of the handler of MPI_COMM_WORLD or MPI_COMM_SELF if the program seems not to have set one, where
+/// `library::knows_unset_handlers`. If it stays unset, a failure ends the job. If it may be set, errors of other
 /// communicators may go elsewhere from then on: for MPI_Finalize.
 enum class UnsetHandlers { stay, may_be_set };
 
@@ -31,7 +31,7 @@ enum class UnsetHandlers { stay, may_be_set };
 [[nodiscard]] int private_duplicate(MPI_Comm comm, MPI_Comm* made, UnsetHandlers handlers = UnsetHandlers::stay);
 
 /// A private duplicate of MPI_COMM_SELF: for packing, for messages that complete requests, and for questions that MPI
-/// may refuse. MPI_COMM_NULL if there is none to be had. Thread-safe.
+/// may refuse. MPI_COMM_NULL if MPI could not make one. Thread-safe.
 [[nodiscard]] MPI_Comm self_communicator();
 /// Frees it, at MPI_Finalize.
 void free_self_communicator() noexcept;

@@ -16,14 +16,15 @@ inline constexpr bool tells_failures = CIRCOLL_TELLS_FAILURES != 0;
 
 /// The error of a message from a process that is no more.
 inline constexpr int process_failed = MPI_ERR_PROC_FAILED;
-/// True if the program has revoked the communicator, as far as this process has heard. Some nanoseconds.
+/// True if the program has revoked the communicator, as far as this process knows. Takes some nanoseconds.
 [[nodiscard]] bool is_revoked(MPI_Comm comm);
-/// The error of collectives on the communicator because it is revoked or a process of it has failed; else MPI_SUCCESS.
-/// Some ten nanoseconds.
+/// The error of collectives on the communicator because it is revoked or a process of it has failed. Otherwise
+/// MPI_SUCCESS. Takes some ten nanoseconds.
 [[nodiscard]] int failure_of(MPI_Comm comm);
 /// True if an error code is one of these.
 [[nodiscard]] constexpr bool is_failure(int error) { return error == MPI_ERR_REVOKED || error == MPI_ERR_PROC_FAILED; }
-/// True if the launcher was told that processes may fail (mpirun --with-ft ulfm). The others hear of a revocation then.
+/// True if the user has told the launcher that processes may fail (mpirun --with-ft ulfm). Only then other ranks learn
+/// of a revocation.
 [[nodiscard]] bool outlives_failures();
 /// Ends all that is under way on a communicator of this process alone, with MPI_ERR_REVOKED.
 void revoke(MPI_Comm comm);

@@ -18,8 +18,9 @@ struct LauncherWords {
   std::string_view preloads{};
 };
 
-// Equal buffers are erroneous, but what becomes of them differs: a call must be left to the native collective at the
-// ranks where that refuses it, and must not where it does not, for there it would wait for the others.
+// Equal buffers are erroneous, but libraries treat them differently. A call must be left to the native collective at
+// the ranks where the library refuses it. Elsewhere it must not be left, because there the native collective would wait
+// for the others.
 
 struct OpenMpiFacts {
   /// True if the library's own nonblocking collectives may be under way when their communicator is freed.
@@ -39,7 +40,8 @@ struct OpenMpiFacts {
 };
 
 struct MpichFacts {
-  /// MPICH deletes attributes where the last of them ends, so that whoever waited for it there would wait forever.
+  /// MPICH deletes attributes where the last of these operations ends. A thread that waited for that there would wait
+  /// forever.
   static constexpr bool nonblocking_outlives_communicator = true;
   static constexpr bool refuses_equal_blocks = true;
   static constexpr bool refuses_short_bcasts = true;
@@ -53,8 +55,8 @@ struct MpichFacts {
 }  // namespace circoll::mpi::library
 
 #ifndef CIRCOLL_SIMULATED
-// Found without a call of the run-time linker, in the drop-in too. Libraries that are loaded late have few bytes of
-// this kind.
+// The thread finds such a variable without a call of the run-time linker, in the drop-in too. Libraries that are loaded
+// late have few bytes of this kind.
 #define CIRCOLL_THREAD_LOCAL [[gnu::tls_model("initial-exec")]] thread_local
 
 #define CIRCOLL_HAS_CXX_COMPLEX 1

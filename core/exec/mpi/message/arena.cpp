@@ -9,7 +9,7 @@
 namespace circoll::mpi {
 namespace {
 
-/// Below it memory is cheap; and control data (counts of blocks) must stay what they are.
+/// Smaller blocks are cheap. They also hold control data (counts of blocks), which must keep their contents.
 constexpr std::size_t least_shared_bytes = 256 << 10;
 
 }  // namespace

@@ -72,17 +72,16 @@ class Arena {
   ArenaPool::Block block_{};
 };
 
-/// Aligned memory of at least `bytes` > 0. Where ranks are simulated, a thousand of them share the machine's memory:
-/// large blocks are then all the same few pages (SMPI's shared malloc), and what is in them means nothing; with SMPI's
-/// option smpi/shared-malloc:no it is the rank's own. Throws std::bad_alloc.
+/// Aligned memory of at least `bytes` > 0. In a simulation a thousand ranks share the machine's memory. There all large
+/// blocks are the same few pages (SMPI's shared malloc), and their contents mean nothing. With SMPI's option
+/// smpi/shared-malloc:no the memory is the rank's own. Throws std::bad_alloc.
 [[nodiscard]] std::byte* allocate_bulk(std::size_t bytes);
 void free_bulk(std::byte* data, std::size_t bytes) noexcept;
 
 /// True if a block of this size keeps what is written into it.
 [[nodiscard]] bool keeps_contents(std::size_t bytes);
 
-/// Requests of executions that ended with an error. Their memory is not used again before they
-/// are complete. Thread-safe.
+/// Requests of executions that ended with an error. Their memory stays reserved until they are complete. Thread-safe.
 class Abandoned {
  public:
   /// Keeps the block until all requests are complete. If there is no memory for that, the block is lost.

@@ -62,9 +62,9 @@ class Channel {
   [[nodiscard]] virtual int truncation() const = 0;
   /// Gives up messages that are under way. Receives have ended when it returns, unless that cannot be had.
   virtual void abandon() noexcept = 0;
-  /// abandon(), with what became of the messages under way: they have not ended.
+  /// Does as abandon(), and says how far the messages under way have come. They have not ended.
   virtual void halt(Halt& halt, const IsDead& is_dead) = 0;
-  /// Asks whether the peers of messages that are under way still exist; an error if one does not. Seldom called.
+  /// Asks whether the peers of messages that are under way still exist. Sets an error if one does not. Seldom called.
   virtual void look_for_peers() {}
   /// Adds the peers of messages that are under way. Seldom called. Allocates.
   virtual void add_awaited(std::vector<Rank>& /*peers*/) const {}

@@ -13,26 +13,28 @@
 namespace circoll::mpi {
 namespace {
 
-/// Polls without news, in a row, after which this or that is done.
+/// Numbers of polls in a row without news after which an execution does something else.
 struct Pace {
   std::uint64_t yield;  ///< the processor is offered to others, and from then on
   std::uint64_t again;  ///< after each so many polls
   std::uint64_t mpi;    ///< MPI is asked for news
 };
 
-/// Ranks that outnumber the cores take turns, and some looks find what a rank on another core is just sending. With a
-/// core each, a yield costs some twenty polls, and comes too early if the other rank is only a little late.
+/// Ranks that outnumber the cores take turns. Some polls find a message that a rank on another core has just sent.
+/// Where each rank has a core, a yield costs some twenty polls, and comes too early if the other rank is only a little
+/// late.
 constexpr Pace crowded{.yield = 8, .again = 1, .mpi = 16};
 constexpr Pace alone{.yield = 4096, .again = 256, .mpi = 64};
-/// On a list the same. A rank that has got its turn mostly finds at once what it waits for.
+/// The same for the in-order fast path. A rank that has got its turn mostly finds at once what it waits for.
 constexpr Straight::Patience crowded_patience{.now = 4, .in_all = 64, .blocking = true};
 constexpr Straight::Patience alone_patience{.now = 16, .in_all = 64, .blocking = true};
-/// Polls after which MPI is asked whether the communicator is revoked or a process has failed, some ten microseconds.
+/// Polls after which a rank asks MPI whether the communicator is revoked or a process has failed: some ten
+/// microseconds.
 constexpr std::uint64_t polls_before_asking = 256;
-/// Polls after which ranks are looked for that have ended, a second or less.
+/// Polls after which a rank looks for ranks that have ended: a second or less.
 constexpr std::uint64_t polls_before_looking = std::uint64_t{1} << 20U;
 
-/// The least time from one question to the next. It grows to an eighth of the time waited.
+/// The least time from one question to the next. The time grows to an eighth of the time waited.
 constexpr std::chrono::seconds least_interval{1};
 
 }  // namespace
@@ -165,8 +167,8 @@ void Execution::wait_a_little(std::uint64_t idle) {
   if (idle >= pace.yield && idle % pace.again == 0) sched_yield();
   if (idle % Stall::polls == 0) look_for_stall();
   if (neighbours == nullptr) return;
-  // What others want of this rank, one-sided for one, is done in MPI alone, and so are our nonblocking operations. A
-  // message to itself is never found.
+  // Only calls of MPI serve what other ranks want of this rank, such as one-sided accesses, and our nonblocking
+  // operations. The probe never finds a message, because no rank sends itself one here.
   if (idle % pace.mpi == 0) {
     int found = 0;
     (void)PMPI_Iprobe(neighbours->rank(), 0, binding_->route.comm, &found, MPI_STATUS_IGNORE);
@@ -239,7 +241,7 @@ int Stall::look(const Binding& binding, bool first, const std::function<std::vec
     return MPI_SUCCESS;
   }
   stalls().serve();
-  // Where calls are not counted any more, only a peer in MPI_Finalize is certain.
+  // Where calls are not counted any more, only an answer from a peer in MPI_Finalize is certain.
   const std::uint64_t number = binding.route.stalls_on->made_calls().counts() ? binding.call_number : 0;
   try {
     for (const StallAnswer& answer : stalls().take_answers(binding.route, number)) {
@@ -260,7 +262,8 @@ int Stall::look(const Binding& binding, bool first, const std::function<std::vec
 int Stall::judge(const Binding& binding, const StallAnswer& answer) {
   // An answer to an earlier wait may be about another call.
   if (answer.verdict == StallVerdict::unknown || answer.question <= questions_before_) return MPI_SUCCESS;
-  // What the peer sent last may still be on its way. Another answer, a second later and without news, is certain.
+  // The last message of the peer may still be on its way. Another such answer, a second later and without news, is
+  // certain.
   const bool again = suspect_.verdict != StallVerdict::unknown && suspect_.source == answer.source &&
                      answer.question > suspect_.question;
   if (again) return conclude(binding, answer);

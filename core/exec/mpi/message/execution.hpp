@@ -18,8 +18,8 @@
 
 namespace circoll::mpi {
 
-/// Looks after an execution that has no news. It asks the ranks that are waited for, and ends what can never end. Used
-/// by who advances the execution.
+/// Looks after an execution that has no news. It asks the ranks for which the execution waits, and ends an execution
+/// that can never end. The thread that advances the execution uses it.
 class Stall {
  public:
   /// Polls without news from one look to the next.

@@ -21,7 +21,7 @@ bool is_truncation(int error) {
 constexpr double patience_s = 0.5;
 constexpr double patience_with_dead_s = 0.005;
 
-/// MPI_Waitsome for one. SMPI's own asks by MPI_Test, which takes simulated time.
+/// MPI_Waitsome for one request. SMPI's own MPI_Waitsome asks by MPI_Test, which takes simulated time.
 int wait_for_one(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses) {
   const int rc = PMPI_Waitany(count, requests, indices, statuses);
   *completed = rc == MPI_SUCCESS && *indices != MPI_UNDEFINED ? 1 : 0;
@@ -78,8 +78,8 @@ bool MpiChannel::begin(StepIndex step) {
 }
 
 /// The error among the completed messages that ends the execution, if there is one. A message that was longer than
-/// expected has been received: the ranks described the amounts differently. The others cannot know, and all messages
-/// must be matched, or the next call would meet those that are left.
+/// expected has been received: the ranks described the amounts differently. The other ranks cannot know that. So all
+/// messages must be matched, or the next call would meet those that are left.
 int MpiChannel::first_error(int completed) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(std::max(completed, 0)); ++i) {
     const int error = statuses_[i].MPI_ERROR;
@@ -116,7 +116,7 @@ void MpiChannel::check_length(const Message& message, const MPI_Status& status) 
 
 std::span<const StepIndex> MpiChannel::collect(std::size_t completed) {
   for (std::size_t i = 0; i < completed; ++i) completed_[i] = steps_[static_cast<std::size_t>(indices_[i])];
-  // Close the gaps. What completes now may post new messages at the end.
+  // Close the gaps. Steps that complete now may post new messages at the end.
   std::size_t kept = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(active_); ++i) {
     if (requests_[i] == MPI_REQUEST_NULL) continue;
@@ -140,8 +140,8 @@ void MpiChannel::fail(int error) {
 }
 
 void MpiChannel::give_up(Halt* halt, const IsDead* is_dead) {
-  // The program gets its receive buffer back: nothing may write there any more. Sends only read, and
-  // cannot be cancelled.
+  // The program gets its receive buffer back, so nothing may write there any more. Sends only read, and cannot be
+  // cancelled.
   const auto active = static_cast<std::size_t>(active_);
   for (std::size_t i = 0; i < active; ++i) {
     if (requests_[i] != MPI_REQUEST_NULL && is_receive(i)) PMPI_Cancel(&requests_[i]);
@@ -161,7 +161,7 @@ void MpiChannel::give_up(Halt* halt, const IsDead* is_dead) {
       if (completed == 0 && PMPI_Wtime() - begin_s > (dead ? patience_with_dead_s : patience_s)) break;
       if (completed == 0) sched_yield();
     }
-    // What goes through staging memory has not been unpacked.
+    // A message through staging memory has not been unpacked.
     if (halt != nullptr) halt->torn[step] = cancelled == 0 && (*messages_)[step].staging_bytes < 0;
   }
 }

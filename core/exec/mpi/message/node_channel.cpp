@@ -160,7 +160,7 @@ void NodeChannel::end(Transfer& transfer) {
 }
 
 void NodeChannel::unpack(Transfer& transfer, const PlanStep& step) {
-  // A message that is shorter than expected leaves what was there.
+  // A message that is shorter than expected leaves the rest of the buffer as it was.
   if (transfer.in.bytes < transfer.packed.size()) {
     std::vector<std::byte> before(transfer.packed.size());
     if (const int rc = pack_pieces(*plan_, step, *binding_, before.data()); rc != MPI_SUCCESS) return fail(rc);
@@ -175,7 +175,7 @@ std::span<const StepIndex> NodeChannel::poll() {
   node::Peer* asked = nullptr;
   for (std::size_t i = 0; i < active_;) {
     Transfer& transfer = *transfers_[i];
-    // Another thread may be at it; then its news are ours, too, the next time.
+    // Another thread may poll this connection. Then this channel sees the results at its next poll.
     if (!transfer.peer->lock.try_lock()) {
       ++i;
       continue;
@@ -227,7 +227,7 @@ void NodeChannel::halt(Halt& halt, const IsDead& /*is_dead*/) {
 }
 
 void NodeChannel::look_for_peers() {
-  // Whoever interrupts the call knows better.
+  // A wrapper that interrupts the call knows better.
   if (binding_->route.interruption != nullptr) return;
   for (std::size_t i = 0; i < active_; ++i) {
     if (!node::is_alive(transfers_[i]->peer->address)) fail(library::process_failed);

@@ -14,8 +14,8 @@
 
 namespace circoll::mpi {
 
-/// Messages to and from neighbours. Their keys are what MPI matches by: the receiver's number of the carrier, and its
-/// tag. Allocates in the first start() only, but for elements with gaps.
+/// Messages to and from neighbours. Their keys are the values by which MPI matches: the receiver's number in the
+/// carrier, and its tag. Allocates in the first start() only, except for elements with gaps.
 class NodeChannel final : public Channel {
  public:
   explicit NodeChannel(const Plan& plan) : plan_(&plan) {}
@@ -40,7 +40,7 @@ class NodeChannel final : public Channel {
   }
 
  private:
-  /// A message that is under way. Which one of the two depends on the step.
+  /// A message that is under way: `out` of a send, `in` of a receive.
   struct Transfer {
     StepIndex step = 0;
     node::Peer* peer = nullptr;
@@ -81,7 +81,7 @@ class NodeChannel final : public Channel {
     return is_send(transfer) ? transfer.out.over : transfer.in.over;
   }
   void end(Transfer& transfer);
-  /// True if a message is over as its sender has ended. The call is going to be interrupted for that reason.
+  /// True if a message is over because its sender has ended. Then the call is going to be interrupted.
   [[nodiscard]] bool is_lost(const Transfer& transfer) const {
     return !is_send(transfer) && transfer.in.reason != node::Reason::none && binding_->route.interruption != nullptr;
   }

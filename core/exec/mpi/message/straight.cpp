@@ -6,8 +6,8 @@
 namespace circoll::mpi {
 namespace {
 
-/// The order among steps that are ready. What others wait for comes first, and what is waited for last, so that nothing
-/// that could be done waits for a receive.
+/// The order among steps that are ready. Steps that other ranks wait for come first, and steps that wait for other
+/// ranks come last. So no step that could run waits for a receive.
 int turn_of(const PlanStep& step) {
   if (step.kind == StepKind::send) return 0;
   return is_receive(step.kind) ? 2 : 1;
@@ -35,7 +35,7 @@ std::vector<StepIndex> order_of(const Plan& plan) {
   return order;
 }
 
-/// The steps that wait for one of them, by themselves or by others, and that step itself. `order` has all of them.
+/// The steps that wait for a step, directly or through others, and that step itself. `order` has all of them.
 std::vector<bool> waiting_for(const Plan& plan, std::span<const StepIndex> order, std::size_t place) {
   std::vector<bool> waits(plan.steps.size(), false);
   waits[order[place]] = true;

@@ -68,7 +68,7 @@ class Straight {
   struct Entry {
     Kind kind = Kind::local;
     bool reduces = false;  ///< of a receive: what has come is combined
-    /// Of a receive: the number of those from it on in a row that do not wait for one another.
+    /// For a receive: the number of receives in a row, from it on, that do not wait for one another.
     std::uint8_t receives = 1;
     bool alone = false;  ///< of a receive: all messages after those wait for all of them
     Area area = Area::send;

@@ -151,13 +151,14 @@ Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* reque
   if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, request, found.native_reason);
   if (!found.state->serves_nonblocking()) {
-    return native(call, request, "the first collective on its communicator must not wait");
+    return native(call, request, "its communicator has no tags yet, and the call must not wait for the other ranks");
   }
   if (const std::string_view reason = unanswered(call, *found.state); !reason.empty()) {
     return native(call, request, reason);
   }
   CommState::bury_released();
-  if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
+  if (self_communicator() == MPI_COMM_NULL)
+    throw Error(ErrorCode::transport, "MPI could not make a private communicator");
   return with_memory(*found.state, [&] {
     const Meaning meaning(call, choice, *found.state);
     if (const NativeCall* known = meaning.known().native) {

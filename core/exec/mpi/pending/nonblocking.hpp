@@ -25,7 +25,7 @@ struct Observer {
 
 /// Starts a call, whose request completes in all of MPI's ways to wait. For that, progress().poll() must be called
 /// again and again meanwhile. Native calls give the MPI library's own request. An error is returned, or comes with the
-/// request's completion. Throws as perform(). The observer hears nothing of native calls.
+/// request's completion. Throws as perform(). The observer is not called for native calls.
 [[nodiscard]] Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* request,
                             const Observer& observer);
 
@@ -39,7 +39,7 @@ struct Observer {
 [[nodiscard]] bool start_persistent(MPI_Request request, int* error);
 [[nodiscard]] bool free_persistent(MPI_Request* request, int* error);
 [[nodiscard]] bool cancel_persistent(MPI_Request request, int* error);
-/// MPI forbids to cancel a collective; likewise of pending requests that start() has made.
+/// MPI forbids a program to cancel a collective. The same holds for pending requests that start() has made.
 [[nodiscard]] bool cancel_nonblocking(MPI_Request request, int* error);
 
 }  // namespace circoll::mpi

@@ -57,7 +57,8 @@ Service serve(const Call& call, const InternedChoice& choice, Kind kind) {
   throw_error(found.error);
   if (!found.native_reason.empty()) return native(call, choice, kind, found.native_reason);
   if (kind == Kind::nonblocking && !found.state->serves_nonblocking()) {
-    return native(call, choice, kind, "the first collective on its communicator must not wait");
+    return native(call, choice, kind,
+                  "its communicator has no tags yet, and the call must not wait for the other ranks");
   }
   if (kind == Kind::nonblocking) {
     if (const std::string_view why = unanswered(call, *found.state); !why.empty())

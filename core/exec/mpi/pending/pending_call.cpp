@@ -9,7 +9,7 @@
 namespace circoll::mpi {
 namespace {
 
-/// Tags come again after all others: by then what had them is long complete.
+/// A tag comes again after all others. By then its former operation has long been complete.
 int next_tag() {
   static std::atomic<std::uint64_t> next_number{0};
   const auto tags = static_cast<std::uint64_t>(largest_tag() - packing_tags) + 1;

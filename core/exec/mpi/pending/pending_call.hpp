@@ -16,7 +16,7 @@ class PendingCall : public Pending {
  public:
   PendingCall(const Call& call, CommState& state, const Observer& observer);
 
-  /// Makes it another call's, if it is one to which the same applies (Operation::again).
+  /// Takes the arguments of another call, if the same applies to it (Operation::again).
   [[nodiscard]] bool again(const Call& call, const InternedChoice& choice) {
     return operation_.again(call, CallShape(call), choice);
   }
@@ -53,9 +53,10 @@ class PendingCall : public Pending {
   Ended ended_{};
 };
 
-/// MPI requests for operations of ours are receives from ourselves, which a message of no bytes completes. So they are
-/// waited for, tested and persistent as MPI says, together with others, in every call of every MPI. (Generalized
-/// requests would be meant for this, but MPICH 4.0's MPI_Waitall aborts if it meets one next to MPI_REQUEST_NULL.)
+/// An MPI request for an operation of ours is a receive from this process itself. A message of no bytes completes it.
+/// So a program can wait for it, test it and start it as MPI says, together with other requests, in every call of every
+/// MPI. (Generalized requests would be meant for this, but MPICH 4.0's MPI_Waitall aborts if it meets one next to
+/// MPI_REQUEST_NULL.)
 class CompletionMessage {
  public:
   /// On a private communicator of this process alone.
@@ -66,9 +67,10 @@ class CompletionMessage {
   [[nodiscard]] int init_receive(MPI_Request* request) const;
   /// Takes it back: nobody will send.
   static void withdraw(MPI_Request* request) noexcept;
-  /// Completes it. A status of a receive cannot carry an error code; if there was one, the message is too long, so that
-  /// the receive fails at least. After a failure that MPI tells of (library/failures.hpp) the communicator is revoked,
-  /// if it is not the one of all. Its receives fail as collectives do then, so that all operations on it must be over.
+  /// Completes the request. A status of a receive cannot carry an error code. If there was an error, the message is too
+  /// long, so that the receive fails at least. After a failure that MPI tells of (library/failures.hpp)
+  /// send() revokes the communicator, unless it is self_communicator(). Then its receives fail as collectives do, so
+  /// that all operations on it must be over.
   void send(int error) const noexcept;
 
  private:

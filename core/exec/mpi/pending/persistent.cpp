@@ -143,7 +143,8 @@ Outcome init(const Call& call, const InternedChoice& choice, MPI_Info info, MPI_
   if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, info, request, found.native_reason);
   CommState::bury_released();
-  if (self_communicator() == MPI_COMM_NULL) throw Error(ErrorCode::transport, "no private communicator to be had");
+  if (self_communicator() == MPI_COMM_NULL)
+    throw Error(ErrorCode::transport, "MPI could not make a private communicator");
   return with_memory(*found.state, [&] {
     const Meaning meaning(call, choice, *found.state);
     if (const NativeCall* known = meaning.known().native) {

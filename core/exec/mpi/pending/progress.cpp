@@ -17,7 +17,7 @@ void Progress::add(Pending& pending) {
   Operation& operation = pending.operation();
   {
     const std::lock_guard lock(mutex_);
-    // What can fail comes first.
+    // The allocation comes first, because it can fail.
     if (arrived_.size() == arrived_.capacity()) arrived_.reserve(2 * arrived_.size() + batch);
   }
   pending.started_ = operation.may_start();
@@ -93,7 +93,7 @@ bool Progress::advance(Pending& pending, bool asks) noexcept {
         return true;
       }
     }
-    // Survivors have other calls to make meanwhile: nobody ends this one.
+    // The survivors of a failure may have gone on to other calls. Then nobody ends this operation.
     const auto error_of_lost = progress().error_of_lost_.load(std::memory_order_relaxed);
     const int lost = error_of_lost == nullptr ? MPI_SUCCESS : error_of_lost(pending.comm_state());
     if (lost == MPI_SUCCESS) return false;
@@ -132,7 +132,7 @@ int Progress::end_all(CommState& state) noexcept {
     (*it)->operation().fail(state.failure());
   }
   const int ended = static_cast<int>(active_.end() - first);
-  // What is told may make other calls, but these do not come here.
+  // Observers may make other calls, but these do not come here.
   for (auto it = active_.begin() + kept; it != active_.end(); ++it) end(**it);
   active_.erase(active_.begin() + kept, active_.end());
   next_ = 0;

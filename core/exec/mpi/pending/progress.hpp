@@ -1,7 +1,7 @@
 // Advances nonblocking operations while the program does something else in MPI.
 //
-// Whoever knows a place that is passed often calls poll(): a hook in the MPI library's progress engine, a thread
-// (interpose/progress.hpp). What waits inside MPI, in whatever call, waits in that engine.
+// A hook in the MPI library's progress engine, or a thread, calls poll() again and again (interpose/progress.hpp).
+// Every call that waits inside MPI waits in that engine.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@
 
 namespace circoll::mpi {
 
-/// An operation that somebody else than its caller brings to its end. `comm_state` is kept until then.
+/// An operation that Progress brings to its end, instead of its caller. `comm_state` is kept until then.
 class Pending {
  public:
   Pending() = default;
@@ -30,7 +30,8 @@ class Pending {
   [[nodiscard]] virtual MPI_Request request() const = 0;
   /// Its start has returned to the caller of add().
   virtual void begun() noexcept = 0;
-  /// It is over: says so to MPI. Last use of the object by Progress; it may go at once. Must not throw.
+  /// Tells MPI that the operation is over. This is the last use of the object by Progress: it may go at once. Must not
+  /// throw.
   virtual void finished() noexcept = 0;
 
  private:
@@ -40,13 +41,13 @@ class Pending {
 
 class Progress {
  public:
-  /// Begins a prepared operation with its numbers taken, at once if there are tags for it, else when there are. Throws
-  /// std::bad_alloc, and has done nothing then.
+  /// Begins a prepared operation with its numbers taken. If there are no tags for it yet, begins it as soon as there
+  /// are. Throws std::bad_alloc, and has done nothing then.
   void add(Pending& pending);
   /// Operations that are not over.
   [[nodiscard]] std::size_t pending() const { return pending_.load(std::memory_order_relaxed); }
-  /// Asks for news of some operations, of others the next time. Returns how many have ended. Does nothing if there are
-  /// none, if another thread is doing it, or if called from within itself. Thread-safe.
+  /// Asks some operations for news, and others the next time. Returns how many have ended. Does nothing if there are
+  /// none, if another thread polls, or if called from within itself. Thread-safe.
   int poll() noexcept;
   /// True if the request is that of an operation which is not over. Not from within poll().
   [[nodiscard]] bool owns(MPI_Request request);
@@ -57,12 +58,12 @@ class Progress {
   [[nodiscard]] bool await_pending();
   /// Sets if there is such a thread.
   void set_listening(bool listening);
-  /// Has operations ended with an error if others on their communicator cannot end theirs. `error_of_lost` returns it,
-  /// or MPI_SUCCESS, and is quick while nothing has failed.
+  /// Ends operations with an error if other ranks on their communicator cannot end theirs. `error_of_lost` returns that
+  /// error, or MPI_SUCCESS, and is quick while nothing has failed.
   void set_error_of_lost(int (*error_of_lost)(const CommState&)) { error_of_lost_ = error_of_lost; }
 
  private:
-  /// Operations asked per poll: with thousands outstanding each pass of MPI's engine must stay short.
+  /// Operations asked per poll. With thousands outstanding each pass of MPI's engine must stay short.
   static constexpr std::size_t batch = 16;
 
   /// Polls after which MPI is asked for failures, for some operations each time.
@@ -72,7 +73,7 @@ class Progress {
   [[nodiscard]] static bool advance(Pending& pending, bool asks) noexcept;
   /// An operation that is over and no longer among the active ones.
   void end(Pending& pending) noexcept;
-  /// Ends all active operations of a communicator that has failed, before the program hears of the first one. Returns
+  /// Ends all active operations of a communicator that has failed, before the program learns of the first one. Returns
   /// how many.
   int end_all(CommState& state) noexcept;
   /// True if an operation that is not over meets a condition. Not from within poll().

@@ -35,8 +35,8 @@ class BoundPlan : public prepare::PreparedCall {
   /// True if a call of the signature would find it.
   [[nodiscard]] bool cached() const { return account_ != nullptr; }
 
-  /// An execution for one operation, which gives it back when it needs it no more. Several may be out. Thread-safe;
-  /// allocates only if more are out than ever before, or if the cache was too full to keep what came back.
+  /// An execution for one operation, which gives it back later. Several may be out. Thread-safe. Allocates only if more
+  /// are out than ever before, or if the cache was too full to keep one that came back.
   [[nodiscard]] std::unique_ptr<Execution> take_execution();
   void give_back(std::unique_ptr<Execution> execution) noexcept;
   [[nodiscard]] Count staging_bytes() const { return messages_->staging_bytes(); }

@@ -23,7 +23,7 @@ namespace circoll::mpi {
 
 /// A call that was left to the MPI library.
 ///
-/// Where the library is best it is best by little: finding this out again must cost next to nothing.
+/// Where the library is faster it is only a little faster. So it must cost next to nothing to find this out again.
 struct NativeCall {
   std::string_view reason{};  ///< why the call is native
   Count bytes = 0;            ///< Outcome::bytes
@@ -57,14 +57,14 @@ class KnownCalls final : public Attachment {
     const CallShape shape = operation->shape();
     calls_.add({&choice, shape, std::move(operation), {}, {}});
   }
-  /// Remembers a call that was left native, for the reason that `plan` has. It means the same whenever it is made, and
-  /// is not known.
+  /// Remembers a call that was left native, for the reason that `plan` has. The call must mean the same whenever it is
+  /// made, and must not be known yet.
   void add_native(const Call& call, const InternedChoice& choice, std::shared_ptr<const BoundPlan> plan, Count bytes) {
     const std::string_view reason = plan->native_reason();
     calls_.add({&choice, CallShape(call), nullptr, {reason, bytes}, std::move(plan)});
   }
 
-  /// True if a call like this one was among the last that were asked about, most likely.
+  /// True if a call like this one was probably among the last calls asked about.
   [[nodiscard]] bool has_seen(const Call& call, const InternedChoice& choice) {
     const std::uint32_t mark = mark_of(CallShape(call), choice);
     Seen& seen = seen_[mark >> 29U];
@@ -75,8 +75,8 @@ class KnownCalls final : public Attachment {
 
   void clear() noexcept override { calls_.clear(); }
 
-  /// The counts of a prologue that the call now has learned. There are p of gatherv and scatterv, and those of the
-  /// known blocks of alltoallv.
+  /// The counts that the prologue of the current call has learned. For gatherv and scatterv there are p, and for
+  /// alltoallv those of the known blocks.
   std::vector<Count> counts;
 
  private:
@@ -96,7 +96,7 @@ class KnownCalls final : public Attachment {
     std::uint8_t next = 0;
   };
 
-  /// A mark is never 0, by which a place is free.
+  /// A mark is never 0, because 0 marks a free place.
   static std::uint32_t mark_of(const CallShape& shape, const InternedChoice& choice) {
     const std::uint64_t mark = QuickHash()
                                    .add(static_cast<std::uint64_t>(shape.sendcount))
@@ -112,21 +112,22 @@ class KnownCalls final : public Attachment {
   std::array<Seen, 8> seen_{};
 };
 
-/// The reduce that a reduce_scatter amounts to if one rank gets everything (Traff et al., guideline (6)). Nothing if
-/// several ranks get something, or none. The same on all ranks, as counts are, but where the buffers are an error that
-/// the native call is to report: the other ranks do not see it. O(p).
+/// The reduce to which a reduce_scatter amounts if one rank gets everything (Traff et al., guideline (6)). Nothing if
+/// several ranks get something, or none. All ranks find the same, because all have the same counts. There is one
+/// exception: a rank whose buffers are an error leaves the report to the native call, and the other ranks do not see
+/// that. O(p).
 [[nodiscard]] std::optional<Call> as_reduce(const Call& call, Rank rank, Rank size);
 
 /// The key by which a reduce_scatter is remembered if its counts are all equal and not 0. That count stands in place of
-/// the array, which the program may change. It is not a call to be made. Nothing for other calls. The same on all
-/// ranks, as counts are. O(p).
+/// the array, which the program may change. The key is not a call to be made. Nothing for other calls. All ranks find
+/// the same, because all have the same counts. O(p).
 [[nodiscard]] std::optional<Call> with_one_count(const Call& call, Rank size);
 
 /// Remembers a call that `operation` has found to be native, if it means the same whenever it is made.
 void remember_native(KnownCalls& known, const Call& call, const InternedChoice& choice, const Operation& operation);
 
-/// The call that serves a call, and what is known of it. A policy decides about a reduce_scatter to one
-/// rank as about a reduce; an algorithm that was chosen by name is kept. Refers to its arguments.
+/// The call that serves a call, and the knowledge about it. A policy decides about a reduce_scatter to one rank as
+/// about a reduce. An algorithm that was chosen by name is kept. Refers to its arguments.
 class Meaning {
  public:
   Meaning(const Call& call, const InternedChoice& choice, CommState& state);

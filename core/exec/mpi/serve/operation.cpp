@@ -33,7 +33,7 @@ bool Operation::prepare(const InternedChoice& choice) {
   }
   find_data_plan(true);
   reason_ = plan_->native_reason();
-  // What an interrupted call has done is known of one execution.
+  // The progress of an interrupted call is known for one execution only.
   if (plan_->has_plan() && counts_.plan() == nullptr && !state_.can_be_interrupted()) use_rounds();
   made_ = made_call();
   repeatable_ = user_.lasting() && !user_.in_rounds();
@@ -58,7 +58,7 @@ Signature Operation::placed(Signature signature) const {
   signature.head.cores = state_.placement().cores;
   signature.head.nodes = state_.placement().nodes;
   signature.head.labels = state_.placement().labels.get();
-  // A reduction of parts as they come leaves nothing whole if it is interrupted.
+  // A reduction that combines parts as they come leaves no whole operand if it is interrupted.
   if (is_reducing(signature.head.collective) && state_.has_neighbours() && !state_.can_be_interrupted() &&
       PartCombiner::suits(user_.elements()))
     signature.head.on_arrival = prepare::Arrivals::of_node;
@@ -155,8 +155,8 @@ void Operation::fail(int error) noexcept {
   end(error);
 }
 
-/// Spoils the tags of an operation that was given up, whose messages may be left behind. MPI may still read the memory
-/// that they are in.
+/// Retires the tags of an operation that was given up, because its messages may be left behind. MPI may still read
+/// their memory.
 void Operation::spoil() noexcept {
   tags_.spoil();
   if (execution_ == nullptr) return;
@@ -197,7 +197,7 @@ void Operation::divide_memory() {
                               .temp = elements.temp_bytes(),
                               .send = user_.send_staging_bytes(),
                               .recv = user_.recv_staging_bytes()});
-  // With a prologue the binding is that of the counts first, and what does not fit may have to be staged.
+  // With a prologue, the binding is at first that of the counts, and blocks that do not fit may need staging memory.
   division_lasts_ = counts_.plan() == nullptr && !user_.in_rounds();
 }
 
@@ -222,7 +222,7 @@ void Operation::start_data() {
   if (bind_data()) execute(*plan_);
 }
 
-/// A blocking call has the same tags always. With execution and memory kept nothing else is new.
+/// A blocking call always has the same tags. Execution and memory are kept, so nothing else is new.
 int Operation::run_again() {
   binding_.base[static_cast<std::size_t>(Area::send)] = user_.direct_send();
   binding_.base[static_cast<std::size_t>(Area::recv)] = user_.direct_recv();

@@ -43,8 +43,8 @@ class Operation {
     reason_ = reason;
     repeatable_ = repeatable_with_counts_ = false;
   }
-  /// Makes a served operation that of another call on the communicator if prepare() is known to find the same plan. The
-  /// call may have other buffers. False: has no use any more. Not while it is under way.
+  /// Turns a served operation into that of another call, if prepare() is known to find the same plan. The call may have
+  /// other buffers. False: the operation is of no use any more. Must not be called while it is under way.
   [[nodiscard]] bool again(const Call& call, const CallShape& shape, const InternedChoice& choice) {
     if (choice_ != &choice || !repeatable_ || shape_ != shape || !plan_->cached()) return false;
     call_.sendbuf = call.sendbuf;
@@ -67,8 +67,8 @@ class Operation {
     return counts_.plan() ? counts_.plan() : last_plan_;
   }
 
-  /// Takes the numbers of a nonblocking operation, whose messages may be under way beside those of others. Not for an
-  /// erroneous call: the others' call is the next one here.
+  /// Takes the numbers of a nonblocking operation, whose messages may be under way beside those of others. An erroneous
+  /// call takes none, because the other ranks' call is the next one here.
   void take_numbers();
   /// Reserves tags of its own as long as it lives, in place of numbers. Ranks may then start it in any order. Called on
   /// all ranks, for which it waits. False if there are none on some rank. Throws as prepare().

@@ -18,8 +18,8 @@
 
 namespace circoll::mpi {
 
-/// The way in which the messages of one operation are told apart from those of others on the communicator. Blocking
-/// calls of a collective have the same tags always; nonblocking ones are numbered; persistent ones have their own.
+/// The tags that tell the messages of one operation from those of others on the communicator. Blocking calls of a
+/// collective always have the same tags. Nonblocking operations are numbered. Persistent ones have tags of their own.
 class CallTags {
  public:
   explicit CallTags(CommState& state) : state_(state) {}
@@ -99,14 +99,14 @@ struct MemoryDivision {
   }
 };
 
-/// The counts, in packed bytes, of all blocks that will pass through this rank. There are p of gatherv and scatterv; of
-/// alltoallv there are those of the prologue's known blocks.
+/// The counts, in packed bytes, of all blocks that will pass through this rank. For gatherv and scatterv there are p.
+/// For alltoallv there are those of the prologue's known blocks.
 class CountExchange {
  public:
   /// `counts` is memory for what is learned. It outlives the object.
   explicit CountExchange(std::vector<Count>& counts) : counts_(counts) {}
 
-  /// Sets the plan of the prologue; nullptr: the counts of others are not needed.
+  /// Sets the plan of the prologue. It is nullptr if the counts of other ranks are not needed.
   void set_plan(std::shared_ptr<BoundPlan> plan) { plan_ = std::move(plan); }
   [[nodiscard]] const std::shared_ptr<BoundPlan>& plan() const { return plan_; }
   /// True if the counts must be exchanged before the data. They are kept once a start has learned them.
@@ -115,7 +115,7 @@ class CountExchange {
 
   /// Makes the memory and the binding of the exchange ready.
   void bind(CallerBuffers& user, Rank size, Arena& memory, Binding& binding);
-  /// Takes what has arrived. Gives the memory back.
+  /// Takes the counts that have arrived. Gives the memory back.
   void collect(CallerBuffers& user, Arena& memory);
   /// Puts the counts into the signature of the data.
   void add_to(Signature& signature) const;

@@ -28,7 +28,7 @@ Outcome native(const Call& call, std::string_view reason, Count bytes = 0) {
   return native_outcome(call_native(call), reason, bytes);
 }
 
-/// A call that has been native before, with the same arguments: there can be nothing wrong with them.
+/// A call that has been native before, with the same arguments. So its arguments are valid.
 Outcome again_not_served(const Call& call, const InternedChoice& choice, Unserved unserved, std::string_view reason,
                          Count bytes) {
   if (unserved == Unserved::refuse && choice.kind == InternedChoice::Kind::algorithm) {
@@ -104,7 +104,8 @@ Outcome execute_known(Operation& operation, const CommState& state, const Call& 
   return timed ? execute(operation, true) : execute_again(operation);
 }
 
-/// The same for a blocking call. It may wait for the tags of its communicator, and to hear of other ranks' buffers.
+/// The same for a blocking call. It may wait for the tags of its communicator, and for the other ranks' answers about
+/// device memory.
 int prepare_blocking(Operation& operation, CommState& state, const Call& call, const InternedChoice& choice) {
   if (const int rc = find_service(operation, state, choice); rc != MPI_SUCCESS || !operation.served()) return rc;
   if (const int rc = state.open(); rc != MPI_SUCCESS) return rc;
@@ -155,7 +156,7 @@ FoundCommunicator find_communicator(const Call& call, const InternedChoice& choi
   }
   if (found.state->still_usable() && !found.state->pays(call.collective, persistent, &found.error))
     found.native_reason = "among the first calls on its communicator";
-  // What has been found out may be a reason against it.
+  // The search above may have made the communicator unusable.
   if (!found.state->still_usable()) found.native_reason = found.state->unusable_reason();
   return found;
 }

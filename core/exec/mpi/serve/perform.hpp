@@ -49,16 +49,16 @@ struct FoundCommunicator {
 [[nodiscard]] FoundCommunicator find_communicator(const Call& call, const InternedChoice& choice,
                                                   bool persistent = false);
 
-/// Prepares an operation on a communicator, for which a carrier is made if it has none (collective). Returns an MPI
+/// Prepares an operation on a communicator. Makes a carrier if the communicator has none (collective). Returns an MPI
 /// error code, for which MPI has called the error handler.
 [[nodiscard]] int find_service(Operation& operation, CommState& state, const InternedChoice& choice);
 
-/// The outcome of an operation that was served. If the communicator `keeps` it, and with it the plan, whoever has the
-/// plan is not counted.
+/// The outcome of an operation that was served. If the communicator `keeps` the operation, and with it the plan, the
+/// outcome refers to the plan without counting.
 [[nodiscard]] Outcome outcome_of(const Operation& operation, int error, bool keeps);
 
-/// The memory of a call that will be native again; nullptr if nothing is known. It is found without reading its
-/// arguments or asking MPI for the state of its communicator.
+/// The memory of a call that will be native again; nullptr if nothing is known. It reads no arguments, and does not ask
+/// MPI for the state of the communicator.
 [[nodiscard]] inline const NativeCall* known_native(const Call& call, const InternedChoice& choice) {
   CommState* const state = CommState::last_used(call.comm);
   if (state == nullptr) return nullptr;
@@ -66,8 +66,8 @@ struct FoundCommunicator {
   return known == nullptr ? nullptr : known->find(call, choice).native;
 }
 
-/// Runs `serve`, which serves a call on a communicator, and passes on std::bad_alloc. The other ranks may have made the
-/// call, and sent, so that the tags are of no use to communicators that come later.
+/// Runs `serve`, which serves a call on a communicator, and passes on std::bad_alloc. Other ranks may have made the
+/// call and have sent messages. So communicators that come later must not use its tags.
 template <typename Serve>
 auto with_memory(CommState& state, const Serve& serve) {
   try {
@@ -78,9 +78,9 @@ auto with_memory(CommState& state, const Serve& serve) {
   }
 }
 
-/// Executes a call. Whether it is native depends only on values that are equal on all ranks, or on the
-/// arguments being erroneous: then the native collective says so, in its own way, unless that is to be refused. Throws
-/// Error(internal, transport) and std::bad_alloc.
+/// Executes a call. Only values that are equal on all ranks decide whether it is native, and erroneous arguments. The
+/// native collective reports those in its own way, unless `unserved` says to refuse them. Throws Error(internal,
+/// transport) and std::bad_alloc.
 [[nodiscard]] Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserved = Unserved::native,
                               bool timed = false);
 /// The same where CommState::last_used(call.comm) is known to be `state`.
@@ -90,11 +90,12 @@ auto with_memory(CommState& state, const Serve& serve) {
 /// Why such a call is native.
 inline constexpr std::string_view in_device_memory = "a buffer is in device memory on some rank";
 
-/// Tells whether a buffer of the call is in device memory on any of its ranks. Where that is expected, it is asked once
-/// about each call that waits and would be served; waits for the other ranks. Returns an MPI error code.
+/// Tells whether a buffer of the call is in device memory on any of its ranks. Where such memory is expected, the ranks
+/// ask one another once about each blocking call that would be served. It waits for the other ranks then. Returns an
+/// MPI error code.
 [[nodiscard]] int find_device_memory(const Call& call, const CommState& state, bool* found);
 
-/// Why a nonblocking call must be native, which cannot wait for the other ranks' answers; empty: it need not.
+/// Why a nonblocking call must be native: it cannot wait for the other ranks' answers. Empty if it need not be native.
 [[nodiscard]] std::string_view unanswered(const Call& call, const CommState& state);
 
 }  // namespace circoll::mpi

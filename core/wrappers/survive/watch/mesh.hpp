@@ -36,8 +36,8 @@ struct Peer {
 
   /// Sends a message; an empty one takes leave. Thread-safe.
   void send(std::span<const std::byte> message);
-  /// Reads all that has come, and calls heard(message) for each message. Returns false at the end of the connection, or
-  /// if what comes is no message.
+  /// Reads all bytes that have come, and calls heard(message) for each message. Returns false at the end of the
+  /// connection, or if the bytes are no message.
   [[nodiscard]] bool read(const std::function<void(std::span<const std::byte>)>& heard);
 };
 
@@ -46,8 +46,8 @@ struct Peer {
 [[nodiscard]] bool send_all(int socket, std::span<const std::byte> bytes);
 [[nodiscard]] bool receive_all(int socket, std::span<std::byte> bytes);
 
-/// A process that is stopped, or slow, keeps its connections, and is not taken for dead. A host that vanishes is: its
-/// kernel does not answer any more (silence()).
+/// A process that is stopped or slow keeps its connections, and is not taken for dead. A host that vanishes is taken
+/// for dead, because its kernel does not answer any more (silence()).
 ///
 /// Messages of one process arrive in order, and all of them before its end is noticed.
 class Mesh {
@@ -66,8 +66,8 @@ class Mesh {
 
   [[nodiscard]] const Address& address() const { return address_; }
 
-  /// Connects with all others, who do the same, within some time. `all` has the addresses in the order of ranks. Who
-  /// does not know the secret of the job is turned away. Returns false if somebody could not be reached.
+  /// Connects with all others, who do the same, within some time. `all` has the addresses in the order of ranks. It
+  /// turns away a process that does not know the secret of the job. Returns false if somebody could not be reached.
   [[nodiscard]] bool connect(int rank, std::span<const Address> all, std::uint64_t secret,
                              std::chrono::milliseconds patience);
 

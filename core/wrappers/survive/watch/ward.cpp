@@ -114,8 +114,8 @@ Verdict judge(const Statement& own, std::span<const std::optional<Statement>> ot
     const int rank = static_cast<int>(r);
     if (rank == own.rank) continue;
     const std::optional<Statement>& other = others[r];
-    // A rank leaves a call only when all have made it, those too that have failed since; or with a result for others,
-    // which is lost if it fails.
+    // A rank leaves a call only when all have made it, including those that have failed since. Or it leaves with a
+    // result for others, which is lost if it fails.
     const bool counts = !own.kept || own.stage == Stage::committing || !own.failed.has(rank);
     if (counts && (gone.has(rank) || (other && other->call > own.call))) return Verdict::committed;
     if (own.failed.has(rank)) continue;
@@ -179,7 +179,7 @@ void Ward::answer_all() {
 /// Under the mutex.
 void Ward::answer(int rank) {
   const std::uint64_t next = made_.load() + 1;
-  // The other one keeps the last statement that comes, and may need the one about the next call.
+  // The other rank keeps the last statement that comes, and may need the one about the next call.
   const bool stated = told_ && told_->call == next;
   const Statement beyond{.communicator = communicator_, .rank = rank_, .call = next};
   Statement answer = stated ? *told_ : beyond;

@@ -63,7 +63,7 @@ struct Statement {
   /// The steps of its schedule that have ended, and those that may have written a part.
   std::vector<bool> ended{};
   std::vector<bool> torn{};
-  /// A result that was kept, and the call of which it is.
+  /// A result that was kept, and the number of its call.
   std::uint64_t result_of = 0;
   std::vector<std::byte> result{};
 
@@ -102,7 +102,7 @@ class Ward {
 
   /// The number of calls that were made. By the thread of the communicator.
   [[nodiscard]] std::uint64_t made() const { return made_.load(std::memory_order_relaxed); }
-  /// One more call has been made. Whoever waits for that is told.
+  /// One more call has been made. This tells the ranks that have asked about it.
   void make_one() {
     made_.store(made_.load(std::memory_order_relaxed) + 1);
     if (asked_.load()) [[unlikely]]
@@ -128,14 +128,15 @@ class Ward {
 
   /// Takes a statement of another rank, whose process sent it.
   void hear(int from, Statement statement);
-  /// Tells the statement about a call that a failure has hit, and waits for those of the others. Whenever another rank
-  /// fails it is told again, with `failed` brought up to date. Calls `meanwhile` again and again.
+  /// Tells the other ranks the statement about a call that a failure has hit, and waits for their statements. Whenever
+  /// another rank fails, tells it again, with `failed` brought up to date. Calls `meanwhile` again and again.
   ///
-  /// `offer` puts new tags into the statement each time before it is told: others may have decided by what was told
-  /// before, and have sent messages with those tags, while this rank has not.
+  /// `offer` puts new tags into the statement each time before it is told. Other ranks may have decided by an earlier
+  /// statement, and have sent messages with its tags, while this rank has not.
   ///
-  /// committed: every result is whole; one that is needed is at result_for().
-  /// decide: all survivors have the same statements(), and the same `own.failed`.
+  /// Verdicts:
+  ///   committed  every result is whole; a result that this rank needs is at result_for()
+  ///   decide     all survivors have the same statements(), and the same `own.failed`
   [[nodiscard]] Verdict agree(Statement& own, const std::function<void(Statement&)>& offer,
                               const std::function<void()>& meanwhile);
   /// The statements by which agree() came to its decision, by rank. Newer ones may have come since, at this rank and
