@@ -32,7 +32,7 @@ class Places {
  public:
   explicit Places(const Schedule& s) : schedule_(s), used_(s.buffers.size(), 0), base_(s.buffers.size(), 0) {
     for (const circoll::Step& step : s.steps) {
-      // What is combined as it arrives needs no memory for the message.
+      // A message that is combined as it arrives needs no memory.
       const bool on_arrival = step.kind == StepKind::recv_reduce;
       note(on_arrival ? own_operand(step) : step.left);
       if (!on_arrival) note(step.right);

@@ -72,7 +72,8 @@ class Units {
   // By gpu, threadblock and step: the other end of the message that comes, or goes; and the unit.
   std::vector<std::vector<std::vector<std::optional<Place>>>> sender_of_, receiver_of_;
   std::vector<std::vector<std::vector<UnitIndex>>> unit_of_;
-  // What the unit that was asked for last waits for: over all ranks, as far as it was swept; and within its own.
+  // The units for which the last `later` of ordered() waits: over all ranks, as far as they were swept, and within its
+  // own.
   mutable UnitIndex asked_ = no_unit;
   mutable UnitIndex swept_ = no_unit;
   mutable std::vector<bool> before_asked_;

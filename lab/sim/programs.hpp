@@ -1,7 +1,7 @@
 // Schedules as the simulator keeps them: what waits for what, and how much is moved or combined.
 //
-// Most algorithms let many ranks do the same with other peers. What they have in common is a program, kept once; a rank
-// has a pointer to it and the list of its peers.
+// Most algorithms let many ranks do the same steps with other peers. The common steps are a program, which is kept
+// once. A rank has a pointer to its program and the list of its peers.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ class Memory {
   std::vector<std::byte> bytes_;
 };
 
-/// Allocates whole pages. Whoever reads them once they are freed crashes.
+/// Allocates whole pages, so that a program that reads them after they were freed crashes.
 template <typename T>
 struct PageAllocator {
   using value_type = T;

@@ -248,7 +248,7 @@ void Lane::err(const Mistake& mistake) {
     const std::string wrong = make_mistake(mistake, operation, c);
     if (!wrong.empty()) fail(describe(case_, mistake) + ": " + wrong);
   }
-  // Whoever waits for the others in it does not come here.
+  // Ranks that wait for others inside the wrong call do not come to this barrier.
   if (mistake.met && c.oracle != MPI_COMM_NULL) PMPI_Barrier(c.oracle);
 }
 
