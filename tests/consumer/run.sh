@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs a build tree to a scratch prefix, moves it, and builds and runs the programs of this directory against it:
-# through find_package(circoll), and through pkg-config with no build system at all.
+# Installs a build tree to a scratch prefix, moves it, and builds and runs the programs of this directory against it.
+# The programs find it by find_package(circoll), and by pkg-config with no build system at all.
 # usage: run.sh BUILD_DIR SCRATCH_DIR [CXX [CC]]
 set -eu
 

@@ -146,7 +146,7 @@ TEST(CountPrologue, DisagreeingCountsAreFound) {
                Error);
 }
 
-/// What rank s sends to rank d in a repetition.
+/// The elements that rank s sends to rank d in a repetition.
 Count exchanged(Rank s, Rank d, int repetition) { return (s * 3 + d * 5 + repetition) % 4; }
 
 TEST(CountPrologue, AlltoallvWithDisplacements) {

@@ -79,7 +79,7 @@ TEST(Declared, NeverByCostMeansNever) {
   const std::set<const Algorithm*> found = taken();
   EXPECT_GT(found.size(), 30U);
   for (const Algorithm* a : found) EXPECT_FALSE(a->when.starts_with(never)) << a->id(a->collectives.front());
-  // Most of what the model does not take here says so; the rest is for calls that the model knows nothing of.
+  // Most algorithms that the model never takes here say so. The others are for calls that the model knows nothing of.
   std::set<std::string> silent;
   for (const Algorithm* a : all_algorithms()) {
     if (!found.contains(a) && !a->when.starts_with(never)) silent.insert(a->id(a->collectives.front()));

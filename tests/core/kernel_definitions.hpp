@@ -17,8 +17,9 @@ namespace circoll {
 
 using Random = std::mt19937_64;
 
-// ---- Elements. Each type of the oracle has: element(random), any value with special ones often; same(x, y),
-// equal bits where the definition fixes the bits; define(op, a, b), the definition of a op b.
+// ---- Elements. Each type of the oracle has three functions: element(random), same(x, y) and define(op, a, b). The
+// first gives any value, and often a special one. The second compares bits where the definition fixes the bits. The
+// third is the definition of a op b.
 
 struct Half {
   std::uint16_t bits;

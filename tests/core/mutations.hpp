@@ -313,7 +313,7 @@ inline bool reused_arrival_buffer(Case& c, std::mt19937& random) {
 }
 
 inline bool write_slot_twice(Case& c, std::mt19937& random) {
-  // A receive of two blocks into the same slot; only where all slots hold the same block is that not a wrong block.
+  // A receive of two blocks writes both into the same slot. That is a fault unless all slots hold the same block.
   const auto at = find(c, random, [](const Schedule& s, const Step& step) {
     if (step.kind != StepKind::recv || step.dst.length != 1 || s.count(step.dst) < 2) return false;
     const Range range = s.operand(step.dst)[0];

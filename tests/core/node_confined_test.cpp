@@ -30,7 +30,7 @@ static void PrintTo(Reason reason, std::ostream* out) { *out << '"' << to_string
 namespace {
 
 constexpr std::size_t bytes = 1 << 16;
-/// What a process says of itself if the machine did not let it become what the test wants.
+/// A confined process answers this reason if the machine did not let it become what the test wants.
 constexpr Reason not_possible = static_cast<Reason>(1000);
 
 Findings look_at(const Address& own, const Address& peer) {
@@ -76,7 +76,7 @@ bool become_nobody() {
 /// Privileges over namespaces, where the process has none, come with a user namespace.
 bool leave(int namespaces) { return unshare(namespaces) == 0 || unshare(namespaces | CLONE_NEWUSER) == 0; }
 
-/// What a confined process finds out about this one, whose memory is open to it.
+/// The findings of a confined process about this process, whose memory is open to it.
 Findings from_inside(const Segment& own, const std::function<bool()>& confine) {
   (void)let_peers_copy();
   const Process process([&](const Wire& line) {
@@ -86,7 +86,7 @@ Findings from_inside(const Segment& own, const std::function<bool()>& confine) {
   return process.line().get<Findings>().value_or(Findings{});
 }
 
-/// What this process finds out about a confined one.
+/// The findings of this process about a confined one.
 Findings from_outside(const Segment& own, const std::function<bool()>& confine) {
   const Process process([&](const Wire& line) {
     if (!confine()) return line.put(Address{.reason = not_possible});
@@ -320,7 +320,7 @@ TEST_F(NodeMemoryLimit, IsKeptByHalf) {
   for (const char* file : {"/memory.current", "/memory/memory.usage_in_bytes"}) write(file, "0");
   for (const bool fits : {true, false}) {
     const Process process([this, fits](const Wire& line) {
-      // What this process sees of its groups are the files of the test.
+      // The process sees the files of the test in place of its control groups.
       if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
           mount(root_.c_str(), "/sys/fs/cgroup", nullptr, MS_BIND, nullptr) != 0) {
         return line.put(not_possible);

@@ -223,7 +223,7 @@ TEST(Exchange, OfMemoryThatOthersCannotReadTakesAnotherWay) {
   pair.line().go_on();
 }
 
-/// What both ends give up goes its way, and what comes later is right.
+/// A message that both ends give up ends without harm, and later messages arrive right.
 TEST(Exchange, GivenUpMessagesAreInNobodysWay) {
   for (const Ways& ways : {Ways{}, Ways{.direct = false}, Ways{.direct = false, .stored_to = 0, .pipe_bytes = 4096}}) {
     const Pair pair(Segment::default_bytes, ways, [](End& end, const Wire& line) {
@@ -257,7 +257,7 @@ TEST(Exchange, GivenUpMessagesAreInNobodysWay) {
   }
 }
 
-/// The next message of the lane can be taken at once, if nothing else is to be done; all else is left as it was.
+/// take_at_once() takes the next message of the lane if nothing else is to be done. Otherwise it changes nothing.
 TEST(Exchange, TakesAtOnceWhatComesNext) {
   using Taken = Connection::Taken;
   const Pair pair(Segment::default_bytes, {.direct = false}, [](End& end, const Wire& line) {

@@ -206,8 +206,8 @@ TEST(Report, RowsOfUnequalRanksTakeTheMeanBlock) {
   EXPECT_DOUBLE_EQ(row["predicted_s"], seconds(terms_of(linear, 4, 4000), Machine{}));
 }
 
-/// Our names of what Open MPI 4.1 and MPICH 4.0 have by their own documentation (ompi_info; the control variables of
-/// MPICH), not of what the registry declares.
+/// Our names of the algorithms that Open MPI 4.1 and MPICH 4.0 document (ompi_info; control variables of MPICH). The
+/// names that the registry declares are compared with them.
 using Names = std::map<Collective, std::set<std::string>>;
 const Names& in_openmpi() {
   static const Names names{

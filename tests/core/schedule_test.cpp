@@ -105,8 +105,8 @@ TEST(Dependencies, ViewsOfOneStorageTakeTurns) {
   EXPECT_TRUE(waits(d, 2, 3));
 }
 
-/// Random schedules: derived dependencies leave no race, by the verifier's independent check; and dropping
-/// any edge that no other path replaces makes one.
+/// In random schedules the derived dependencies leave no race, by the verifier's independent check. Without any edge
+/// that no other path replaces there is a race.
 TEST(Dependencies, LeaveNoRaceInRandomSchedules) {
   std::mt19937 random(7);
   const auto pick = [&](std::int64_t from, std::int64_t to) {

@@ -67,7 +67,7 @@ TEST(Traffic, RelabelledOnlyShortSkipsCross) {
 }
 
 TEST(Traffic, OfLeadersCrossesOncePerNode) {
-  // 36 nodes of 32: the node of the root sends n blocks and a few more; any other one gets n, and passes on as many.
+  // 36 nodes of 32 ranks: the root's node sends n blocks and a few more. Any other node gets n, and passes on as many.
   const Traffic bcast = traffic_of(parse_selection("bcast/leaders:cores=32,segments=16"), 1152, 32);
   EXPECT_EQ(crossing(bcast), 16 - 1 + 6);
   const Traffic reduce = traffic_of(parse_selection("reduce/leaders:cores=32,segments=16"), 1152, 32);

@@ -30,7 +30,7 @@ TEST(Refutations, ExscanLeavesTheReceiveBufferOfRankZero) {
   EXPECT_EQ(verdict.refutation->claim, Claim::send_untouched);
 }
 
-/// What a refutation says of a fault whose place is known.
+/// The refutation of a fault whose place is known names that place.
 TEST(Refutations, NameRankStepAndBlock) {
   Case c = make_case({"allgather/circulant_optimal"}, 5, 0);
   Schedule& s = c.ranks[3];

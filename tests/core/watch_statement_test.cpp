@@ -74,7 +74,7 @@ TEST(Statement, IsRefusedIfItIsNone) {
     bytes.push_back(std::byte{});
     EXPECT_FALSE(statement_from(bytes));
   }
-  // Whatever comes, nothing is read beyond it.
+  // The reader does not read beyond the end of random bytes.
   for (int i = 0; i < 20000; ++i) {
     std::vector<std::byte> bytes(random() % 200);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());

@@ -25,7 +25,7 @@ constexpr int most_calls = 40;
 /// An end of a call at one rank.
 enum class End : std::uint8_t { none, whole, refused, wrong };
 
-/// What all processes of a run see.
+/// Memory that all processes of a run see.
 struct Board {
   /// By the number of failures that were dealt with, the call, and the rank.
   std::array<std::array<std::array<std::atomic<bool>, most_ranks>, most_calls>, most_ranks> data, committing;
@@ -249,7 +249,7 @@ TEST(Ward, SurvivorsOfSeveralFailuresAgree) {
   EXPECT_GT(killed, 120);
 }
 
-/// What the ranks of the next test show one another.
+/// Memory in which the ranks of the next test show one another how far they are.
 struct Shown {
   std::atomic<bool> told, decided;
   std::array<std::atomic<std::int32_t>, 2> tags;  ///< of rank 0, by which rank 1 has decided first and then

@@ -1,4 +1,5 @@
-// Any bytes are read as a tuning file of MPICH, with warnings and never an error; as a base they are refused, or good.
+// Any bytes are read as a tuning file of MPICH, with warnings and never with an error. As the base of an export they
+// are either refused or good.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

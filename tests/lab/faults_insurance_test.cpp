@@ -1,4 +1,4 @@
-// What a whole vector in Rabenseifner's first exchange insures against.
+// Losses that a whole vector in Rabenseifner's first exchange insures against.
 #include <gtest/gtest.h>
 
 #include <array>

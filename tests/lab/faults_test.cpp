@@ -1,5 +1,5 @@
-// What survivors hold when ranks fail: the tables of the literature's algorithms, closed forms, and the search for
-// unions.
+// The blocks that survivors hold when ranks fail: the tables of the literature's algorithms, closed forms, and the
+// search for unions.
 #include "faults/faults.hpp"
 
 #include <gtest/gtest.h>

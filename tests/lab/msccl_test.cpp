@@ -317,7 +317,7 @@ TEST(Msccl, RefutesWrongRings) {
   EXPECT_EQ(place.line, 1 + 2 * 11 + 2 + 3);
 }
 
-// Whatever is changed about a chunk or the kind of a step, it is noticed: no step of a ring is of no use.
+// The proof notices every change of a chunk or of the kind of a step, because a ring needs each of its steps.
 TEST(Msccl, RefutesEveryMutationOfARing) {
   const int p = 4;
   int refused = 0;
@@ -333,7 +333,8 @@ TEST(Msccl, RefutesEveryMutationOfARing) {
           chunk = (chunk + by) % p;
         };
         const std::string xml = ring(p, change);
-        // What is put down as well as passed on is overwritten later; the first step has no other kind.
+        // These steps have no wrong kind: the first step has no other one, and a block that is stored as well as passed
+        // on is overwritten later.
         if (by == 0 && (before == "s" || before == "rrs")) continue;
         try {
           EXPECT_FALSE(proof_of(schedules_from_msccl(xml)).proven()) << at_gpu << " " << at_step << " " << by;

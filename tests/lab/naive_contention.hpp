@@ -101,7 +101,7 @@ inline Route torus(std::vector<int> dims, int hosts, double capacity) {
   };
 }
 
-/// What is known of a link in one round.
+/// The load of a link in one round.
 struct Traffic {
   double bytes = 0;
   Count messages = 0;

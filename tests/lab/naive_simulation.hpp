@@ -69,7 +69,7 @@ class NaiveSimulation {
   [[nodiscard]] static double priced(const sim::LogGops& price, double bytes) {
     return price.first_byte_free ? std::max(0.0, bytes - 1) : bytes;
   }
-  /// Whether rank r has a long message in step's round, on the side that is asked for.
+  /// True if rank r has a long message in step's round, on the side that is asked for.
   [[nodiscard]] bool has_long(const sim::LogGops& link, std::size_t r, const Step& step, bool receives) const {
     return std::any_of(ranks_[r].steps.begin(), ranks_[r].steps.end(), [&](const Step& other) {
       return other.round == step.round && (receives ? is_receive(other.kind) : other.kind == StepKind::send) &&

@@ -57,7 +57,7 @@ struct Subject {
   FaultAnalysis analysis;
 };
 
-/// How the failures of a test ended.
+/// The failures of a test, counted by how they ended.
 struct Tally {
   int full = 0, surv = 0, none = 0;
 };

@@ -135,8 +135,8 @@ TEST(Simulate, IsTheModelWrittenPlainly) {
 }
 
 TEST(Simulate, ChecksAgainstLogGopsim) {
-  // Recursive doubling of 16 ranks and 64 KiB with L = 1000, G = 1 and o = g = 0. In LogGP a round takes
-  // L + (s - 1) G; where the first byte is priced as well, L + s G, which is the published value.
+  // Recursive doubling of 16 ranks and 64 KiB with L = 1000, G = 1 and o = g = 0. In LogGP a round takes L + (s - 1) G.
+  // Where the first byte is priced as well, it takes L + s G, which is the published value.
   const Selection doubling = parse_selection("allreduce/recursive_doubling");
   Network network{.between = {.latency_s = 1000, .gap_s_per_byte = 1}};
   EXPECT_EQ(simulate(Ranks(doubling, 16), 65536, network).time_s, 4 * (1000 + 65535));

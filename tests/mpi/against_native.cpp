@@ -56,9 +56,9 @@ class Comparison {
 
   void run() {
     mpi::Call native = call(native_), ours = call(ours_);
-    // Natively in place MPICH 4.0.2 crashes in MPI_Reduce (p = 3, 8000 bytes, root 2), aborts in MPI_Reduce_scatter
-    // (blocks that overlap their place in the vector), and truncates messages of pair types in MPI_Alltoall(v) (p = 3,
-    // 1000 double_int): no oracle.
+    // Native calls in place are no oracle: MPICH 4.0.2 crashes in MPI_Reduce (p = 3, 8000 bytes, root 2). It aborts in
+    // MPI_Reduce_scatter (blocks that overlap their place in the vector). It truncates messages of pair types in
+    // MPI_Alltoall(v) (p = 3, 1000 double_int).
     Memory input = native_.recv;
     if (native.sendbuf == MPI_IN_PLACE && (is_reducing(c_.collective) || is_exchange(c_.collective))) {
       native.sendbuf = input.address();

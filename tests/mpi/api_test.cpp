@@ -43,7 +43,7 @@ mpi::Call to_one_rank(std::vector<int>& in, std::vector<int>& out, std::vector<C
           .comm = MPI_COMM_WORLD};
 }
 
-/// Whether a call is remembered to be native. (mpi::known_native() looks no further than where it need not ask MPI.)
+/// True if the communicator remembers the call as native. (mpi::known_native() ends where it would have to ask MPI.)
 bool remembered(const mpi::Call& call, const mpi::InternedChoice& choice) {
   int error = MPI_SUCCESS;
   mpi::CommState* const state = mpi::CommState::of(call.comm, &error);
@@ -51,7 +51,7 @@ bool remembered(const mpi::Call& call, const mpi::InternedChoice& choice) {
   return state != nullptr && state->attached<mpi::KnownCalls>().find(call, choice).native != nullptr;
 }
 
-/// What a policy decides about is what the call amounts to; an algorithm that was named serves the call as it is.
+/// A policy decides about the equivalent call, here a reduce. An algorithm that was named serves the call as it is.
 TEST_MPI(reduce_scatter_to_one_rank_is_a_reduce) {
   const int p = world_size(), r = world_rank();
   constexpr Count n = 1000;
@@ -384,7 +384,7 @@ TEST_MPI(api_errors) {
 int handled_errors = 0;
 void count_error(MPI_Comm* /*comm*/, int* /*code*/, ...) { ++handled_errors; }
 
-/// What MPI finds wrong: a handler of the user's is called, once; MPI_ERRORS_ARE_FATAL ends nothing.
+/// Errors that MPI finds: a handler of the user's is called once, and MPI_ERRORS_ARE_FATAL ends nothing.
 TEST_MPI(errors_of_the_library) {
   handled_errors = 0;
   MPI_Comm comm = MPI_COMM_NULL;

@@ -166,7 +166,7 @@ static int all_errors(MPI_Comm comm, MPI_Comm self, int size, int64_t** counts, 
   PMPI_Type_free(&uncommitted);
   FAILS(CIRCOLL_UNKNOWN_NAME, "nonsense", circoll_mpi_bcast(in, 1, MPI_INT, 0, comm, "nonsense"));
   FAILS(CIRCOLL_UNKNOWN_NAME, "nonsense", circoll_mpi_barrier(comm, "nonsense"));
-  /* What only the MPI library finds wrong comes back, too, and leaves its handler as it was. */
+  /* Errors that only the MPI library finds come back, too, and leave its handler as it was. */
   FAILS(CIRCOLL_UNSUPPORTED, "", circoll_mpi_allreduce(&x, &y, 1, MPI_DOUBLE, MPI_BAND, comm, "linear"));
   for (i = 0; i < 3; ++i) {
     FAILS(CIRCOLL_TRANSPORT, "MPI", circoll_mpi_allreduce(&x, &y, 1, MPI_DOUBLE, MPI_BAND, comm, choices[i]));

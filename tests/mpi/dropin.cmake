@@ -107,7 +107,7 @@ function(dropin_tests)
     endforeach()
   endif()
 
-  # What the library does wrong by itself, for which tests make allowance.
+  # Faults of the library itself, for which tests make allowance.
   mpi_program(library_faults Threads::Threads)
   mpi_test(library_faults_${name} 300 COMMAND python3 ${here}/library_faults_test.py ${name}
            ${yield} $<TARGET_FILE:library_faults_${name}>)

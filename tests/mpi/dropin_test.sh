@@ -1,6 +1,6 @@
 #!/bin/bash
-# dropin_test.sh MPI NP DROPIN YIELD CIRCOLL PROGRAM...: a program prints the same with and without the drop-in, the
-# report shows that the drop-in served every collective, and a wrong name in the environment is one warning.
+# dropin_test.sh MPI NP DROPIN YIELD CIRCOLL PROGRAM...: a program prints the same with and without the drop-in. The
+# report shows that the drop-in served every collective. A wrong name in the environment is one warning.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 circoll=$5
 shift 5

@@ -6,8 +6,8 @@ mpi=$1 np=$2 dropin=$3 yield=$4 program=$5 kind=$6
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
 output=$work/output
-# Open MPI's mpirun loses the last words of a program that is aborted now and then, and says so; MPICH's mpiexec its
-# exit code (4.2.1: in one of 4 runs). It is run again then.
+# Now and then Open MPI's mpirun loses the last words of a program that is aborted, and says so. MPICH's mpiexec loses
+# its exit code (4.2.1: in one of 4 runs). The program is run again then.
 for _ in 1 2 3 4 5; do
   launch timeout -k 5 50 env LD_PRELOAD="$dropin $preload" "$program" "$kind" >"$output" 2>&1
   ended=$?

@@ -23,7 +23,7 @@ using Bytes = std::unique_ptr<char[], Free>;
 
 Bytes allocate(Count bytes) { return Bytes(static_cast<char*>(std::malloc(static_cast<std::size_t>(bytes)))); }
 
-/// What lies at word i of rank r's data.
+/// The value at word i of rank r's data.
 std::uint64_t word(int r, Count i) { return static_cast<std::uint64_t>(i * 3 + r) * 0x9e3779b97f4a7c15ULL; }
 
 void fill(char* data, Count bytes, int r, Count first) {

@@ -62,7 +62,7 @@ with tempfile.TemporaryDirectory() as directory:
         rounding = [row for row in rows if row["comm_size"] > 2 and row["collective"] in ("reduce", "scan", "reduce_scatter_block")]
         expect(np == 2 or rounding, f"{np} ranks: there are sums that round")
         expect(all(row["served_by"] != "native" for row in rounding), f"{np} ranks: sums keep their bits", report.read_text())
-    # What was learned is kept, and the next run begins with it.
+    # The learner keeps its measurements in a file, and the next run begins with them.
     kept = pathlib.Path(directory) / "kept.json"
     report = pathlib.Path(directory) / "second.json"
     for _ in range(ATTEMPTS):

@@ -180,7 +180,7 @@ def others(directory):
         expect(lines is None, f"{name}: MPICH runs on", output)
 
 
-    # What guards keep away ends the program: MPICH checks nothing where a leaf names an algorithm.
+    # Without guards the program ends: MPICH checks nothing where a leaf names an algorithm.
     bare = file_with("bare", ("allreduce", halving))
     for cell in ("allreduce:1000:own", "allreduce:2"):
         expect(decided(bare, cell) == "reduce_scatter_allgather", f"{cell} does not come to the leaf")

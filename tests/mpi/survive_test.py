@@ -86,7 +86,7 @@ expect(code == 0 and said.count("wrong 0") == 3, "whoever writes to the dead liv
 code, said = launch(3, [5, 10, 1, 0, "ap"], [], options=[])
 expect(code not in (None, 0) and "wrong" not in said, "without CIRCOLL_FAULTS signals are as they were", code, said)
 
-# What cannot be guarded ends the job, and says so.
+# A native call cannot be guarded: the drop-in ends the job, and says so.
 code, said = launch(3, [100000, 10, 3, 1, "a", 20000, *way_to_die], ["CIRCOLL_FAULTS=finish", "CIRCOLL_ALLREDUCE=native"])
 expect(code is not None and "the job is ended" in said and "allreduce" in said, "a native call does not hang", code, said)
 

@@ -1,4 +1,4 @@
-# What measures, and what evaluates measurements. Called for each MPI, whose name is ${name}.
+# The tests of tools that measure, and that evaluate measurements. Called for each MPI, whose name is ${name}.
 function(tools_tests)
   # Report and trace say what the program did.
   mpi_program(counted_calls)

@@ -1,7 +1,7 @@
 #!/bin/bash
-# torture_test.sh FAULTY YIELD TORTURE LAUNCH...: tests circoll-torture itself. With a library in front of MPI that is
-# wrong on purpose it fails, names the case, and shrinks it to the operation that is wrong; that case fails when it is
-# run again, and passes without the library.
+# torture_test.sh FAULTY YIELD TORTURE LAUNCH...: tests circoll-torture itself, with a library in front of MPI that is
+# wrong on purpose. circoll-torture fails, names the case, and shrinks it to the operation that is wrong. That case
+# fails when it is run again, and passes without the library.
 set -u
 faulty=$1 yield=$2 torture=$3
 shift 3

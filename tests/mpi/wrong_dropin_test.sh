@@ -1,7 +1,8 @@
 #!/bin/bash
-# wrong_dropin_test.sh MPI NP DROPIN OTHER YIELD CIRCOLL PROGRAM...: under OTHER, the drop-in of another MPI, alone or
-# beside DROPIN, a program prints the same as natively, after one sentence that says which MPI it uses and which file to
-# preload. `circoll run` preloads no other than DROPIN. A program that is not linked to an MPI is an interpreter here.
+# wrong_dropin_test.sh MPI NP DROPIN OTHER YIELD CIRCOLL PROGRAM...: runs a program under OTHER, the drop-in of another
+# MPI, alone or beside DROPIN. The program prints the same as natively, after one sentence that says which MPI it uses
+# and which file to preload. `circoll run` preloads no other than DROPIN. A program that is not linked to an MPI is an
+# interpreter here.
 set -u
 mpi=$1 np=$2 dropin=$3 other=$4 yield=$5 circoll=$6
 shift 6

@@ -168,7 +168,7 @@ TEST(CliFiles, OfMscclAreProvenPricedPlayedAndExecuted) {
   const Outcome executed = run("local " + file.path() + " -n 37 --type int32 --json");
   EXPECT_TRUE(json::parse(executed.out).at("correct").get<bool>()) << executed.out;
 
-  // What is wrong is told with its line, rank and step.
+  // An error is told with its line, rank and step.
   std::string text = content(file.path());
   const std::size_t at = text.find("type=\"rrc\"");
   ASSERT_NE(at, std::string::npos) << text;

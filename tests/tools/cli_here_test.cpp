@@ -105,7 +105,7 @@ TEST_F(Here, GoesOnWhereItWas) {
   const Outcome again = run(keeping);
   ASSERT_EQ(again.exit_code, 0) << again.out;
   EXPECT_EQ(launches(), before);  // everything was there
-  // What is damaged is measured anew.
+  // A file that is damaged is measured anew.
   for (const auto& entry : fs::directory_iterator(kept_.path())) {
     if (entry.path().string().ends_with("-1.json")) fs::resize_file(entry.path(), 100);
   }

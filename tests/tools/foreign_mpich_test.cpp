@@ -41,7 +41,7 @@ std::string warnings_of(const TuningFile& file) {
   return text;
 }
 
-/// What a file says about a call: the algorithm, or how the program ends.
+/// The decision of a file about a call: the algorithm, or how the program ends.
 std::string decided(std::string_view text, const Call& call, Version version = Version::v4_0) {
   const Verdict verdict = read(text, "f.json", reader_of(version))->decide(call);
   if (!verdict.algorithm.empty()) return verdict.algorithm;

@@ -155,7 +155,7 @@ Call random_call(std::mt19937& random, std::span<const Rule> rules) {
   return call;
 }
 
-/// What is exported is what the file does, and never another choice than that of the rules.
+/// A file decides as its exported rules say, and never otherwise than the given rules.
 TEST(Foreign, FilesDoWhatTheRulesSay) {
   for (const Format& format : formats()) {
     if (format.reader.library == "mpich") continue;  // it has a test of its own

@@ -259,8 +259,8 @@ TEST(Guidelines, FilesAreRead) {
   EXPECT_THROW((void)guideline_run_from_json("[", "a.json"), Error);
 }
 
-// What auto promises of (2) to (5): the predicted time of its choice for the left side is not longer than of those
-// for the right.
+// `auto` promises about (2) to (5): the predicted time of its choice for the left side is not longer than of its
+// choices for the right side.
 TEST(Guidelines, AutoKeepsThoseOfThePaperAsPredicted) {
   const auto seconds = [](const GuidelineSide& side, Rank p, Count bytes) {
     double sum = 0;

@@ -95,7 +95,7 @@ TEST(MannWhitney, TheLeastThatCanBeReached) {
   EXPECT_DOUBLE_EQ(least_mann_whitney(1, 0), 1);
 }
 
-// How often samples of one distribution are said to differ.
+// Samples of one distribution are said to differ as seldom as the level promises.
 TEST(MannWhitney, ErrsAsSeldomAsItSays) {
   std::mt19937_64 random(11);
   std::exponential_distribution<double> draw(1.0);

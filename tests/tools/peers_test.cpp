@@ -98,7 +98,7 @@ TEST(Peers, NamesAreThoseOfTheLibraries) {
     for (const Algorithm* a : algorithms_of(collective)) {
       for (const std::string_view name : a->names_in(Library::openmpi, collective)) {
         ++named[Library::openmpi];
-        // What the tuned component leaves to the basic one.
+        // Open MPI's tuned component leaves these to the basic component.
         if (name == "linear (coll/basic)") {
           EXPECT_FALSE(openmpi_options().contains(collective)) << a->id(collective);
         } else {

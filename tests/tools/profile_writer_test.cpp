@@ -178,7 +178,7 @@ TEST(ProfileStore, ProcessesThatWriteAtOnceLoseNothing) {
       _exit(0);
     }
   }
-  // Whoever reads meanwhile sees a whole profile, or none yet.
+  // A reader meanwhile sees a whole profile, or none yet.
   int ended = 0, failed = 0;
   while (ended < processes) {
     int status = 0;

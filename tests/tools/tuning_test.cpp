@@ -173,7 +173,7 @@ TEST(Tuning, RulesKeepToOperatorsThatTheAlgorithmServes) {
       const bool may =
           why_not({algorithm, Collective::allreduce, {}}, facts_of(Collective::allreduce, 8, 8, op, type), false)
               .empty();
-      // What may be chosen but in no rule: commutative and idempotent are no class together with exact.
+      // Some algorithms may be chosen but are in no rule: commutative and idempotent are no class together with exact.
       EXPECT_TRUE(chosen == name || chosen == "native") << name;
       if (!may) {
         EXPECT_EQ(chosen, "native") << name;

@@ -16,7 +16,7 @@ import time
 
 shell, circoll = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 
-# A line that has been begun: words that must be offered, and one that must not; None: nothing is asked of it.
+# The beginning of a line, words that must be offered, and a word that must not.
 CASES = [
     ("circoll li", ["list"], "show"),
     ("circoll ", ["list", "verify", "bench", "completion"], "--types"),

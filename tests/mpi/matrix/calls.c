@@ -27,7 +27,7 @@ static MPI_Count n_c, counts_c[most_ranks];
 static MPI_Aint displs_c[most_ranks], bytes_c[most_ranks];
 #endif
 
-/* What rank r contributes at index i. */
+/* The value that rank r contributes at index i. */
 static int contribution(int r, int i) { return 10000 * (r + 1) + i; }
 
 static int sum(int ranks, int i) {

@@ -1,14 +1,15 @@
 /* device_memory RUNTIME WHEN LOADED CLAIMED [FILE]: collectives with buffers in memory of devices on some ranks.
  *
- * RUNTIME   the library of a runtime, a stand-in that claims what it is told to
- * WHEN      before or after MPI_Init, or never, it is loaded
- * LOADED    by all ranks, or the last one
- * CLAIMED   the buffers of all ranks, of the last one, or of none are in device memory
- * FILE      the file of a device that the system has; "idle": it has none, and the runtime is initialised after
- *           MPI_Init only, so that ranks need not talk before calls
+ *   RUNTIME   the library of a runtime, a stand-in that claims what it is told to
+ *   WHEN      before or after MPI_Init, or never, it is loaded
+ *   LOADED    by all ranks, or the last one
+ *   CLAIMED   the buffers of all ranks, of the last one, or of none are in device memory
+ *   FILE      the file of a device that the system has, or "idle": the system has none, and the runtime is
+ *             initialised after MPI_Init only, so that ranks need not talk before calls
  *
- * Only inside the MPI library's own collectives can device memory be touched, as if the library knew how to. It is
- * protected otherwise, so that whoever else touches it ends the program. So the program defines those functions. */
+ * Only the MPI library's own collectives can touch device memory, as if the library knew how to. The memory is
+ * protected at all other times, so that any other access ends the program. Therefore the program defines those
+ * functions. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

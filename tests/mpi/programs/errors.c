@@ -19,8 +19,8 @@ static int is_reduction(const char* collective) {
   return strstr(collective, "reduce") != NULL || strstr(collective, "scan") != NULL;
 }
 
-/* Whether the MPI library itself gets through an erroneous call: where it does not look, it crashes, or one rank
- * waits for another that has been refused. "*" stands for all collectives. */
+/* True if the MPI library itself survives an erroneous call. Where the library does not check its arguments, it
+ * crashes, or one rank waits for another that has been refused. "*" stands for all collectives. */
 static int survives(const char* collective, const char* what) {
   static const struct {
     const char *collective, *what;

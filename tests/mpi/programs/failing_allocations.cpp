@@ -1,11 +1,13 @@
 // A program that runs out of memory inside its collectives: the n-th allocation of C++ code fails, for n = 1, 2, ...
 // until none does.
 //
-// failing_allocations alike: on every rank. one: on the last rank, in nonblocking calls; in others the ranks that have
-// not failed can but wait forever. fatal: on the last rank, in a blocking call, and under MPI's own error handler.
+// failing_allocations alike|one|fatal says where memory runs out:
+//   alike  on every rank
+//   one    on the last rank, in nonblocking calls; in others the ranks that have not failed can but wait forever
+//   fatal  on the last rank, in a blocking call, and under MPI's own error handler
 //
-// Each call must return an error, of which the communicator's error handler has heard once, or the right result; and
-// the next call on the communicator, or on later ones, which get the tags of those before, must be right.
+// Each call must return either the right result, or an error of which the communicator's error handler has heard once.
+// The next call must be right, on this communicator and on later ones, which get the tags of those before.
 #include <mpi.h>
 
 #include <atomic>
@@ -164,7 +166,7 @@ bool ended(MPI_Request* request, double patience_s, int* error) {
   return flag != 0;
 }
 
-/// What became of a call.
+/// The outcome of a call.
 struct Outcome {
   int error = MPI_SUCCESS;
   bool over = true;
@@ -190,7 +192,7 @@ Outcome make(const Collective& collective, Mode mode, Data& data, MPI_Comm comm,
   return outcome;
 }
 
-/// Whether the same is true on any rank.
+/// True if `mine` is true on any rank.
 bool any(bool mine) {
   int here = mine ? 1 : 0, anywhere = 0;
   PMPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
 /* An alltoall(v) in place of long blocks takes little memory beside the buffer, and its results are right.
- * usage: inplace_memory MEBIBYTES LIMIT
- * Blocks have so many MiB, and each call may add LIMIT MiB of resident memory. */
+ * usage: inplace_memory MEBIBYTES LIMIT. Blocks have MEBIBYTES MiB, and each call may add LIMIT MiB of resident
+ * memory. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Collectives on datatypes of MPI 4's large-count constructors, and of what is made of those; prints a digest of every
- * result. Knows nothing of Circoll: its output must be the same with and without the drop-in. */
+/* Collectives on datatypes of MPI 4's large-count constructors, and of types that are made of those. Prints a digest of
+ * every result. Knows nothing of Circoll: its output must be the same with and without the drop-in. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +182,7 @@ static void look_at(MPI_Datatype type) {
 static int *a, *b;
 static size_t bytes_of_all;
 
-/* What a call has to begin with: numbers to send, and what it must not touch. */
+/* Fills the buffers of a call: numbers to send, and values that the call must not touch. */
 static void fill(void) {
   size_t i;
   for (i = 0; i < bytes_of_all / sizeof(int); ++i) {

@@ -1,6 +1,6 @@
-/* What MPI libraries do wrong by themselves, one thing a run: calls of MPI only, no word of Circoll. It prints "right"
- * on rank 0 and ends with 0 where the library does it right. library_faults_test.py knows in which versions it does
- * not.
+/* Faults that MPI libraries have by themselves, one a run. The program only calls MPI and knows nothing of Circoll. If
+ * the library does it right, rank 0 prints "right" and the program ends with 0. library_faults_test.py knows the
+ * versions that do it wrong.
  *   library_faults THING */
 #include <mpi.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
-/* Nonblocking and persistent collectives, waited for in all of MPI's ways and mixed with messages; prints a digest
- * of every result. Knows nothing of Circoll. With the argument "blocking" it makes the blocking calls instead, which
- * must print the same: native nonblocking and persistent ones are no oracle, since Open MPI 4.1 crashes if a
- * communicator is freed while they are pending, and MPICH 4.0 when it starts them again. */
+/* Nonblocking and persistent collectives, waited for in all of MPI's ways and mixed with messages. Prints a digest of
+ * every result. Knows nothing of Circoll. With the argument "blocking" it makes the blocking calls instead, which must
+ * print the same. Native nonblocking and persistent calls are no oracle: Open MPI 4.1 crashes if a communicator is
+ * freed while they are pending, and MPICH 4.0 when it starts them again. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -110,8 +110,8 @@ static void retried(int nonblocking) {
   }
 }
 
-/* Gathers and reductions are over where nothing is received. What was sent is left over: no later call may get it,
- * but one of the same collective on this communicator. */
+/* Gathers and reductions end at ranks that receive nothing, and leave their messages behind. No later call may get
+ * these messages, except one of the same collective on this communicator. */
 static void left(void) {
   static const int collecting[] = {1, 8};
   int i, turn, rc;

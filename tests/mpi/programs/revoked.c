@@ -1,7 +1,7 @@
-/* revoked blocking|nonblocking|persistent COUNT ROUNDS revoke|kill: the last rank leaves the others in a collective.
- * It revokes the communicator, or dies. All calls of the others end with an error of that kind, of which the error
- * handler hears. What they do on the communicator of the survivors is right, and so is what was under way on another
- * one. Ends with 1 if anything is wrong. Knows nothing of Circoll. */
+/* revoked blocking|nonblocking|persistent COUNT ROUNDS revoke|kill: the last rank leaves the others in a collective. It
+ * revokes the communicator, or dies. All calls of the others end with an error of that kind, of which the error handler
+ * hears. Calls on the communicator of the survivors are right, and so are calls that were under way on another
+ * communicator. Ends with 1 if anything is wrong. Knows nothing of Circoll. */
 #include <mpi.h>
 /* It needs mpi.h. */
 #include <mpi-ext.h>

@@ -1,10 +1,10 @@
 /* Collectives in a loop, of which every result is checked, while ranks die.
  *
  * survive ITERATIONS COUNT SEED KILLS COLLECTIVES [WITHIN_US [exit]]: KILLS ranks, by a seed, kill themselves at random
- * moments of the first WITHIN_US microseconds, or exit in the middle of everything. With odd seeds the second follows
- * the first at once. In each element of a reduction the contribution of rank r is the bit r times a weight, so that the
- * result tells whose contributions are in it: those of all survivors, without exception, and of others only if all of
- * theirs are. All survivors compare these sets. COLLECTIVES is a text of letters:
+ * moments of the first WITHIN_US microseconds, or exit in the middle of everything. With odd seeds the second rank
+ * fails right after the first. In each element of a reduction the contribution of rank r is the bit r times a weight,
+ * so that the result tells whose contributions it holds. It must hold those of all survivors. It may hold those of a
+ * failed rank only if it holds all of them. All survivors compare these sets. COLLECTIVES is a text of letters:
  *   a allreduce  i allreduce in place  b bcast  g allgather  r reduce  s reduce_scatter_block  t alltoall  v allgatherv
  *   n gather  c scatter  x scan  j nonblocking allreduce  p no collective: a write to a pipe that nobody reads
  * At the end the survivors make a communicator of their own, and use it.
@@ -270,7 +270,7 @@ int main(int argc, char** argv) {
     ++done;
   }
   const double end_s = MPI_Wtime();
-  /* Whoever still has to die does it before. */
+  /* Ranks that still have to die die here. */
   while (kills > 0 && MPI_Wtime() - begin_s < 1e-6 * (double)within_us + 0.05) usleep(1000);
   if (delay_us != 0) pthread_join(killer, NULL);
   MPI_Barrier(MPI_COMM_WORLD);

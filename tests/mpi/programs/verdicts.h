@@ -28,7 +28,7 @@ static void handler(MPI_Comm* which, int* code, ...) {
   last_code = *code;
 }
 
-/* What became of a call at this rank; all ranks' lines in order. */
+/* Prints how a call ended at each rank, in the order of ranks. */
 static void report(const char* what, int rc) {
   char line[200];
   int class = MPI_SUCCESS, length = 0, i;
