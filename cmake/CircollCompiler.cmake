@@ -1,4 +1,4 @@
-# What every target of the project gets: ccache, clang-tidy, warnings, sanitizers, hidden symbols.
+# The flags of every target of the project: ccache, clang-tidy, warnings, sanitizers, hidden symbols.
 if(CIRCOLL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(CIRCOLL_CCACHE_PROGRAM ccache)
   mark_as_advanced(CIRCOLL_CCACHE_PROGRAM)
@@ -49,8 +49,8 @@ function(circoll_unity target size)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
   endif()
 endfunction()
-# Commands and tests are seldom hot; most of what they compile is headers of libraries, which instrumented and
-# optimised takes long.
+# Commands and tests are seldom hot. Most of the code that they compile is in headers of libraries, which take long to
+# compile with instruments and optimisation.
 add_library(circoll_cold INTERFACE)
 if(CIRCOLL_SANITIZE)
   target_compile_options(circoll_cold INTERFACE -O0)

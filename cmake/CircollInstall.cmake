@@ -39,7 +39,7 @@ foreach(mpi IN LISTS circoll_built_mpis)
   circoll_install_library(circoll_${mpi} circoll-${mpi}-targets)
 endforeach()
 
-# What a C++ compiler links by itself, for programs that are linked as C.
+# The libraries that a C++ compiler links by itself. Programs that are linked as C need them, too.
 set(circoll_cxx_runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER circoll_cxx_runtime INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
 list(REMOVE_DUPLICATES circoll_cxx_runtime)
