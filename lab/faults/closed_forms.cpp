@@ -1,5 +1,5 @@
-// Closed forms of the numbers of blocks that failures lose, and of copies that are left. k rounds have ended. q is
-// ceil(log2 p). Circulant graphs have the skips ceil(p / 2^k).
+// Closed forms about failures of ranks: the blocks that are lost, and the copies that are left. The forms hold after k
+// rounds. q is ceil(log2 p). Circulant graphs have the skips ceil(p / 2^k).
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -35,8 +35,9 @@ struct MscclPlace {
 struct MscclSchedules {
   std::vector<Schedule> ranks{};                  ///< one for each GPU, in the order of ids
   std::vector<std::vector<MscclPlace>> places{};  ///< of every step, by rank
-  /// Two steps of a rank that use a chunk, one of them writing, while nothing in the XML orders them. Schedules order
-  /// them by what they write; so it must be told apart. The claim is no_race, the step is the later one's.
+  /// Two steps of a rank use a chunk, one of them writes, and nothing in the XML orders them. Schedules order steps by
+  /// the memory that they write, so a verifier of schedules cannot see this race. The claim is no_race, and the step is
+  /// the later one.
   std::optional<Refutation> race{};
 };
 

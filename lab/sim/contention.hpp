@@ -25,8 +25,8 @@ struct Fabric {
   int ports = 1;  ///< of a node: it sends and receives so many times as fast as one message can go
 };
 
-/// The link that takes longest for what it carries. Ports count as links; of several such links it is the first one, a
-/// port before all others.
+/// The link that takes longest for the bytes that it carries. Ports count as links. Of several such links it is the
+/// first one, and a port comes before all others.
 struct BusiestLink {
   std::uint64_t link = 0;  ///< for link_name
   double bytes = 0;        ///< of all its messages

@@ -62,7 +62,8 @@ static void dawdle(void) {
   }
 }
 
-/* Of PMPI_Isend, PMPI_Irecv and PMPI_Testsome: the calls that go well before one fails; negative: none will. */
+/* The numbers of calls of PMPI_Isend, PMPI_Irecv and PMPI_Testsome that succeed before one fails. Negative: none
+ * fails. */
 enum { isend, irecv, testsome, functions };
 static int calls_left[functions] = {-1, -1, -1};
 

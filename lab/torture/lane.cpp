@@ -134,12 +134,12 @@ void Lane::step(const Step& step) {
   }
 }
 
-/// The operation goes on when its types, operator and communicator are freed.
+/// True if the operation goes on when its types, operator and communicator are freed.
 bool Lane::outlives_handles(const Operation& operation) const {
   return !needs_handles_natively() || !may_be_native(operation);
 }
 
-/// The MPI library itself serves it, or may.
+/// True if the MPI library itself serves it, or may.
 bool Lane::may_be_native(const Operation& operation) const {
   return case_.may_be_native || is_native(operation.collective, operation.mode, operation.large);
 }
