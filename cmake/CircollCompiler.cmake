@@ -8,7 +8,7 @@ if(CIRCOLL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 if(CIRCOLL_TIDY)
-  # One version: checks come and go with versions, and findings are errors.
+  # All developers use one version of clang-tidy, because checks come and go with versions, and findings are errors.
   find_program(CIRCOLL_TIDY_PROGRAM NAMES clang-tidy-14 clang-tidy REQUIRED)
   mark_as_advanced(CIRCOLL_TIDY_PROGRAM)
   set(CMAKE_CXX_CLANG_TIDY ${CIRCOLL_TIDY_PROGRAM} --quiet)
@@ -21,11 +21,12 @@ target_compile_options(circoll_flags INTERFACE -Wall -Wextra -Wconversion)
 target_compile_options(circoll_flags INTERFACE $<$<NOT:$<BOOL:${BUILD_SHARED_LIBS}>>:-fvisibility=hidden>)
 # g++ 12 sees overlapping copies in every `"literal" + std::string` at -O3 (GCC bug 105651).
 target_compile_options(circoll_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
-# Two release builds in different folders give the same libraries (./check reproducible): no path of theirs is kept.
+# Two release builds in different folders give the same libraries (./check reproducible), so that no library may hold
+# the path of its build.
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(circoll_flags INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=build)
   set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
-  # Neither do archives keep times and owners, as they do by binutils' own default.
+  # Archives do not keep times and owners either, as they do by binutils' own default.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     foreach(language C CXX)
       set(CMAKE_${language}_ARCHIVE_CREATE "<CMAKE_AR> qcD <TARGET> <LINK_FLAGS> <OBJECTS>")
