@@ -1,4 +1,4 @@
-// The classical reductions on examples from the literature: who sends what to whom, when, and what is combined.
+// The classical reductions on examples from the literature: every message with its round, and every combination.
 #include <gtest/gtest.h>
 
 #include <deque>

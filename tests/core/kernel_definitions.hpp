@@ -72,13 +72,13 @@ inline bool same_bits(const T& x, const T& y) {
   return std::memcmp(&x, &y, sizeof x) == 0;
 }
 
-/// No padding, so that same_bits means what it says.
+/// Without padding, so that same_bits compares values only.
 template <typename T>
 inline constexpr bool has_bits =
     std::has_unique_object_representations_v<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-// NaN payloads of sums and products depend on the order in which a compiler puts the operands; nothing else
-// may.
+// NaN payloads of sums and products depend on the order in which a compiler puts the operands. Nothing else may depend
+// on that order.
 template <typename Float>
 inline bool same_number(Float x, Float y) {
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);

@@ -37,7 +37,7 @@ LearnedRow row_of(const std::string& use, std::int64_t calls = 100) {
       .calls = calls, .searches = 1, .settled = true, .unlearned = "circulant", .use = use, .gain = 2, .saved_s = 3};
 }
 
-/// Some of everything that can be learned.
+/// An example of everything that can be learned.
 Learned some() {
   Learned learned{.in_collectives_s = 2, .tried_s = 0.01};
   learned.add(key_of(Collective::bcast, 2, 1000), row_of("native"));
@@ -181,7 +181,7 @@ TEST(LearnedFile, ErrorsNameTheLine) {
             std::string::npos);
 }
 
-/// Damaged files are errors with a line, or files, and nothing else.
+/// Every damaged file is an error with a line, or still a file.
 TEST(LearnedFile, SurvivesDamage) {
   const std::string whole = learned_text(some(), here);
   std::mt19937 random(7);

@@ -1,4 +1,4 @@
-// Processes that may not do everything: limits, filters, users and namespaces. Each gets a reason, and goes on.
+// Processes that may not do everything: limits, filters, users and namespaces. Each process gets a reason, and goes on.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
@@ -67,13 +67,13 @@ bool forbid(const std::vector<long>& calls, int error) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-/// A user that may do nothing; the process can be looked into by its like, as after exec.
+/// Becomes a user that may do nothing. Its like can look into the process, as after exec.
 bool become_nobody() {
   if (geteuid() == 0 && (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)) return false;
   return prctl(PR_SET_DUMPABLE, 1) == 0;
 }
 
-/// Privileges over namespaces, where the process has none, come with a user namespace.
+/// Leaves namespaces. A process without privileges over them gets these with a user namespace.
 bool leave(int namespaces) { return unshare(namespaces) == 0 || unshare(namespaces | CLONE_NEWUSER) == 0; }
 
 /// The findings of a confined process about this process, whose memory is open to it.
@@ -106,7 +106,7 @@ TEST(NodeLimits, OfAddressesIsAReason) {
   GTEST_SKIP() << "a sanitizer needs addresses itself";
 #endif
   const Reason reason = own_reason([] {
-    // Some memory is left for what is no segment.
+    // Some memory is left for all that is not a segment.
     std::ifstream file("/proc/self/statm");
     rlim_t pages = 0;
     file >> pages;

@@ -1,4 +1,4 @@
-// Peers of a test: processes that are forked for it, and report what they see by a socket.
+// Peers of a test: forked processes, which report over a socket what they see.
 #pragma once
 
 #include <dirent.h>
@@ -35,7 +35,7 @@ class Wire {
     static_assert(std::is_trivially_copyable_v<T>);
     (void)!send(descriptor_, &value, sizeof value, MSG_NOSIGNAL);
   }
-  /// Nothing when the other process has ended, or after a minute.
+  /// The next value; nothing when the other process has ended, or after a minute.
   template <typename T>
   [[nodiscard]] std::optional<T> get() const {
     static_assert(std::is_trivially_copyable_v<T>);
