@@ -1,4 +1,4 @@
-/* Functions of the stand-in for a runtime of GPUs (stub_runtime.c), by which a test says what it claims. */
+/* Functions of the stand-in for a runtime of GPUs (stub_runtime.c), by which a test chooses the claimed addresses. */
 #ifndef STUB_RUNTIME_H
 #define STUB_RUNTIME_H
 
@@ -19,7 +19,7 @@ void stub_set_devices(int number);
 /* Says whether this library is the one of CUDA that programs only link with. */
 void stub_link_only(int yes);
 void stub_set_version(int number);
-/* HIP's last error, which is the program's. */
+/* HIP's last error, which belongs to the program. */
 int stub_last_error(void);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-// The simulator's model once more, as plainly as it can be written: what tests compare the simulator with.
+// The simulator's model once more, as plainly as possible. Tests compare the simulator with it.
 //
-// One list of events, looked through for the earliest each time; every step, port and processor by itself. No programs,
-// no calendar, nothing put aside. Eager messages and ranks with one port of their own.
+// There is one list of events, in which the earliest is searched each time. Every step, port and processor is kept by
+// itself: no programs, no calendar, nothing put aside. Messages are eager, and ranks have one port of their own.
 #pragma once
 
 #include <algorithm>

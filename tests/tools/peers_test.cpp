@@ -38,7 +38,7 @@ const Options& openmpi_options() {
 }
 
 /// MPICH 4.0.2: the values of MPIR_CVAR_COLLECTIVE_INTRA_ALGORITHM, and those of the nonblocking collective with tsp_
-/// or sched_ before them, but auto, nb, and what repeats a value of the blocking one.
+/// or sched_ before them. Left out are auto, nb, and values that repeat one of the blocking collective.
 const Options& mpich_options() {
   static const Options options{
       {allreduce,

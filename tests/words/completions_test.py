@@ -86,7 +86,7 @@ PS1='ARMED> '
         os.write(terminal, f" source {file}\n".encode())
         read_until(terminal, r"ARMED> ")
         os.write(terminal, (line + "\t").encode())
-        # The words behind the tab are read after it has been done with.
+        # The script reads the words only after zsh has handled the tab.
         os.write(terminal, b"\x15print DO''NE\n")
         read_until(terminal, r"DONE")
     finally:
