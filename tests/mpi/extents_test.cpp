@@ -15,7 +15,7 @@
 namespace circoll::test {
 namespace {
 
-/// Memory of which only the pages that are touched exist.
+/// Memory of which only touched pages exist.
 class Sparse {
  public:
   explicit Sparse(Count bytes) : bytes_(static_cast<std::size_t>(bytes)) {

@@ -1,6 +1,5 @@
 #!/bin/bash
-# failing_allocations_test.sh MPI NP DROPIN YIELD PROGRAM KIND: what the drop-in does when memory runs out
-# inside a call.
+# failing_allocations_test.sh MPI NP DROPIN YIELD PROGRAM KIND: the drop-in runs out of memory inside a call.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 program=$5 kind=$6
 # shellcheck source=launch.sh
@@ -17,7 +16,7 @@ for _ in 1 2 3 4 5; do
 done
 cat "$output"
 if [ "$kind" = fatal ]; then
-  # One rank has failed and the others wait for it: MPI's error handler ends them all.
+  # One rank has failed and the others wait for it, so that MPI's error handler ends them all.
   grep -q "the call has returned" "$output" && { echo "FAILED: a rank went on"; exit 1; }
   if [ "$ended" = 0 ] || [ "$ended" = 124 ]; then echo "FAILED: it ended with $ended"; exit 1; fi
   grep -qiE "MPI_ERR_NO_MEM|allocate memory" "$output" || { echo "FAILED: memory is not what it names"; exit 1; }

@@ -5,7 +5,8 @@
 launch() {
   case $mpi in
     openmpi)
-      # From Open MPI 5 on mpirun loses and mixes what ranks print. Where it goes to files they append it themselves.
+      # From Open MPI 5 on mpirun loses and mixes the output of ranks. If the output goes to files, ranks append it
+      # themselves.
       local me=$BASHPID out err ranks=("$@")
       out=$(readlink "/proc/$me/fd/1") err=$(readlink "/proc/$me/fd/2")
       (

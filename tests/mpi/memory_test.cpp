@@ -1,4 +1,4 @@
-// Kept memory is bounded: scratch memory by bytes, plans by bytes.
+// Bytes limit the memory that Circoll keeps: scratch memory, and plans.
 #include <malloc.h>
 
 #include <cstdint>

@@ -12,7 +12,7 @@ from launching import end, environment, expect, launcher, on_first_rank, process
 
 MPI, BENCH, PROBE, CIRCOLL = sys.argv[1:5]
 QUICK = ["--reps", "3", "--seconds", "0.01", "--sync", "barrier"]
-# Functions of Open MPI that are not called as the algorithms are.
+# Functions of Open MPI whose names differ from those of their algorithms.
 FUNCTIONS = {"split_binary_tree": "split_bintree", "binary_tree": "bintree", "recursive_doubling": "recursivedoubling", 
              "segmented_ring": "ring_segmented", "rabenseifner": "redscat_allgather", "neighbor": "neighborexchange",
              "modified_bruck": "bruck", "two_proc": "two_procs", "bruck-k-fanout": "k_bruck",
@@ -130,13 +130,13 @@ def operators_show_it():
         for name in ("pipeline", "binary", "binomial"):
             expect(reduce[name] == (p - 1, (p - 1) * n) and reduce[name + ":segment=800"] == (segments * (p - 1), (p - 1) * n), f"{name}: {reduce}")
     else:
-        # MPICH 5 takes another one in place of smp if all ranks are on one node.
+        # MPICH 5 takes another algorithm in place of smp if all ranks are on one node.
         smp = (p - 1) * n if version(MPI) < (5,) else doubling[1]
         expect(allreduce["recursive_doubling"] == doubling and allreduce["smp"][1] == smp, f"{allreduce}")
         expect(allreduce["reduce_scatter_allgather"] is None and reduce["reduce_scatter_gather"] is None, "no operators of the user's", str(reduce))
         block = marks(p, "reduce_scatter_block", n, 800)
         expect(block["pairwise"] == (p * (p - 1), p * (p - 1) * n) and block["recursive_halving"][0] == 2 * p, f"{block}")
-        # Powers of two only.
+        # This algorithm is for powers of two only.
         expect(marks(3, "allgather", n, 800)["recursive_doubling"] is None and marks(p, "allgather", n, 800)["recursive_doubling"] is not None,
                "allgather/recursive_doubling")
 
@@ -167,7 +167,7 @@ def functions_are_called():
                 wanted = name.split(":")[0]
                 expect(":segment" in name or wanted in called.get(name, []), f"{collective}/{name}: {called}")
             else:
-                # By these it is shown before that the library obeys.
+                # With these algorithms the program first checks that the library obeys.
                 when = "" if collective == "allreduce" and name in ("basic_linear", "recursive_doubling") else name
                 before = called.get("", []) if tuned.startswith("file") else []  # by whomever
                 expect(wanted in called.get(when, []) + before, f"{collective}/{name} should be {wanted}: {called.get(when)}")

@@ -1,7 +1,7 @@
 """Every entry point of MPI's collectives: the one list from which calls and table are made."""
 import dataclasses
 
-# A collective, and its arguments up to the communicator, in the words that SPELLING spells.
+# A collective, and its arguments up to the communicator, as words of SPELLING.
 COLLECTIVES = {
     "barrier": "",
     "bcast": "recv n type root",

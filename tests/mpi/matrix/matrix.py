@@ -20,7 +20,7 @@ from entries import entries
 MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 BINDINGS = {"C": "C", "MPIF": "mpif.h", "USE_MPI": "use mpi", "USE_MPI_F08": "use mpi_f08"}
 RANKS = 3
-# Entry points that the drop-in leaves alone by intention.
+# Entry points that the drop-in leaves alone on purpose.
 NOT_INTERCEPTED = {"alltoallw": "per-block datatypes: left to the library"}
 
 HEAD = """# Entry points of MPI's collectives: served or native

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
           printf("%s of %d for %d: %s\n", argv[i], amounts[k][0], amounts[k][1], errors > 0 ? "errors" : "no error");
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
         wrong += sum != size;
-        /* The right call is right again. */
+        /* After the wrong call a right one succeeds. */
         if (call(argv[i], 50, 50, comm) != MPI_SUCCESS) ++wrong;
         if (argv[i][0] != 'g' && rank != size - 1)
           wrong += out[49] % (most / ranks) != 49 + (strncmp(argv[i], "scatter", 8) == 0 ? rank * 50 : 0);

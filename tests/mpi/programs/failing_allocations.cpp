@@ -67,7 +67,7 @@ void problem(const std::string& what) {
   std::printf("rank %d: %s\n", rank, what.c_str());
 }
 
-/// Buffers of a call of `count` elements per block; all of them are alike on all ranks.
+/// Buffers of a call of `count` elements per block. All ranks have the same buffers.
 struct Data {
   explicit Data(int elements) : count(elements), in(blocks() * elements), out(blocks() * elements, -1) {
     std::iota(in.begin(), in.end(), rank);
@@ -119,7 +119,7 @@ int MPI_IBcast(void* b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request
   return MPI_Ibcast(b, n, t, root, c, q);
 }
 
-/// Of a sum over ranks at element i: rank r gives r + i.
+/// Element i of a sum over ranks, to which rank r contributes r + i.
 int summed(int i) { return p * i + p * (p - 1) / 2; }
 
 const Collective collectives[] = {
@@ -229,8 +229,8 @@ void check_next_call(const std::string& what, const Collective& collective, Mode
   if (!next.over || next.error != MPI_SUCCESS || !is_right(collective, data)) problem(what);
 }
 
-/// Fails the n-th allocation on all ranks; each call is the first of its communicator, and of its count.
-/// False: none fails.
+/// Fails the n-th allocation on all ranks. Each call is the first of its communicator, and of its count. Returns false
+/// if no allocation fails.
 bool fail_alike(const Collective& collective, Mode mode, long n) {
   const std::string what = std::string(collective.name) + ", " + mode_names[static_cast<int>(mode)] + ", allocation " +
                            std::to_string(n) + " fails";
@@ -248,7 +248,7 @@ bool fail_alike(const Collective& collective, Mode mode, long n) {
   return goes_on;
 }
 
-/// Fails it on the last rank, in the second call of a communicator: the others may wait forever.
+/// Fails the n-th allocation on the last rank, in the second call of a communicator. The others may wait forever.
 bool fail_on_one(const Collective& collective, Mode mode, long n) {
   const std::string what = std::string(collective.name) + ", " + mode_names[static_cast<int>(mode)] + ", allocation " +
                            std::to_string(n) + " fails on the last rank";

@@ -1,5 +1,4 @@
-/* Collectives in a loop, of which every result is checked, while ranks die.
- *
+/* Collectives in a loop, while ranks die. The program checks every result.
  * survive ITERATIONS COUNT SEED KILLS COLLECTIVES [WITHIN_US [exit]]: KILLS ranks, by a seed, kill themselves at random
  * moments of the first WITHIN_US microseconds, or exit in the middle of everything. With odd seeds the second rank
  * fails right after the first. In each element of a reduction the contribution of rank r is the bit r times a weight,
@@ -74,7 +73,7 @@ static void fail(const char* what, int iteration, int64_t found) {
 
 static int64_t weight(int iteration, int64_t place) { return 1 + (iteration + place) % 5; }
 
-/* True if the call has a result. Counts what became of it. */
+/* True if the call has a result. Counts the outcomes. */
 static int has_result(int error) {
   if (error != MPI_SUCCESS) {
     ++refused;
@@ -106,8 +105,9 @@ static void fill(int64_t* data, int64_t n, int iteration) {
   for (int64_t i = 0; i < n; ++i) data[i] = weight(iteration, i) << rank;
 }
 
-/* Looks at the contributions in a result: all of the living, and those of all who died in the call, or of none. The
- * ranks of `before` were dead before it. Only ranks up to `last` count. */
+/* Checks the contributions in a result. They are those of all living ranks. Of the ranks that died in the call, the
+ * result has all contributions or none. The ranks of `before` were dead before the call. Only ranks up to `last`
+ * count. */
 static void check_set(int64_t set, const int* before, int last, int iteration, const char* what) {
   int64_t living = 0, all = 0;
   find_dead();
@@ -118,7 +118,7 @@ static void check_set(int64_t set, const int* before, int last, int iteration, c
   if (set != living && set != all) fail(what, iteration, set);
 }
 
-/* All survivors have the same. */
+/* Checks that all survivors have the same set. */
 static void compare(int64_t set, int iteration, const char* what) {
   int64_t sets[2] = {set, ~set};
   if (!has_result(MPI_Allreduce(MPI_IN_PLACE, sets, 2, MPI_INT64_T, MPI_BAND, MPI_COMM_WORLD))) return;
