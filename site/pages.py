@@ -31,7 +31,7 @@ def write_if_new(path, text):
 
 
 class Links:
-    """Where a link of the repository leads on the site."""
+    """The place on the site to which a link of the repository leads."""
 
     def __init__(self, root, pages, repository):
         self.root, self.pages, self.repository = root, set(pages), repository.rstrip("/")

@@ -54,7 +54,7 @@ Program program_of(const Schedule& schedule) {
     if (is_message(step)) op.message = program.messages++;
     const auto first = program.successors.begin() + dependencies.offsets[i];
     const auto end = program.successors.begin() + dependencies.offsets[i + 1];
-    std::sort(first, end);  // what becomes ready at the same time begins in program order
+    std::sort(first, end);  // steps that become ready at the same time begin in program order
     op.releases_receives_only =
         std::all_of(first, end, [&](StepIndex s) { return is_receive(schedule.steps[s].kind); });
   }

@@ -97,7 +97,7 @@ struct Placement {
     random,       ///< any free place of any node
     file,         ///< as a file says
   };
-  Kind kind = Kind::consecutive;  ///< how it is done
+  Kind kind = Kind::consecutive;  ///< the rule
   std::uint64_t seed = 1;         ///< of random
   std::string file{};             ///< of file: its path
 

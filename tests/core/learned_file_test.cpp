@@ -146,7 +146,7 @@ TEST(LearnedFile, WhatHasNotSettledAndWhatNoRuleCanSayIsLeftOut) {
   learned.add(key_of(Collective::bcast, 2, 8), open);
   LearnedKey user = key_of(Collective::allreduce, 3, 8);
   user.commutative = false;
-  learned.add(user, row_of("ring"));  // which needs an operator that commutes
+  learned.add(user, row_of("ring"));  // ring needs an operator that commutes
   learned.add(key_of(Collective::gather, 2, 8), row_of("linear"));
   const LearnedFile back = read_learned(learned_text(learned, here), "file");
   ASSERT_EQ(back.learned.rows.size(), 1U);

@@ -47,7 +47,7 @@ struct Named {
   const char* name;
   Mutation mutate;
   int least_refuted;         // of all subjects and sizes: the mutation must apply somewhere
-  std::set<Claim> expected;  // what may be refuted first
+  std::set<Claim> expected;  // the claims that may be refuted first
 };
 
 const std::vector<Named>& mutations() {

@@ -74,7 +74,7 @@ void expect_taken(std::size_t bytes, const Ways& ways, bool early) {
   });
   Outgoing hello{.key = 99};
   pair.own.connection->send(hello);
-  if (early) {  // what has come is not expected by anybody yet
+  if (early) {  // the message comes before anybody expects it
     pair.line().wait();
     for (int i = 0; i < 1000; ++i) (void)pair.own.connection->poll();
   }

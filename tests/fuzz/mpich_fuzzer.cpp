@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Exported exported = export_rules({&rule, 1}, reader, {.base = std::string(text)});
     decide_all(*read(exported.files.front().text, "g.json", reader));
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::invalid_argument) throw;  // what was written is not what was meant
+    if (error.code() != ErrorCode::invalid_argument) throw;  // the export does not say what the rules mean
   }
   return 0;
 }

@@ -158,7 +158,7 @@ class Drill::Part {
   Schedule schedule_;
   Layout layout_;
   std::vector<std::byte> send_;
-  std::vector<std::byte> sent_;  // what the send buffer had in it
+  std::vector<std::byte> sent_;  // the original content of the send buffer
   std::vector<std::byte> recv_;
   std::vector<std::byte> scratch_;
   std::vector<Count> send_offsets_;

@@ -31,7 +31,7 @@ namespace {
 Verdict proof_of(const MscclSchedules& read, const Needs& needs = {.commutative = true},
                  const Guarantees& guarantees = {}) {
   Verdict verdict = verify_schedules(read.ranks, {.needs = needs, .guarantees = guarantees});
-  if (read.race) verdict.refutation = read.race;  // whatever comes of it in one order
+  if (read.race) verdict.refutation = read.race;  // even if one order gives the right result
   return verdict;
 }
 

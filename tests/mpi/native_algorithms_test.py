@@ -43,7 +43,7 @@ def names_of(result, collective):
 
 
 def marks(np, collective, count, segment):
-    """What the probe says of each algorithm: (combinations, elements), or None if it is refused."""
+    """The marks that the probe prints for each algorithm: (combinations, elements), or None if it is refused."""
     done = run(np, [PROBE, collective, str(count), str(segment)])
     expect(done.returncode == 0, f"probe {collective} on {np}: exit code {done.returncode}", done.stderr)
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith(MPI + "/")]
@@ -83,7 +83,7 @@ def single_names():
 
 
 def by_launch():
-    """What variables force on a launch names the row of native calls; a misspelt variable does not."""
+    """An algorithm that variables force on a launch names the row of native calls. A misspelt variable does not."""
     if MPI == "openmpi":
         forcing = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allgatherv_algorithm": "3"}
         name, collective, misspelt = "openmpi/ring", "allgatherv", {"OMPI_MCA_coll_tuned_allgatherv_algoritm": "3"}

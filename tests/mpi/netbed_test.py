@@ -20,7 +20,7 @@ MEASURE = [BENCH, "--collective", "allreduce,allgather,bcast", "--algorithm", "n
 
 
 def probe():
-    """Whether a namespace may be made here."""
+    """True if a namespace may be made here."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     for tool in ("ip", "tc", "unshare"):
         if not shutil.which(tool):
@@ -34,7 +34,7 @@ def probe():
 
 
 def left(pid):
-    """What a netbed of this process id has not removed."""
+    """The things that a netbed of this process id has not removed."""
     prefix = f"netbed{pid}"
     namespaces = [name for name in os.listdir("/run/netns") if re.fullmatch(prefix + "(s|h[0-9]+)", name)]
     files = glob.glob(f"/dev/shm/*{prefix}h*") + glob.glob(f"{tempfile.gettempdir()}/{prefix}-*")
@@ -85,7 +85,7 @@ def interrupted(number):
 
 
 def killed():
-    """What no process can clean up after itself, --clean does, and it leaves a living one alone."""
+    """--clean removes the things of a netbed that was killed, and leaves a living one alone."""
     command = [NETBED, "--hosts", "2", "--no-verify", "--time-limit", "60", "--", "sh", "-c", "echo up; sleep 78"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as alive, \
             subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as dead:

@@ -42,7 +42,7 @@ def size_class(length):
 
 
 def by_class(calls):
-    """How many there are of each kind and class of size."""
+    """The number of calls of each kind and class of size."""
     return collections.Counter((size, mode, collective, size_class(length)) for _, size, mode, collective, length in calls)
 
 

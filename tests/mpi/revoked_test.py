@@ -16,7 +16,7 @@ failure = "circoll: nothing is reported: MPI_COMM_WORLD is revoked, or a process
 
 
 def run(way, count, how, **variables):
-    """Whether the ranks that are left found nothing wrong, and what was printed."""
+    """True if the ranks that are left found nothing wrong; and the output."""
     settings = [f"{name}={value}" for name, value in variables.items()]
     command = ["env", f"LD_PRELOAD={preloaded(mpi, dropin, shim)}", *settings, program, way, str(count), "2", how]
     try:

@@ -29,7 +29,7 @@ def run(mode, again, unlike="", **variables):
 
 
 def lines(mode, again):
-    """What the program prints."""
+    """The lines that the program prints."""
     def line(what, size):
         rounds = 2  # the last one
         return f"{what}: {size} ranks, {size * rounds + size * (size - 1) // 2}"

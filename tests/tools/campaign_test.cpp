@@ -50,7 +50,7 @@ TEST(Campaign, TakesTheMostExpensiveCallsFirst) {
   EXPECT_DOUBLE_EQ(campaign.covered_s, 11);
   EXPECT_TRUE(campaign.left_out.empty());
   EXPECT_EQ(campaign.cells[0].bytes, 65536);
-  const CampaignCell& shared = campaign.cells[1];  // what served the calls in turns is one cell
+  const CampaignCell& shared = campaign.cells[1];  // the algorithms that served the calls in turns are one cell
   EXPECT_EQ(shared.bytes, 8);
   EXPECT_DOUBLE_EQ(shared.program_s, 4);
   EXPECT_DOUBLE_EQ(shared.calls, 200);

@@ -48,7 +48,7 @@ def ask_fish(line, script, _here):
 
 
 def read_until(terminal, pattern, seconds=30):
-    """What comes from a terminal until a pattern is in it."""
+    """The output of a terminal until a pattern is in it."""
     text, end = "", time.monotonic() + seconds
     while time.monotonic() < end:
         if select.select([terminal], [], [], 0.2)[0]:

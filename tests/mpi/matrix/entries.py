@@ -46,7 +46,7 @@ class Entry:
         return f"MPI_{stem}{'_c' if self.large else ''}"
 
     def event_bytes(self, ranks):
-        """What an event of this call says (docs/user/reports.md)."""
+        """The fields of this call's event (docs/user/reports.md)."""
         if self.collective == "barrier":
             return 0
         blocks = ranks if self.collective.startswith(("alltoall", "reduce_scatter")) else 1

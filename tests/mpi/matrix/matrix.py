@@ -68,7 +68,7 @@ def run(arguments, mpi, binding, work):
 
 
 def cell(entry, results, events):
-    """What became of one call, or what is wrong with it."""
+    """The outcome of one call, or the problem with it."""
     result = results.get(entry.name, "missing")
     if result == "absent":
         return "absent"

@@ -255,7 +255,7 @@ bool fail_on_one(const Collective& collective, Mode mode, long n) {
   MPI_Comm comm = new_communicator();
   check_next_call(what + ": the call before is wrong", collective, Mode::blocking, 7, comm);
   errors_heard = 0;
-  auto* const data = new Data(100 + static_cast<int>(n));  // what is not over keeps it
+  auto* const data = new Data(100 + static_cast<int>(n));  // a call that is not over keeps it
   const Outcome outcome = make(collective, mode, *data, comm, rank == p - 1 ? n : never, 0.01);
   const bool goes_on = any(failed);
   if (rank == p - 1 && failed && !outcome.over) problem(what + ": it does not end where it fails");

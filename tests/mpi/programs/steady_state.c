@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   counting = 1;
-  wrong += sum_once(comm) - 3; /* whatever serves it, prepares something */
+  wrong += sum_once(comm) - 3; /* the first call prepares something in any library */
   first = allocations;
   counting = 0;
   for (round = -5; round < rounds; ++round) {

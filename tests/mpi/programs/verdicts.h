@@ -11,7 +11,7 @@
 
 static int rank, size;
 static MPI_Comm comm;   /* the one under test */
-static int nonblocking; /* whether calls are, and are waited for then */
+static int nonblocking; /* true if calls are nonblocking, and are waited for */
 static int calls_comm, calls_world, calls_self, calls_other, last_code;
 
 /* An error handler for every communicator. */
