@@ -1,5 +1,5 @@
-# The target PkgConfig::mpi_abi, the standard ABI of MPI: its header and libmpi_abi, of whichever library has both. It
-# is not there where none is found. Installed too: it serves the users of circoll::abi.
+# The target PkgConfig::mpi_abi, the standard ABI of MPI: its header and libmpi_abi, of whichever library has both. If
+# no library has both, there is no target. This file is installed, too, and serves the users of circoll::abi.
 #   CIRCOLL_ABI_INCLUDE_DIR   where the standard's mpi.h lies, or MPICH's, which is the standard's with -DMPI_ABI
 #   CIRCOLL_ABI_LIBRARY       libmpi_abi.so
 find_package(PkgConfig QUIET)
@@ -22,7 +22,7 @@ function(circoll_has_abi_header result directory)
   endif()
 endfunction()
 find_path(CIRCOLL_ABI_INCLUDE_DIR mpi.h PATHS ${circoll_abi_includes} NO_DEFAULT_PATH VALIDATOR circoll_has_abi_header)
-# Debian's one in the directory of a library may lead nowhere.
+# The link to libmpi_abi that Debian has in the directory of a library may lead nowhere.
 find_library(CIRCOLL_ABI_LIBRARY mpi_abi PATHS ${circoll_abi_libraries})
 mark_as_advanced(CIRCOLL_ABI_INCLUDE_DIR CIRCOLL_ABI_LIBRARY)
 

@@ -1,4 +1,4 @@
-# What every target of the project gets: ccache, clang-tidy, warnings, sanitizers, hidden symbols.
+# The flags of every target of the project: ccache, clang-tidy, warnings, sanitizers, hidden symbols.
 if(CIRCOLL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(CIRCOLL_CCACHE_PROGRAM ccache)
   mark_as_advanced(CIRCOLL_CCACHE_PROGRAM)
@@ -8,7 +8,7 @@ if(CIRCOLL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 if(CIRCOLL_TIDY)
-  # One version: checks come and go with versions, and findings are errors.
+  # All developers use one version of clang-tidy, because checks come and go with versions, and findings are errors.
   find_program(CIRCOLL_TIDY_PROGRAM NAMES clang-tidy-14 clang-tidy REQUIRED)
   mark_as_advanced(CIRCOLL_TIDY_PROGRAM)
   set(CMAKE_CXX_CLANG_TIDY ${CIRCOLL_TIDY_PROGRAM} --quiet)
@@ -21,11 +21,12 @@ target_compile_options(circoll_flags INTERFACE -Wall -Wextra -Wconversion)
 target_compile_options(circoll_flags INTERFACE $<$<NOT:$<BOOL:${BUILD_SHARED_LIBS}>>:-fvisibility=hidden>)
 # g++ 12 sees overlapping copies in every `"literal" + std::string` at -O3 (GCC bug 105651).
 target_compile_options(circoll_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
-# Two release builds in different folders give the same libraries (./check reproducible): no path of theirs is kept.
+# Two release builds in different folders give the same libraries (./check reproducible), so that no library may hold
+# the path of its build.
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(circoll_flags INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=build)
   set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
-  # Neither do archives keep times and owners, as they do by binutils' own default.
+  # Archives do not keep times and owners either, as they do by binutils' own default.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     foreach(language C CXX)
       set(CMAKE_${language}_ARCHIVE_CREATE "<CMAKE_AR> qcD <TARGET> <LINK_FLAGS> <OBJECTS>")
@@ -49,8 +50,8 @@ function(circoll_unity target size)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
   endif()
 endfunction()
-# Commands and tests are seldom hot; most of what they compile is headers of libraries, which instrumented and
-# optimised takes long.
+# Commands and tests are seldom hot. Most of the code that they compile is in headers of libraries, which take long to
+# compile with instruments and optimisation.
 add_library(circoll_cold INTERFACE)
 if(CIRCOLL_SANITIZE)
   target_compile_options(circoll_cold INTERFACE -O0)

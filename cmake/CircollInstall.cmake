@@ -39,7 +39,7 @@ foreach(mpi IN LISTS circoll_built_mpis)
   circoll_install_library(circoll_${mpi} circoll-${mpi}-targets)
 endforeach()
 
-# What a C++ compiler links by itself, for programs that are linked as C.
+# The libraries that a C++ compiler links by itself. Programs that are linked as C need them, too.
 set(circoll_cxx_runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER circoll_cxx_runtime INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+|c\\+\\+abi|m)$")
 list(REMOVE_DUPLICATES circoll_cxx_runtime)
@@ -53,7 +53,7 @@ install(FILES ${PROJECT_BINARY_DIR}/package/circollConfig.cmake ${PROJECT_BINARY
               ${CMAKE_CURRENT_LIST_DIR}/CircollAbi.cmake
         DESTINATION ${circoll_cmake_dir} COMPONENT dev)
 
-# pkg-config. Paths are relative to the .pc file: the installed tree can be moved.
+# pkg-config. Paths are relative to the .pc file, so that the installed tree can be moved.
 function(circoll_install_pc name description requires libs cflags)
   file(RELATIVE_PATH prefix_from_pc /prefix/${circoll_pkgconfig_dir} /prefix)
   string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
@@ -94,13 +94,13 @@ foreach(mpi IN LISTS circoll_built_mpis)
                      "-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX")  # as in core/exec/mpi: MPI's header as C
 endforeach()
 
-# Words: the licence and the changes beside the tool, all pages, which messages and manual pages speak of, and rules
-# that were measured, as examples.
+# The licence and the changes are installed beside the tool. So are all pages, to which messages and manual pages refer,
+# and measured rules as examples.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CITATION.cff
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
-# The same as a site, which site/build makes with the tool: beside this build, or elsewhere.
+# The site of these pages, which site/build makes with the tool, beside this build or elsewhere.
 set(CIRCOLL_SITE ${PROJECT_BINARY_DIR}/site/html CACHE PATH "The documentation as a site that is installed, if it is there")
 install(DIRECTORY ${CIRCOLL_SITE}/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/html COMPONENT doc OPTIONAL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lab/experiments/netbed/rules DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples

@@ -15,7 +15,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 
-# Names, dependences and words of the packages: a line, and some more lines.
+# The names, dependences and descriptions of the packages. A description has a line, and some more lines.
 function(circoll_package component name section depends what more)
   string(TOUPPER ${component} upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${name} PARENT_SCOPE)
@@ -63,7 +63,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/package/changelog "circoll (${PROJECT_VERSION})
 
  -- ${CIRCOLL_PACKAGE_CONTACT}  Thu, 01 Jan 2026 00:00:00 +0000
 ")
-# Its packages have compressed manual pages, which an installed tree need not have.
+# Debian's packages have compressed manual pages, which an installed tree need not have.
 find_program(CIRCOLL_GZIP gzip REQUIRED)
 install(CODE "
   if(\"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\" MATCHES _CPack_Packages)

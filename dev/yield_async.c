@@ -1,6 +1,6 @@
 /* LD_PRELOAD for MPICH from 4.3 on, over any device, where ranks outnumber cores. It gives the core away in every pass
- * of the progress engine, which calls what MPIX_Async_start was given. For tests and measurements only; yield.c is for
- * MPICH over UCX before that. It knows nothing of programs that call PMPI_Init. */
+ * of the progress engine, which calls the function given to MPIX_Async_start. For tests and measurements only. MPICH
+ * over UCX before 4.3 needs yield.c. This library knows nothing of programs that call PMPI_Init. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>

@@ -60,7 +60,7 @@ def run(args, preload, report_file=None):
     command = list(args.command)
     if preload:
         command = [str(args.build / "bin/circoll"), "run", "--mpi", args.mpi, "--"] + command
-        # Short programs: each call counts.
+        # The programs are short, so the drop-in serves every call from the first one on.
         environment.update(CIRCOLL_SERVE_AFTER="0", CIRCOLL_REPORT=str(report_file), **dict(setting.split("=", 1) for setting in args.env))
     if args.mpi == "openmpi":
         if os.geteuid() == 0:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What compare.py lets pass and what it does not, and how a report is read."""
+"""Differences that compare.py lets pass and differences that it does not, and the reading of a report."""
 import json
 import pathlib
 import tempfile

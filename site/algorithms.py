@@ -5,7 +5,7 @@ import subprocess
 
 from pages import toctree, write_if_new
 
-# Pictures show so many ranks: few, and no power of two.
+# Pictures show this number of ranks, which is small and no power of two.
 SHOWN = 6
 # Proofs are made for these numbers of ranks.
 PROVEN = "1..32"

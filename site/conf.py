@@ -18,7 +18,7 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["deflist"]
 # "--jobs" is an option, and no dash.
 smartquotes = False
-# Indented blocks say no language: commands are told from other text below.
+# Indented blocks name no language. The code below tells commands from other text.
 highlight_language = "text"
 nitpicky = False
 

@@ -4,7 +4,7 @@ import subprocess
 
 from pages import toctree, write_if_new
 
-# Headers by what they are for; every one stands here once.
+# Headers, grouped by purpose. Each stands here once.
 GROUPS = {
     "Calling collectives": "comm.hpp values.hpp local.hpp mpi.hpp request.hpp types.hpp buffers.hpp error.hpp call.hpp communicator.hpp "
                            "circoll.h survive.h",

@@ -24,7 +24,7 @@ class Page(html.parser.HTMLParser):
 
 
 def problems_of(site, names):
-    """What is wrong with the site that has these pages (names of their sources)."""
+    """The problems of the site that has these pages (names of their sources)."""
     pages = {path.resolve(): Page(path) for path in site.rglob("*.html") if path.name != "explorer.html"}
     problems = []
     reached = {}

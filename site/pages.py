@@ -19,7 +19,7 @@ BY_TOOL = {"docs/algorithms.md": ["list", "--page", "algorithms"], "docs/costs.m
            "docs/peers.md": ["list", "--page", "peers"], "docs/faults.md": ["faults", "--page"]}
 
 FENCE = re.compile(r"^(```.*?^```[^\n]*$)", re.MULTILINE | re.DOTALL)
-# A link whose text may have code in it, or brackets; a picture has a mark before it.
+# A link whose text may have code or brackets in it. A picture has a mark before it.
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
 
 
@@ -31,7 +31,7 @@ def write_if_new(path, text):
 
 
 class Links:
-    """Where a link of the repository leads on the site."""
+    """The place on the site to which a link of the repository leads."""
 
     def __init__(self, root, pages, repository):
         self.root, self.pages, self.repository = root, set(pages), repository.rstrip("/")
@@ -62,7 +62,7 @@ class Links:
         if mark:
             return f"{mark}[{text}]({target})"
         if pathlib.PurePosixPath(path).suffix in PICTURES:
-            # Markdown would make a download of it.
+            # Markdown would make the link a download.
             return f'<a class="reference internal" href="{target}">{text}</a>'
         if self.repository:
             return f"[{text}]({self.repository}/{path})"

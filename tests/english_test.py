@@ -10,7 +10,7 @@ twenty = " ".join(["word"] * 20)
 fifteen = " ".join(["word"] * 15)
 wide = "x" * 118
 
-# Files, and the lines of each that are refused.
+# Files, and the lines of each that the check refuses.
 cases = {
     "core/a.cpp": (f"// What this is about.\nint a;\n// {wide}\n/* A block,\n * {wide}\n */\n  // {wide}\n",
                   {1: '"What"', 3: "121 columns", 5: "121 columns", 7: "123 columns"}),

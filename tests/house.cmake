@@ -1,5 +1,4 @@
-# Tests of the house itself: what may include what, the English, links, the installed package, and "an
-# algorithm is one file".
+# Tests of the source tree: allowed includes, the English, links, the installed package, and "an algorithm is one file".
 add_test(NAME rooms COMMAND ${PROJECT_SOURCE_DIR}/dev/check-rooms ${PROJECT_SOURCE_DIR})
 add_test(NAME rooms_refuse COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/rooms_test.py ${PROJECT_SOURCE_DIR})
 add_test(NAME road COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/road_test.py ${PROJECT_SOURCE_DIR})
@@ -9,7 +8,7 @@ add_test(NAME english_refuse
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/english_test.py ${PROJECT_SOURCE_DIR}/dev/check-english)
 set_tests_properties(rooms rooms_refuse road links english english_refuse PROPERTIES LABELS house TIMEOUT 60)
 
-# Words that the tool, its pages and the documents share: commands that are printed, completions, manual pages.
+# The same commands stand in the tool, its pages and the documents: printed commands, completions, manual pages.
 if(NOT CIRCOLL_SANITIZE)
   set(words ${CMAKE_CURRENT_LIST_DIR}/words)
   add_test(NAME printed_commands COMMAND python3 ${words}/commands_test.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:circoll_cli>)
@@ -23,11 +22,11 @@ if(NOT CIRCOLL_SANITIZE)
   set_tests_properties(manual_pages PROPERTIES LABELS house TIMEOUT 120 SKIP_RETURN_CODE 77)
 endif()
 
-# Recipes for clusters: they compile, and name what is here.
+# Recipes for clusters compile, and name things that exist.
 add_test(NAME packaging COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/packaging/packaging_test.py ${PROJECT_SOURCE_DIR})
 set_tests_properties(packaging PROPERTIES LABELS house TIMEOUT 120)
 
-# The C functions that libraries export are a list. Sanitizers add names of their own.
+# A list names the C functions that libraries export. Sanitizers add names of their own.
 if(NOT CIRCOLL_SANITIZE)
   set(abi ${CMAKE_CURRENT_LIST_DIR}/abi)
   function(circoll_abi_test name list target)
@@ -61,7 +60,7 @@ if(NOT CIRCOLL_SANITIZE)
     endif()
     circoll_header_test(${name} ${CMAKE_CXX_COMPILER} -std=c++20 ${alone} -include ${header} -x c++)
   endforeach()
-  # The headers that programs begin with say what an older standard lacks.
+  # The headers that programs begin with say which standard of C++ they need.
   foreach(name IN ITEMS comm local)
     circoll_header_test(${name}.hpp_of_c++17 ${CMAKE_CXX_COMPILER} -std=c++17 ${alone} -include circoll/${name}.hpp -x c++)
     set_tests_properties(header_${name}.hpp_of_c++17 PROPERTIES PASS_REGULAR_EXPRESSION "Circoll needs C\\+\\+20")

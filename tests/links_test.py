@@ -22,7 +22,7 @@ for page in pages:
         if not (root / path).exists():
             print(f"{page.relative_to(root)}: there is no {path}")
             failed = True
-# A folder that is linked leads to its pages.
+# A link to a folder leads to its pages.
 for page in root.glob("docs/**/*.md"):
     if page not in linked and page.parent not in linked:
         print(f"{page.relative_to(root)}: no page leads here")

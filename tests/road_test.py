@@ -10,7 +10,7 @@ import sys
 
 root = pathlib.Path(sys.argv[1])
 MOST_FILES = 12
-# From the top to the bottom. A file's room is the longest of these that its path begins with.
+# Rooms from the top to the bottom. A file's room is the longest of these with which its path begins.
 ROOMS = ["core/interpose/", "core/exec/mpi/serve/", "core/exec/mpi/message/", "core/exec/mpi/call/", "core/exec/node/", "core/ops/"]
 failures = []
 

@@ -7,7 +7,7 @@ import tempfile
 
 source = pathlib.Path(sys.argv[1])
 
-# Files, and the lines of each that are refused.
+# Files, and the lines of each that the check refuses.
 cases = {
     "core/exec/mpi/comm/a.cpp": ("#ifdef OPEN_MPI\n#endif\n", {1: "OPEN_MPI"}),
     "core/exec/mpi/call/b.hpp": ("#pragma once\n\n#  if defined(MPICH_VERSION)\n#elif OMPI_MAJOR_VERSION > 4\n#endif\n",
@@ -18,7 +18,7 @@ cases = {
                                 {1: "OMPI_HAVE_MPI_EXT_PCOLLREQ", 4: "OPEN_MPI"}),
     "core/interpose/launch.cpp": ("#define ON defined(OPEN_MPI)\n", {1: "OPEN_MPI"}),
     "core/facts/e.cpp": ("#ifdef MPICH\n#endif\n", {1: "MPICH"}),
-    # The places that may, what is no question, and other rooms.
+    # These places may ask, these lines are no question, and these are other rooms.
     "core/exec/mpi/library/library.hpp": ("#if defined(OPEN_MPI)\n#elif defined(MPICH_VERSION)\n#endif\n", {}),
     "core/interpose/progress_mpich.cpp": ("#if MPICH_NUMVERSION >= 40300000\n#endif\n", {}),
     "core/exec/mpi/comm/f.cpp": ("// #ifdef OPEN_MPI\n/* MPICH_VERSION */\n"
@@ -90,7 +90,7 @@ if found:
     print(f"refused, too: {found}")
     failed = True
 
-# Rules that name what is gone: a room, a header, a package that nobody in a room includes any more.
+# The check refuses rules that name missing things: a room, a header, a package that nobody in a room includes any more.
 with tempfile.TemporaryDirectory() as directory:
     root = copy_into(directory)
     shutil.rmtree(root / "core/oracle")

@@ -40,8 +40,8 @@ Rows rows_of(int rank, int size, int n) {
   return {rank * share + std::min(rank, longer), share + (rank < longer ? 1 : 0)};
 }
 
-/// A double as a sum of integers times powers of 2^32. Additions of the integers are exact, hence in any order the
-/// same. Bits below 2^-320 are dropped; magnitudes stay below 2^63.
+/// A double as a sum of integers times powers of 2^32. Additions of the integers are exact, and so the same in any
+/// order. Bits below 2^-320 are dropped; magnitudes stay below 2^63.
 constexpr int limbs = 12;
 using Limbs = std::array<std::int64_t, limbs>;
 constexpr int exponent_of(int limb) { return 32 - 32 * limb; }

@@ -21,8 +21,8 @@ lammps "salt" --served allreduce,allgather,alltoallv,bcast -- lmp -in "$here/sal
 if [ "$np" -gt 2 ]; then
   lammps "salt, CIRCOLL_ALLREDUCE=ring" --env CIRCOLL_ALLREDUCE=ring --served allreduce -- \
     lmp -in "$here/salt.in" -log none -nocite
-  # In a tiled layout messages of neighbours are added as they arrive: LAMMPS differs from itself, and an atom at a cut
-  # may go to either side, so that the ranks' shares are left out, too.
+  # In a tiled layout LAMMPS adds messages of neighbours as they arrive, so that it differs from itself. An atom at a
+  # cut may go to either side. The shares of the ranks are left out for that reason.
   lammps "salt, tiled" --unsteady --ignore '^(Nlocal|Nghost|Neighs|Histogram)' --why "LAMMPS adds in order of arrival" --served allreduce,alltoallv,reduce_scatter -- \
     lmp -in "$here/salt.in" -var layout tiled -log none -nocite
 fi

@@ -1,5 +1,5 @@
 /* Solves a dense system of linear equations by ScaLAPACK on a grid of processes. It uses LU factorisation with partial
- * pivoting (pdgetrf) and solution (pdgetrs). ScaLAPACK's BLACS does the talking, in C: broadcasts of parts of matrices
+ * pivoting (pdgetrf) and solution (pdgetrs). ScaLAPACK's BLACS communicates, in C: broadcasts of parts of matrices
  * (derived datatypes with gaps), sums, and searches for the largest element (an operator of its own).
  *
  * usage: lu [N] [BLOCK] */

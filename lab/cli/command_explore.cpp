@@ -65,7 +65,7 @@ void explore(const ExploreOptions& o) {
   const std::size_t at = page.find(slot);
   if (at == std::string::npos)
     throw Error(ErrorCode::parse, fmt::format("'{}' is no page of the explorer: it has no place", path));
-  // A place has no characters that mean something in HTML but for this one.
+  // This is the only character of a place that means something in HTML.
   std::string text = place;
   for (std::size_t i = 0; (i = text.find('&', i)) != std::string::npos; i += 5) text.replace(i, 1, "&amp;");
   page.replace(at, slot.size(), fmt::format(R"(<meta name="circoll-place" content="{}">)", text));

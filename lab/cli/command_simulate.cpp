@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// So many steps are recorded without being asked for: 200 megabytes.
+/// At most this number of steps is recorded without being asked for. These take 200 megabytes.
 constexpr std::int64_t most_recorded = 1'000'000;
 
 OperatorTraits traits_of(const SimulateOptions& o, Collective collective) {

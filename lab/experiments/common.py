@@ -1,4 +1,4 @@
-"""What the experiments have in common."""
+"""Functions that the experiments share."""
 import os
 import pathlib
 import statistics

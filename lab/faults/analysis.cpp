@@ -68,7 +68,7 @@ struct FaultAnalysis::Impl {
 
   using HeldOfBlocks = std::vector<std::vector<Held>>;
   [[nodiscard]] FailureOutcome judge(const HeldOfBlocks& held, std::uint64_t failed) const;
-  /// The pieces of the worst block, of the wanted contributions. -1 once they are not known for one.
+  /// The number of pieces of the worst block, of the wanted contributions. -1 once it is unknown for a block.
   [[nodiscard]] int pieces_of(const HeldOfBlocks& held, std::uint64_t failed, Set wanted) const;
   [[nodiscard]] Cover cover(std::span<const Set> sets, Set goal, std::int64_t to_minimize) const {
     return repair::find_cover(sets, goal, program.idempotent, bounds.to_decide, to_minimize);

@@ -1,5 +1,5 @@
-// Closed forms of what failures leave. k rounds have ended; q = ceil(log2 p). Circulant graphs have the skips
-// ceil(p / 2^k).
+// Closed forms about failures of ranks: the blocks that are lost, and the copies that are left. The forms hold after k
+// rounds. q is ceil(log2 p). Circulant graphs have the skips ceil(p / 2^k).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -16,7 +16,7 @@ std::int64_t skip(Rank p, std::int64_t k) { return (p + power(k) - 1) >> k; }
 bool any_size(Rank p) { return p >= 2; }
 bool power_of_two(Rank p) { return p >= 2 && std::has_single_bit(static_cast<std::uint64_t>(p)); }
 
-// What is lost: all blocks at first, fewer with every round in which others take blocks over.
+// Blocks that are lost: all at first, and fewer with every round in which other ranks take over blocks.
 
 std::int64_t all_at_once(Rank /*p*/, std::int64_t k) { return k == 0 ? 1 : 0; }
 std::int64_t one_by_one(Rank p, std::int64_t k) { return std::max<std::int64_t>(p - k, 1); }

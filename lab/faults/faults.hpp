@@ -37,7 +37,7 @@ struct Delivery {
 
 /// The analysis of failures in one call. It reads the schedules of all ranks.
 ///
-/// A block is needed if a survivor's result has it; of reduce and gather, the result of a root that failed may go to
+/// A block is needed if a survivor's result has it. In reduce and gather, the result of a root that failed may go to
 /// another rank. Operators are associative and commutative. Where the algorithm is for idempotent operators only,
 /// unions need not be disjoint.
 class FaultAnalysis {

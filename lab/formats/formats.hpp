@@ -31,7 +31,7 @@ namespace circoll {
 /// It is a sequence of messages of et_def.proto (mlcommons/chakra), each after its length: GlobalMetadata of version
 /// 1.0.0, then a Node for each step in program order. Sends and receives are communication nodes with their length,
 /// peer, and a tag that numbers the messages from one rank to another. Combinations and copies are compute nodes. All
-/// nodes name what they wait for as data dependencies.
+/// nodes name the nodes that they wait for as data dependencies.
 ///
 /// `bytes` is the vector of docs/lab/notation.md (m), of which the user blocks are equal parts but for a byte. Messages
 /// have one byte at least, since ASTRA-sim refuses others. A combination takes `gamma_us_per_byte` for each of its

@@ -9,9 +9,9 @@
 
 namespace circoll::show {
 
-/// The bytes of a schedule's operands where the vector of docs/lab/notation.md (m) has `bytes`. User blocks are equal
-/// but for a byte, larger ones first; in an exchange the vector of a rank is the blocks that it sends. A barrier has
-/// none.
+/// The bytes of a schedule's operands where the vector of docs/lab/notation.md (m) has `bytes`. User blocks differ by
+/// at most one byte, and larger ones come first. In an exchange the vector of a rank is the blocks that it sends. A
+/// barrier has none.
 class Sizes {
  public:
   /// The schedule must outlive it.

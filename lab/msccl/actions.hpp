@@ -117,9 +117,9 @@ struct Stuck {
   StepIndex step = 0;
 };
 
-/// Gives every message the first possible round, then sorts the steps by rounds. It is later than the rounds of
-/// messages that either end waits for, and both ranks are free in it. Returns, for each rank, the step that each one
-/// was before. Throws Stuck.
+/// Gives every message the first possible round, then sorts the steps by rounds. A possible round is later than the
+/// rounds of messages that either end waits for, and both ranks are free in it. Returns, for each rank, the former
+/// number of each step. Throws Stuck.
 [[nodiscard]] std::vector<std::vector<StepIndex>> assign_rounds(Unrounded& all);
 
 }  // namespace circoll::msccl

@@ -19,7 +19,7 @@
 namespace circoll::msccl {
 namespace {
 
-/// A step of MSCCL's moves fewer chunks than 72; those that are adjacent and more are several steps.
+/// A step of MSCCL moves fewer than 72 chunks. A run of more adjacent chunks becomes several steps.
 constexpr std::int32_t most_in_step = 64;
 
 using Chunks = std::vector<Chunk>;
@@ -32,7 +32,7 @@ class Places {
  public:
   explicit Places(const Schedule& s) : schedule_(s), used_(s.buffers.size(), 0), base_(s.buffers.size(), 0) {
     for (const circoll::Step& step : s.steps) {
-      // What is combined as it arrives needs no memory for the message.
+      // A message that is combined as it arrives needs no memory.
       const bool on_arrival = step.kind == StepKind::recv_reduce;
       note(on_arrival ? own_operand(step) : step.left);
       if (!on_arrival) note(step.right);
@@ -147,8 +147,8 @@ class RankLowering {
     return static_cast<std::int32_t>(gpu_.threadblocks.size()) - 1;
   }
 
-  /// Messages have threadblocks by peer. A local step goes on in one whose last step it waits for anyway: so it waits
-  /// for nothing else. If there is none it opens one.
+  /// The threadblock of a step. Messages have threadblocks by peer. A local step goes to a threadblock whose last step
+  /// it waits for anyway, so that it waits for nothing else. If there is none, a new one is opened.
   std::int32_t threadblock_for(StepIndex i) {
     const circoll::Step& step = schedule_.steps[i];
     if (is_message(step)) {
@@ -166,7 +166,8 @@ class RankLowering {
     return found ? *found : new_threadblock(-1, -1);
   }
 
-  /// Goes on in a threadblock. Nops wait for all that step i waits for but one; the next step waits for that.
+  /// Begins step i in a threadblock. Nops wait for all but one of the steps that step i waits for, and the next step
+  /// for that one.
   void begin(StepIndex i, std::int32_t tb) {
     tb_ = tb;
     std::map<std::int32_t, std::int32_t> last;  // of each other threadblock
@@ -315,7 +316,7 @@ Program lower(std::span<const Schedule> ranks) {
       std::vector<const Chunks*> lists = lists_of(own);
       if (lists.empty()) throw Error(ErrorCode::unsupported, "MSCCL's XML cannot say a message of no chunks");
       if (is_message(step)) {
-        // Both ends are cut alike: where the chunks of either one are not adjacent.
+        // Both ends are cut at the same places, where the chunks of either end are not adjacent.
         const StepOfRank end = matching.of({static_cast<Rank>(r), i});
         const Moved& other = moved[static_cast<std::size_t>(end.rank)][end.step];
         for (const Chunks* const list : lists_of(other)) lists.push_back(list);

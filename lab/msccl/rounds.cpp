@@ -78,7 +78,7 @@ class Rounds {
     event_[static_cast<std::size_t>(step.peer)][all_.other[r][i]] = event_[r][i];
   }
 
-  /// Explicit edges between steps that wait for one another by what they touch say nothing.
+  /// Drops explicit edges between steps that wait for one another anyway, because they touch the same memory.
   static void drop_derived(Schedule& s) {
     std::vector<std::pair<StepIndex, StepIndex>> given = std::move(s.edges);
     s.edges.clear();
@@ -118,8 +118,8 @@ class Rounds {
       const std::uint32_t tail = h.tail + (h.message ? 1 : 0);
       for (const Event before : h.before) events_[before].tail = std::max(events_[before].tail, tail);
     }
-    // Of messages that can go at once, those come first that most others wait for one after another. Those over the
-    // same distance go together: then few meet others at a port.
+    // Among messages that can go at once, those with the longest chain of messages that wait for them come first.
+    // Messages over the same distance go together, so that few meet others at a port.
     const auto p = static_cast<Rank>(all_.ranks.size());
     const auto key = [&](Event e) {
       const Happening& h = events_[e];
@@ -135,7 +135,7 @@ class Rounds {
   [[nodiscard]] Stuck stuck(const std::vector<std::uint32_t>& waiting) const {
     Event e = 0;
     while (waiting[e] == 0) ++e;
-    // As many steps back as there are events: then it is one on a cycle.
+    // After as many steps back as there are events, the event is on a cycle.
     for (std::size_t i = 0; i < events_.size(); ++i)
       e = *std::find_if(events_[e].before.begin(), events_[e].before.end(), [&](Event b) { return waiting[b] > 0; });
     return {ends_[e].first, ends_[e].second};

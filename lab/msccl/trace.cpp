@@ -41,7 +41,7 @@ struct CellState {
 struct RankState {
   std::vector<CellState> cells{};
   std::vector<Ended> ended{};          ///< of each threadblock
-  std::vector<std::int32_t> staged{};  ///< how often each threadblock has used staging memory
+  std::vector<std::int32_t> staged{};  ///< the number of times that each threadblock has used staging memory
 };
 
 /// Staging memories of a threadblock, which it uses in turn. The contents of one may still be on their way out.

@@ -26,7 +26,7 @@ bool clash(const Step& a, const Step& b) {
   return b.kind == Kind::rrc && (overlap(a.dst, a.count, b.src, b.count) || overlap(a.src, a.count, b.dst, b.count));
 }
 
-/// More steps are not put together: each is compared with all of them.
+/// No message has more steps than this, because each step is compared with all of them.
 constexpr std::int32_t most_steps_of_message = 4096;
 
 }  // namespace
@@ -192,7 +192,7 @@ void Units::sort() {
   if (order.size() < units_.size()) {
     UnitIndex stuck = 0;
     while (waiting[stuck] == 0) ++stuck;
-    // Back along what is waited for, as often as there are units: the end lies on a cycle.
+    // Goes back along the units that are waited for, as often as there are units. The end lies on a cycle.
     for (UnitIndex i = 0; i < count; ++i) {
       UnitIndex before = stuck;
       each_before(units_[stuck], [&](UnitIndex one) {
@@ -234,7 +234,7 @@ bool Units::ordered(UnitIndex earlier, UnitIndex later) const {
     before_asked_[later] = true;
     swept_ = later + 1;
   }
-  // Back over all units as far as it is asked for: those before come first.
+  // Sweeps back over all units down to `earlier`, and marks those that `later` waits for.
   while (swept_ > earlier) {
     --swept_;
     if (before_asked_[swept_]) each_before(units_[swept_], [&](UnitIndex before) { before_asked_[before] = true; });

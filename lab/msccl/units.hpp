@@ -1,4 +1,4 @@
-// The order of a program's steps: what waits for what, over all ranks.
+// The order of a program's steps, over all ranks: each step with the steps that it waits for.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class Units {
   [[nodiscard]] const Step& step(const Unit& unit) const { return step(unit, unit.first); }
   /// True if `earlier` is over, or sent, whenever `later` begins. Remembers what the last `later` waits for.
   [[nodiscard]] bool ordered(UnitIndex earlier, UnitIndex later) const;
-  /// The same, but for what a message says: it has been received.
+  /// The same for the receive of a message: true if it is over whenever `later` begins.
   [[nodiscard]] bool received_before(UnitIndex send, UnitIndex later) const {
     return units_[send].receiver != no_unit && ordered(units_[send].receiver, later);
   }
@@ -69,10 +69,11 @@ class Units {
 
   const Program& program_;
   std::vector<Unit> units_;
-  // By gpu, threadblock and step: the other end of the message that comes, or goes; and the unit.
+  // By gpu, threadblock and step: the other end of the message that comes or goes, and the unit.
   std::vector<std::vector<std::vector<std::optional<Place>>>> sender_of_, receiver_of_;
   std::vector<std::vector<std::vector<UnitIndex>>> unit_of_;
-  // What the unit that was asked for last waits for: over all ranks, as far as it was swept; and within its own.
+  // The units for which the last `later` of ordered() waits: over all ranks, as far as they were swept, and within its
+  // own.
   mutable UnitIndex asked_ = no_unit;
   mutable UnitIndex swept_ = no_unit;
   mutable std::vector<bool> before_asked_;

@@ -17,7 +17,7 @@ namespace {
 using tinyxml2::XMLElement;
 
 constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
-/// More chunks of a buffer, or chunks that all steps move, are not read: MSCCL's own limits are far below.
+/// The most chunks of a buffer, and the most that all steps move. MSCCL's own limits are far below.
 constexpr std::int32_t most_chunks = 1 << 16;
 constexpr std::int64_t most_moved = std::int64_t{1} << 24;
 

@@ -109,7 +109,7 @@ class Sends {
   std::vector<std::uint32_t> first_;      ///< rank of the list of a round
 };
 
-/// The blocks that the rank combines which combines the most, for every round. O(steps of all programs).
+/// For every round, the most blocks that a rank combines. O(steps of all programs).
 std::vector<double> most_combined(const Programs& programs) {
   std::vector<double> most;
   std::vector<double> sums;  // of one program; 0 but in its rounds

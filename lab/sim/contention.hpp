@@ -25,8 +25,8 @@ struct Fabric {
   int ports = 1;  ///< of a node: it sends and receives so many times as fast as one message can go
 };
 
-/// The link that takes longest for what it carries. Ports count as links; of several such links it is the first one, a
-/// port before all others.
+/// The link that takes longest for the bytes that it carries. Ports count as links. Of several such links it is the
+/// first one, and a port comes before all others.
 struct BusiestLink {
   std::uint64_t link = 0;  ///< for link_name
   double bytes = 0;        ///< of all its messages
@@ -57,10 +57,10 @@ struct Contention {
 };
 
 /// Reads all rounds of a collective on a vector of `bytes` (as simulate does). Prices are the machine's alpha, beta and
-/// gamma, and those inside a node; f_alpha, f_beta and ways are not looked at. `go_on` is asked now and then, with the
-/// number of messages so far; false: throw Stopped. Throws Error(invalid_argument) unless every rank has a node, and
-/// numbers make sense. Messages are those that are sent; that they are received is for the verifier to say. O(length of
-/// all routes).
+/// gamma, and those inside a node. The model ignores f_alpha, f_beta and ways. `go_on` is called now and then with the
+/// number of messages so far; if it returns false, Stopped is thrown. Throws Error(invalid_argument) unless every rank
+/// has a node and the numbers make sense. Messages are those that are sent; the verifier proves that they are received.
+/// O(length of all routes).
 [[nodiscard]] Contention contention(const Ranks& ranks, double bytes, const Fabric& fabric, const Machine& machine,
                                     const std::function<bool(Count)>& go_on = {});
 

@@ -2,8 +2,8 @@
 //
 // Kim, Dally, Scott, Abts: "Technology-driven, highly-scalable dragonfly topology", ISCA 2008. The links of a group to
 // others are spread evenly over its routers, in the order of the groups that follow it. A message takes the minimal
-// route: inside the group to the router of the link, over it, and inside the other group. Of several links to that
-// group it takes the one that its destination's number says.
+// route: inside the group to the router of the link, over it, and inside the other group. If several links lead to that
+// group, the number of its destination chooses the link.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,8 +1,8 @@
 // Fat trees of two levels: leaf switches with nodes, each of them linked to every spine switch.
 //
-// A message goes up to the spine that its destination's number modulo the number of spines says (D-mod-K; Zahavi,
-// "Fat-tree routing and node ordering providing contention free traffic for MPI global collectives", 2012). So a shift
-// of all ranks, or a part of one, meets no contention if there are as many spines as nodes under a leaf.
+// A message to node d goes up to the spine whose number is d modulo the number of spines (D-mod-K). The source is
+// Zahavi, "Fat-tree routing and node ordering providing contention free traffic for MPI global collectives", 2012. So a
+// shift of all ranks, or a part of one, meets no contention if there are as many spines as nodes under a leaf.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Networks and circumstances as one run looks at them: prices, and what slows or delays a rank.
+// Networks and circumstances as one run sees them: prices, slow ranks, and delays.
 #include <cmath>
 #include <numbers>
 

@@ -54,7 +54,7 @@ Program program_of(const Schedule& schedule) {
     if (is_message(step)) op.message = program.messages++;
     const auto first = program.successors.begin() + dependencies.offsets[i];
     const auto end = program.successors.begin() + dependencies.offsets[i + 1];
-    std::sort(first, end);  // what becomes ready at the same time begins in program order
+    std::sort(first, end);  // steps that become ready at the same time begin in program order
     op.releases_receives_only =
         std::all_of(first, end, [&](StepIndex s) { return is_receive(schedule.steps[s].kind); });
   }
@@ -73,7 +73,7 @@ struct KeyHash {
   }
 };
 
-/// Everything that the program of a schedule follows from. Blocks and peers are not part of it.
+/// Writes all that the program of a schedule depends on. Blocks and peers are not part of it.
 void write_key(const Schedule& s, Key& key) {
   key.clear();
   key.push_back(s.rounds);
@@ -127,7 +127,7 @@ class Distinct {
   std::unordered_map<Key, const Program*, KeyHash> known_;
 };
 
-/// No more schedules are remembered than these: where ranks differ in ranges, remembering does not help.
+/// The most schedules that are remembered. Where ranks differ in ranges, remembering does not help.
 constexpr std::size_t most_remembered = 1024;
 /// All ranks together have at most so many steps, which take about 4 bytes each.
 constexpr std::int64_t most_steps = std::int64_t{1} << 29;
@@ -137,7 +137,7 @@ constexpr std::int64_t most_steps = std::int64_t{1} << 29;
                                                   schedule.id, schedule.shape.size));
 }
 
-/// Refuses at once what would be refused after a long time. If three ranks have too much to do, most have.
+/// Refuses schedules at once that would be refused after a long time. If three ranks have too much to do, most have.
 void check_size(Rank p, const std::function<Schedule(Rank)>& schedule_of) {
   for (const Rank rank : {Rank{0}, p / 2, p - 1}) {
     const Schedule schedule = schedule_of(rank);

@@ -1,7 +1,7 @@
-// Schedules as the simulator keeps them: what waits for what, and how much is moved or combined.
+// Schedules as the simulator keeps them: the order of steps, and the amounts that they move or combine.
 //
-// Most algorithms let many ranks do the same with other peers. What they have in common is a program, kept once; a rank
-// has a pointer to it and the list of its peers.
+// Most algorithms let many ranks do the same steps with other peers. The common steps are a program, which is kept
+// once. A rank has a pointer to its program and the list of its peers.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Op {
   double blocks = 0;                  ///< moved or combined
 };
 
-/// All that a rank does, but for who its peers are.
+/// The steps of a rank, without the numbers of its peers.
 struct Program {
   std::vector<Op> ops;  ///< and one more, which ends the lists of successors
   std::vector<StepIndex> successors;

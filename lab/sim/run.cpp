@@ -1,4 +1,4 @@
-// The events of a run, one after another: what ranks begin, combine and end, and the slack of it.
+// The events of a run: ranks begin, combine and end steps. Also the slack of steps and ranks.
 //
 // Messages are in run_messages.hpp.
 #include "sim/run.hpp"
@@ -17,7 +17,7 @@ namespace circoll::sim {
 Ties::Slack Ties::slack(double until) const {
   std::vector<double> all(time_.size(), std::numeric_limits<double>::infinity());
   for (std::size_t end = index({0, At::end}); end < all.size(); end += moments) all[end] = until - time_[end];
-  // Last ties first, so that what follows a moment is known before what it follows.
+  // The last ties come first, so that a later moment is known before the moments that it follows.
   for (auto tie = ties_.rbegin(); tie != ties_.rend(); ++tie) {
     const double between = time_[tie->to] - time_[tie->from] - tie->lag;
     all[tie->from] = std::min(all[tie->from], std::max(0.0, all[tie->to] + between));
@@ -157,7 +157,7 @@ void Run<Counter, record>::handle(const Event& event) {
   work_off(r);
 }
 
-/// Starts what has become ready at a rank, and what becomes ready by that.
+/// Starts the steps that are ready at a rank, and those that become ready by that.
 template <typename Counter, bool record>
 void Run<Counter, record>::work_off(Index r) {
   for (std::size_t k = 0; k < ready_.size(); ++k) {
@@ -214,7 +214,7 @@ double Run<Counter, record>::take_processor(Index r, const Ready& ready, double 
   return begin;
 }
 
-/// A step that does nothing but work, from when the processor has time for it.
+/// Plays a step that does nothing but work, as soon as the processor has time for it.
 template <typename Counter, bool record>
 void Run<Counter, record>::compute(Index r, const Ready& ready, double work) {
   const double begin = take_processor(r, ready, work);
@@ -242,8 +242,8 @@ void Run<Counter, record>::finish(Index r, StepIndex i, double at) {
   }
 }
 
-/// Puts a send aside for whose end only receives wait. Nobody notices before nothing else keeps them waiting, so that
-/// most such ends need no event.
+/// Puts a send aside if only receives wait for its end. Its end matters once nothing else keeps these receives waiting,
+/// so that most such ends need no event.
 template <typename Counter, bool record>
 void Run<Counter, record>::put_aside(Index r, StepIndex send, double at) {
   release_or_call(r);
@@ -266,7 +266,7 @@ void Run<Counter, record>::release(Index r) {
   complete(r, i, state.released_at);
 }
 
-/// The same if its time has come; else it becomes an event.
+/// The same if the end's time has come. Otherwise the end becomes an event.
 template <typename Counter, bool record>
 void Run<Counter, record>::release_or_call(Index r) {
   State& state = states_[r];

@@ -10,8 +10,8 @@
 
 namespace circoll::sim {
 
-/// The moments of a run, and by how much each of them has to follow others. The order in which steps took a processor
-/// or a port is taken as given.
+/// The moments of a run, and the least time by which each follows others. Steps keep the order in which they took a
+/// processor or a port.
 class Ties {
  public:
   /// A moment of a step.
@@ -29,10 +29,10 @@ class Ties {
   void resize(std::size_t steps) { time_.resize(steps * moments, 0.0); }
   void set(Moment moment, double time) { time_[index(moment)] = time; }
   [[nodiscard]] double time(Moment moment) const { return time_[index(moment)]; }
-  /// `to` would not be before `from` + lag if `from` were later. All ties that end at a moment have to be told before
-  /// those that begin there.
+  /// Says that `to` would not come before `from` + lag if `from` were later. Callers tell all ties that end at a moment
+  /// before those that begin there.
   void tie(Moment from, Moment to, double lag) { ties_.push_back({index(from), index(to), lag}); }
-  /// By how much each step may start later, and by how much end later, without anything that ends after `until`.
+  /// The times by which each step may start later, and end later, if nothing may end after `until`.
   struct Slack {
     std::vector<double> start_s;
     std::vector<double> end_s;
@@ -54,10 +54,10 @@ class Ties {
   std::vector<Tie> ties_;
 };
 
-/// Counter counts what a step still waits for. `record`: every step is noted, with what it waited for last.
+/// Counter counts the things that a step still waits for. `record` notes every step, and what it waited for last.
 ///
-/// A thing that is taken by one at a time (a processor, a port) is given in the order in which it is asked for. Of what
-/// becomes ready at the same time, the rank or step that comes first in the program asks first.
+/// Steps take a processor or a port one at a time, in the order in which they ask for it. Among steps that become ready
+/// at the same time, the rank or step that comes first in the program asks first.
 template <typename Counter, bool record>
 class Run {
  public:
@@ -97,7 +97,7 @@ class Run {
     std::uint16_t port = 0;  ///< of a node, by which it comes in
   };
 
-  /// All that a rank is and has, in one line of the cache but for what it waits for.
+  /// The state of a rank, in one cache line. Only the counters of its steps lie elsewhere.
   struct State {
     double processor = 0;         ///< free from then on
     double end = 0;               ///< of what has ended so far

@@ -20,8 +20,9 @@
 namespace circoll::sim {
 
 /// The LogGOPS model of one message, and gamma. Of a message of s bytes, s' = s - 1 are priced, or s if the first byte
-/// is not free. The sender's processor works o + s' O, its port is taken for g + s' G; the first byte arrives L after
-/// it has left, the receiver's port is taken likewise, and its processor works o + s' O until the message is there.
+/// is not free. The sender's processor works o + s' O, and its port is taken for g + s' G. The first byte arrives L
+/// after it has left. The receiver's port is taken likewise, and its processor works o + s' O until the message is
+/// there.
 struct LogGops {
   double latency_s = 0;             ///< L
   double overhead_s = 0;            ///< o
@@ -161,8 +162,8 @@ struct Outcome {
   /// Every step, if it was asked for: those of rank r are played[first_step[r]] up to played[first_step[r + 1]].
   std::vector<PlayedStep> played{};
   std::vector<std::size_t> first_step{};  ///< p + 1 entries, if steps were asked for
-  /// Slack is by how much a rank may begin later without the last one ending later. It is known if steps are.
-  /// What shares a processor or a port keeps its order.
+  /// Slack is the time by which a rank may begin later without the last rank ending later. It is known if steps are.
+  /// Messages and steps that share a port or a processor keep their order.
   std::vector<double> arrival_slack_s{};
   std::vector<double> slack_s{};  ///< by how much a step may end later; as in `played`
 };

@@ -22,7 +22,7 @@ class LinesOfRanks {
   LinesOfRanks(std::string_view text, Rank p, const std::string& source, std::string_view items)
       : text_(text), p_(p), source_(source), items_(items) {}
 
-  /// Takes what stands in the next line; nothing after the last one.
+  /// Takes the text of the next line; nothing after the last one.
   [[nodiscard]] std::optional<std::string_view> next();
   /// Counts it as that of a rank. Throws Error(parse) if there are more of them than ranks.
   void count();

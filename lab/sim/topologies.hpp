@@ -59,7 +59,7 @@ inline constexpr Rank most_links = Rank{1} << 26;
 [[nodiscard]] std::shared_ptr<const Topology> dragonfly_of(const Settings& settings);
 [[nodiscard]] std::shared_ptr<const Topology> torus_of(const Settings& settings);
 
-/// ",key=value", in the fewest digits that say the number; nothing if that is what is meant without it.
+/// ",key=value", in the fewest digits that say the number; nothing if the value is `without`, the default.
 [[nodiscard]] std::string setting_text(std::string_view key, double value, double without);
 
 }  // namespace circoll::sim

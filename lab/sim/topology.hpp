@@ -25,8 +25,8 @@ enum class Level : std::uint8_t {
   system,  ///< all others
 };
 
-/// A network of switches, to which each node is attached by its ports. Links lead one way, and are those between
-/// switches; their capacity is counted in ports.
+/// A network of switches, to which each node is attached by its ports. Links lead one way, and connect switches. Their
+/// capacity is counted in ports.
 class Topology {
  public:
   Topology(const Topology&) = delete;
@@ -97,7 +97,7 @@ struct Placement {
     random,       ///< any free place of any node
     file,         ///< as a file says
   };
-  Kind kind = Kind::consecutive;  ///< how it is done
+  Kind kind = Kind::consecutive;  ///< the rule
   std::uint64_t seed = 1;         ///< of random
   std::string file{};             ///< of file: its path
 

@@ -1,7 +1,7 @@
 // Tori: routers in a grid of any number of dimensions, whose rows are rings.
 //
-// A message goes along the first dimension until its coordinate is right, then along the second one, and so on: always
-// the shorter way round, and in the direction of growing coordinates if both are equally long.
+// A message goes along the first dimension until its coordinate is right, then along the second one, and so on. It
+// takes the shorter way round, and the direction of growing coordinates if both ways are equally long.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

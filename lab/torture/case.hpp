@@ -26,7 +26,7 @@ enum class CommKind : std::uint8_t {
 };
 [[nodiscard]] const char* to_string(CommKind kind);
 
-/// All ranks of the parent make it; those that it leaves out skip what happens on it.
+/// A communicator of a case. All ranks of the parent make it, and ranks that it leaves out skip its operations.
 struct CommSpec {
   CommKind kind = CommKind::world;
   int parent = 0;
@@ -155,7 +155,7 @@ struct Case {
 [[nodiscard]] std::string describe(const Case& c, const Operation& operation);
 [[nodiscard]] std::string describe(const Case& c, const Mistake& mistake);
 [[nodiscard]] std::string describe(const Case& c, const Step& step);
-/// All of it, a line per step.
+/// The whole case, a line per step.
 [[nodiscard]] std::string describe(const Case& c);
 
 }  // namespace circoll::torture

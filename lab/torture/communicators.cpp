@@ -37,10 +37,10 @@ MPI_Group group_of(const CommSpec& spec, const Communicator& parent) {
   return some;
 }
 
-/// Threads that make groups of one communicator at the same time have tags of their own. No message has them either:
-/// Open MPI 4.1 does not tell one from the other. The tags of a thread ascend. An Open MPI lets the group of the lowest
-/// tag in a process come first, and ranks whose threads make them in other orders would wait for one another forever
-/// (library_faults.c, groups_of_threads).
+/// Threads that make groups of one communicator at the same time have tags of their own. Messages have other tags, too,
+/// because Open MPI 4.1 does not tell one from the other. The tags of a thread ascend. An Open MPI lets the group of
+/// the lowest tag in a process come first, and ranks whose threads make them in other orders would wait for one another
+/// forever (library_faults.c, groups_of_threads).
 int tag_of(const CommSpec& spec) {
   constexpr int first = 20000, tags = 1000;
   return first + spec.lane * tags + spec.turn;

@@ -21,7 +21,7 @@ void free_oracle(Communicator& communicator);
 /// Counts the calls of error handlers for errors that belong to no communicator. These go to MPI_COMM_WORLD and
 /// MPI_COMM_SELF, where the program calls nothing that fails.
 void count_stray_errors();
-/// The next call on it is erroneous: its error handler may be called once.
+/// Announces an erroneous call on the communicator: its error handler may be called once.
 void expect_error(MPI_Comm comm);
 /// The error that the handler was called for since then, in this thread; MPI_SUCCESS if it was not.
 [[nodiscard]] int error_heard();

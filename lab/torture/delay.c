@@ -62,7 +62,8 @@ static void dawdle(void) {
   }
 }
 
-/* Of PMPI_Isend, PMPI_Irecv and PMPI_Testsome: the calls that go well before one fails; negative: none will. */
+/* The numbers of calls of PMPI_Isend, PMPI_Irecv and PMPI_Testsome that succeed before one fails. Negative: none
+ * fails. */
 enum { isend, irecv, testsome, functions };
 static int calls_left[functions] = {-1, -1, -1};
 
@@ -88,7 +89,7 @@ EXPORT int PMPI_Irecv(void* buf, int count, MPI_Datatype type, int source, int t
   return next(buf, count, type, source, tag, comm, request);
 }
 
-/* Nothing, or what is complete among a random choice, or all. What is held back is found by a later call. */
+/* Tests nothing, or a random choice of the requests, or all. A later call finds the completions that were held back. */
 EXPORT int PMPI_Testsome(int count, MPI_Request requests[], int* completed, int indices[], MPI_Status statuses[]) {
   NEXT(PMPI_Testsome)
   enum { most = 256 };

@@ -67,7 +67,8 @@ void make_blocking(Case& c, int id) {
 
 void join(Case& c) {
   if (c.lanes.size() < 2) return;
-  // Communicators were made before, and freed after, if not by their thread; now by the first steps.
+  // The main thread made communicators before the threads began, unless a thread made them. Now the first steps make
+  // them.
   std::vector<Step> steps;
   for (std::size_t i = 2; i < c.comms.size(); ++i) {
     if (!c.comms[i].in_lane) steps.push_back({StepKind::create_comm, static_cast<int>(i)});
@@ -223,7 +224,7 @@ class Shrinker {
   }
   [[nodiscard]] std::vector<int> left_operations() const { return left(StepKind::start); }
 
-  /// Without halves, quarters, ... of them.
+  /// Tries the case without halves, quarters, ... of these.
   void drop(const std::string& verb, std::vector<int> ids) {
     for (std::size_t part = ids.size(); part > 0; part /= 2) {
       for (std::size_t at = 0; at < ids.size();) {

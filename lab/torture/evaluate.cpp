@@ -1,4 +1,4 @@
-// The comparison of what came with what should have come.
+// The comparison of received data with the data that should have come.
 #include "evaluate.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ class Comparison {
 
   [[nodiscard]] const Instance& instance() const { return expected_; }
 
-  /// Empty if the buffer is what these results make of it.
+  /// The first difference between the receive buffer and these results; empty if there is none.
   std::string differences(Packed results) {
     Side& side = expected_.recv();
     expected_.fill(record_.execution);
@@ -83,7 +83,7 @@ class Comparison {
     return record_.received.data() + (expected_.recv().memory.address() - expected_.recv().memory.bytes().data());
   }
 
-  /// Leaves memory as it came where the operation leaves it open.
+  /// Copies received memory to the expected memory where the operation leaves the contents open.
   void transplant(const Block& block, MPI_Datatype type) {
     if (block.items == 0) return;
     Side& side = expected_.recv();

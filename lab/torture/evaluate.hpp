@@ -27,9 +27,9 @@ struct Judgement {
   std::string text;
 };
 
-/// Compares with the native collective, run now on the oracle, which is collective, or with the serial reference.
-/// The latter holds where there is no oracle, the native one is known to be broken, sums are rounded, and if the
-/// results differ.
+/// Compares with the native collective on the oracle, which is a collective call, or with the serial reference. The
+/// reference decides where there is no oracle, the native one is known to be broken, sums are rounded, or the results
+/// differ.
 [[nodiscard]] Judgement judge(const Record& record, const Communicator& c, bool serial_only);
 
 // The reference (reference.cpp).

@@ -1,5 +1,5 @@
-/* LD_PRELOAD that is wrong on purpose: every seventh MPI_Allreduce flips a bit of the first byte of the result. The
- * test of circoll-torture: it must see that. */
+/* LD_PRELOAD that is wrong on purpose: every seventh MPI_Allreduce flips a bit of the first byte of the result. It
+ * tests circoll-torture, which must find the fault. */
 #define _GNU_SOURCE
 #include <mpi.h>
 

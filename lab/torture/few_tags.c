@@ -1,5 +1,5 @@
-/* LD_PRELOAD after the drop-in: the largest tag is 32767, the least that MPI promises. So whoever gives out tags runs
- * out of them where there are many communicators. No result may change. For tests only. */
+/* LD_PRELOAD after the drop-in: the largest tag is 32767, the least that MPI promises. The drop-in runs out of tags
+ * where there are many communicators. No result may change. For tests only. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -62,9 +62,10 @@ class Generator {
       if (lanes > 1) share_out(spec);
       case_.comms.push_back(spec);
     }
-    // Not where a thread makes groups of it: Open MPI 4.1 makes them by messages that a receive of any tag takes.
+    // A communicator is not wild if a thread makes groups of it, as Open MPI 4.1 does by messages that any receive
+    // takes.
     const bool grouped = std::ranges::any_of(case_.comms, [](const CommSpec& spec) { return spec.in_lane; });
-    // Not with one rank: MPICH 4.0.2 does not return from MPI_Alltoall(v) while a wild receive is pending.
+    // Nor is it wild with one rank: MPICH 4.0.2 does not return from MPI_Alltoall(v) while a wild receive is pending.
     for (CommSpec& spec : case_.comms) {
       const bool of_world = case_.comms[static_cast<std::size_t>(spec.parent)].kind == CommKind::world;
       const bool whole = spec.kind == CommKind::world || spec.kind == CommKind::dup;
@@ -72,8 +73,8 @@ class Generator {
     }
   }
 
-  /// Groups of MPI_COMM_WORLD are all that its thread may make while the other goes on. Open MPI hangs where threads
-  /// make communicators of different ones at the same time (library_faults.c, communicators_of_threads).
+  /// While the other thread goes on, a thread may only make groups of MPI_COMM_WORLD. Open MPI hangs where threads make
+  /// communicators of different ones at the same time (library_faults.c, communicators_of_threads).
   void share_out(CommSpec& spec) {
     if (random_.percent(50)) spec.kind = CommKind::group;
     if (spec.kind == CommKind::group && random_.percent(85)) {
@@ -322,7 +323,8 @@ class Generator {
     case_.lanes[static_cast<std::size_t>(lane)] = std::move(steps);
   }
 
-  /// With one thread communicators come and go at any time. With two the main thread makes before what they do not.
+  /// With one thread communicators come and go at any time. With two the main thread first makes those that they do not
+  /// make.
   void place_comms(int lane, std::vector<Step>& steps) {
     for (auto c = static_cast<int>(case_.comms.size()); c-- > 2;) {
       const CommSpec& spec = case_.comms[static_cast<std::size_t>(c)];

@@ -245,7 +245,7 @@ Arguments Instance::arguments(MPI_Comm comm) const {
   const auto address = [](const Side& side) -> void* {
     return side.absolute.get() == MPI_DATATYPE_NULL ? const_cast<std::byte*>(side.memory.address()) : MPI_BOTTOM;
   };
-  // What is not significant is plausible, or nonsense.
+  // An argument that is not significant has a plausible value, or nonsense.
   const bool sloppy = operation_->sloppy;
   a.sendcount = a.recvcount = sloppy ? -1 : 0;
   a.sendtype = a.recvtype = sloppy ? MPI_DATATYPE_NULL : MPI_BYTE;

@@ -36,7 +36,7 @@ class Memory {
   /// Everything, guards as well.
   [[nodiscard]] std::span<std::byte> bytes() { return bytes_; }
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
-  /// Of a place in bytes(): the distance from the address.
+  /// The distance of a place in bytes() from the address.
   [[nodiscard]] Count offset_of(std::size_t place) const { return static_cast<Count>(place) - origin_; }
   [[nodiscard]] bool in_guard(std::size_t place) const {
     return place < static_cast<std::size_t>(guard_bytes) ||
@@ -48,7 +48,7 @@ class Memory {
   std::vector<std::byte> bytes_;
 };
 
-/// Allocates whole pages. Whoever reads them once they are freed crashes.
+/// Allocates whole pages, so that a program that reads them after they were freed crashes.
 template <typename T>
 struct PageAllocator {
   using value_type = T;
@@ -126,11 +126,12 @@ class Instance {
   void scribble();
   /// Nonsense in the arrays of counts and displacements, likewise; of a persistent operation once its request is freed.
   void scribble_counts();
-  /// Once the call has returned: what the operation says of its arrays. arguments() is not to be called any more. MPI
-  /// lets libraries need the arrays until completion, but none does, and programs rely on it.
+  /// Keeps, overwrites or unmaps the arrays of counts and displacements, as the operation says. Called once the call
+  /// has returned, and arguments() is not to be called any more. MPI lets libraries need the arrays until completion,
+  /// but none does, and programs rely on it.
   void drop_arrays();
   [[nodiscard]] bool still_scribbled() const;
-  /// Frees the handles; a program may as soon as the operation is started.
+  /// Frees the handles, as a program may once the operation is started.
   void free_handles();
 
   [[nodiscard]] Arguments arguments(MPI_Comm comm) const;
@@ -157,7 +158,7 @@ class Instance {
   };
   [[nodiscard]] Input input(int to) const;
 
-  /// Units of a block: of a rank's in irregular collectives, of that from one rank to another in alltoallv.
+  /// Units of a block: of rank `index` in irregular collectives, from one rank to another in alltoallv.
   [[nodiscard]] static Count units(const Operation& operation, int index);
   [[nodiscard]] static Count units(const Operation& operation, int from, int to);
 
@@ -188,7 +189,7 @@ void unpack(const Side& side, std::byte* address, const Block& block, const std:
 /// overflow, unless the operation is one of fractions. Different for each `stream`.
 void fill_values(const Operation& operation, std::uint64_t stream, int rank, int size, std::span<std::byte> packed);
 
-/// Bytes of the same look as anything, for what is not data.
+/// Fills bytes that are no data with noise, which looks like anything.
 void fill_noise(std::uint64_t seed, std::span<std::byte> bytes);
 
 /// A floating-point number of 4, 8 or 16 bytes, as the machine has it.

@@ -134,12 +134,12 @@ void Lane::step(const Step& step) {
   }
 }
 
-/// The operation goes on when its types, operator and communicator are freed.
+/// True if the operation goes on when its types, operator and communicator are freed.
 bool Lane::outlives_handles(const Operation& operation) const {
   return !needs_handles_natively() || !may_be_native(operation);
 }
 
-/// The MPI library itself serves it, or may.
+/// True if the MPI library itself serves it, or may.
 bool Lane::may_be_native(const Operation& operation) const {
   return case_.may_be_native || is_native(operation.collective, operation.mode, operation.large);
 }
@@ -248,7 +248,7 @@ void Lane::err(const Mistake& mistake) {
     const std::string wrong = make_mistake(mistake, operation, c);
     if (!wrong.empty()) fail(describe(case_, mistake) + ": " + wrong);
   }
-  // Whoever waits for the others in it does not come here.
+  // Ranks that wait for others inside the wrong call do not come to this barrier.
   if (mistake.met && c.oracle != MPI_COMM_NULL) PMPI_Barrier(c.oracle);
 }
 

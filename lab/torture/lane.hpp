@@ -45,7 +45,7 @@ class Lane {
   Lane(const Case& c, int number, std::vector<Communicator>& comms);
   /// All steps; then everything that is pending.
   void run();
-  /// Nothing was written after completion.
+  /// Checks that nothing was written after completion.
   void check_leftovers();
   void free_instances();
 
@@ -53,7 +53,7 @@ class Lane {
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
 
  private:
-  /// An operation of which buffers exist.
+  /// An operation whose buffers exist.
   struct Active {
     std::unique_ptr<Instance> instance;
     Pending pending;

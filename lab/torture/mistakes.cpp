@@ -1,4 +1,4 @@
-// Erroneous calls, and what has to come of them.
+// Erroneous calls, and the errors that they must return.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace circoll::torture {
 namespace {
 
-/// Libraries do not look at the type of nothing.
+/// True if the call has elements. Libraries do not look at the type of an empty buffer.
 bool has_elements(const Instance& instance) {
   const auto holds = [](const Side& side) {
     return side.used && std::ranges::any_of(side.blocks, [](const Block& block) { return block.items > 0; });
@@ -90,7 +90,7 @@ std::string make_mistake(const Mistake& mistake, const Operation& operation, con
   if (rc == MPI_SUCCESS && forgets_errors_natively()) rc = error_heard();
   if (rc == MPI_SUCCESS) return "the erroneous call returns MPI_SUCCESS";
   if (request != MPI_REQUEST_NULL) return "the erroneous call leaves a request";
-  // Without a root no rank is the root, so that arguments matter which did not, and they are wrong too.
+  // With a wrong root no rank is the root. Arguments matter then that did not before, and they are wrong, too.
   if (operation.in_place || operation.sloppy) return "";
   const int got = error_class(rc);
   // No operator is defined on a wrong type.

@@ -174,7 +174,8 @@ class Run {
 };
 
 int run_program(int argc, char** argv) {
-  // The thread level is an argument of MPI_Init_thread; what is wrong is said by one rank, which is known only then.
+  // MPI_Init_thread needs the thread level from the options, but only rank 0 may print what is wrong with them, and
+  // ranks are known only afterwards. So the options are read twice.
   Options options;
   int code = read_options(argc, argv, false, options);
   int provided = MPI_THREAD_SINGLE;

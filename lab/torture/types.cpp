@@ -209,7 +209,7 @@ bool is_padded(const BaseType& base) {
   return extent != base.packed_bytes;
 }
 
-/// Of copy_typed.
+/// The communicator of copy_typed().
 MPI_Comm copying_comm = MPI_COMM_NULL;
 
 }  // namespace
@@ -301,7 +301,7 @@ Element make_element(const Operation& operation, std::uint64_t side_and_rank, Co
 Type at_address(const Element& element, const void* address) {
   MPI_Aint place = 0;
   MPI_Get_address(address, &place);
-  // The address differs from run to run, and must not choose.
+  // The address differs from run to run, so it must not choose the constructors.
   Constructors make(hash(static_cast<std::uint64_t>(element.extent), 6));
   const Type moved = make.at_places({place}, element.type.get());
   return make.resized(moved, place + element.lb, element.extent);

@@ -81,7 +81,7 @@ struct WordLayout {
 /// Makes the communicator of copy_typed. Called before there are threads: those of Open MPI hang if they make
 /// communicators at the same time (library_faults.c, communicators_of_threads).
 void prepare_copying();
-/// Copies data by a message to ourselves. Not by MPI_Pack, which errs where many datatypes exist (MPICH 4.0.2).
+/// Copies data by a message to ourselves. MPI_Pack is no way: it errs where many datatypes exist (MPICH 4.0.2).
 void copy_typed(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count, MPI_Datatype to_type);
 
 // operators.cpp

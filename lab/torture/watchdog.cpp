@@ -61,7 +61,7 @@ void print_state(const char* reason) {
   if (::write(STDERR_FILENO, text.data(), used) < 0) return;
 }
 
-/// snprintf is not among what a signal handler may call; the process is lost anyway.
+/// A signal handler may not call snprintf, but the process is lost anyway.
 void on_crash(int signal) {
   print_state("crash");
   const auto* const at = std::find(crashes.begin(), crashes.end(), signal);

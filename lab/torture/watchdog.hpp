@@ -15,7 +15,7 @@ void stop_watchdog();
 void watch_case(const std::string& what, std::vector<std::vector<std::string>> steps);
 /// A thread (0 or 1) begins a step, with so many requests open.
 void watch_step(int lane, int step, int outstanding);
-/// All threads are done, and results are judged: of this operation.
+/// All threads are done, and the results of this operation are judged.
 void watch_judging(int operation);
 
 }  // namespace circoll::torture

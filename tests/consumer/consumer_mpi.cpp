@@ -1,4 +1,4 @@
-// Calls over the installed library: into buffers, the first by an algorithm named in the call; by value; nonblocking.
+// Calls over the installed library: into buffers, by value, and nonblocking. The first names its algorithm in the call.
 #include <cstdio>
 #include <vector>
 

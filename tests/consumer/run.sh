@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs a build tree to a scratch prefix, moves it, and builds and runs the programs of this directory against it:
-# through find_package(circoll), and through pkg-config with no build system at all.
+# Installs a build tree to a scratch prefix, moves it, and builds and runs the programs of this directory against it.
+# The programs find it by find_package(circoll), and by pkg-config with no build system at all.
 # usage: run.sh BUILD_DIR SCRATCH_DIR [CXX [CC]]
 set -eu
 
@@ -17,7 +17,7 @@ mv "$scratch/first" "$scratch/prefix"  # nothing in the tree may name the place 
 prefix=$scratch/prefix
 libdir=$(dirname "$(find "$prefix" -name 'libcircoll.*' | head -n 1)")
 
-# Programs run where their MPI's launcher is; one process without a launcher is an MPI program too.
+# Programs run where their MPI's launcher is installed. One process without a launcher is an MPI program, too.
 launch() {
   case $1 in
     *openmpi*) OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe -np 2 "$1" ;;
@@ -99,7 +99,7 @@ if [ -x "$prefix/bin/circoll" ]; then
   done
   CIRCOLL_POLICY=file:$prefix/share/doc/circoll/examples/rules/p8.json \
     "$prefix/bin/circoll" explain allreduce -p 8 --bytes 1Mi >/dev/null
-  # The page takes Emscripten to build: one that is as good for its finding stands for it.
+  # Only Emscripten can build the page, so another file stands in for it. Any file shows that the page is found.
   page=$prefix/share/circoll/explorer.html
   [ -e "$page" ] || { mkdir -p "$(dirname "$page")" && echo '<meta name="circoll-place" content="">' >"$page"; }
   "$prefix/bin/circoll" explore allreduce/ring -p 4 -o "$scratch/explorer.html"

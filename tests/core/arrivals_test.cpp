@@ -1,4 +1,4 @@
-// Messages that are combined as they arrive: which are, which are not, and that every reduction stays right.
+// Messages that are combined as they arrive: the right ones are, and every reduction stays right.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +44,8 @@ Arrived arrived(const std::string& id, Rank p) {
   return sum;
 }
 
-/// Proves every reduction for small p, with what `on_arrival` names combined. Returns the receives that were, by ids.
+/// Proves every reduction for small p, where `on_arrival` says which messages are combined. Returns the number of
+/// receives that were combined, by ids.
 std::map<std::string, std::int64_t> prove_reductions(const OnArrival& on_arrival) {
   std::map<std::string, std::int64_t> combined;
   for (const Algorithm* algorithm : all_algorithms()) {
@@ -74,7 +75,7 @@ std::map<std::string, std::int64_t> prove_reductions(const OnArrival& on_arrival
 
 TEST(Arrivals, EveryReductionStaysRight) {
   const auto combined = prove_reductions([](Rank, Rank) { return true; });
-  // Where vectors are combined on trees, and where blocks are, all or most arrivals can be.
+  // All or most arrivals can be combined where vectors are combined on trees, and where blocks are combined.
   for (const std::string id :
        {"reduce/binomial", "reduce/circulant", "reduce_scatter/circulant", "reduce_scatter/circulant_optimal",
         "allreduce/circulant_optimal", "allreduce/ring", "allreduce/rabenseifner", "scan/linear"}) {
@@ -83,7 +84,7 @@ TEST(Arrivals, EveryReductionStaysRight) {
 }
 
 TEST(Arrivals, SomeRanksMay) {
-  // Nodes of two, of three, and an arbitrary half of all pairs: a rank does so whatever the others do.
+  // Nodes of two, of three, and an arbitrary half of all pairs. A rank may combine whatever the others do.
   prove_reductions([](Rank rank, Rank peer) { return rank / 2 == peer / 2; });
   prove_reductions([](Rank rank, Rank peer) { return rank / 3 == peer / 3; });
   prove_reductions([](Rank rank, Rank peer) { return (rank * 7 + peer * 5) % 3 != 0; });
@@ -194,7 +195,7 @@ TEST_F(Written, OfTwoThatArriveTheFirst) {
   builder_.reduce(builder_.output(), arriving_, other);
   builder_.next_round();
   const Schedule before = std::move(builder_).finish();
-  // The second is of the same round, and the reduction would wait for it.
+  // The second receive is of the same round, so that the reduction would wait for it.
   EXPECT_EQ(combined_on_arrival(before, from_all), before);
 }
 TEST_F(Written, WithAnEdgeToAStepBetween) {
@@ -216,7 +217,7 @@ TEST_F(Written, EdgesFollowTheirSteps) {
   EXPECT_EQ(after.edges, (std::vector<std::pair<StepIndex, StepIndex>>{{0, 1}, {0, 1}}));
 }
 
-/// Two ranks that exchange their results, which each combines where it sends from.
+/// Two ranks that exchange their results. Each combines the other's result where it sends from.
 std::vector<Schedule> exchange() {
   std::vector<Schedule> ranks;
   for (Rank r = 0; r < 2; ++r) {
@@ -236,7 +237,7 @@ TEST(Arrivals, NotWhileTheResultIsBeingSent) {
   const Claims claims{.needs = {.commutative = true}};
   EXPECT_TRUE(verify_schedules(ranks, claims).proven());
   for (const Schedule& schedule : ranks) EXPECT_EQ(combined_on_arrival(schedule, from_all), schedule);
-  // Done nevertheless, each rank would wait until the other has taken its message.
+  // If the ranks combined on arrival nevertheless, each would wait until the other has taken its message.
   for (Schedule& s : ranks) {
     Step& reduction = s.steps.back();
     reduction.kind = StepKind::recv_reduce;

@@ -1,4 +1,4 @@
-// Binding: where pieces lie, how they merge, and that sizes follow from the layout.
+// Binding of schedules to bytes: the places of pieces, their merging, and sizes that follow from the layout.
 #include <gtest/gtest.h>
 
 #include <numeric>

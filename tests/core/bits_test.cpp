@@ -29,8 +29,8 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-/// Values by which two expressions are told apart, but for exchanged operands if it commutes. It says that it does, so
-/// that all algorithms take it.
+/// An operator whose values tell any two expressions apart. If it commutes, expressions with exchanged operands are the
+/// same. It always says that it commutes, so that all algorithms take it.
 UserOperator telling(BitsOf operators) {
   if (operators == BitsOf::any) {
     return {[](const void* left, void* inout, Count elements) {
@@ -48,7 +48,7 @@ UserOperator telling(BitsOf operators) {
           true};
 }
 
-/// The results of all ranks, one after another, for several lengths: parts of two cuts may end together.
+/// The results of all ranks, one after another, for several lengths, because parts of two cuts may end together.
 std::vector<std::byte> results(const Selection& selection, Rank p, Rank root, const UserOperator& op) {
   local::Job job;
   job.collective = selection.collective;
@@ -85,7 +85,7 @@ std::vector<Selection> selections(Collective collective, Rank p) {
   return all;
 }
 
-/// Every two algorithms of a collective: the same class if and only if they have the same bits.
+/// Compares every two algorithms of a collective. They have the same class if and only if they have the same bits.
 void compare_all(Collective collective, Rank p, Rank root, BitsOf operators) {
   const UserOperator op = telling(operators);
   const std::vector<Selection> all = selections(collective, p);

@@ -1,4 +1,4 @@
-// Calls of an allreduce, what a policy chooses for a call, and rules to choose by.
+// Calls of an allreduce, the choice of a policy for a call, and rules to choose by.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The classical algorithms that only move data, on examples from the literature: who sends what to whom, and when.
+// The classical algorithms that only move data, on examples from the literature: every message with its blocks and
+// round.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -102,14 +103,14 @@ TEST(Alltoall, LinearAndPairwiseSendEveryBlockOnce) {
             (std::vector<Message>{
                 {0, 0, 1, {1}}, {0, 1, 2, {5}}, {0, 2, 0, {6}}, {1, 0, 2, {2}}, {1, 1, 0, {3}}, {1, 2, 1, {7}}}));
   EXPECT_TRUE(schedules("alltoall/linear", 5)[0].edges.empty());
-  // Power of two: the two of a pair exchange; one exchange waits for the one before.
+  // Power of two: the two ranks of a pair exchange, and each exchange waits for the one before.
   EXPECT_EQ(messages("alltoall/pairwise", 4)[4], (Message{1, 0, 2, {2}}));
   EXPECT_EQ(messages("alltoall/pairwise", 4)[6], (Message{1, 2, 0, {8}}));
   EXPECT_EQ(schedules("alltoall/pairwise", 4)[0].edges.size(), 8U);
 }
 
 TEST(Alltoall, BruckTravelsBinaryDigits) {
-  // Rank 0 of 5: distances 1 and 3, then 2 and what came for 3, then 4.
+  // Rank 0 of 5 sends over distances 1 and 3, then 2 together with the blocks that came for 3, then 4.
   EXPECT_EQ(messages("alltoall/bruck", 5)[0], (Message{0, 0, 1, {1, 3}}));
   EXPECT_EQ(messages("alltoall/bruck", 5)[5], (Message{1, 0, 2, {2, 22}}));
   EXPECT_EQ(messages("alltoall/bruck", 5)[10], (Message{2, 0, 4, {4}}));

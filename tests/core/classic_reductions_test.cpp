@@ -1,4 +1,4 @@
-// The classical reductions on examples from the literature: who sends what to whom, when, and what is combined.
+// The classical reductions on examples from the literature: every message with its round, and every combination.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -21,7 +21,7 @@ class TextRun {
  public:
   explicit TextRun(const std::vector<Schedule>& ranks) : ranks_(ranks) {}
 
-  /// What the reductions of a round have written, by rank.
+  /// The texts that the reductions of a round have written, by rank.
   std::vector<std::string> sums_of_round(std::uint32_t round) {
     std::vector<std::string> sums(ranks_.size());
     std::vector<std::size_t> next(ranks_.size(), 0);

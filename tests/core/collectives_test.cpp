@@ -1,4 +1,4 @@
-// The table of facts about collectives against what MPI's standard says, and the amounts of calls against sums by hand.
+// The table of facts about collectives against the MPI standard, and the amounts of calls against sums by hand.
 #include "circoll/collectives.hpp"
 
 #include <gtest/gtest.h>
@@ -108,7 +108,7 @@ TEST(Amounts, ThatDecideAreKnownToAllRanks) {
 }
 
 TEST(Amounts, AsMeasuredAndAsReported) {
-  // circoll-bench: of a block; of the vector; of all that a rank sends.
+  // circoll-bench counts a block, the vector, or all that a rank sends.
   EXPECT_EQ(Amounts::of_measured(Collective::scatter, 4, 100).vector_bytes(), 400);
   EXPECT_EQ(Amounts::of_measured(Collective::reduce_scatter, 4, 100).vector_bytes(), 400);
   EXPECT_EQ(Amounts::of_measured(Collective::alltoall, 4, 100).vector_bytes(), 100);
@@ -116,7 +116,7 @@ TEST(Amounts, AsMeasuredAndAsReported) {
   EXPECT_EQ(Amounts::of_measured(Collective::scan, 4, 100).vector_bytes(), 100);
   EXPECT_EQ(Amounts::of_vector(Collective::scatter, 4, 400).measured_bytes(), 100);
   EXPECT_EQ(Amounts::of_vector(Collective::alltoallv, 4, 400).measured_bytes(), 400);
-  // The report: the contribution of a rank, of reduce_scatter the vector.
+  // The report counts the contribution of a rank, and for reduce_scatter the vector.
   EXPECT_EQ(Amounts::of_reported(Collective::gatherv, 4, 100).vector_bytes(), 400);
   EXPECT_EQ(Amounts::of_reported(Collective::reduce_scatter_block, 4, 100).vector_bytes(), 100);
   EXPECT_EQ(Amounts::of_reported(Collective::alltoall, 4, 100).vector_bytes(), 100);

@@ -1,4 +1,4 @@
-// The formulas that algorithms declare are what they cost, for p = 2 .. 64.
+// The formulas that algorithms declare give their costs, for p = 2 .. 64.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -147,8 +147,8 @@ TEST(CriticalPaths, AreCountedFromTheSchedules) {
   }
 }
 
-/// The model prices p = 1,048,576 without schedules. Closed forms, and no counting over ranks: quick enough to be asked
-/// of everything.
+/// The model prices p = 1,048,576 without schedules. Its closed forms do not count over ranks, so that it can price all
+/// algorithms quickly.
 TEST(CriticalPaths, AreThereForAMillionRanks) {
   const Rank p = 1 << 20;
   for (const Algorithm* a : all_algorithms()) {

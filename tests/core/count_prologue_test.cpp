@@ -1,5 +1,5 @@
-// gatherv and scatterv: counts that only the root knows travel ahead of the data. Chains, in which every block passes
-// through many ranks, and with views of one memory, so that the prologue has something to get wrong.
+// gatherv and scatterv: counts that only the root knows travel ahead of the data. The chains here would expose an error
+// of the prologue: every block passes through many ranks, and views share one memory.
 #include <gtest/gtest.h>
 
 #include "exec/local/job.hpp"
@@ -146,7 +146,7 @@ TEST(CountPrologue, DisagreeingCountsAreFound) {
                Error);
 }
 
-/// What rank s sends to rank d in a repetition.
+/// The elements that rank s sends to rank d in a repetition.
 Count exchanged(Rank s, Rank d, int repetition) { return (s * 3 + d * 5 + repetition) % 4; }
 
 TEST(CountPrologue, AlltoallvWithDisplacements) {

@@ -1,4 +1,4 @@
-// Family and `when` of the algorithms: declared by all, and true where the model can tell.
+// Family and `when` of the algorithms: all algorithms declare them, and they are true where the model can tell.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -28,7 +28,7 @@ TEST(Declared, FamilyAndWhen) {
 
 TEST(Declared, WhatIsMadeOfCirculantPartsIsCirculant) {
   const auto family = [](std::string_view id) { return parse_selection(id).algorithm->family; };
-  // Their rounds across ranks or nodes are those of an algorithm on a circulant graph, whatever their names.
+  // The rounds of these across ranks or nodes are those of an algorithm on a circulant graph, whatever their names.
   for (const char* id :
        {"allreduce/allgather_reduce", "allreduce/leaders_circulant", "bcast/leaders", "reduce/leaders"}) {
     EXPECT_EQ(family(id), Family::circulant) << id;
@@ -79,7 +79,7 @@ TEST(Declared, NeverByCostMeansNever) {
   const std::set<const Algorithm*> found = taken();
   EXPECT_GT(found.size(), 30U);
   for (const Algorithm* a : found) EXPECT_FALSE(a->when.starts_with(never)) << a->id(a->collectives.front());
-  // Most of what the model does not take here says so; the rest is for calls that the model knows nothing of.
+  // Most algorithms that the model never takes here say so. The others are for calls that the model knows nothing of.
   std::set<std::string> silent;
   for (const Algorithm* a : all_algorithms()) {
     if (!found.contains(a) && !a->when.starts_with(never)) silent.insert(a->id(a->collectives.front()));
@@ -88,7 +88,7 @@ TEST(Declared, NeverByCostMeansNever) {
 }
 
 TEST(Declared, CostAndExplainRankAlike) {
-  // All that may be ranked: no operator, or one that suits every algorithm.
+  // All algorithms that may be ranked: for no operator, or for one that suits every algorithm.
   const PolicyOptions options{.machine = default_machine(), .allow_rank_divergence = true};
   const auto model = make_policy("model", options);
   int compared = 0;
@@ -127,9 +127,9 @@ TEST(Declared, TiesGoByCopiesThenFamilyThenOrder) {
     }
     return ranking.size();
   };
-  // One time, one block copied: the family decides against the order of names.
+  // With equal times and one block copied by each, the family decides, against the order of names.
   EXPECT_LT(place(Collective::allgather, 11, "circulant_optimal"), place(Collective::allgather, 11, "bruck"));
-  // The same family and copies: the order of names.
+  // With the same family and copies, the order of names decides.
   EXPECT_LT(place(Collective::allgather, 11, "circulant"), place(Collective::allgather, 11, "circulant_optimal"));
   EXPECT_LT(place(Collective::reduce_scatter, 16, "circulant"),
             place(Collective::reduce_scatter, 16, "circulant_optimal"));

@@ -1,4 +1,4 @@
-// Runtimes of devices are found when they are loaded, and asked whose an address is.
+// Circoll finds runtimes of devices when they are loaded, and asks them whose an address is.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ class Stub {
   std::array<char, 64> memory_{};
 };
 
-/// Every kind of memory, and none, at both ends of what is claimed.
+/// Every kind of memory, and none, at both ends of the claimed range.
 void expect_kinds(Runtime& runtime, const Stub& stub) {
   const auto& memory = stub.memory();
   for (const stub_kind kind : {stub_device, stub_managed}) {
@@ -177,7 +177,7 @@ TEST(Devices, RuntimesThatAreNotUsedAreNotExpected) {
 }
 
 TEST(Devices, RuntimesAreFoundWhenTheyAreLoaded) {
-  // The tests before have loaded them, so that a child looks, of an image that has not.
+  // The tests before have loaded the runtimes, so the death test starts a new image that has not.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto look = [] {
     Runtimes runtimes;

@@ -1,4 +1,4 @@
-// The engine: an execution that it takes over begins what is left, once each, after what it waits for.
+// The engine takes over an execution: it begins each remaining step once, after the steps that it waits for.
 #include <algorithm>
 #include <cstddef>
 #include <random>

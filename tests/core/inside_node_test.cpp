@@ -29,7 +29,7 @@ TEST(InsideNode, AMessageGoesTheWayOfItsLength) {
   EXPECT_EQ(seconds(Terms{}, machines), 0);
 }
 
-/// Of five rounds two wait for those before them.
+/// Two of five rounds wait for the rounds before them.
 TEST(InsideNode, RoundsThatDoNotWaitCostAnOverhead) {
   const Terms terms{.alpha = 5, .bytes = 100, .levels = 2};
   const Machine plain{.alpha_s = 8, .beta_s_per_byte = 1};
@@ -111,8 +111,8 @@ TEST(InsideNode, WaysAreReadAndWritten) {
   }
 }
 
-/// Halves are exchanged twice, and half is combined, where the whole goes once and is combined. So the whole is right
-/// for what is cheap to combine and dear to begin.
+/// One algorithm exchanges halves twice and combines half. The other one sends the whole vector once and combines it.
+/// The second is better if combining is cheap and beginning a message is expensive.
 TEST(InsideNode, DecisionsFollowTheWay) {
   const Machine machine{
       .node_ways = {

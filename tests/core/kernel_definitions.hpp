@@ -17,8 +17,9 @@ namespace circoll {
 
 using Random = std::mt19937_64;
 
-// ---- Elements. Each type of the oracle has: element(random), any value with special ones often; same(x, y),
-// equal bits where the definition fixes the bits; define(op, a, b), the definition of a op b.
+// ---- Elements. Each type of the oracle has three functions: element(random), same(x, y) and define(op, a, b). The
+// first gives any value, and often a special one. The second compares bits where the definition fixes the bits. The
+// third is the definition of a op b.
 
 struct Half {
   std::uint16_t bits;
@@ -71,13 +72,13 @@ inline bool same_bits(const T& x, const T& y) {
   return std::memcmp(&x, &y, sizeof x) == 0;
 }
 
-/// No padding, so that same_bits means what it says.
+/// Without padding, so that same_bits compares values only.
 template <typename T>
 inline constexpr bool has_bits =
     std::has_unique_object_representations_v<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-// NaN payloads of sums and products depend on the order in which a compiler puts the operands; nothing else
-// may.
+// NaN payloads of sums and products depend on the order in which a compiler puts the operands. Nothing else may depend
+// on that order.
 template <typename Float>
 inline bool same_number(Float x, Float y) {
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);

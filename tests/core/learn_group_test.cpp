@@ -123,7 +123,7 @@ TEST(LearnGroup, AHopelessOneIsDroppedAfterFewCalls) {
 }
 
 TEST(LearnGroup, TryingTakesItsShareOnceItIsPaidFor) {
-  // Nothing is faster than the first, so that all that is above its time is the price.
+  // No candidate is faster than the first one, so that all time above its own is the price.
   const Limits limits{.share = 0.02, .most_s = 10};
   Program program({1e-4, 1.2e-4, 1.9e-4, 1.1e-4}, {1e-4, 0, 1e-4, 1e-4}, limits);
   program.calls(20000);
@@ -134,7 +134,7 @@ TEST(LearnGroup, TryingTakesItsShareOnceItIsPaidFor) {
 }
 
 TEST(LearnGroup, NothingIsTriedThatCannotBePaidFor) {
-  // 100 calls of 10 us make 20 us of 2 %, and to prepare an algorithm takes 50.
+  // 100 calls of 10 us allow 20 us at 2 %, and the preparation of an algorithm takes 50 us.
   Program program({1e-5, 1e-6}, {1e-5, 1e-6});
   program.calls(100);
   EXPECT_EQ(std::count(program.served().begin(), program.served().end(), 1U), 0);
@@ -205,7 +205,7 @@ TEST(LearnGroup, CallsThatArePassedOverCountAsIfTheyWereAskedAbout) {
   };
   for (int i = 0; i < 30000;) {
     const Group::Turn turn = ask(passed, passed_account);
-    // It may begin a duel a few calls later, so that the other one follows it.
+    // A rank may begin a duel a few calls later, so that the other one follows it.
     const int quiet = turn.timed ? 0 : passed.quiet();
     passed.passed_over(quiet, passed_account);
     i += 1 + quiet;
@@ -221,7 +221,7 @@ TEST(LearnGroup, CallsThatArePassedOverCountAsIfTheyWereAskedAbout) {
 }
 
 TEST(LearnGroup, OnlyWhatMustBePreparedIsExpectedToCostThat) {
-  // 30 calls of 10 us make 6 us of 2 %: enough for agreements and no difference, too little to prepare an algorithm.
+  // 30 calls of 10 us allow 6 us at 2 %. That is enough for agreements, and too little to prepare an algorithm.
   for (const bool prepared : {false, true}) {
     Group group({{.predicted_s = 1e-5}, {.predicted_s = 1e-5, .prepared = prepared}});
     Account account;

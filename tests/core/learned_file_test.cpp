@@ -37,7 +37,7 @@ LearnedRow row_of(const std::string& use, std::int64_t calls = 100) {
       .calls = calls, .searches = 1, .settled = true, .unlearned = "circulant", .use = use, .gain = 2, .saved_s = 3};
 }
 
-/// Some of everything that can be learned.
+/// An example of everything that can be learned.
 Learned some() {
   Learned learned{.in_collectives_s = 2, .tried_s = 0.01};
   learned.add(key_of(Collective::bcast, 2, 1000), row_of("native"));
@@ -146,7 +146,7 @@ TEST(LearnedFile, WhatHasNotSettledAndWhatNoRuleCanSayIsLeftOut) {
   learned.add(key_of(Collective::bcast, 2, 8), open);
   LearnedKey user = key_of(Collective::allreduce, 3, 8);
   user.commutative = false;
-  learned.add(user, row_of("ring"));  // which needs an operator that commutes
+  learned.add(user, row_of("ring"));  // ring needs an operator that commutes
   learned.add(key_of(Collective::gather, 2, 8), row_of("linear"));
   const LearnedFile back = read_learned(learned_text(learned, here), "file");
   ASSERT_EQ(back.learned.rows.size(), 1U);
@@ -181,7 +181,7 @@ TEST(LearnedFile, ErrorsNameTheLine) {
             std::string::npos);
 }
 
-/// Damaged files are errors with a line, or files, and nothing else.
+/// Every damaged file is an error with a line, or still a file.
 TEST(LearnedFile, SurvivesDamage) {
   const std::string whole = learned_text(some(), here);
   std::mt19937 random(7);

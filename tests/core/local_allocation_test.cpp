@@ -1,5 +1,5 @@
-// Repeated calls allocate nothing. A binary of its own: it replaces operator new, except under sanitizers,
-// whose own replacement it would meet.
+// Repeated calls allocate nothing. The test is a binary of its own, because it replaces operator new. It does not under
+// sanitizers, which have a replacement of their own.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ void* operator new(std::size_t bytes) { return counted(bytes, alignof(std::max_a
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));
 }
-// Not inlined: beside an operator new that is not, g++ takes free() for a mismatch.
+// operator delete is not inlined. Otherwise g++, which does not inline operator new, takes free() for a mismatch.
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

@@ -50,7 +50,7 @@ struct Operation {
   Op op;
 };
 
-/// Predefined operations in turn; the sequence covers all kinds of types and operators in a few steps.
+/// Predefined operations in turn. A few steps of the sequence cover all kinds of types and operators.
 Operation sample_operation(const Needs& needs, std::size_t turn) {
   static const std::vector<Operation> any{{Type::int32, Op::sum},
                                           {Type::float64, Op::sum},
@@ -80,7 +80,7 @@ std::vector<Count> uneven(Rank p, Count count) {
   return counts;
 }
 
-/// p * p counts; in place what goes to a rank is as much as comes from it.
+/// p * p counts. In place, as much goes to a rank as comes from it.
 std::vector<Count> uneven_exchange(Rank p, Count count, bool symmetric) {
   std::vector<Count> counts;
   for (Rank s = 0; s < p; ++s) {
@@ -175,7 +175,7 @@ void sweep(const std::vector<Rank>& sizes, Mode mode) {
   });
 }
 
-// Sanitizers make every access dear: they look at fewer p, not at fewer algorithms.
+// Sanitizers make every access slow, so their builds try fewer p, but not fewer algorithms.
 #ifdef CIRCOLL_SANITIZED
 const std::vector<Rank> sizes_in_turns{1, 2, 3, 5, 8};
 const std::vector<Rank> sizes_in_threads{2, 3};
@@ -216,7 +216,8 @@ TEST(Local, ThousandsOfRanksTakingTurns) {
   for_each_selection([&](const Selection& selection) {
     const Rank p = 2000;
     if (!serves(selection, p) || !selection.params.empty()) return;
-    // Only schedules of logarithmic size: all ranks' are in memory at once. p concurrent pipelines are not.
+    // Only schedules of logarithmic size are built, because those of all ranks are in memory at once. p concurrent
+    // pipelines are larger.
     if (!selection.algorithm->params.empty() && !is_rooted(selection.collective)) return;
     const Shape shape{.size = p};
     if (build_schedule(*selection.algorithm, selection.collective, shape).ranges.size() > 500) return;

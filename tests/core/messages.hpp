@@ -1,4 +1,4 @@
-// The messages of an algorithm: who sends which blocks to whom, round by round.
+// The messages of an algorithm: sender, receiver and blocks, round by round.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -57,14 +57,14 @@ inline std::vector<Message> messages(const std::string& id, Rank p, Rank root = 
   return messages(schedules(id, p, root));
 }
 
-/// Those that a rank sends.
+/// The messages that a rank sends.
 inline std::vector<Message> sent_by(Rank rank, const std::string& id, Rank p, Rank root = 0) {
   std::vector<Message> all = messages(id, p, root);
   std::erase_if(all, [&](const Message& m) { return m.from != rank; });
   return all;
 }
 
-/// Where each rank gets its first message from; -1: it gets none.
+/// The sender of each rank's first message; -1 if the rank receives none.
 inline std::vector<Rank> parents(const std::string& id, Rank p, Rank root = 0) {
   std::vector<Rank> result(static_cast<std::size_t>(p), -1);
   for (const Message& m : messages(id, p, root)) {

@@ -11,7 +11,7 @@ namespace circoll {
 namespace {
 
 constexpr Count m = 1 << 20;
-// One-way messages cost what others do, so that the closed forms of the literature hold.
+// One-way messages cost as much as others, so that the closed forms of the literature hold.
 const Machine machine{
     .alpha_s = 2e-6, .beta_s_per_byte = 0.25e-9, .gamma_s_per_byte = 0.1e-9, .f_alpha = 1, .f_beta = 1};
 
@@ -36,7 +36,7 @@ TEST(Terms, AreThoseOfTheLiteratureForPowersOfTwo) {
     expect_terms(terms("allreduce/recursive_doubling", p), {lg, 0, lg * n, 0, lg * n});
     expect_terms(terms("reduce_scatter/recursive_halving", p), {lg, 0, part * n, 0, part * n});
     expect_terms(terms("reduce/rabenseifner", p), {lg, lg, part * n, part * n, part * n});
-    // One message up and one down the tree in every round, not one for both.
+    // Every round has one message up the tree and another one down, not one message for both.
     expect_terms(terms("allreduce/binomial", p), {0, 2 * lg, 0, 2 * lg * n, lg * n});
   }
 }
@@ -54,8 +54,8 @@ TEST(Terms, AreThoseOfTheLiteratureForEveryP) {
 }
 
 TEST(Terms, OfPairsAreWhatTheirDescriptionSays) {
-  // (1 + f_alpha) alpha + n/2 (1 + f_beta) beta + n/2 gamma to get rid of the odd ranks, alpha_uni + n beta_uni to tell
-  // them the result.
+  // Folding the odd ranks in costs (1 + f_alpha) alpha + n/2 (1 + f_beta) beta + n/2 gamma. Telling them the result
+  // costs alpha_uni + n beta_uni.
   const Terms folded = terms("allreduce/rabenseifner", 12);
   const Terms plain = terms("allreduce/rabenseifner", 8);
   expect_terms(folded, {plain.alpha + 1, 2, plain.bytes + m / 2.0, m / 2.0 + m, plain.combined + m / 2.0});
@@ -137,7 +137,7 @@ TEST(Ranking, IsByTimeAndSaysWhatIsRuledOut) {
     }
     EXPECT_EQ(ranking[i].selection.algorithm->needs.commutative && i < able, false);
   }
-  // Volume-optimal for long vectors, round-optimal for short ones.
+  // The model takes the volume-optimal algorithm for long vectors, and the round-optimal one for short vectors.
   const OperatorTraits any{};
   const auto fastest = [&](Count bytes) {
     return rank_algorithms(Collective::allreduce, 24, bytes, any, machine)[0].selection.algorithm->name;

@@ -55,8 +55,8 @@ inline bool drop_recv(Case& c, std::mt19937& random) {
   return at.has_value();
 }
 inline bool drop_message(Case& c, std::mt19937& random) {
-  // Both ends: the messages still match, but something is missing. Only where a rank has one message from
-  // this peer.
+  // Drops both ends of a message. The messages still match, but something is missing. Only where a rank has one message
+  // from this peer.
   const auto at = find(c, random, [](const Schedule& s, const Step& step) {
     return step.kind == StepKind::recv && std::count_if(s.steps.begin(), s.steps.end(), [&](const Step& other) {
                                             return other.kind == StepKind::recv && other.peer == step.peer;
@@ -86,7 +86,7 @@ inline bool peer_outside(Case& c, std::mt19937& random) {
   return at.has_value();
 }
 inline bool swap_operands(Case& c, std::mt19937& random) {
-  // A fault only where order is promised.
+  // This is a fault only where order is promised.
   if (!c.claims.guarantees.rank_order) return false;
   const auto at = find(c, random, StepKind::reduce);
   if (at) std::swap(step_at(c, *at).left, step_at(c, *at).right);
@@ -125,7 +125,7 @@ inline bool write_send_buffer(Case& c, std::mt19937& random) {
   return true;
 }
 inline bool shift_blocks(Case& c, std::mt19937& random) {
-  // A receive into the neighbouring slots: the right number of blocks, the wrong ones.
+  // A receive into the neighbouring slots has the right number of blocks, but the wrong ones.
   const auto at = find(c, random, [](const Schedule& s, const Step& step) {
     if (step.kind != StepKind::recv || step.dst.length != 1) return false;
     const Range range = s.operand(step.dst)[0];
@@ -173,7 +173,7 @@ inline bool bigger_user_buffer(Case& c, std::mt19937& random) {
   return true;
 }
 inline bool cyclic_wait(Case& c, std::mt19937& random) {
-  // Two ranks that exchange in one round: each sends only after it has received.
+  // Two ranks exchange in one round, and each sends only after it has received.
   const auto at = find(c, random, [](const Schedule& s, const Step& step) {
     return step.kind == StepKind::send && std::any_of(s.steps.begin(), s.steps.end(), [&](const Step& other) {
              return other.kind == StepKind::recv && other.round == step.round;
@@ -196,7 +196,7 @@ inline bool cyclic_wait(Case& c, std::mt19937& random) {
   return true;
 }
 inline bool forget_dependency(Case& c, std::mt19937& random) {
-  // A reduction or send that does not wait for the receive it reads from.
+  // A reduction or send no longer waits for the receive that it reads from.
   for (const Schedule& s : c.ranks) c.dependencies.push_back(derive_dependencies(s));
   std::vector<Place> places;
   for (std::size_t r = 0; r < c.ranks.size(); ++r) {
@@ -277,8 +277,7 @@ inline bool false_commutativity(Case& c, std::mt19937& /*random*/) {
   return true;
 }
 inline bool false_same_bits(Case& c, std::mt19937& /*random*/) {
-  // Only allreduce/circulant lets ranks associate differently, and only where more than two terms are
-  // combined.
+  // Only allreduce/circulant lets ranks associate differently, and only where it combines more than two terms.
   if (c.ranks[0].id != "allreduce/circulant" || c.ranks.size() < 3) return false;
   c.claims.guarantees.same_bits = true;
   return true;
@@ -294,7 +293,7 @@ inline bool reused_arrival_buffer(Case& c, std::mt19937& random) {
   if (s.buffers.size() < 4) return false;
   const std::size_t later = s.buffers.size() - 1;
   if (s.buffers[later].storage != static_cast<std::int32_t>(later) || s.buffers[2].storage != 2) return false;
-  // A fault only if something is read from buffer 2 after the other one has been written over it.
+  // It is a fault only if a step reads buffer 2 after the other buffer has been written over it.
   const auto touches = [&](Operand o, std::size_t buffer) {
     const auto ranges = s.operand(o);
     return std::any_of(ranges.begin(), ranges.end(),
@@ -313,7 +312,7 @@ inline bool reused_arrival_buffer(Case& c, std::mt19937& random) {
 }
 
 inline bool write_slot_twice(Case& c, std::mt19937& random) {
-  // A receive of two blocks into the same slot; only where all slots hold the same block is that not a wrong block.
+  // A receive of two blocks writes both into the same slot. That is a fault unless all slots hold the same block.
   const auto at = find(c, random, [](const Schedule& s, const Step& step) {
     if (step.kind != StepKind::recv || step.dst.length != 1 || s.count(step.dst) < 2) return false;
     const Range range = s.operand(step.dst)[0];

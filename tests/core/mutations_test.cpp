@@ -1,5 +1,5 @@
-// The verifier is tested by mutation: a correct set of schedules is damaged in one place, and must be
-// refuted.
+// The verifier is tested by mutation: each mutation damages a correct set of schedules in one place, and the verifier
+// must refute the result.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -47,7 +47,7 @@ struct Named {
   const char* name;
   Mutation mutate;
   int least_refuted;         // of all subjects and sizes: the mutation must apply somewhere
-  std::set<Claim> expected;  // what may be refuted first
+  std::set<Claim> expected;  // the claims that may be refuted first
 };
 
 const std::vector<Named>& mutations() {
@@ -103,7 +103,7 @@ TEST_P(Mutations, AreRefuted) {
       Case c = make_case(subject, p, p / 2);
       const Verdict sound = c.verify();
       ASSERT_TRUE(sound.proven()) << sound.refutation->to_string();
-      // Nearly every damage changes a count; the other claims must notice it by themselves.
+      // Nearly every damage changes a count. So no cost is claimed here, and the other claims must notice the damage.
       if (!GetParam().expected.contains(Claim::cost)) {
         c.claims.cost.reset();
         c.claims.path.reset();

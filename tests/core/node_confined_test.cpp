@@ -1,4 +1,4 @@
-// Processes that may not do everything: limits, filters, users and namespaces. Each gets a reason, and goes on.
+// Processes that may not do everything: limits, filters, users and namespaces. Each process gets a reason, and goes on.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/filter.h>
@@ -30,7 +30,7 @@ static void PrintTo(Reason reason, std::ostream* out) { *out << '"' << to_string
 namespace {
 
 constexpr std::size_t bytes = 1 << 16;
-/// What a process says of itself if the machine did not let it become what the test wants.
+/// A confined process answers this reason if the machine did not let it become what the test wants.
 constexpr Reason not_possible = static_cast<Reason>(1000);
 
 Findings look_at(const Address& own, const Address& peer) {
@@ -67,16 +67,16 @@ bool forbid(const std::vector<long>& calls, int error) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-/// A user that may do nothing; the process can be looked into by its like, as after exec.
+/// Becomes a user that may do nothing. Its like can look into the process, as after exec.
 bool become_nobody() {
   if (geteuid() == 0 && (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0)) return false;
   return prctl(PR_SET_DUMPABLE, 1) == 0;
 }
 
-/// Privileges over namespaces, where the process has none, come with a user namespace.
+/// Leaves namespaces. A process without privileges over them gets these with a user namespace.
 bool leave(int namespaces) { return unshare(namespaces) == 0 || unshare(namespaces | CLONE_NEWUSER) == 0; }
 
-/// What a confined process finds out about this one, whose memory is open to it.
+/// The findings of a confined process about this process, whose memory is open to it.
 Findings from_inside(const Segment& own, const std::function<bool()>& confine) {
   (void)let_peers_copy();
   const Process process([&](const Wire& line) {
@@ -86,7 +86,7 @@ Findings from_inside(const Segment& own, const std::function<bool()>& confine) {
   return process.line().get<Findings>().value_or(Findings{});
 }
 
-/// What this process finds out about a confined one.
+/// The findings of this process about a confined one.
 Findings from_outside(const Segment& own, const std::function<bool()>& confine) {
   const Process process([&](const Wire& line) {
     if (!confine()) return line.put(Address{.reason = not_possible});
@@ -106,7 +106,7 @@ TEST(NodeLimits, OfAddressesIsAReason) {
   GTEST_SKIP() << "a sanitizer needs addresses itself";
 #endif
   const Reason reason = own_reason([] {
-    // Some memory is left for what is no segment.
+    // Some memory is left for all that is not a segment.
     std::ifstream file("/proc/self/statm");
     rlim_t pages = 0;
     file >> pages;
@@ -320,7 +320,7 @@ TEST_F(NodeMemoryLimit, IsKeptByHalf) {
   for (const char* file : {"/memory.current", "/memory/memory.usage_in_bytes"}) write(file, "0");
   for (const bool fits : {true, false}) {
     const Process process([this, fits](const Wire& line) {
-      // What this process sees of its groups are the files of the test.
+      // The process sees the files of the test in place of its control groups.
       if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
           mount(root_.c_str(), "/sys/fs/cgroup", nullptr, MS_BIND, nullptr) != 0) {
         return line.put(not_possible);

@@ -36,8 +36,8 @@ struct Memory {
   std::uint64_t at = 0;
 };
 
-/// A peer that has memory with pattern 1. When it is told a number of bytes and an offset, it says whether that range,
-/// and no byte beside it, has pattern 2, and makes the old pattern again.
+/// A peer that has memory with pattern 1. When it is told a number of bytes and an offset, it says whether that range
+/// has pattern 2, and no byte beside it. Then it makes the old pattern again.
 void have_memory(const Wire& line) {
   (void)let_peers_copy();
   const Segment segment(1 << 16);
@@ -119,7 +119,7 @@ TEST_F(NodeDirectCopy, OfMemoryThatIsNotMappedIsAReason) {
   // Here, too.
   EXPECT_EQ(copy_.read(nullptr, memory_.at, 8).reason, Reason::unmapped);
   EXPECT_EQ(copy_.write(memory_.at, nullptr, 8).reason, Reason::unmapped);
-  // Nothing is read of no bytes.
+  // A copy of no bytes reads nothing.
   EXPECT_EQ(copy_.read(data.data(), 0, 0).reason, Reason::none);
 }
 
@@ -138,7 +138,7 @@ TEST_F(NodeDirectCopy, ComesAsFarAsMemoryIsMapped) {
 }
 
 TEST_F(NodeDirectCopy, OfMoreThanOneCallCopies) {
-  // Addresses for more than 2 GiB that are the same 2 MiB again and again, so that they take no more memory.
+  // Addresses for more than 2 GiB map the same 2 MiB again and again, so that they take no more memory.
   constexpr std::size_t piece = std::size_t{2} << 20U;
   constexpr std::size_t pieces = DirectCopy::most_bytes_of_call / piece + 2;
   const FileDescriptor file(memfd_create("piece", MFD_CLOEXEC));
@@ -152,7 +152,7 @@ TEST_F(NodeDirectCopy, OfMoreThanOneCallCopies) {
   }
   constexpr std::size_t bytes = DirectCopy::most_bytes_of_call + piece + 77;
   const DirectCopy self(own_.address(), own_.address());
-  // Zeros but for the end, of memory that is not touched.
+  // The memory is not touched, so that it holds zeros except at the end.
   void* const source = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(source, MAP_FAILED);
   static_cast<std::byte*>(source)[bytes - 1] = std::byte{55};

@@ -1,4 +1,4 @@
-// What a sender takes from the time of its copies.
+// A sender learns from the time of its copies whether a peer is far away (`Distance`).
 #include "exec/node/direct_copy.hpp"
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Long messages that are read by the receiver and written by the sender at a time, between two processes.
+// Long messages between two processes, which the receiver reads and the sender writes at the same time.
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ void finish(Connection& connection, const Message& message) {
     if (!connection.poll()) sched_yield();
   }
 }
-/// Polls as long as anything moves, which must be something at least.
+/// Polls as long as something moves. At least one poll must move something.
 void poll_all(Connection& connection, bool idle = true) {
   while (!connection.poll(idle)) sched_yield();
   while (connection.poll(idle)) {
@@ -65,7 +65,7 @@ void say_hello(Connection& connection) {
   connection.send(hello);
 }
 
-/// A sender of one message of key 1. It sends, and looks at its connection only when it is told.
+/// A sender of one message of key 1. It looks at its connection only when the test tells it.
 struct Sender {
   std::size_t bytes = mega;
   bool may_help = true;
@@ -178,7 +178,7 @@ TEST_F(SharedExchange, MemoryThatTheSenderCannotWriteIsRead) {
   pair.line().go_on();
 }
 
-/// It comes through the segment, and nothing is written beside that.
+/// The message comes through the segment, and nothing is written beside it.
 TEST_F(SharedExchange, MemoryThatTheReceiverCannotReadIsRefused) {
   const Pair pair(Segment::default_bytes, {}, [](End& end, const Wire& line) {
     const Pages data(mega);

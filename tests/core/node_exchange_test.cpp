@@ -20,7 +20,7 @@
 namespace circoll::node {
 namespace {
 
-/// The messages of one direction, which both processes compute: keys that repeat, and sizes of every kind.
+/// The messages of one direction, which both processes compute. Keys repeat, and sizes are of every kind.
 struct Traffic {
   std::vector<std::uint64_t> keys{};
   std::vector<std::vector<std::byte>> data{};
@@ -60,8 +60,8 @@ class Divided {
   Pieces<Byte> pieces_{};
 };
 
-/// Sends one traffic while it receives the other. Receives begin in an order of their own, but for those of one key.
-/// Returns how many messages came whole, and as they were sent.
+/// Sends one traffic while it receives the other. Receives begin in an order of their own, except those of one key.
+/// Returns the number of messages that came whole, and as they were sent.
 std::size_t exchange(Connection& connection, const Traffic& out, const Traffic& in, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::size_t> order(in.keys.size());
@@ -134,7 +134,7 @@ TEST(Exchange, DirectlyByBothEnds) {
   expect_exchange(Segment::default_bytes, {.direct_from = 49, .shared_from = 5000}, 600'000);
 }
 
-/// Between processors far apart, of which one message in 32 says anew whether they are.
+/// The processors are far apart, and one message in 32 measures anew whether they are.
 TEST(Exchange, BetweenProcessorsFarApart) {
   expect_exchange(Segment::default_bytes, {.far_from = 1000, .far_ns = 0, .shared_from = 5000}, 600'000);
 }
@@ -148,7 +148,7 @@ TEST(Exchange, ThroughLittleMemory) {
   expect_exchange(48 * 1024, {.direct = false, .stored_to = 1024, .pipe_bytes = 4096}, 60'000);
 }
 
-/// There is room for lanes only, so that all goes in pieces.
+/// The segment has room for lanes only, so that all messages go in pieces.
 TEST(Exchange, ThroughNoMemory) { expect_exchange(8192, {.direct = false}, 20'000); }
 
 TEST(Exchange, MessagesOfOneKeyKeepTheirOrderAndTruncationIsSeen) {
@@ -178,7 +178,7 @@ TEST(Exchange, MessagesOfOneKeyKeepTheirOrderAndTruncationIsSeen) {
   pair.line().go_on();
 }
 
-/// A page that this process can read and others cannot, as memory of devices may be: that of the clock.
+/// A page that this process can read and others cannot, as memory of devices may be. It is the page of the clock.
 std::span<const std::byte> unreadable_page() {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -223,7 +223,7 @@ TEST(Exchange, OfMemoryThatOthersCannotReadTakesAnotherWay) {
   pair.line().go_on();
 }
 
-/// What both ends give up goes its way, and what comes later is right.
+/// A message that both ends give up ends without harm, and later messages arrive right.
 TEST(Exchange, GivenUpMessagesAreInNobodysWay) {
   for (const Ways& ways : {Ways{}, Ways{.direct = false}, Ways{.direct = false, .stored_to = 0, .pipe_bytes = 4096}}) {
     const Pair pair(Segment::default_bytes, ways, [](End& end, const Wire& line) {
@@ -257,7 +257,7 @@ TEST(Exchange, GivenUpMessagesAreInNobodysWay) {
   }
 }
 
-/// The next message of the lane can be taken at once, if nothing else is to be done; all else is left as it was.
+/// take_at_once() takes the next message of the lane if nothing else is to be done. Otherwise it changes nothing.
 TEST(Exchange, TakesAtOnceWhatComesNext) {
   using Taken = Connection::Taken;
   const Pair pair(Segment::default_bytes, {.direct = false}, [](End& end, const Wire& line) {

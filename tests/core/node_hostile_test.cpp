@@ -1,4 +1,4 @@
-// Files, headers and addresses that are anything: they are refused, and nothing crashes.
+// Files, headers and addresses with any contents: Circoll refuses them, and nothing crashes.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t bytes = 8192;
 
-/// A file that says of itself what a segment does, but for what a test makes wrong. Its peer is this process.
+/// A file that describes itself as a segment does, except where a test makes it wrong. Its peer is this process.
 class Forgery {
  public:
   explicit Forgery(const Address& own, std::size_t size = bytes, int seals = F_SEAL_SHRINK | F_SEAL_GROW)
@@ -166,7 +166,7 @@ TEST_F(NodeForgery, WithRandomBytesForAHeader) {
   for (int round = 0; round < 2000; ++round) {
     std::array<std::uint64_t, bytes / 8> page{};
     std::generate(page.begin(), page.end(), random);
-    // Every other time it begins well.
+    // Every other page begins with the right magic number.
     if (round % 2 == 0) std::memcpy(page.data(), &forgery.header(), sizeof forgery.header().magic);
     forgery.write(page.data(), bytes);
     EXPECT_NE(mapped(forgery.address()), Reason::none);
@@ -194,7 +194,8 @@ TEST_F(NodeForgery, OfRandomAddresses) {
     std::array<std::uint64_t, sizeof(Address) / 8> words{};
     std::generate(words.begin(), words.end(), random);
     Address address = __builtin_bit_cast(Address, words);
-    // So that some come further than the first check. No other process is asked: it could be anybody's.
+    // Right fields let some addresses pass the first checks. The pid is never that of another process, which could be
+    // anybody's.
     if (round % 8 != 0) address.version = layout_version;
     if (round % 8 > 1) address.place = own_.address().place;
     if (round % 8 > 2) address.reason = Reason::none;
@@ -225,7 +226,8 @@ TEST_F(NodeForgery, OfOneWrongBitInAnAddress) {
     const Address address = __builtin_bit_cast(Address, words);
     if (address.pid != own_.address().pid && address.pid > 0 && is_alive(address)) continue;
     const Reason reason = mapped(address);
-    // Two fields tell what is tried otherwise: where the header is, for direct reading, and why access was refused.
+    // Mapping does not use two fields: the address of the header serves direct reading, and `users` tells why access
+    // failed.
     const bool unused = address.header != own_.address().header || address.place.users != own_.address().place.users;
     EXPECT_EQ(reason == Reason::none, unused) << bit;
   }

@@ -18,7 +18,7 @@
 namespace circoll::node {
 namespace {
 
-/// Memory as a segment gives it, without one.
+/// Memory as a segment gives it, but without a segment.
 class Memory {
  public:
   explicit Memory(std::size_t bytes) : lines_(bytes / sizeof(Aligned)) {}
@@ -78,7 +78,7 @@ struct Content {
   }
 };
 
-/// Sends and receives `messages` each way, as fast or slowly as chance has it. Returns how many came as they were sent.
+/// Sends and receives `messages` each way, at random speeds. Returns the number that came as they were sent.
 std::uint64_t exchange(Ends& ends, std::uint64_t own_seed, std::uint64_t peer_seed, std::uint64_t messages) {
   std::mt19937_64 pace(own_seed);
   std::uint64_t sent = 0, received = 0, right = 0;

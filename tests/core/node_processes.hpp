@@ -1,4 +1,4 @@
-// Peers of a test: processes that are forked for it, and report what they see by a socket.
+// Peers of a test: forked processes, which report over a socket what they see.
 #pragma once
 
 #include <dirent.h>
@@ -35,7 +35,7 @@ class Wire {
     static_assert(std::is_trivially_copyable_v<T>);
     (void)!send(descriptor_, &value, sizeof value, MSG_NOSIGNAL);
   }
-  /// Nothing when the other process has ended, or after a minute.
+  /// The next value; nothing when the other process has ended, or after a minute.
   template <typename T>
   [[nodiscard]] std::optional<T> get() const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -51,7 +51,7 @@ class Wire {
   int descriptor_;
 };
 
-/// A forked process that runs `body` and ends without destructors; it is killed by the destructor if it has not ended.
+/// A forked process that runs `body` and ends without destructors. ~Process kills it if it has not ended.
 class Process {
  public:
   explicit Process(const std::function<void(const Wire&)>& body) {
@@ -105,7 +105,7 @@ inline void be_a_peer(const Wire& line) {
   line.wait();
 }
 
-/// What a process finds out about another.
+/// The findings of a process about another one: whether it can map its segment, and read and write its memory.
 struct Findings {
   Reason mapping = Reason::unexpected;
   Reason reading = Reason::unexpected;
@@ -121,7 +121,7 @@ inline std::vector<std::string> entries_of(const std::string& directory) {
   return paths;
 }
 inline std::size_t open_files() { return entries_of("/proc/self/fd").size(); }
-/// Whether there is a name for a segment in /dev/shm, where other programs may have files of theirs.
+/// True if a segment has a name in /dev/shm, where other programs may have files of theirs.
 inline bool has_a_name(const Address& address) {
   const std::vector<std::string> paths = entries_of("/dev/shm");
   return std::any_of(paths.begin(), paths.end(), [&address](const std::string& path) {
@@ -129,7 +129,6 @@ inline bool has_a_name(const Address& address) {
     return lstat(path.c_str(), &status) == 0 && status.st_dev == address.device && status.st_ino == address.inode;
   });
 }
-/// How many mappings of segments this process has.
 inline std::size_t mapped_segments() {
   std::ifstream maps("/proc/self/maps");
   std::size_t count = 0;

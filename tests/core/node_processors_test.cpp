@@ -85,7 +85,7 @@ TEST(CrowdedNode, HasFewerProcessorsThanProcesses) {
   EXPECT_TRUE(is_crowded(std::vector{pair, pair, pair}));
   EXPECT_FALSE(is_crowded(std::vector{pair, other_pair, pair}));
   EXPECT_TRUE(is_crowded(std::vector{pair, other_pair, pair, other_pair, pair}));
-  // Time is shared, whatever they are bound to.
+  // Processor time is shared, whatever the processes are bound to.
   const OwnProcessors one{.set = 3, .count = 1, .quota = 1}, two{.set = 4, .count = 1, .quota = 1};
   EXPECT_TRUE(is_crowded(std::vector{one, two}));
   EXPECT_FALSE(is_crowded(std::vector{one}));

@@ -1,4 +1,4 @@
-// Segments and what peers see of them, with processes that live, end and are killed.
+// Segments, and what peers see of them while processes live, end and are killed.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -121,7 +121,7 @@ TEST(NodeSegment, LeavesNothingWhenItsProcessIsKilled) {
     before.data()[0] = std::byte{1};
     process.kill_it();
     process.wait_for_end();
-    // Its parent has not taken note yet: pid and start time are still there.
+    // The parent has not reaped the process yet, so that pid and start time are still there.
     EXPECT_FALSE(is_alive(address));
     EXPECT_EQ(PeerSegment(own.address(), address).reason(), Reason::peer_is_gone);
     process.end();
@@ -189,7 +189,7 @@ TEST(NodeSegment, InAChildLeavesAloneWhatHasItsAddressesNow) {
   EXPECT_EQ(child.line().get<bool>(), true);
 }
 
-/// A change to an address, and what is said about it.
+/// A change to an address, and the reason with which it is refused.
 struct Change {
   const char* name;
   void (*change)(Address&);

@@ -1,4 +1,4 @@
-// Parts of a message that both ends copy: each once, whoever comes first, and whatever a peer that errs says of it.
+// Parts of a message that both ends copy. Each part is copied once, whoever comes first, even if a peer errs about it.
 #include <sys/mman.h>
 
 #include <algorithm>

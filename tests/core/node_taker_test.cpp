@@ -1,4 +1,4 @@
-// Messages whose parts are taken where they lie, by all ways.
+// Messages whose parts the receiver takes where they lie, by all ways.
 #include <sched.h>
 #include <sys/mman.h>
 
@@ -74,7 +74,7 @@ void expect_taken(std::size_t bytes, const Ways& ways, bool early) {
   });
   Outgoing hello{.key = 99};
   pair.own.connection->send(hello);
-  if (early) {  // what has come is not expected by anybody yet
+  if (early) {  // the message comes before anybody expects it
     pair.line().wait();
     for (int i = 0; i < 1000; ++i) (void)pair.own.connection->poll();
   }
@@ -109,7 +109,7 @@ TEST(Taker, OfPieces) {
   for (const bool early : {false, true}) expect_taken(8192, {.direct = false}, early);
 }
 
-/// The second part cannot be read into its place, so that the message comes another way, and the first part again.
+/// The second part cannot be read into its place. So the message comes another way, and its first part comes again.
 TEST(Taker, GetsNoPartAgainAfterARefusal) {
   constexpr std::size_t bytes = 131072;
   const Pair pair(Segment::default_bytes, {}, [](End& end, const Wire& line) {

@@ -83,7 +83,7 @@ TEST(Ops, TheBestUsableTargetIsUsed) {
 }
 
 TEST(Ops, EachTargetHasKernelsOfItsOwn) {
-  // One for each instruction set that the compiler knows and its own target does not hold already.
+  // A kernel for each instruction set that the compiler knows, unless the compiler's own target holds that set already.
   std::set<ReduceKernel> kernels;
   std::set<std::string> names;
   for (const Target target : ops::all_targets) {

@@ -1,4 +1,4 @@
-// Profiles: their heads, the policy that is made of them, and the search for the one of a machine.
+// Profiles: their heads, the policies made of them, and the search for the profile of a machine.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Relabelling of ranks: the permutations, and that every algorithm stays right under any of them.
+// Relabelling of ranks: the permutations, and proofs that every algorithm stays right under any of them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::vector<Rank> labels_of(const Relabelling& relabelling) {
 TEST(Relabelling, LabelsGoAcrossNodes) {
   // Nodes {0, 1, 2}, {3, 4, 5}: label = core * nodes + node.
   EXPECT_EQ(labels_of(Relabelling::across_nodes(6, 3)), (std::vector<Rank>{0, 2, 4, 1, 3, 5}));
-  // The last node has one rank only: it drops out after the first core.
+  // The last node has one rank only, and so drops out after the first core.
   EXPECT_EQ(labels_of(Relabelling::across_nodes(7, 3)), (std::vector<Rank>{0, 3, 5, 1, 4, 6, 2}));
   EXPECT_EQ(labels_of(Relabelling::across_nodes(4, 1)), (std::vector<Rank>{0, 1, 2, 3}));
   EXPECT_EQ(labels_of(Relabelling::across_nodes(4, 9)), (std::vector<Rank>{0, 1, 2, 3}));
@@ -116,14 +116,15 @@ std::int64_t crossing(const std::string& id, Rank p, Rank cores) {
 }
 
 TEST(Relabelling, KeepsLongSkipsInsideTheNode) {
-  // 36 nodes of 32: of 1151 blocks that a rank sends, 35 cross the network, and nearly all do without.
+  // 36 nodes of 32: of 1151 blocks that a rank sends, 35 cross the network with relabelling, and nearly all do without
+  // it.
   constexpr Rank p = 144, cores = 16, nodes = 9;
   EXPECT_EQ(crossing("reduce_scatter/circulant_optimal:relabel=16", p, cores), p * (nodes - 1));
   EXPECT_GT(crossing("reduce_scatter/circulant_optimal", p, cores), p * (p - p / 8));
 }
 
 TEST(Relabelling, KeepsTheVectorInOnePieceWhereBlocksBelongToNobody) {
-  // The parts that an allreduce cuts its vector into have no owner: only peers change.
+  // The parts into which an allreduce cuts its vector have no owner, so that only peers change.
   const Schedule plain = build_schedule("allreduce/circulant_optimal", {.size = 12, .rank = 5});
   const Relabelling labels = Relabelling::across_nodes(12, 4);
   const Schedule moved = build_schedule("allreduce/circulant_optimal:relabel=4", {.size = 12, .rank = labels.rank(5)});

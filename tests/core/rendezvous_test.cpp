@@ -1,4 +1,4 @@
-// Message passing by rendezvous in memory that is given: between processes that see it at addresses of their own.
+// Message passing by rendezvous in given memory, between processes that see it at different addresses.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ constexpr Count count = 7;  // elements of a vector
 constexpr std::size_t scratch_bytes = 1 << 12;
 constexpr std::size_t letters_per_rank = 256;
 
-/// One rank's part of the shared memory. Data is here, too, as a receiver copies it from its sender's.
+/// One rank's part of the shared memory. Data is here, too, because a receiver copies it from its sender's part.
 struct alignas(64) Part {
   alignas(Mailbox::alignment) std::array<std::byte, sizeof(Mailbox)> mailbox;
   std::array<Letter, letters_per_rank> letters;
@@ -33,7 +33,7 @@ struct Shared {
   std::array<Part, 8> parts;
 };
 
-/// Memory that forked processes share. attach() gives it a second address, so that a pointer in it would be seen.
+/// Memory that forked processes share. attach() gives it a second address, which exposes any pointer in it.
 class Segment {
  public:
   Segment() : file_(memfd_create("rendezvous_test", 0)) {
@@ -54,7 +54,7 @@ class Segment {
   int file_;
 };
 
-/// A rank that runs plans of sums of int64 in the segment: the least that an executor needs.
+/// A rank that runs plans of sums of int64 in the segment. It is the least that an executor needs.
 class Runner {
  public:
   Runner(Shared& shared, Rank rank, Rank size) : shared_(&shared), rank_(rank), post_(rank, mailboxes_) {
@@ -83,8 +83,9 @@ class Runner {
   bool begin(StepIndex step) {
     const PlanStep& s = plan_->steps[step];
     if (s.kind == StepKind::send) {
-      // The letter's step leads to the data by way of the sender's plan, which the receiver does not have: all messages
-      // of these plans have one piece, whose place goes as the step.
+      // The step in a letter usually leads to the data through the sender's plan, which the receiver does not have
+      // here. All messages of these plans have one piece, so the letter has the place of that piece in place of the
+      // step.
       const Piece& piece = plan_->pieces_of(s).front();
       post_.send(static_cast<StepIndex>(piece.offset_bytes) << 2U | static_cast<StepIndex>(piece.area), s.peer, s.tag,
                  s.elements);
@@ -273,7 +274,7 @@ TEST(Rendezvous, ALetterMayComeBeforeAndAfterItsReceiveAndAnExecutionEarly) {
   pair.posts[0]->poll(pair.root);
   EXPECT_EQ(pair.root.sent_steps, (std::vector<StepIndex>{sends[1], sends[0], sends[2]}));
 
-  // The root is an execution ahead: its letters wait.
+  // The root is an execution ahead, so that its letters wait.
   pair.posts[0]->begin(*pair.receives[0]);
   pair.send(sends[0]);
   pair.posts[1]->poll(pair.other);

@@ -1,4 +1,4 @@
-// Ledger, report and trace: what they say of calls is what the calls were.
+// Ledger, report and trace say what the calls were.
 #include "interpose/report.hpp"
 
 #include <gtest/gtest.h>
@@ -206,8 +206,8 @@ TEST(Report, RowsOfUnequalRanksTakeTheMeanBlock) {
   EXPECT_DOUBLE_EQ(row["predicted_s"], seconds(terms_of(linear, 4, 4000), Machine{}));
 }
 
-/// Our names of what Open MPI 4.1 and MPICH 4.0 have by their own documentation (ompi_info; the control variables of
-/// MPICH), not of what the registry declares.
+/// Our names of the algorithms that Open MPI 4.1 and MPICH 4.0 document (ompi_info; control variables of MPICH). The
+/// names that the registry declares are compared with them.
 using Names = std::map<Collective, std::set<std::string>>;
 const Names& in_openmpi() {
   static const Names names{
@@ -275,7 +275,7 @@ TEST(Estimator, NativeIsWhatTheLibraryHas) {
 
 TEST(Estimator, NativeIsTheBestThatTheLibraryHas) {
   Estimator estimator(default_machine(), Library::mpich, false, false);
-  // Of these MPICH has the last only; the others are faster.
+  // MPICH has neither of these algorithms, and both are faster than its best one.
   for (const auto& [faster, bytes] : {std::pair{"allgather_reduce", 8}, {"circulant_optimal", 1 << 20}}) {
     EXPECT_LT(*estimator.served(Collective::allreduce, 11, bytes, faster),
               estimator.native(Collective::allreduce, 11, bytes)->seconds);
@@ -299,7 +299,7 @@ TEST(Estimator, MessagesThroughMemoryArePricedAsSuch) {
   EXPECT_NEAR(served(memory, 8), 1e-7, 1e-9);
   EXPECT_NEAR(served(memory, 8192), 3e-6 + 8192 * 3e-11, 1e-12);
   EXPECT_NEAR(served(crowded, 8), 5.1e-6, 1e-9);
-  // The library's own goes its own way.
+  // The price of the library's own collective does not change, because its messages go their own way.
   EXPECT_EQ(crowded.native(Collective::bcast, 2, 8)->seconds, flat.native(Collective::bcast, 2, 8)->seconds);
 }
 

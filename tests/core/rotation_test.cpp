@@ -1,4 +1,4 @@
-// Algorithms whose ranks all do the same are proven by one rank, as they are by all.
+// One rank proves algorithms whose ranks all do the same, with the verdict that all ranks give.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -94,7 +94,7 @@ Orbit orbit_of(const Case& sound, const Case& damaged, Rotation rotation) {
   Orbit orbit{damaged.ranks[rank], {}};
   if (!damaged.dependencies.empty()) orbit.dependencies.push_back(damaged.dependencies[rank]);
   const auto p = static_cast<Rank>(sound.ranks.size());
-  // By hand, since the damage may be such that the caller's buffers are not the collective's any more.
+  // The damage may make the caller's buffers differ from the collective's, so their slots are set by hand.
   const Buffer recv = orbit.schedule.buffers[recv_buffer];
   orbit.schedule = rotated(orbit.schedule, rotation, (p - static_cast<Rank>(rank)) % p);
   if (recv != sound.ranks[rank].buffers[recv_buffer]) orbit.schedule.buffers[recv_buffer].slots = recv.slots;

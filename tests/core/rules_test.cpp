@@ -1,4 +1,4 @@
-// Rules in files: what they choose, where they look at the placement, and that every error names its line.
+// Rules in files: their choices, their conditions about the placement, and errors that name the line.
 #include <gtest/gtest.h>
 
 #include <iterator>
@@ -55,7 +55,7 @@ TEST(Rules, LookAtThePlacement) {
   EXPECT_EQ(name(8, 4, 2, 1023), "binary");
   EXPECT_EQ(name(8, 4, 5, 1024), "pipeline") << "the fullest node counts";
   EXPECT_EQ(name(36, 4, 9), "native");
-  // Where the number of nodes is not said, ranks fill them in order.
+  // If the number of nodes is not given, ranks fill nodes in order.
   EXPECT_EQ(name(36, 4, 0), "native");
   EXPECT_EQ(name(35, 4, 0), "native");
   EXPECT_EQ(name(32, 4, 0), "binary");
@@ -78,7 +78,7 @@ TEST(Rules, ArePartsOfAllPlacements) {
             "r:1: no rule of bcast covers p = 2, nodes in [2, 3), bytes in [0, unbounded); add one, or {\"otherwise\": "
             "\"auto\"}");
   EXPECT_EQ(refusal(one + R"({"otherwise": "native"})"), "");
-  // More than one rank on a node of several are at least three.
+  // Several nodes, one of which has more than one rank, hold at least three ranks.
   EXPECT_EQ(
       refusal(one + R"({"nodes": [2], "ranks_per_node": [1, 2], "use": "linear"},
                              {"nodes": [2], "ranks_per_node": [2], "p": [4], "use": "linear"})"),
@@ -90,7 +90,7 @@ TEST(Rules, ArePartsOfAllPlacements) {
   EXPECT_EQ(
       refusal("\n" + one + "\n" + R"({"ranks_per_node": [1, 2], "use": "native"},{"otherwise": "auto"})"),
       "r:4: this rule overlaps that of line 3: both cover p = 1, nodes in [1, 2), ranks_per_node in [1, 2), bytes = 0");
-  // They overlap for one rank only, of which neither is.
+  // The second and the third rule would overlap for one rank only, and neither is for one rank.
   EXPECT_EQ(refusal(R"({"p": [1, 2], "use": "native"}, {"p": [2], "nodes": [1, 2], "use": "binomial"},
                        {"p": [2], "ranks_per_node": [1, 2], "use": "linear"},
                        {"p": [2], "nodes": [2], "ranks_per_node": [2], "use": "linear"})"),

@@ -105,8 +105,8 @@ TEST(Dependencies, ViewsOfOneStorageTakeTurns) {
   EXPECT_TRUE(waits(d, 2, 3));
 }
 
-/// Random schedules: derived dependencies leave no race, by the verifier's independent check; and dropping
-/// any edge that no other path replaces makes one.
+/// In random schedules the derived dependencies leave no race, by the verifier's independent check. Without any edge
+/// that no other path replaces there is a race.
 TEST(Dependencies, LeaveNoRaceInRandomSchedules) {
   std::mt19937 random(7);
   const auto pick = [&](std::int64_t from, std::int64_t to) {
@@ -235,8 +235,8 @@ TEST(Skips, HalveRoundingUp) {
   }
 }
 
-/// The conditions that make the n-block schedules correct (arXiv 2407.18004): what is sent is what is
-/// received, and a rank receives, in q rounds, each block of the phase but its own number, once.
+/// The conditions that make the n-block schedules correct (arXiv 2407.18004). Ranks receive the blocks that are sent.
+/// In q rounds a rank receives each block of the phase once, but not the one with its own number.
 TEST(BroadcastRounds, SendWhatIsReceived) {
   for (const Rank p : {2, 3, 4, 5, 7, 9, 16, 17, 31, 33, 100, 255, 257, 1000, 1023}) {
     const patterns::Skips s(p);

@@ -1,4 +1,4 @@
-// Policies: what they choose, what they may not choose, and that they say why.
+// Policies: their choices, the algorithms that they may not choose, and their reasons.
 #include "circoll/select.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace circoll {
 namespace {
 
-/// The tree as Open MPI's decision function is written, once more and in another form than the policy's.
+/// The tree of Open MPI's decision function, written once more and in another form than the policy's.
 std::string tree(Rank communicator_size, Count total_dsize) {
   std::string alg;
   if (communicator_size < 4) {
@@ -163,7 +163,7 @@ TEST(Model, TheLeastTimeOfAllThatMayServe) {
         const double own = seconds(terms_of(*decision.selection, p, bytes), options.machine);
         std::size_t may = 0;
         for (const Algorithm* algorithm : algorithms_of(collective)) {
-          // Nodes are not known of here.
+          // The facts of these calls do not say the nodes.
           const bool for_nodes = std::any_of(algorithm->params.begin(), algorithm->params.end(),
                                              [](const ParamDeclaration& param) { return param.name == "cores"; });
           const bool usable = unmet_need(*algorithm, p, commutative).empty() && !for_nodes &&

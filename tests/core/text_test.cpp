@@ -147,7 +147,7 @@ TEST(Text, RegisteredAlgorithmsRoundTrip) {
   }
 }
 
-/// A random schedule that check_structure() accepts; ranges in disorder and with waste.
+/// A random schedule that check_structure() accepts. Its ranges are in disorder, and some are not used.
 Schedule random_schedule(std::mt19937_64& random) {
   const auto pick = [&](std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random);

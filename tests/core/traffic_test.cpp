@@ -1,4 +1,4 @@
-// The cost model on nodes: what is counted from schedules, and what the model makes of it.
+// The cost model on nodes: the counts from schedules, and the model's prices for them.
 #include "model/traffic.hpp"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(Traffic, RelabelledOnlyShortSkipsCross) {
 }
 
 TEST(Traffic, OfLeadersCrossesOncePerNode) {
-  // 36 nodes of 32: the node of the root sends n blocks and a few more; any other one gets n, and passes on as many.
+  // 36 nodes of 32 ranks: the root's node sends n blocks and a few more. Any other node gets n, and passes on as many.
   const Traffic bcast = traffic_of(parse_selection("bcast/leaders:cores=32,segments=16"), 1152, 32);
   EXPECT_EQ(crossing(bcast), 16 - 1 + 6);
   const Traffic reduce = traffic_of(parse_selection("reduce/leaders:cores=32,segments=16"), 1152, 32);
@@ -75,7 +75,7 @@ TEST(Traffic, OfLeadersCrossesOncePerNode) {
   // Recursive doubling among 36 leaders: 5 rounds, and 2 since 36 is not a power of two.
   EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders:cores=32"), 1152, 32)), 7);
   EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders:cores=32"), 30, 32)), 0);
-  // On the circulant graph as many rounds as any number of nodes needs.
+  // On the circulant graph leaders need as many rounds as any number of nodes does.
   EXPECT_EQ(crossing(traffic_of(parse_selection("allreduce/leaders_circulant:cores=32"), 1152, 32)), 6);
 }
 
@@ -128,7 +128,7 @@ TEST(ModelOnNodes, RelabelsWhereManyRanksShareAPort) {
   ASSERT_TRUE(decision.selection.has_value());
   EXPECT_EQ(decision.selection->params.at("relabel"), 32);
   EXPECT_NE(decision.reason.find("on nodes of 32"), std::string::npos) << decision.reason;
-  // Candidates come with their times, best first; the first is what was chosen.
+  // Candidates come with their times, best first, and the first one is the choice.
   EXPECT_EQ(decision.candidates.front().selection.text(), decision.selection->text());
   EXPECT_TRUE(
       std::is_sorted(decision.candidates.begin(), decision.candidates.end(),

@@ -95,7 +95,7 @@ TEST(TypedApi, UnsupportedCallsFailAloneAndTheNextOneIsMade) {
   World world(3);
   world.run([&](Comm& comm) {
     std::vector<int> x{1}, y(1), z(1);
-    // It needs a commutative operator, which is found when the call is prepared.
+    // The algorithm needs a commutative operator. The preparation of the call finds that this one is not.
     Request refused = allreduce(x, y, last, nonblocking(comm), "circulant_optimal");
     Request served = allreduce(x, z, Op::sum, nonblocking(comm));
     EXPECT_EQ(test::code_thrown_by([&] { refused.wait(); }), ErrorCode::unsupported);
@@ -108,7 +108,7 @@ TEST(TypedApi, AnExceptionThatDestroysARequestEndsTheOthers) {
   World world(3);
   try {
     world.run([](Comm& comm) {
-      // Rank 2 does not take part: waiting for the call would be forever.
+      // Rank 2 does not take part, so that the call would never end.
       if (comm.rank() == 2) return;
       const Request request = barrier(nonblocking(comm));
       if (comm.rank() == 1) throw std::runtime_error("the reason");

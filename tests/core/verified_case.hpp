@@ -1,4 +1,4 @@
-// Schedules of all ranks with what is declared of them: the case that a test damages and verifies.
+// Schedules of all ranks with their declared claims: the case that a test damages and verifies.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// The verifier proves every algorithm of the registry, and says of a fault where it lies.
+// The verifier proves every algorithm of the registry, and says where a fault lies.
 #include "circoll/verify.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(Refutations, ExscanLeavesTheReceiveBufferOfRankZero) {
   EXPECT_EQ(verdict.refutation->claim, Claim::send_untouched);
 }
 
-/// What a refutation says of a fault whose place is known.
+/// The refutation of a fault whose place is known names that place.
 TEST(Refutations, NameRankStepAndBlock) {
   Case c = make_case({"allgather/circulant_optimal"}, 5, 0);
   Schedule& s = c.ranks[3];
@@ -82,7 +82,7 @@ TEST(Refutations, AreOfTheSmallestSize) {
   EXPECT_EQ(some[0].instances, 2);
 }
 
-// Sanitizers make every access dear: fewer p, not fewer algorithms.
+// Sanitizers make every access slow, so their builds try fewer p, but not fewer algorithms.
 #ifdef CIRCOLL_SANITIZED
 constexpr Rank last_size = 12;
 #else
@@ -106,8 +106,8 @@ TEST(Family, IsProven) {
   }
 }
 
-/// Nodes of so many ranks, trees of that radix, so many chains: all values together, of every algorithm. (Segments vary
-/// in every family.)
+/// All values of ranks on a node, radix of trees and number of chains together, for every algorithm. (Segments vary in
+/// every family.)
 TEST(Family, IsProvenWithOtherParameters) {
   std::vector<Selection> all;
   for (const Collective c : all_collectives) {

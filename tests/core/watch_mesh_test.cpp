@@ -1,4 +1,4 @@
-// Processes that are killed, stopped, and that leave, as the others see it by their connections.
+// Processes that are killed, are stopped, or leave. The other processes notice by their connections.
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX's
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace {
 
 const Mesh::Listener nobody{.heard = [](int, std::span<const std::byte>) {}, .now_and_then = [] {}};
 
-/// Says what has become of rank 0, once it has ended or left.
+/// Tells the test what happened to rank 0, once it has ended or left.
 void tell_of_rank_0(Mesh& mesh, const node::Wire& line) {
   const bool heard = comes([&] { return mesh.has_ended(0) || mesh.has_left(0); });
   line.put(heard && comes([&] { return mesh.has_ended(0); }));
@@ -108,7 +108,7 @@ TEST(Mesh, HearsAllThatAProcessSaidBeforeItsEnd) {
   EXPECT_EQ(all[1].line().get<int>(), messages);
 }
 
-// A child that lives longer has the descriptors of its parent, and must not keep its connections.
+// A child that lives longer has the descriptors of its parent, and must not keep the parent's connections open.
 TEST(Mesh, NoticesAKilledProcessWhoseChildLives) {
   const Watchers all(2, [](int rank, Mesh& mesh, const node::Wire& line) {
     mesh.watch(nobody);
@@ -130,7 +130,7 @@ TEST(Mesh, NoticesAKilledProcessWhoseChildLives) {
   (void)kill(*child, SIGKILL);
 }
 
-// Two jobs on one machine may meet at an address.
+// Two jobs on one machine may use the same address.
 TEST(Mesh, TurnsAwayWhoDoesNotKnowTheSecret) {
   std::vector<Address> all(2);
   Mesh first;

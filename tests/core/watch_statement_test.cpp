@@ -74,7 +74,7 @@ TEST(Statement, IsRefusedIfItIsNone) {
     bytes.push_back(std::byte{});
     EXPECT_FALSE(statement_from(bytes));
   }
-  // Whatever comes, nothing is read beyond it.
+  // The reader does not read beyond the end of random bytes.
   for (int i = 0; i < 20000; ++i) {
     std::vector<std::byte> bytes(random() % 200);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
@@ -84,7 +84,7 @@ TEST(Statement, IsRefusedIfItIsNone) {
   }
 }
 
-/// Ranks 0 .. size-1 in a call, each with its stage, and what they conclude.
+/// Ranks 0 .. size-1 in a call, each with its stage and its conclusion.
 class Verdicts : public testing::Test {
  protected:
   static constexpr int size = 4;
@@ -131,7 +131,7 @@ TEST_F(Verdicts, TakeACallForMadeThatSomebodyHasLeft) {
   at(1).call = 8;
   at(0).stage = Stage::committing;
   EXPECT_EQ(of(0), Verdict::committed);
-  // Be it in a statement that a failed rank left behind, or for good.
+  // The same holds if a failed rank's last statement says so, or if a rank has left for good.
   at(1).call = 7;
   at(3).call = 8;
   EXPECT_EQ(of(0), Verdict::committed);
@@ -140,7 +140,7 @@ TEST_F(Verdicts, TakeACallForMadeThatSomebodyHasLeft) {
   EXPECT_EQ(of(0, set_of({1})), Verdict::committed);
 }
 
-// Its result may be lost with it.
+// The result may be lost with the dead rank.
 TEST_F(Verdicts, TakeNoKeptCallForMadeThatADeadRankHasLeft) {
   for (int r = 0; r < 3; ++r) at(r).kept = true;
   at(3).call = 8;

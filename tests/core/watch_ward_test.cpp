@@ -1,8 +1,9 @@
-// The agreement of survivors, by processes that make calls in a loop, and some of which are killed at random moments.
+// The agreement of survivors: processes make calls in a loop, and some of them are killed at random moments.
 //
-// A call is two barriers in shared memory here. A rank that is through the first has its result, and one that is
-// through both knows that all have theirs. Every other call has the first one only, and who leaves keeps its result.
-// Nobody may wait forever, and all survivors must come to the same end of every call, whenever the failures strike.
+// A call is two barriers in shared memory here. A rank that has passed the first barrier has its result. A rank that
+// has passed both knows that all have theirs. Every other call has the first barrier only, and a rank that leaves it
+// keeps its result. Nobody may wait forever, and all survivors must come to the same end of every call, whenever the
+// failures strike.
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX's
 #include <sys/mman.h>
@@ -25,12 +26,12 @@ constexpr int most_calls = 40;
 /// An end of a call at one rank.
 enum class End : std::uint8_t { none, whole, refused, wrong };
 
-/// What all processes of a run see.
+/// Memory that all processes of a run see.
 struct Board {
-  /// By the number of failures that were dealt with, the call, and the rank.
+  /// Indices: the number of failures that were dealt with, the call, and the rank.
   std::array<std::array<std::array<std::atomic<bool>, most_ranks>, most_calls>, most_ranks> data, committing;
   std::array<std::array<std::atomic<End>, most_ranks>, most_calls> ends;
-  /// The failures without whose ranks the result of a call was made.
+  /// The failed ranks whose contributions the result of a call lacks.
   std::array<std::array<std::atomic<std::uint64_t>, most_ranks>, most_calls> without;
   std::atomic<int> closed;  ///< ranks that have heard of all others that they are through, or have ended
 };
@@ -82,7 +83,7 @@ class Caller {
                       if (auto statement = statement_from(message)) ward_->hear(from, *std::move(statement));
                     },
                 .now_and_then = [] {}});
-    // A victim dies in some call: after so many looks at the board, or at its end.
+    // A victim dies in some call, at its end or after a number of looks at the board.
     std::mt19937_64 common(plan.seed);
     for (int i = 0; i < plan.kills; ++i) {
       const int victim = static_cast<int>(common() % static_cast<std::uint64_t>(plan.ranks));
@@ -249,7 +250,7 @@ TEST(Ward, SurvivorsOfSeveralFailuresAgree) {
   EXPECT_GT(killed, 120);
 }
 
-/// What the ranks of the next test show one another.
+/// Memory in which the ranks of the next test show one another how far they are.
 struct Shown {
   std::atomic<bool> told, decided;
   std::array<std::atomic<std::int32_t>, 2> tags;  ///< of rank 0, by which rank 1 has decided first and then

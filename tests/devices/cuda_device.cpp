@@ -29,13 +29,13 @@ void expect(bool holds, const std::string& what) {
   if (!holds) ++errors;
 }
 
-/// A function of the driver; a program without it could not have the memory that is asked about.
+/// A function of the driver. A program without this function could not have the memory that is asked about.
 template <typename... Arguments>
 auto function(void* library, const char* name) {
   return reinterpret_cast<int (*)(Arguments...)>(dlsym(library, name));
 }
 
-/// The first and the last byte.
+/// Checks the first and the last byte.
 void expect_claimed(const void* memory, bool claimed, const std::string& what) {
   const char* const first = static_cast<const char*>(memory);
   expect(runtimes().claims(first) == claimed && runtimes().claims(first + bytes - 1) == claimed,

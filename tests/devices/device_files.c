@@ -1,4 +1,4 @@
-/* access(), in front of the C library's: a program that is linked with it has the GPUs that its test says. */
+/* access(), in front of the C library's: a program that is linked with it has the GPUs that its test wants. */
 #define _GNU_SOURCE
 #include "device_files.h"
 

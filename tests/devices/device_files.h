@@ -1,4 +1,4 @@
-/* The files by which a system shows that it has GPUs, as a test wants them, whatever this machine has. */
+/* The files by which a system shows that it has GPUs. A test chooses them, whatever this machine has. */
 #ifndef DEVICE_FILES_H
 #define DEVICE_FILES_H
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-/* The one of them that there is from now on; NULL, as at the beginning: none. */
+/* From now on `path` is the only one of these files that exists; NULL, as at the beginning: none exists. */
 void set_device_file(const char* path);
 
 #ifdef __cplusplus

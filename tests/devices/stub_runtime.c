@@ -1,5 +1,5 @@
 /* A stand-in for a runtime of GPUs, which claims the addresses that a test names. It is compiled as CUDA's driver
- * (CUDA), as HIP (HIP) or as Level Zero (LEVEL_ZERO), and has no more than what Circoll asks. */
+ * (CUDA), as HIP (HIP) or as Level Zero (LEVEL_ZERO), and has only the functions that Circoll calls. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -82,7 +82,7 @@ struct properties {
   int32_t type;
 };
 
-/* UCX 1.23 asks, and leaves Level Zero alone then. */
+/* UCX 1.23 calls this, and then leaves Level Zero alone. */
 int zeInit(uint32_t flags) {
   (void)flags;
   return 0x78000001;

@@ -1,4 +1,4 @@
-// Any bytes are times of ranks, or an error that names a line; and a distribution, or an error.
+// Any bytes are times of ranks, or an error that names a line. Any bytes are a distribution, or an error.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>

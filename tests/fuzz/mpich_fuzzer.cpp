@@ -1,4 +1,5 @@
-// Any bytes are read as a tuning file of MPICH, with warnings and never an error; as a base they are refused, or good.
+// Any bytes are read as a tuning file of MPICH, with warnings and never with an error. As the base of an export they
+// are either refused or good.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -37,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Exported exported = export_rules({&rule, 1}, reader, {.base = std::string(text)});
     decide_all(*read(exported.files.front().text, "g.json", reader));
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::invalid_argument) throw;  // what was written is not what was meant
+    if (error.code() != ErrorCode::invalid_argument) throw;  // the export does not say what the rules mean
   }
   return 0;
 }

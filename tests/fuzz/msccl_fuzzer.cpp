@@ -25,7 +25,7 @@ void round_trip(std::string_view text) {
     return;
   }
   for (const circoll::Schedule& s : read.ranks) check_structure(s);
-  // A reduce-scatter or alltoall in place has become one that is not.
+  // A reduce-scatter or alltoall in place has become one that is out of place.
   if (read.ranks.size() > 16 || !proven(read)) return;
   if (!proven(circoll::schedules_from_msccl(circoll::to_msccl(read.ranks)))) std::abort();
 }

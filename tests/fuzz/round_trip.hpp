@@ -20,7 +20,8 @@ inline void round_trip(std::string_view input, Schedule (*read)(std::string_view
     if (error.code() != ErrorCode::parse && error.code() != ErrorCode::invalid_argument) std::abort();
     return;
   }
-  // What was read is sound, can be written, and is normalised. Errors here pass, and so end the run.
+  // A schedule that was read is sound and normalised, and can be written. Errors here are not caught, and so end the
+  // run.
   check_structure(schedule);
   if (!(read(write(schedule)) == schedule)) std::abort();
 }

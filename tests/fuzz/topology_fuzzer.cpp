@@ -1,5 +1,5 @@
-// Any bytes are a topology, in words or JSON, whose words say the same again and whose routes stay within its links; or
-// an error. They are a placement, or an error that names a line.
+// Any bytes are a topology in words or JSON, or an error. The words of a topology say the same again, and its routes
+// stay within its links. As a placement the bytes are good, or an error that names a line.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -170,7 +170,8 @@ Message message_of(const Node& node) {
   return {node.get("comm_src", int32_val), node.get("comm_dst", int32_val), node.get("comm_tag", int32_val)};
 }
 
-/// The time in us of all of it, with a latency and a price for each byte. Nodes run once all they wait for has.
+/// The time of all nodes in us, with a latency and a price for each byte. A node runs once all nodes that it waits for
+/// have run.
 double time_of(const std::vector<std::vector<Node>>& ranks, double latency, double per_byte) {
   std::map<std::pair<std::size_t, std::uint64_t>, double> ended;
   std::map<Message, double> arrived;
@@ -218,7 +219,7 @@ TEST(Chakra, IsReadBackForEveryAlgorithm) {
       for (const bool on_arrival : {false, true}) {
         const auto ranks = traces_of(selection, p, 1001, 0, on_arrival);
         EXPECT_GT(time_of(ranks, 1, 0), 0) << selection.id() << " p = " << p;
-        // Ends of a message have the same length, and lie at the ranks that it names.
+        // Both ends of a message have the same length, and lie at the ranks that it names.
         std::map<Message, std::int64_t> sent;
         std::size_t received = 0;
         for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -245,7 +246,7 @@ TEST(Chakra, IsReadBackForEveryAlgorithm) {
   }
 }
 
-// The simulator prices the same graph alike where ports are free, combinations included.
+// The simulator gives the same graph the same time where ports are free, combinations included.
 TEST(Chakra, TakesAsLongAsTheSimulatorSays) {
   for (const char* id : {"allreduce/recursive_doubling", "allreduce/circulant", "barrier/dissemination",
                          "allgather/bruck", "allreduce/ring"}) {
@@ -274,7 +275,7 @@ TEST(Chakra, RefusesNonsense) {
   EXPECT_THROW((void)to_chakra(s, 8, -1), Error);
 }
 
-// A reader that is not ours takes every message: protoc, if it is installed.
+// protoc, which is not ours, reads every message, if it is installed.
 TEST(Chakra, IsDecodedByProtoc) {
   if (std::system("protoc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "protoc is not installed";
   const Selection selection = parse_selection("allreduce/rabenseifner");

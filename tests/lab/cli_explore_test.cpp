@@ -10,7 +10,7 @@ namespace {
 
 const std::string slot = R"(<meta name="circoll-place" content="">)";
 
-/// The page that the command writes of a small one; empty if it refuses.
+/// The page that the command makes from a small page; empty if it refuses.
 std::string explored(const std::string& arguments) {
   const TemporaryFile built("<html>" + slot + "</html>", "_built.html");
   const TemporaryFile page("", "_page.html");

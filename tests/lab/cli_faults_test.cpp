@@ -78,7 +78,8 @@ TEST(Cli, FaultsTellsHowToGoOn) {
   ASSERT_EQ(outcome.exit_code, 0);
   const json ways = json::parse(outcome.out).at("ways_on");
   ASSERT_EQ(ways.size(), 4U);
-  // At first nobody knows what rank 5 had: seven contributions. In the end nothing is to be done.
+  // At first nobody knows the data of rank 5, so that the result has seven contributions. In the end nothing is to be
+  // done.
   EXPECT_EQ(ways.at(0).at("gives"), "SURV");
   EXPECT_EQ(ways.at(0).at("repair").at("pieces"), 7);
   EXPECT_EQ(ways.at(1).at("gives"), "FULL");

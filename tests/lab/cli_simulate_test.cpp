@@ -124,7 +124,7 @@ TEST(CliSimulate, TellsBytesByLevelAndTheBusiestLinkOfEveryRound) {
   EXPECT_EQ(result.at("rounds").size(), 6U);
   EXPECT_EQ(result.at("rounds")[5].at("busiest").at("link"), "leaf 0 to spine 0");
   EXPECT_GT(result.at("time_s"), result.at("alone_s"));
-  // The same network from a file, and ranks where another one says.
+  // The same network is read from a file, and a second file places the ranks.
   const TemporaryFile network(R"({"circoll_topology": 1, "kind": "fat_tree", "nodes": 64, "leaves": 8, "spines": 4})",
                               "network.json");
   const json of_file =

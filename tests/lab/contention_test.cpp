@@ -1,4 +1,4 @@
-// Contention against the closed forms of the cost model, against itself written plainly, and against sums by hand.
+// Contention against closed forms of the cost model, against a plain version of itself, and against sums by hand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ using sim::parse_topology;
 using sim::Placement;
 using sim::Ranks;
 
-/// No two sums of its numbers are the same by accident.
+/// A machine whose numbers have no two equal sums by accident.
 const Machine machine{.name = "test",
                       .alpha_s = 1.7e-6,
                       .beta_s_per_byte = 0.31e-9,
@@ -29,7 +29,7 @@ const Machine machine{.name = "test",
                       .f_beta = 1,
                       .node_alpha_s = 0.37e-6,
                       .node_beta_s_per_byte = 0.113e-9};
-/// In which sums are easily done.
+/// A machine whose numbers are easily added.
 const Machine plain{.name = "plain",
                     .alpha_s = 1000,
                     .beta_s_per_byte = 1,
@@ -71,7 +71,7 @@ TEST(Contention, OnOneSwitchIsTheClosedForm) {
   }
 }
 
-/// A network, said in both ways.
+/// A network as contention() gets it, and as the plain version does.
 struct Network {
   std::string words;
   naive::Route route;
@@ -150,7 +150,7 @@ TEST(Contention, IsTheModelWrittenPlainly) {
 }
 
 TEST(Contention, ShiftsMeetNoneOnAFullFatTree) {
-  // As many spines as nodes under a leaf: every shift of all ranks goes to different spines.
+  // There are as many spines as nodes under a leaf, so that every shift of all ranks goes to different spines.
   for (const char* id : {"allreduce/circulant", "allgather/circulant_optimal", "alltoall/pairwise", "allgather/bruck",
                          "allreduce/ring", "barrier/dissemination", "reduce_scatter/circulant"}) {
     const Contention result = of(id, 48, 1 << 20, fabric("fat_tree:nodes=48,leaves=6,spines=8", 48));
@@ -231,7 +231,7 @@ TEST(Contention, NamesThePortWhereNoLinkIsBusier) {
                                              "leaf 0 to spine 0"}));
   EXPECT_EQ(result.rounds[4].busiest->bytes, 200);
   EXPECT_EQ(result.rounds[4].busiest->messages, 2);
-  // Nothing is busy where there are no bytes.
+  // Without bytes no link is busy.
   EXPECT_FALSE(of("barrier/dissemination", 32, 100, narrow).rounds[0].busiest.has_value());
   EXPECT_FALSE(of("allreduce/recursive_doubling", 32, 0, narrow).rounds[0].busiest.has_value());
 }

@@ -73,7 +73,7 @@ StepSet steps_before_stop(const Schedule& schedule, std::size_t steps, std::uint
   return set;
 }
 
-/// One rank: its memory, and what it executes at the moment.
+/// One rank: its memory, and its current execution.
 class Drill::Part {
  public:
   Part(Schedule schedule, Count count) : schedule_(std::move(schedule)), layout_(layout_of(schedule_, count)) {
@@ -93,7 +93,7 @@ class Drill::Part {
     sent_ = send_;
   }
 
-  /// Makes ready this rank's schedule, or another one whose buffers begin with the same. Only `allowed` steps begin.
+  /// Prepares this rank's schedule, or another one whose buffers begin with the same. Only `allowed` steps begin.
   void prepare(const Schedule& schedule, StepSet allowed) {
     const Count before = plan_.scratch_bytes;
     plan_ = bind(schedule, layout_, extent);
@@ -158,7 +158,7 @@ class Drill::Part {
   Schedule schedule_;
   Layout layout_;
   std::vector<std::byte> send_;
-  std::vector<std::byte> sent_;  // what the send buffer had in it
+  std::vector<std::byte> sent_;  // the original content of the send buffer
   std::vector<std::byte> recv_;
   std::vector<std::byte> scratch_;
   std::vector<Count> send_offsets_;
@@ -190,7 +190,7 @@ Progress Drill::execute(Mode mode, std::span<const bool> stopping) {
       hub.runnable.pop_front();
       endpoint->queued = false;
       const auto rank = static_cast<std::size_t>(endpoint->rank());
-      // A rank that has stopped answers nobody.
+      // A rank that has stopped does not answer others.
       if (!(stopping[rank] && parts_[rank]->is_done())) (void)endpoint->poll();
     }
   } else {
@@ -201,10 +201,10 @@ Progress Drill::execute(Mode mode, std::span<const bool> stopping) {
           parts_[r]->start(hub);
           const auto is_over = [&] { return stopping[r] ? parts_[r]->is_done() : parts_[r]->has_ended(); };
           while (!is_over() && !endpoints[r]->poll() && !is_over()) endpoints[r]->wait();
-          // Others may still copy from its memory, which stays.
+          // Others may still copy from the memory of a stopped rank, which stays.
           if (stopping[r]) hub.fail();
         } catch (const Error&) {
-          // It has seen that another one stopped.
+          // This rank has seen that another one stopped.
         }
       });
     }

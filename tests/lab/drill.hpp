@@ -13,8 +13,8 @@
 
 namespace circoll::local {
 
-/// The steps that a rank executes before it stops. With a step those are in it that it waits for, and earlier messages
-/// to and from the same ranks.
+/// The steps that a rank executes before it stops. With each step the set has the steps that it waits for, and earlier
+/// messages to and from the same ranks.
 using StepSet = std::vector<bool>;
 
 /// The first `steps` steps of a schedule, in an order that its dependencies allow. `seed` chooses the order; 0 is that
@@ -30,15 +30,16 @@ class Drill {
   Drill(const Drill&) = delete;
   Drill& operator=(const Drill&) = delete;
 
-  /// Executes until those of `stops` have done their steps, and the others what they could. Returns the steps that have
-  /// ended. In one thread the others go on until all of them wait. In threads they stop once they see that a rank has.
+  /// Executes until the ranks of `stops` have done their steps, and the others all that they could. Returns the steps
+  /// that have ended. In one thread the others go on until all of them wait. In threads they stop once they see that a
+  /// rank has.
   [[nodiscard]] Progress run(const std::map<Rank, StepSet>& stops, Mode mode);
-  /// Writes anything where these receives write, as if their messages had been interrupted. After run().
+  /// Writes random values where these receives write, as if their messages had been interrupted. Called after run().
   void overwrite(const Progress& torn);
   /// Executes a repair by the survivors. Throws Error(transport) if they wait for one another.
   void run(const Repair& repair, Mode mode);
 
-  /// True if a rank's result of a block is made of these contributions, one bit for each rank.
+  /// True if a rank's result of a block has exactly these contributions, one bit for each rank.
   [[nodiscard]] bool is_result(Rank rank, Block block, std::uint64_t contributions) const;
   /// True if every send buffer is as it was.
   [[nodiscard]] bool send_buffers_intact() const;

@@ -9,7 +9,7 @@
 namespace circoll::explorer {
 namespace {
 
-/// A page that asks.
+/// A page that asks questions.
 class Page {
  public:
   json ask(const std::string& what, json question = json::object()) {
@@ -36,7 +36,7 @@ TEST(Explorer, EveryExhibitIsRefutedByItsClaim) {
     ASSERT_FALSE(verdict.proven()) << wrong.name;
     EXPECT_EQ(verdict.refutation->claim, wrong.refuted) << wrong.name << ": " << verdict.refutation->to_string();
     taught.insert(wrong.refuted);
-    // The page shows it as far as it can be executed.
+    // The page shows the schedule as far as it can be executed.
     const json opened = page.ask("open_wrong", {{"name", wrong.name}});
     const json contents = page.ask("contents", {{"k", opened.at("rounds")}});
     EXPECT_EQ(contents.at("ranks").size(), opened.at("executes").get<bool>() ? exhibit.ranks.size() : 0U) << wrong.name;
@@ -59,7 +59,7 @@ TEST(Explorer, ContentsAreThoseOfTheRound) {
   bool all = false;
   for (const json& value : end.at("values")) all = all || value == json({rank.at(2), 4, 0, 3});
   EXPECT_TRUE(all) << end.dump();
-  // Back, and on again: values keep their numbers, and are told once.
+  // The page goes back and on again: values keep their numbers, and each is told once.
   const json begin = page.ask("contents", {{"k", 0}});
   for (const json& value : begin.at("values")) EXPECT_EQ(value.at(1), 1) << begin.dump();
   const json again = page.ask("contents", {{"k", 2}});

@@ -1,4 +1,4 @@
-// What a whole vector in Rabenseifner's first exchange insures against.
+// Losses that a whole vector in Rabenseifner's first exchange insures against.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -14,7 +14,7 @@ FaultAnalysis analysis_of(const std::string& name, Rank p, Keep keep) {
   return {*s.algorithm, s.collective, {.size = p, .params = s.params}, keep};
 }
 
-/// With the whole vector in its first exchange, a rank's partner has a copy of all that it contributes.
+/// With the whole vector in its first exchange, a rank's partner has a copy of all the rank's contributions.
 TEST(Faults, AWholeVectorInTheFirstExchangeInsures) {
   for (const Rank p : {4, 8, 16, 32}) {
     const FaultAnalysis plain = analysis_of("rabenseifner", p, Keep::keep);

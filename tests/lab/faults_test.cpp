@@ -1,5 +1,5 @@
-// What survivors hold when ranks fail: the tables of the literature's algorithms, closed forms, and the search for
-// unions.
+// The blocks that survivors hold when ranks fail: the tables of the literature's algorithms, closed forms, and the
+// search for unions.
 #include "faults/faults.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 namespace circoll {
 namespace {
 
-/// An allreduce of the pairwise exchange and the ring, which no algorithm of the registry is.
+/// An allreduce by pairwise exchange and ring, which the registry does not have.
 FaultAnalysis pairwise_and_ring(Rank p, Keep keep) {
   std::vector<Schedule> ranks;
   for (Rank r = 0; r < p; ++r) {
@@ -45,8 +45,8 @@ std::string cell(const FaultAnalysis& analysis, std::uint32_t k, Rank f) {
   return text;
 }
 
-/// The cells of a table, k = 0 .. rounds. Where failed ranks differ but in copies, the fewest copies; where they differ
-/// in class, each rank's class.
+/// The cells of a table, k = 0 .. rounds. Where failed ranks differ only in copies, a cell has the fewest copies. Where
+/// they differ in class, it has each rank's class.
 std::string row(const FaultAnalysis& analysis) {
   std::string text;
   for (std::uint32_t k = 0; k <= analysis.rounds(); ++k) {
@@ -136,7 +136,7 @@ TEST(Faults, BinomialTreeDependsOnWhoFails) {
   }
 }
 
-/// All sets of up to `most` ranks that fail, but all of them.
+/// All sets of up to `most` failed ranks, except the set of all ranks.
 std::vector<std::vector<Rank>> failures_of(Rank p, int most) {
   std::vector<std::vector<Rank>> failures;
   for (std::uint64_t set = 1; set + 1 < std::uint64_t{1} << p; ++set) {
@@ -225,7 +225,8 @@ TEST(Faults, SurvivorsThatGoOnLoseNothingIfTheyKeepWhatTheyGave) {
       }
     }
   }
-  // The ring's scratch memory has three blocks in turn: what was sent to the failed rank is overwritten.
+  // The ring's scratch memory has three blocks in turn, so that blocks that were sent to the failed rank are
+  // overwritten.
   const FaultAnalysis ring = analysis_of("ring", 8, Keep::buf);
   EXPECT_EQ(ring.after(1, std::array{Rank{3}}).what, FailureClass::mix);
   EXPECT_EQ(ring.ahead(1, std::array{Rank{3}}).what, FailureClass::none);

@@ -72,7 +72,8 @@ std::vector<RankItems> read_goal(const std::string& text) {
   return ranks;
 }
 
-/// The time of all of it with latency L and G for each byte, and nothing else. Items run once all they require has.
+/// The time of all items with latency L, G for each byte, and nothing else. An item runs once all required items have
+/// run.
 double time_of(const std::vector<RankItems>& ranks, double latency, double per_byte) {
   std::map<std::pair<std::size_t, std::string>, double> ended;
   std::map<std::tuple<Rank, Rank, std::int64_t>, double> arrived;
@@ -126,7 +127,7 @@ std::string goal_of(const Selection& selection, Rank p, Count bytes, double gamm
 TEST(Goal, HasTheCheckValueOfLogGopsim) {
   const Selection doubling = parse_selection("allreduce/recursive_doubling");
   EXPECT_EQ(time_of(read_goal(goal_of(doubling, 16, 65536)), 1000, 1), 266144);
-  // Combinations take their time: four of them.
+  // Four combinations take their time.
   EXPECT_EQ(time_of(read_goal(goal_of(doubling, 16, 65536, 0.5)), 1000, 1), 266144 + 4 * 32768);
   EXPECT_EQ(time_of(read_goal(goal_of(doubling, 16, 65536, 0.5, true)), 1000, 1), 266144 + 4 * 32768);
 }
@@ -139,7 +140,7 @@ TEST(Goal, IsReadBackForEveryAlgorithm) {
       for (const Count bytes : {Count{0}, Count{1}, Count{1001}}) {
         const std::vector<RankItems> ranks = read_goal(goal_of(selection, p, bytes));
         EXPECT_GT(time_of(ranks, 1, 0), 0) << selection.id() << " p = " << p;
-        // Ends of a message have the same length.
+        // Both ends of a message have the same length.
         std::map<std::tuple<Rank, Rank, std::int64_t>, Count> sent;
         std::size_t received = 0;
         for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -162,7 +163,7 @@ TEST(Goal, IsReadBackForEveryAlgorithm) {
   }
 }
 
-// The simulator prices the same graph alike where ports are free.
+// The simulator gives the same graph the same time where ports are free.
 TEST(Goal, TakesAsLongAsTheSimulatorSays) {
   for (const char* id : {"allreduce/recursive_doubling", "allreduce/circulant", "barrier/dissemination",
                          "allgather/bruck", "allreduce/ring"}) {

@@ -27,11 +27,11 @@
 namespace circoll {
 namespace {
 
-/// The proof of what was read, with what is claimed of it.
+/// The proof of schedules that were read, with their claims.
 Verdict proof_of(const MscclSchedules& read, const Needs& needs = {.commutative = true},
                  const Guarantees& guarantees = {}) {
   Verdict verdict = verify_schedules(read.ranks, {.needs = needs, .guarantees = guarantees});
-  if (read.race) verdict.refutation = read.race;  // whatever comes of it in one order
+  if (read.race) verdict.refutation = read.race;  // even if one order gives the right result
   return verdict;
 }
 
@@ -106,7 +106,7 @@ std::string ring(int p, const std::function<void(int gpu, int step, std::string&
   return algo(p, p, "allreduce", true, gpus);
 }
 
-/// Everybody sends its part to all; parts meet in scratch memory, are reduced there, and the result goes to all.
+/// Every rank sends its parts to all. Parts meet in scratch memory, are reduced there, and the result goes to all.
 std::string all_pairs(int p, bool with_dependences) {
   std::string gpus;
   for (int g = 0; g < p; ++g) {
@@ -162,7 +162,7 @@ TEST(Msccl, RoundTripsEveryAlgorithm) {
           EXPECT_EQ(verdict.counted.received, original.counted.received) << what;
           EXPECT_EQ(verdict.counted.reduced, original.counted.reduced) << what;
           EXPECT_EQ(verdict.reductions, original.reductions) << what;
-          // Rounds are found greedily.
+          // A greedy search finds the rounds.
           EXPECT_LE(verdict.counted.rounds, original.counted.rounds + 1) << what;
           EXPECT_EQ(read.ranks[0].id, ranks[0].id);
           EXPECT_EQ(read.ranks[0].shape.in_place, in_place);
@@ -207,7 +207,8 @@ TEST(Msccl, RefutesWhatNothingOrders) {
 }
 
 TEST(Msccl, OrderByMessagesCounts) {
-  // The answer of gpu 1 comes after what it answers, so that threadblock 1 may overwrite what threadblock 0 has sent.
+  // The answer of gpu 1 comes after the chunk that it answers, so that threadblock 1 may overwrite the chunk that
+  // threadblock 0 has sent.
   const std::string zero =
       Threadblocks().tb(1, -1).step("s", 'i', 0, 's', 0).tb(-1, 1).step("r", 'i', 0, 'i', 0).text();
   const std::string one = Threadblocks().tb(0, 0).step("rrcs", 'i', 0, 'i', 0).text();
@@ -217,7 +218,7 @@ TEST(Msccl, OrderByMessagesCounts) {
 }
 
 TEST(Msccl, ExchangesWithoutWaitingForOneself) {
-  // Both send a chunk and combine into it what comes: the message arrives before the chunk has left.
+  // Both gpus send a chunk and combine the arriving chunk into it. The message arrives before their chunk has left.
   std::string gpus;
   for (const int g : {0, 1})
     gpus += gpu(g, 2, 2, 0,
@@ -260,7 +261,7 @@ TEST(Msccl, ReadsInPlaceWhatSchedulesAreNot) {
 }
 
 TEST(Msccl, BlocksPassThroughSlotsOfTheResult) {
-  // Out of place: gpu 0 lets the chunk of gpu 1 rest at the place of its own.
+  // Out of place, gpu 0 keeps the chunk of gpu 1 at the place of its own chunk for a while.
   const std::string zero = Threadblocks()
                                .tb(1, 1)
                                .step("r", 'i', 0, 'o', 0)
@@ -275,7 +276,7 @@ TEST(Msccl, BlocksPassThroughSlotsOfTheResult) {
   };
   const Verdict verdict = proof_of(schedules_from_msccl(xml(zero)));
   EXPECT_TRUE(verdict.proven()) << why(verdict);
-  // If it stays there, that is wrong, where it arrives.
+  // If the chunk stays there, the program is wrong at the step where the chunk arrives.
   std::string wrong = zero;
   wrong.erase(wrong.find("<step s=\"2\""));
   wrong +=
@@ -317,7 +318,7 @@ TEST(Msccl, RefutesWrongRings) {
   EXPECT_EQ(place.line, 1 + 2 * 11 + 2 + 3);
 }
 
-// Whatever is changed about a chunk or the kind of a step, it is noticed: no step of a ring is of no use.
+// The proof notices every change of a chunk or of the kind of a step, because a ring needs each of its steps.
 TEST(Msccl, RefutesEveryMutationOfARing) {
   const int p = 4;
   int refused = 0;
@@ -333,7 +334,8 @@ TEST(Msccl, RefutesEveryMutationOfARing) {
           chunk = (chunk + by) % p;
         };
         const std::string xml = ring(p, change);
-        // What is put down as well as passed on is overwritten later; the first step has no other kind.
+        // These steps have no wrong kind: the first step has no other one, and a block that is stored as well as passed
+        // on is overwritten later.
         if (by == 0 && (before == "s" || before == "rrs")) continue;
         try {
           EXPECT_FALSE(proof_of(schedules_from_msccl(xml)).proven()) << at_gpu << " " << at_step << " " << by;
@@ -347,7 +349,7 @@ TEST(Msccl, RefutesEveryMutationOfARing) {
   EXPECT_GT(refused, 60);
 }
 
-// Dependences that are left out are noticed, or others say the same.
+// The proof notices dependences that are left out, unless others say the same.
 TEST(Msccl, MissingDependencesAreRaces) {
   const Selection selection = parse_selection("allreduce/rabenseifner");
   const std::string xml = to_msccl(build_all_ranks(*selection.algorithm, selection.collective, {.size = 6}));
@@ -628,7 +630,7 @@ class Interpreter {
   std::vector<std::vector<Tb>> tbs_;
 };
 
-// Proofs are about what the XML means, in whatever order threadblocks go on.
+// Proofs hold for the XML in whatever order threadblocks go on.
 TEST(Msccl, WhatIsProvenGivesTheResultInEveryOrder) {
   std::mt19937_64 random(1);
   std::vector<std::string> programs{ring(3), ring(4), all_pairs(3, true), all_pairs(4, true)};
@@ -644,7 +646,7 @@ TEST(Msccl, WhatIsProvenGivesTheResultInEveryOrder) {
     ASSERT_TRUE(proof_of(schedules_from_msccl(xml)).proven());
     for (int i = 0; i < 5; ++i) EXPECT_TRUE(Interpreter(xml).run(random)) << xml;
     for (int mutation = 0; mutation < 60; ++mutation) {
-      // A number of a step, a dependence, or the kind of a step is another one.
+      // The number of a step, a dependence, or the kind of a step changes.
       std::string mutant = xml;
       const std::array<std::string_view, 6> names{"srcoff=\"", "dstoff=\"", "deps=\"", "depid=\"", "type=\"", "cnt=\""};
       const std::string_view name = names[random() % names.size()];

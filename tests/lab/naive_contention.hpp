@@ -1,6 +1,6 @@
-// The contention model once more, as plainly as it can be written: what tests compare contention() with.
+// The contention model once more, as plainly as possible. Tests compare contention() with it.
 //
-// Links are their names. Routes are walked on tables and coordinates, not computed; nothing of lab/sim is used.
+// Links are their names. Routes are found on tables and coordinates, not computed. Nothing of lab/sim is used.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ inline Route fat_tree(int nodes, int leaves, int spines, double up) {
 }
 
 inline Route dragonfly(int groups, int routers, int hosts, int links, double local, double global) {
-  // The router at which link t of group g to group o ends: ends are dealt to routers in equal parts, in order.
+  // The router at which link t of group g to group o ends. Routers get equal numbers of ends, in order.
   std::map<std::vector<int>, int> router_of;
   for (int g = 0; g < groups; ++g) {
     const int ends = (groups - 1) * links;
@@ -101,7 +101,7 @@ inline Route torus(std::vector<int> dims, int hosts, double capacity) {
   };
 }
 
-/// What is known of a link in one round.
+/// The load of a link in one round.
 struct Traffic {
   double bytes = 0;
   Count messages = 0;

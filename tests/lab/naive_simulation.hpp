@@ -1,7 +1,7 @@
-// The simulator's model once more, as plainly as it can be written: what tests compare the simulator with.
+// The simulator's model once more, as plainly as possible. Tests compare the simulator with it.
 //
-// One list of events, looked through for the earliest each time; every step, port and processor by itself. No programs,
-// no calendar, nothing put aside. Eager messages and ranks with one port of their own.
+// There is one list of events, in which the earliest is searched each time. Every step, port and processor is kept by
+// itself: no programs, no calendar, nothing put aside. Messages are eager, and ranks have one port of their own.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class NaiveSimulation {
   [[nodiscard]] static double priced(const sim::LogGops& price, double bytes) {
     return price.first_byte_free ? std::max(0.0, bytes - 1) : bytes;
   }
-  /// Whether rank r has a long message in step's round, on the side that is asked for.
+  /// True if rank r has a long message in step's round, on the side that is asked for.
   [[nodiscard]] bool has_long(const sim::LogGops& link, std::size_t r, const Step& step, bool receives) const {
     return std::any_of(ranks_[r].steps.begin(), ranks_[r].steps.end(), [&](const Step& other) {
       return other.round == step.round && (receives ? is_receive(other.kind) : other.kind == StepKind::send) &&

@@ -1,4 +1,4 @@
-// Repairs of collectives in which ranks have died, planned, proven, and executed by the survivors.
+// Repairs of collectives in which ranks have died. Survivors plan, prove and execute them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,7 +20,7 @@ namespace {
 using local::Drill;
 using local::Mode;
 
-/// Sanitized builds are slow, and see the same with fewer ranks.
+/// Sanitized builds are slow, and find the same errors with fewer ranks.
 #ifdef CIRCOLL_SANITIZED
 constexpr Rank most_ranks = 4;
 #else
@@ -43,7 +43,7 @@ struct Subject {
            " p=" + std::to_string(shape.size) + " root=" + std::to_string(shape.root) +
            (shape.in_place ? " in place" : "") + " keep=" + std::string(to_string(keep));
   }
-  /// The contributions that a block's result is made of if all, or the survivors', count.
+  /// The contributions that a block's result has if those of all ranks, or of the survivors, count.
   [[nodiscard]] std::uint64_t contributions(Block block) const {
     if (is_reducing(collective)) return all_of(shape.size);
     return bit(collective == Collective::bcast ? shape.root : block / ranks[0].segments);
@@ -57,7 +57,7 @@ struct Subject {
   FaultAnalysis analysis;
 };
 
-/// How the failures of a test ended.
+/// The failures of a test, counted by how they ended.
 struct Tally {
   int full = 0, surv = 0, none = 0;
 };
@@ -79,7 +79,7 @@ void expect_results(const Drill& drill, const Subject& subject, const Repair& re
   }
 }
 
-/// Lets a rank stop after some steps, and the others repair and look at every element of their results.
+/// Lets a rank stop after some steps. The others repair, and the test checks every element of their results.
 void drill(const Subject& subject, Rank failed, std::size_t steps, std::uint64_t seed, Mode mode, Tally& tally) {
   const std::string name = subject.name() + ", rank " + std::to_string(failed) + " stops after " +
                            std::to_string(steps) + " steps, seed " + std::to_string(seed);
@@ -104,7 +104,7 @@ bool can_serve(const Algorithm& algorithm, Rank p) {
   return unmet_need(algorithm, p, {.commutative = true, .idempotent = false}).empty();
 }
 
-/// Every failed rank, every step.
+/// Runs a drill for every failed rank and every step.
 void drill_all(const Subject& subject, std::uint64_t seed, Mode mode, Tally& tally) {
   for (Rank failed = 0; failed < subject.shape.size; ++failed) {
     const std::size_t all = subject.ranks[static_cast<std::size_t>(failed)].steps.size();
@@ -134,7 +134,7 @@ TEST_P(Repaired, WhoeverStopsAtWhateverStep) {
   }
 }
 
-// With the send buffers something can always be done, unless the root is gone.
+// With the send buffers there is always a repair, unless the root is gone.
 TEST_P(Repaired, SendBuffersAreEnough) {
   const Collective collective = GetParam();
   if (is_rooted(collective)) return;
@@ -238,7 +238,7 @@ TEST(Repair, OfTwoFailuresAtOnce) {
   EXPECT_EQ(repair.pieces, 2);
   EXPECT_TRUE(repair.guarantees.rank_order);
   EXPECT_TRUE(repair.guarantees.same_bits);
-  // Two halves meet at one rank, and five others get the sum, in doubling steps.
+  // Two halves meet at one rank, and five other ranks get the sum, in doubling steps.
   EXPECT_LE(repair.cost.rounds, 1 + 3);
 }
 
@@ -279,7 +279,7 @@ Progress tear(const Subject& subject, const Progress& ended, Rank failed, std::m
   return torn;
 }
 
-// Interrupted messages may have left anything where they were to arrive.
+// An interrupted message may leave any values where it was to arrive.
 TEST(Repair, TrustsNoMemoryThatWasBeingWritten) {
   std::mt19937_64 random(3);
   int repaired_ones = 0;

@@ -1,4 +1,4 @@
-// The simulator against closed forms, against itself written plainly, and against values of others.
+// The simulator against closed forms, against a plain version of itself, and against published values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ using sim::Circumstances;
 using sim::Network;
 using sim::Ranks;
 
-/// No two sums of its numbers are the same by accident.
+/// A machine whose numbers have no two equal sums by accident.
 const Machine machine{.name = "test",
                       .alpha_s = 1.7e-6,
                       .beta_s_per_byte = 0.31e-9,
@@ -56,7 +56,7 @@ TEST(Simulate, IsTheClosedFormWhereRanksGoTogether) {
       }
     }
   }
-  // These are equal for every p and size.
+  // For these both times are equal for every p and size.
   for (const char* id : {"allgather/bruck",
                          "allgather/circulant",
                          "allgather/circulant_optimal",
@@ -86,7 +86,7 @@ TEST(Simulate, IsTheClosedFormWhereRanksGoTogether) {
   }
 }
 
-/// Expects that the simulator and the plain one say the same of every rank.
+/// Expects the same times of every rank from the simulator and from the plain version.
 void expect_as_written_plainly(const Selection& selection, Rank p, const Network& network,
                                const Circumstances& circumstances) {
   const Shape shape{.size = p, .root = is_rooted(selection.collective) ? p - 1 : 0, .params = selection.params};
@@ -122,7 +122,7 @@ TEST(Simulate, IsTheModelWrittenPlainly) {
     const Selection selection{algorithm, algorithm->collectives.front(), {}};
     for (const Rank p : {2, 5, 8, 13}) {
       if (!unmet_need(*algorithm, p, {true, true}).empty()) continue;
-      // Skew and noise leave no two events at the same time, where the order would be a matter of taste.
+      // With skew and noise no two events have the same time, where the model leaves their order open.
       const Circumstances rough{.skew = {sim::Spread::Kind::exponential, 3e-6},
                                 .noise = {sim::Spread::Kind::uniform, 1e-6},
                                 .seed = static_cast<std::uint64_t>(p)};
@@ -135,8 +135,8 @@ TEST(Simulate, IsTheModelWrittenPlainly) {
 }
 
 TEST(Simulate, ChecksAgainstLogGopsim) {
-  // Recursive doubling of 16 ranks and 64 KiB with L = 1000, G = 1 and o = g = 0. In LogGP a round takes
-  // L + (s - 1) G; where the first byte is priced as well, L + s G, which is the published value.
+  // Recursive doubling of 16 ranks and 64 KiB with L = 1000, G = 1 and o = g = 0. In LogGP a round takes L + (s - 1) G.
+  // Where the first byte is priced as well, it takes L + s G, which is the published value.
   const Selection doubling = parse_selection("allreduce/recursive_doubling");
   Network network{.between = {.latency_s = 1000, .gap_s_per_byte = 1}};
   EXPECT_EQ(simulate(Ranks(doubling, 16), 65536, network).time_s, 4 * (1000 + 65535));
@@ -150,12 +150,12 @@ TEST(Simulate, PricesOneMessageAsLogGopsDoes) {
     return simulate(Ranks(bcast, 2), bytes, {.between = price}).time_s;
   };
   EXPECT_EQ(time({.latency_s = 100, .overhead_s = 7, .gap_s = 1000, .gap_s_per_byte = 2}, 11), 7 + 100 + 10 * 2 + 7);
-  // The processor works on bytes while they come in: the slower of both counts.
+  // The processor works on bytes while they come in, so that the slower of both counts.
   EXPECT_EQ(time({.latency_s = 100, .overhead_s = 7, .gap_s_per_byte = 2, .overhead_s_per_byte = 1}, 11),
             7 + 100 + 10 * 2 + 7);
   EXPECT_EQ(time({.latency_s = 100, .overhead_s = 7, .gap_s_per_byte = 2, .overhead_s_per_byte = 3}, 11),
             7 + 100 + 10 * 3 + 7);
-  // A rendezvous asks and is answered first.
+  // A rendezvous first asks the receiver and waits for its answer.
   const sim::LogGops rendezvous{.latency_s = 100, .gap_s_per_byte = 2, .rendezvous_from_bytes = 8};
   EXPECT_EQ(time(rendezvous, 11), 3 * 100 + 20);
   EXPECT_EQ(time(rendezvous, 7), 100 + 12);
@@ -188,7 +188,7 @@ TEST(Simulate, LongMessagesThatAreExchangedMayTakeLonger) {
   EXPECT_EQ(time("allreduce/recursive_doubling", 4, 99), 2 * (10 + 99));
   EXPECT_EQ(time("allreduce/recursive_doubling", 4, 100), 2 * (10 + 200));
   EXPECT_EQ(time("bcast/binomial", 4, 100), 2 * (10 + 100));  // one way
-  // A receiver that sends at the same time is in the way as well as a sender that receives.
+  // A receiver that sends at the same time delays the message as much as a sender that receives.
   EXPECT_EQ(time("allgather/ring", 3, 300), 2 * (10 + 200));
   // The head of a pipeline of two segments, three ranks: the rank in the middle does both in one round.
   EXPECT_EQ(time("bcast/pipeline:segments=2", 3, 200), (10 + 100) + (10 + 200) + (10 + 100));
@@ -206,7 +206,7 @@ TEST(Simulate, RanksOfANodeShareItsPorts) {
   EXPECT_EQ(simulate(ranks, 100, network).time_s, (3 + 50) + 2 * (10 + 100));
   network.ports = 2;
   EXPECT_EQ(simulate(ranks, 100, network).time_s, (3 + 50) + (10 + 100));
-  // Where nodes have one rank each, ports are the ranks' own: a linear broadcast goes out by two at a time.
+  // Where nodes have one rank each, ports are the ranks' own, so that a linear broadcast sends two messages at a time.
   const Ranks linear(parse_selection("bcast/linear"), 7);
   EXPECT_EQ(simulate(linear, 100, {.between = sim::alpha_beta(10, 1)}).time_s, 6 * 110);
   EXPECT_EQ(simulate(linear, 100, {.between = sim::alpha_beta(10, 1), .ports = 2}).time_s, 3 * 110);
@@ -276,7 +276,7 @@ TEST(Simulate, TheCriticalPathLeadsFromTheBeginningToTheEnd) {
       for (std::size_t i = 1; i < path.size(); ++i) {
         EXPECT_EQ(path[i].played.cause_rank, path[i - 1].rank) << id;
         EXPECT_LE(path[i - 1].played.begin_s, path[i].played.end_s) << id;
-        // Of a send the processor, or the port, may have done with it before its end.
+        // The processor, or the port, may have finished with a send before the send ends.
         const bool whole = path[i].played.wait == sim::Wait::step || path[i].played.wait == sim::Wait::message;
         if (whole) {
           EXPECT_LE(path[i - 1].played.end_s, path[i].played.end_s * (1 + 1e-12)) << id;
@@ -292,8 +292,8 @@ TEST(Simulate, TheCriticalPathLeadsFromTheBeginningToTheEnd) {
   }
 }
 
-/// Moves the arrival of one rank after the other by a little, and looks whether the time follows as the slack says. If
-/// `whole`, also by all of the slack, after which the time follows every delay.
+/// Moves the arrival of one rank after the other by a little, and checks that the time follows as the slack says. If
+/// `whole`, the arrivals are also moved by all of the slack, after which the time follows every delay.
 void expect_slack(const Selection& selection, Rank p, const Network& network, bool whole) {
   const Ranks ranks(selection, p);
   Circumstances rough{.skew = {sim::Spread::Kind::exponential, 3e-6},
@@ -338,7 +338,7 @@ TEST(Simulate, ARankMayBeLateByItsSlack) {
     const Selection selection{algorithm, algorithm->collectives.front(), {}};
     for (const Rank p : {2, 5, 8, 13}) {
       if (!unmet_need(*algorithm, p, {true, true}).empty()) continue;
-      // A great delay may change who gets a port or a processor first, where there are several to want it.
+      // A large delay may change which of several messages gets a port or a processor first.
       for (const Network& network : networks) expect_slack(selection, p, network, false);
       expect_slack(selection, p, only_latency, false);
     }

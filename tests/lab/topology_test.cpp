@@ -159,14 +159,14 @@ TEST(Topology, DragonfliesGoByOneGlobalLink) {
   EXPECT_EQ(route(*dragonfly, 19, 0), (Names{"group 4, router 1 to 0", "group 4 to 0", "group 0, router 1 to 0"}));
   EXPECT_EQ(dragonfly->level(0, 3), Level::group);
   EXPECT_EQ(dragonfly->level(0, 4), Level::system);
-  // Of several links the destination's number says which.
+  // If there are several links, the number of the destination chooses one.
   const auto doubled = parse_topology("dragonfly:groups=2,routers=2,hosts=1,links=2,global=0.5");
   EXPECT_EQ(route(*doubled, 0, 2), Names{"group 0 to 1, link 0"});
   EXPECT_EQ(route(*doubled, 0, 3), (Names{"group 0, router 0 to 1", "group 0 to 1, link 1"}));
 }
 
 TEST(Topology, EveryRouterOfADragonflyHasItsPartOfTheLinks) {
-  // 8 links of a group for 4 routers, 12 for 3. That each is seen needs as many nodes at the other ends as links.
+  // 8 links of a group are for 4 routers, or 12 for 3. To reach each link, the other ends need as many nodes as links.
   for (const auto& [words, of_router] : {std::pair{"dragonfly:groups=9,routers=4,hosts=2", 2U},
                                          std::pair{"dragonfly:groups=5,routers=3,hosts=1,links=3", 4U}}) {
     const auto dragonfly = parse_topology(words);
@@ -192,7 +192,7 @@ TEST(Topology, ToriGoDimensionByDimension) {
   EXPECT_EQ(route(*torus, 1, 11), (Names{"router (1,0), +0", "router (2,0), +0", "router (3,0), -1"}));
   EXPECT_EQ(torus->level(0, 1), Level::system);
   EXPECT_EQ(parse_topology("torus:dims=4x3,hosts=2")->level(0, 1), Level::group);
-  // As many links as the rings are apart, in any number of dimensions.
+  // A route has as many links as the rings are apart, in any number of dimensions.
   const auto long_one = parse_topology("torus:dims=5x1x4x2");
   const auto apart = [](int a, int b, int size) { return std::min((a - b + size) % size, (b - a + size) % size); };
   for (int a = 0; a < 40; ++a) {

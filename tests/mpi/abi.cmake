@@ -22,7 +22,7 @@ foreach(name openmpi mpich)
 endforeach()
 message(STATUS "The standard ABI is tested over: ${abi_implementations}")
 
-# MPICH has no MPIX_Async_start there; it spins in ucp_worker_progress.
+# With MPICH's ABI there is no MPIX_Async_start, and MPICH spins in ucp_worker_progress.
 add_library(circoll_yield_ucx MODULE ${PROJECT_SOURCE_DIR}/dev/yield.c)
 target_link_libraries(circoll_yield_ucx PRIVATE ${CMAKE_DL_LIBS})
 
@@ -55,7 +55,7 @@ foreach(below IN LISTS abi_implementations)
   foreach(np 3 5)
     abi_test(shared_np${np} 300 ${${below}_launch} ${np} ${under} $<TARGET_FILE:mpi_test_abi> --shared-world)
   endforeach()
-  # The drop-in. `circoll run` finds it by what the program is linked to.
+  # The drop-in. `circoll run` finds it by the libraries that the program is linked to.
   set(dropin $<TARGET_FILE:circoll_dropin_abi>)
   foreach(np 1 2 4 5)
     abi_test(dropin_np${np} 120 ${CMAKE_CURRENT_SOURCE_DIR}/dropin_test.sh ${below} ${np} ${dropin} ${yield} $<TARGET_FILE:circoll_cli>

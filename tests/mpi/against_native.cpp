@@ -56,9 +56,9 @@ class Comparison {
 
   void run() {
     mpi::Call native = call(native_), ours = call(ours_);
-    // Natively in place MPICH 4.0.2 crashes in MPI_Reduce (p = 3, 8000 bytes, root 2), aborts in MPI_Reduce_scatter
-    // (blocks that overlap their place in the vector), and truncates messages of pair types in MPI_Alltoall(v) (p = 3,
-    // 1000 double_int): no oracle.
+    // Native calls in place are no oracle: MPICH 4.0.2 crashes in MPI_Reduce (p = 3, 8000 bytes, root 2). It aborts in
+    // MPI_Reduce_scatter (blocks that overlap their place in the vector). It truncates messages of pair types in
+    // MPI_Alltoall(v) (p = 3, 1000 double_int).
     Memory input = native_.recv;
     if (native.sendbuf == MPI_IN_PLACE && (is_reducing(c_.collective) || is_exchange(c_.collective))) {
       native.sendbuf = input.address();
@@ -77,7 +77,7 @@ class Comparison {
     expect(outcome.error == MPI_SUCCESS, c_.name() + ": error code " + std::to_string(outcome.error));
     expect(outcome.served() != nullptr, c_.name() + ": not served: " + std::string(outcome.reason));
     if (c_.collective == Collective::exscan && rank_ == 0) {
-      // MPI leaves the native result open here; ours is none.
+      // MPI leaves the native result open here, and Circoll writes none.
       expect(ours_.recv.bytes() == recv_before, c_.name() + ": wrote a receive buffer that is not significant");
     } else {
       expect(result_of(ours_) == result_of(native_), c_.name() + ": results differ");
@@ -88,11 +88,10 @@ class Comparison {
   }
 
  private:
-  /// The native collective, but
-  /// - for reduce_scatters of operators that do not commute MPI_Reduce and MPI_Scatterv: MPICH 4.0.2 crashes in
-  ///   MPI_Reduce_scatter_block then (p = 8, datatypes with gaps);
-  /// - for the exchanges of one rank MPI_Allgather: MPICH 4.0.2 does not return from MPI_Alltoall(v) on one rank while
-  ///   a receive from MPI_ANY_SOURCE with MPI_ANY_TAG is pending.
+  /// Makes the native collective, with two exceptions for faults of MPICH 4.0.2. Reduce_scatters of operators that do
+  /// not commute become MPI_Reduce and MPI_Scatterv, because MPI_Reduce_scatter_block crashes (p = 8, datatypes with
+  /// gaps). Exchanges of one rank become MPI_Allgather, because MPI_Alltoall(v) does not return on one rank while a
+  /// receive from MPI_ANY_SOURCE with MPI_ANY_TAG is pending.
   [[nodiscard]] int oracle(const mpi::Call& call) const {
     if (is_exchange(c_.collective) && size_ == 1) {
       const bool irregular = c_.collective == Collective::alltoallv;
@@ -150,7 +149,7 @@ class Comparison {
     const CollectiveTraits& traits = traits_of(c_.collective);
     if (!traits.moves_data) return 0;
     if (is_reduce_scatter(c_.collective)) return in_place_here() ? all_count() : own_count();
-    // That of a reduction may be there where it is not significant: it must not be written.
+    // The receive buffer of a reduction may exist where it is not significant, and must not be written there.
     if (traits.blocks == Blocks::one || traits.recv.holds == Holds::own_block) return own_count();
     return is_significant(traits.recv, rank_, c_.root) ? all_count() : 0;
   }
@@ -159,7 +158,7 @@ class Comparison {
     Run run{Memory(c_.type, send_count()), Memory(recv_type_, recv_count())};
     const auto seed = static_cast<unsigned>(rank_ + 1);
     run.send.fill(0, send_count(), seed);
-    // In place the receive buffer holds the input; else it holds what must be overwritten, or left alone.
+    // In place the receive buffer holds the input. Otherwise it holds values that must be overwritten, or left alone.
     run.recv.fill(0, recv_count(), seed + 100);
     return run;
   }

@@ -1,4 +1,4 @@
-// In a file of its own: seen together with its callers, compilers take free() for a mistake.
+// In a file of its own: compilers that see it together with its callers take free() for a mistake.
 #include "allocations.hpp"
 
 #include <cstdlib>

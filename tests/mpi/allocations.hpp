@@ -1,4 +1,4 @@
-// Counts what C++ code of this program allocates. MPI libraries are C and are not counted.
+// Counts the allocations of this program's C++ code. MPI libraries are C and are not counted.
 #pragma once
 
 #include <atomic>

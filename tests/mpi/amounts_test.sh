@@ -1,6 +1,6 @@
 #!/bin/bash
-# amounts_test.sh MPI NP DROPIN YIELD PROGRAM: where ranks describe different amounts and have the same algorithm,
-# nobody waits forever, somebody gets an error, and the communicator can be used on.
+# amounts_test.sh MPI NP DROPIN YIELD PROGRAM: ranks describe different amounts and have the same algorithm. No rank
+# waits forever, some rank gets an error, and the communicator can be used on.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 program=$5
 # shellcheck source=launch.sh

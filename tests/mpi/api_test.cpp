@@ -22,7 +22,7 @@ TEST_MPI(c_abi) {
   expect(failed == 0, "check " + std::to_string(failed));
 }
 
-/// Under MPI_ERRORS_ARE_FATAL: the job goes on.
+/// Errors end no job under MPI_ERRORS_ARE_FATAL.
 TEST_MPI(c_errors) {
   const int failed = circoll_test_c_errors();
   expect(failed == 0,
@@ -43,7 +43,7 @@ mpi::Call to_one_rank(std::vector<int>& in, std::vector<int>& out, std::vector<C
           .comm = MPI_COMM_WORLD};
 }
 
-/// Whether a call is remembered to be native. (mpi::known_native() looks no further than where it need not ask MPI.)
+/// True if the communicator remembers the call as native. (mpi::known_native() ends where it would have to ask MPI.)
 bool remembered(const mpi::Call& call, const mpi::InternedChoice& choice) {
   int error = MPI_SUCCESS;
   mpi::CommState* const state = mpi::CommState::of(call.comm, &error);
@@ -51,7 +51,7 @@ bool remembered(const mpi::Call& call, const mpi::InternedChoice& choice) {
   return state != nullptr && state->attached<mpi::KnownCalls>().find(call, choice).native != nullptr;
 }
 
-/// What a policy decides about is what the call amounts to; an algorithm that was named serves the call as it is.
+/// A policy decides about the equivalent call, here a reduce. An algorithm that was named serves the call as it is.
 TEST_MPI(reduce_scatter_to_one_rank_is_a_reduce) {
   const int p = world_size(), r = world_rank();
   constexpr Count n = 1000;
@@ -76,11 +76,11 @@ TEST_MPI(reduce_scatter_to_one_rank_is_a_reduce) {
   }
 }
 
-/// An algorithm that the environment names is a policy: it serves the reduce_scatter that it is about.
+/// An algorithm that the environment names is a policy, and serves the reduce_scatter itself.
 TEST_MPI(reduce_scatter_to_one_rank_by_a_named_algorithm) {
   const int p = world_size(), r = world_rank();
   for (const char* const name : {"circulant", "ring", "pairwise"}) {
-    // As long as the process: plans refer to it.
+    // It lives as long as the process, because plans refer to it.
     const Policy& named = *make_fixed_policy(parse_selection(Collective::reduce_scatter, name)).release();
     for (int root = 0; root < p; ++root) {
       std::vector<int> in(500, r + 1), out(500, -1);
@@ -94,7 +94,8 @@ TEST_MPI(reduce_scatter_to_one_rank_by_a_named_algorithm) {
   }
 }
 
-/// Left to the library it is its reduce, which is remembered to be native. Two collectives take turns.
+/// A reduce_scatter that is left to the library becomes the library's reduce, which Circoll remembers as native. Two
+/// collectives take turns.
 TEST_MPI(native_reduce_scatter_to_one_rank_is_a_native_reduce) {
   const int p = world_size(), r = world_rank();
   static const Policy& native = *make_policy("native").release();  // as long as the process
@@ -119,7 +120,7 @@ TEST_MPI(native_reduce_scatter_to_one_rank_is_a_native_reduce) {
   }
 }
 
-/// Remembered by what its counts say: the array is the program's, which writes others into it.
+/// Circoll remembers the values of the counts, not the array: the program may write other counts into it.
 TEST_MPI(native_reduce_scatter_of_equal_counts_is_remembered) {
   const int p = world_size(), r = world_rank();
   static const Policy& native = *make_policy("native").release();  // as long as the process
@@ -168,7 +169,7 @@ TEST_MPI(native_reduce_scatter_of_equal_counts_is_remembered) {
   MPI_Comm_free(&comm);
 }
 
-/// All calls of a program that take turns are remembered, not only those of other places in a table.
+/// Circoll remembers all calls of a program that take turns, not only those of other places in a table.
 TEST_MPI(native_calls_that_take_turns_are_all_remembered) {
   const int p = world_size(), r = world_rank();
   static const Policy& native = *make_policy("native").release();  // as long as the process
@@ -207,7 +208,7 @@ TEST_MPI(native_calls_that_take_turns_are_all_remembered) {
   MPI_Comm_free(&comm);
 }
 
-/// Communicators take turns, and handles of freed ones come again: what was remembered is that of the right one.
+/// Communicators take turns, and new ones get handles of freed ones. Circoll remembers calls of the right communicator.
 TEST_MPI(communicators_that_take_turns_are_all_remembered) {
   const int p = world_size(), r = world_rank();
   static const Policy& native = *make_policy("native").release();  // as long as the process
@@ -230,7 +231,7 @@ TEST_MPI(communicators_that_take_turns_are_all_remembered) {
                              .comm = comms[i]};
         expect(mpi::perform(call, choice, mpi::Unserved::refuse).served() == nullptr && sum == sizes[i], "the sum");
         expect(remembered(call, choice), "remembered");
-        // The others may have got the handle of what was freed last, of which MPI is asked each time.
+        // The others may have the handle of the communicator that was freed last, for which Circoll asks MPI each time.
         if (i >= 2) expect(mpi::known_native(call, choice) != nullptr, "without asking MPI");
       }
     }
@@ -314,7 +315,7 @@ TEST_MPI(typed_exchanges_and_prefixes) {
     expect(letters[i].from == static_cast<short>(i) && letters[i].to == r, "alltoall in place");
   }
 
-  // Rank s sends (s + d + 1) % 3 elements to rank d: as many as it gets, so that in place is possible.
+  // Rank s sends (s + d + 1) % 3 elements to rank d, and gets as many from it, so that in place is possible.
   std::vector<Count> counts(n), displs(n);
   for (std::size_t i = 0; i < n; ++i) counts[i] = static_cast<Count>((static_cast<std::size_t>(r) + i + 1) % 3);
   std::exclusive_scan(counts.begin(), counts.end(), displs.begin(), Count{0});
@@ -384,7 +385,7 @@ TEST_MPI(api_errors) {
 int handled_errors = 0;
 void count_error(MPI_Comm* /*comm*/, int* /*code*/, ...) { ++handled_errors; }
 
-/// What MPI finds wrong: a handler of the user's is called, once; MPI_ERRORS_ARE_FATAL ends nothing.
+/// Errors that MPI finds: a handler of the user's is called once, and MPI_ERRORS_ARE_FATAL ends nothing.
 TEST_MPI(errors_of_the_library) {
   handled_errors = 0;
   MPI_Comm comm = MPI_COMM_NULL;

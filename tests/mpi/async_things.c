@@ -1,7 +1,7 @@
 /* LD_PRELOAD behind others: makes the MPICH of these tests look like one of version 4.3 or later over another device
- * than UCX. Its progress engine calls what MPIX_Async_start was given, also from within that, until it says that it is
- * done, and MPI_Finalize waits for it. The process aborts if the drop-in or dev/yield_async.c uses that wrongly, or
- * not at all. */
+ * than UCX. Its progress engine calls the functions given to MPIX_Async_start, also from within these, until they say
+ * that they are done. MPI_Finalize waits for them. The process aborts if the drop-in or dev/yield_async.c uses that
+ * wrongly, or not at all. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -13,7 +13,7 @@ typedef unsigned progress_function(void* worker);
 typedef int poll_function(void* thing);
 
 enum { most = 2 };
-/* One that was given: how many passes are inside of it, and how many there were. */
+/* A function given to MPIX_Async_start: how many passes are inside of it, and how many there were. */
 static struct Thing {
   poll_function* poll;
   void* state;

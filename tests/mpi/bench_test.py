@@ -64,7 +64,7 @@ def measure(ranks, sync):
     if result is None:
         return
     processors = len(os.sched_getaffinity(0))
-    # A busy machine may keep ranks from being in time.
+    # On a busy machine ranks may be late.
     possible = {"clock", "barrier"} if sync == "auto" and ranks <= processors else {"barrier" if sync == "auto" else sync}
     expected = result["sync"]
     expect(expected in possible, f"{name}: started by {expected}")
@@ -116,7 +116,7 @@ def measure_guidelines(ranks):
     expect(("allreduce+copy_block", "auto") not in sides, f"{name}: a guideline of another collective")
     keys = [(row["side"], row["algorithm"], row["bytes"]) for row in result["sides"]]
     expect(len(keys) == len(set(keys)), f"{name}: a side twice")
-    # Those of one call are also in the table, in its units.
+    # The results of one call are also in the table, in its units.
     for row in result["rows"]:
         side = next(s for s in result["sides"] if s["side"] == row["collective"] and s["algorithm"] == row["algorithm"] and
                     s["bytes"] == row["bytes"] * (ranks if row["collective"] == "gatherv" else 1))

@@ -8,7 +8,7 @@
 
 /* Returns 0, or the number of the check that failed. */
 int circoll_test_c_abi(void);
-/* The same of calls that are wrong: the line of the check. */
+/* The same for wrong calls: returns the line of the check that failed. */
 int circoll_test_c_errors(void);
 
 int circoll_test_c_abi(void) {
@@ -82,7 +82,7 @@ int circoll_test_c_abi(void) {
   return failed;
 }
 
-/* A call fails with the code, and words of what circoll_last_error() says. */
+/* True if a call fails with the code, and circoll_last_error() has these words. */
 static int fails_with(int code, const char* words, int rc) {
   return rc == code && strstr(circoll_last_error(), words) != NULL;
 }
@@ -90,7 +90,7 @@ static int fails_with(int code, const char* words, int rc) {
   if (!fails_with(code, words, call)) return __LINE__
 #define WRONG(words, call) FAILS(CIRCOLL_INVALID_ARGUMENT, words, call)
 
-/* Of two arrays of counts the second one has a negative one. On `self` every rank is the root. */
+/* The second one of two arrays of counts has a negative count. On `self` every rank is the root. */
 static int wrong_reductions(MPI_Comm comm, int size, int64_t** counts, int* in, int* out, const char* choice) {
   WRONG("negative", circoll_mpi_allreduce(in, out, -1, MPI_INT, MPI_SUM, comm, choice));
   WRONG("MPI_DATATYPE_NULL", circoll_mpi_allreduce(in, out, 1, MPI_DATATYPE_NULL, MPI_SUM, comm, choice));
@@ -146,7 +146,7 @@ static int wrong_movements(MPI_Comm comm, MPI_Comm self, int size, int64_t** cou
   return 0;
 }
 
-/* Counts and displacements in one array: all zero, but in the second one the count of rank 0 is -1. */
+/* Counts and displacements are in one array. All are zero, but in the second array the count of rank 0 is -1. */
 static int all_errors(MPI_Comm comm, MPI_Comm self, int size, int64_t** counts, int* in, int* out) {
   static const char* const choices[] = {NULL, "auto", "native", "linear"};
   double x = 1, y = 0;
@@ -166,7 +166,7 @@ static int all_errors(MPI_Comm comm, MPI_Comm self, int size, int64_t** counts, 
   PMPI_Type_free(&uncommitted);
   FAILS(CIRCOLL_UNKNOWN_NAME, "nonsense", circoll_mpi_bcast(in, 1, MPI_INT, 0, comm, "nonsense"));
   FAILS(CIRCOLL_UNKNOWN_NAME, "nonsense", circoll_mpi_barrier(comm, "nonsense"));
-  /* What only the MPI library finds wrong comes back, too, and leaves its handler as it was. */
+  /* Errors that only the MPI library finds come back, too, and leave its handler as it was. */
   FAILS(CIRCOLL_UNSUPPORTED, "", circoll_mpi_allreduce(&x, &y, 1, MPI_DOUBLE, MPI_BAND, comm, "linear"));
   for (i = 0; i < 3; ++i) {
     FAILS(CIRCOLL_TRANSPORT, "MPI", circoll_mpi_allreduce(&x, &y, 1, MPI_DOUBLE, MPI_BAND, comm, choices[i]));

@@ -12,7 +12,7 @@ fail() { echo "FAILED: $*"; failed=1; }
 # Two pairs of ranks; more ranks than cores may be too noisy to fit.
 "$@" 3 "$bench" --calibrate "$work/measured.json" --name here || fail "circoll-bench --calibrate"
 [ "$(grep -c '"kind": "exchange"' "$work/measured.json")" = 34 ] || fail "there are not 17 sizes of two pairs of ranks"
-# Two nodes of two ranks: both levels. What four ranks on two cores measure is not fitted.
+# Two nodes of two ranks have both levels. Measurements of four ranks on two cores are not fitted.
 CIRCOLL_CORES=2 "$@" 4 "$bench" --calibrate "$work/levels.json" --name levels || fail "circoll-bench --calibrate on nodes"
 [ "$(grep -c '"kind": "exchange"' "$work/levels.json")" = 34 ] || fail "there are not 17 sizes of two pairs of ranks between nodes"
 [ "$(grep -c '"kind": "node_exchange"' "$work/levels.json")" = 17 ] || fail "there are not 17 sizes of a pair of ranks inside a node"

@@ -122,7 +122,7 @@ def absences(work):
                f"two nodes, one without: the rank is named: {text}")
         expect(text.count("MPI_Init has waited for 10 seconds") == 1, f"the other node says that it waits: {text}")
 
-    # MPI_Init of one rank goes past the drop-in, its collectives do not.
+    # MPI_Init of one rank goes past the drop-in, but its collectives do not.
     past = f'if [ "{rank_here}" = 1 ]; then export LD_PRELOAD="{tool} {preload}"; fi; exec "$@"'
     command = launcher(*processes(4, environment({}) + ["sh", "-c", past, "sh"] + program))
     errors = same_as_native(command, native, "past on one")

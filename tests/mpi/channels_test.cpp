@@ -1,4 +1,4 @@
-// One execution over several channels: which one serves a peer changes no result.
+// One execution over several channels: the choice of the channel that serves a peer changes no result.
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -13,7 +13,7 @@
 namespace circoll::test {
 namespace {
 
-/// A channel over another communicator of the same ranks. It reports messages late, as one of another kind might.
+/// A channel over another communicator of the same ranks. It reports messages late, as channels of other kinds might.
 class Detour final : public mpi::Channel {
  public:
   Detour(const Plan& plan, const mpi::MessageTable& messages, MPI_Comm comm) : inner_(plan, messages), comm_(comm) {}
@@ -49,8 +49,8 @@ class Detour final : public mpi::Channel {
   int begun_ = 0;
 };
 
-/// Runs an allreduce of int64 some times, peers of the other parity (or all) over a second channel. Returns the
-/// messages that it has served.
+/// Runs an allreduce of int64 some times. Peers of the other parity (or all peers) use a second channel. Returns the
+/// number of messages that this channel has served.
 int run(const std::string& id, bool all, mpi::CommState& state, MPI_Comm other) {
   constexpr Count count = 100;
   const Rank p = state.size();
@@ -109,7 +109,7 @@ TEST_MPI(executions_over_two_channels) {
   if (state == nullptr) return;
   if (!state->has_carrier()) expect(state->make_carrier() == MPI_SUCCESS, "there is no carrier");
   expect(state->open() == MPI_SUCCESS, "there are no tags");
-  // The second channel takes the numbers of ranks that the first has: those of the carrier.
+  // The second channel numbers ranks as the first one does, by their ranks in the carrier.
   MPI_Comm other = MPI_COMM_NULL;
   PMPI_Comm_dup(state->route(Collective::allreduce).comm, &other);
   for (const char* const id : {"allreduce/recursive_doubling", "allreduce/circulant", "allreduce/ring",

@@ -1,6 +1,6 @@
 # CIRCOLL_CHECK. Called for each MPI, whose name is ${name}.
 function(check_tests)
-  # CIRCOLL_CHECK=1: calls that do not match, and correct programs, of which it says nothing.
+  # CIRCOLL_CHECK=1 reports calls that do not match, and says nothing of correct programs.
   mpi_program(mismatches)
   target_link_options(mismatches_${name} PRIVATE -rdynamic)  # its functions are named
   set(mismatch_programs "")

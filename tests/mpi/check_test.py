@@ -61,7 +61,7 @@ def launch(np, *command, **variables):
     processes = launching.processes(MPI, np, ["env", f"LD_PRELOAD={preload}", *settings, *command])
     done = subprocess.run(launching.launcher(MPI, *processes), env=launching.environment(), capture_output=True, text=True,
                           timeout=60, check=False)
-    # Of the program: mpiexec of MPICH says there, too, how it ended.
+    # Only lines of the program count, because mpiexec of MPICH says on the same stream how the program ended.
     out = "".join(line for line in done.stdout.splitlines(True) if line.startswith("rank "))
     return done.returncode, out, done.stderr
 
@@ -91,13 +91,13 @@ for program in FORTRAN:
     expect_message(program, WORLD, ["ranks 0, 2: MPI_Bcast of 40 bytes, root 0" + place,
                                     "rank 1: MPI_Barrier" + place], err)
 
-# A rank that is late: the others say what they wait for, and go on.
+# A rank is late. The others say what they wait for, and go on.
 status, out, err = launch(4, PROGRAM, "alone", CIRCOLL_CHECK=1)
 expect(status == 0 and out == "".join(f"rank {r}: success\n" for r in range(4)), "alone: it does not go on", out, err)
 waiting = re.findall(r"rank (\d) of MPI_COMM_WORLD has waited for 10 s for the other ranks to make call 3 on it: "
                      r"MPI_Barrier, called from ordinary\+0x", err)
 expect(sorted(waiting) == ["0", "2", "3"] and err.count("CIRCOLL_CHECK") == 3, "alone: who waits is not said", err)
-# Not asked for, or asked for wrongly.
+# The checks are off, or the variable is wrong.
 status, out, err = launch(4, PROGRAM, "none")
 expect(status == 0 and "circoll" not in err, "something is said unasked", err)
 status, out, err = launch(4, PROGRAM, "none", CIRCOLL_CHECK="yes")

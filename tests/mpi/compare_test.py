@@ -15,7 +15,7 @@ import launching
 from launching import end, expect
 
 mpi, np, circoll, bench, shim, program = sys.argv[1:7]
-# The launcher as a user would say it; a rank that waits lets others have the processor.
+# The launcher as a user would write it. A rank that waits lets others have the processor.
 LAUNCHER = " ".join([*launching.LAUNCHERS[mpi], launching.NUMBERS[mpi], "{np}", "env",
                      f"LD_PRELOAD={shim if launching.SPINS[mpi] else ''}"])
 
@@ -100,7 +100,7 @@ def check_tuning(work, report):
     whys = [one["why"] for row in ruled["rows"] for one in row["histogram"]]
     expect(any("rules.json" in why for why in whys), "rules serve calls of the program", *whys)
 
-    # Communicators that are too large.
+    # The report has communicators that are too large.
     large = json.loads(report.read_text())
     for row in large["rows"]:
         row["comm_size"] = 1000
@@ -124,7 +124,7 @@ def check_shards(work, report):
     expect(sorted(orders[0]) == sorted(orders[1]), "each launch measures the same cells")
     expect(all(part["launch"] == i for i, shard in enumerate(shards) for _, part in shard["parts"]), "a shard is a launch")
 
-    # The same files by a script.
+    # A script makes the same files.
     script = work / "job.sh"
     script.write_text(tune(report, "--print-job", "local", "-o", work / "local.json").stdout)
     for _ in range(2):

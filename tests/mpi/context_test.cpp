@@ -1,4 +1,4 @@
-// Messages of communicators are told apart by ranges of tags, translated ranks, and numbers of operations.
+// Ranges of tags, translated ranks, and numbers of operations tell messages of communicators apart.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -16,7 +16,7 @@
 namespace circoll::test {
 namespace {
 
-/// Ranges of a small space, taken and given back at random, against a plain array of units.
+/// Ranges of a small space, taken and returned at random, against a plain array of units.
 void check_space(unsigned seed) {
   constexpr int units = 200;
   mpi::TagSpace space(units);
@@ -55,7 +55,7 @@ TEST_MPI(tag_space_is_an_array_of_units) {
   expect(space.take(4, 7) == -1 && space.take(4, 6) == 0, "the spare units are not left");
 }
 
-// No two kinds of executions that may be under way at once have a tag in common, whatever MPI_TAG_UB is.
+// No two kinds of executions that may be under way at once share a tag, whatever MPI_TAG_UB is.
 TEST_MPI(tag_layouts) {
   for (const int largest : {32767, 65535, (1 << 20) - 1, (1 << 21), (1 << 28) - 1, 2147483647}) {
     const mpi::TagLayout layout = mpi::TagLayout::of(largest);

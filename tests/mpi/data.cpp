@@ -245,7 +245,7 @@ void Memory::fill(Count first, Count count, unsigned seed) {
 std::vector<char> Memory::packed() const {
   std::vector<char> out;
   pack_all(bytes_.data() + offset_, count_, spec_.type, out);
-  // x87 numbers have ten bytes; what is in the six after them is nobody's business.
+  // x87 numbers have ten bytes, and the six bytes after them do not count.
   constexpr std::size_t used = 10;
   for (std::size_t i = 0; spec_.base_type == Type::float_long && sizeof(long double) == 16 && i < out.size(); ++i) {
     if (i % sizeof(long double) >= used) out[i] = 0;

@@ -44,7 +44,7 @@ struct ReduceSpec {
 class Memory {
  public:
   Memory(const TypeSpec& spec, Count count);
-  /// What MPI takes as the buffer's address.
+  /// The address that MPI takes as the buffer's.
   [[nodiscard]] char* address() { return bytes_.data() + offset_; }
   [[nodiscard]] const std::vector<char>& bytes() const { return bytes_; }
   /// Writes small values that depend on `seed` into elements [first, first + count).

@@ -17,10 +17,10 @@ namespace circoll::test {
 /// Commits a resized datatype, and frees the original.
 [[nodiscard]] MPI_Datatype resized(MPI_Datatype type, MPI_Aint lb, MPI_Aint extent);
 
-/// Runs an algorithm; fails the test if it is not what serves the call.
+/// Runs an algorithm; fails the test if another one serves the call.
 void serve(const mpi::Call& call, const Algorithm& algorithm, const std::string& params = {});
 
-/// Calls function(algorithm) for all that may serve a call of so many ranks as there are.
+/// Calls function(algorithm) for all algorithms that may serve a call of all ranks.
 template <typename Function>
 void for_each_algorithm(Collective collective, OperatorTraits traits, Function&& function) {
   for (const Algorithm* algorithm : algorithms_of(collective)) {
@@ -28,7 +28,8 @@ void for_each_algorithm(Collective collective, OperatorTraits traits, Function&&
   }
 }
 
-/// Composes affine maps x -> a x + b, which do not commute: the first two words of an element, wherever it begins.
+/// Composes affine maps x -> a x + b, which do not commute. A map is the first two words of an element, wherever it
+/// begins.
 void compose_anywhere(void* in, void* inout, int* count, MPI_Datatype* type);
 
 using Map = std::array<std::uint32_t, 2>;
@@ -36,7 +37,7 @@ using Map = std::array<std::uint32_t, 2>;
 /// The map that a rank contributes as element i.
 [[nodiscard]] Map map_of(int rank, Count i);
 
-/// The composition of those of ranks first .. last - 1.
+/// The composition of the maps of ranks first .. last - 1.
 [[nodiscard]] Map composed(int first, int last, Count i);
 
 }  // namespace circoll::test

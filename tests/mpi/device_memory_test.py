@@ -17,7 +17,7 @@ from launching import end, expect
 mpi, dropin, shim, program, cuda, hip, level_zero = sys.argv[1:8]
 IN_DEVICE = "a buffer is in device memory on some rank"
 UNANSWERED = "ranks cannot agree in a nonblocking call whether its buffers are in device memory"
-# Calls of each rank, by mode and collective; those with the program's buffers, and those with the host's.
+# Calls of each rank, by mode and collective: those with the program's buffers, and those with the host's.
 BUFFERS = {("blocking", "allreduce"): 6, ("blocking", "reduce"): 3, ("blocking", "reduce_scatter"): 3,
            ("blocking", "gatherv"): 3, ("blocking", "alltoall"): 3, ("persistent", "scan"): 1}
 NONBLOCKING = {("nonblocking", "allreduce"): 1}

@@ -27,7 +27,7 @@ function(dropin_tests)
              ${name} 2 ${dropin} ${yield}
              $<TARGET_FILE:failing_allocations_${name}> ${kind})
   endforeach()
-  # On one rank those too in which ranks have different parts.
+  # One rank also runs the collectives in which ranks have different parts.
   mpi_test(failing_allocations_${name}_np1 60 COMMAND ${here}/failing_allocations_test.sh ${name} 1
            ${dropin} ${yield} $<TARGET_FILE:failing_allocations_${name}> alike)
 
@@ -70,7 +70,7 @@ function(dropin_tests)
   same_output(questions 2 - nonblocking)
   same_output(questions 2 allreduce,bcast returned)
   same_output(questions 2 - returned nonblocking)
-  # Fortran's types of an MPI without Fortran are handles that it refuses; "refused" says that it was asked.
+  # An MPI without Fortran refuses its handles of Fortran's types. "refused" says that the drop-in asked about them.
   add_library(refused_types_${name} MODULE programs/refused_types.c)
   target_link_libraries(refused_types_${name} PRIVATE PkgConfig::mpi_${name} ${CMAKE_DL_LIBS})
   same_output(questions 1 - returned)
@@ -107,7 +107,7 @@ function(dropin_tests)
     endforeach()
   endif()
 
-  # What the library does wrong by itself, for which tests make allowance.
+  # Faults of the library itself, for which tests make allowance.
   mpi_program(library_faults Threads::Threads)
   mpi_test(library_faults_${name} 300 COMMAND python3 ${here}/library_faults_test.py ${name}
            ${yield} $<TARGET_FILE:library_faults_${name}>)
@@ -131,7 +131,7 @@ function(dropin_tests)
     endforeach()
   endif()
 
-  # Calls that are learned from.
+  # Calls from which the drop-in learns.
   mpi_program(learning)
   mpi_test(dropin_${name}_learning 400 SERIAL COMMAND python3 ${here}/learning_test.py ${name}
            ${dropin} ${yield} $<TARGET_FILE:learning_${name}>)
@@ -172,7 +172,7 @@ function(dropin_tests)
   mpi_test(dropin_${name}_inplace_memory_np5 120 SERIAL ENVIRONMENT ${${name}_environment} COMMAND ${${name}_launch} 5 env
            LD_PRELOAD=${preload_dropin} $<TARGET_FILE:inplace_memory_${name}> 16)
 
-  # A program with AddressSanitizer, whose runtime wants to be first.
+  # A program with AddressSanitizer, whose runtime must be the first library.
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT CIRCOLL_SANITIZE)
     add_executable(all_collectives_asan_${name} programs/all_collectives.c)
     target_compile_options(all_collectives_asan_${name} PRIVATE -fsanitize=address)
@@ -201,7 +201,7 @@ function(dropin_tests)
              $<TARGET_FILE:profiled_${name}>)
   endif()
 
-  # Ranks without the drop-in or with other variables; the launcher of the other MPI, if there is one.
+  # The launcher of the other MPI, if there is one, for ranks without the drop-in or with other variables.
   set(other mpiexec.mpich)
   if(name STREQUAL mpich)
     set(other mpirun.openmpi)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# dropin_test.sh MPI NP DROPIN YIELD CIRCOLL PROGRAM...: a program prints the same with and without the drop-in, the
-# report shows that the drop-in served every collective, and a wrong name in the environment is one warning.
+# dropin_test.sh MPI NP DROPIN YIELD CIRCOLL PROGRAM...: a program prints the same with and without the drop-in. The
+# report shows that the drop-in served every collective. A wrong name in the environment is one warning.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 circoll=$5
 shift 5
@@ -20,7 +20,7 @@ for collective in $collectives; do
     fail "$collective was not served"
 done
 
-# By name, native, and with a wrong name.
+# The algorithm is named, native, or has a wrong name.
 launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT=1 CIRCOLL_ALLREDUCE=circulant_rsag CIRCOLL_BARRIER=native \
   CIRCOLL_ALLTOALL=pairwise CIRCOLL_ALLTOALLV=circulant CIRCOLL_SCAN=linear CIRCOLL_EXSCAN=recursive_doubling \
   CIRCOLL_BCAST=no_such_algorithm "$@" >"$work/ours" 2>"$work/err" || fail "the program fails with chosen algorithms"
@@ -32,10 +32,10 @@ for chosen in "alltoall *pairwise" "alltoallv *circulant" "scan *linear" "exscan
 done
 grep -q "circoll: barrier *native" "$work/err" || fail "native was not used for the barrier"
 grep -q "circoll: bcast *native" "$work/err" || fail "native was not used for a wrong name"
-# Quiet unless asked.
+# The drop-in is quiet unless a variable asks it.
 launch env LD_PRELOAD="$dropin $preload" "$@" >/dev/null 2>"$work/err"
 grep circoll "$work/err" && fail "the drop-in printed something unasked"
-# The command that sets the preload by itself.
+# `circoll run` sets the preload by itself.
 launch env LD_PRELOAD="$preload" CIRCOLL_REPORT=1 CIRCOLL_DROPIN_PATH="$dropin" "$circoll" run -- "$@" >"$work/ours" \
   2>"$work/err" || fail "circoll run fails: $(cat "$work/err")"
 diff "$work/native" "$work/ours" || fail "the output differs under circoll run"
@@ -44,7 +44,7 @@ launch env LD_PRELOAD="$preload" CIRCOLL_REPORT=1 "$circoll" run -- "$@" >"$work
   fail "circoll run fails to find the drop-in: $(cat "$work/err")"
 grep -q "circoll: allreduce" "$work/err" || fail "circoll run did not find the drop-in of $mpi"
 
-# Policies: the same output, and the report says what chose.
+# With each policy the output is the same, and the report names the policy.
 policy() { # policy VALUE [VARIABLE=VALUE...]: the program under a policy, its standard error in $work/err
   local value=$1
   shift
@@ -77,7 +77,7 @@ grep -q "circoll: allreduce *native" "$work/err" || fail "native was not used fo
 policy auto CIRCOLL_MACHINE=/no/such/file
 [ "$(grep -c "CIRCOLL_MACHINE: the file /no/such/file" "$work/err")" = 1 ] || fail "a missing machine is not one warning"
 
-# Ranks must agree.
+# Ranks must agree about the policy.
 if [ "$np" -gt 1 ]; then
   # shellcheck disable=SC2016
   one_differs='if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then export CIRCOLL_POLICY=classic; fi; exec "$@"'

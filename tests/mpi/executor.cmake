@@ -26,7 +26,8 @@ function(executor_tests)
       mpi_test(mpi_${name}_given_up${way}_np${np} 120 ENVIRONMENT ${openmpi_environment} COMMAND ${${name}_launch} ${np} env
                CIRCOLL_NODE=off LD_PRELOAD=$<TARGET_FILE:circoll_delay_${name}>:${yield}
                $<TARGET_FILE:mpi_test_${name}> ${way} given_up)
-      # They leave messages, over which MPI_Finalize crashes (library_faults, left_message). The verdict comes before.
+      # These tests leave messages, over which MPI_Finalize crashes (library_faults, left_message). The verdict comes
+      # before.
       if(name STREQUAL mpich AND mpi_mpich_VERSION VERSION_GREATER_EQUAL 4.1)
         set_tests_properties(mpi_${name}_given_up${way}_np${np} PROPERTIES
                              PASS_REGULAR_EXPRESSION "0 of 1 tests failed" FAIL_REGULAR_EXPRESSION "FAILED|not ok")
@@ -34,11 +35,11 @@ function(executor_tests)
     endforeach()
   endforeach()
 
-  # A cache that holds one plan: each call of another signature evicts the one before.
+  # The cache holds one plan, so that each call of another signature evicts the plan before.
   mpi_test(mpi_${name}_small_cache 60 SERIAL ENVIRONMENT ${${name}_environment} CIRCOLL_CACHE_BYTES=1 COMMAND
            ${${name}_launch} 3 $<TARGET_FILE:mpi_test_${name}> plan_cache)
 
-  # Gigabytes: `ctest -C huge -L huge` by hand.
+  # The test needs gigabytes, so it runs by hand: `ctest -C huge -L huge`.
   mpi_test(mpi_${name}_huge 600 SERIAL LABELS huge CONFIGURATIONS huge ENVIRONMENT ${${name}_environment} COMMAND
            ${${name}_launch} 2 $<TARGET_FILE:mpi_test_${name}> huge)
 endfunction()

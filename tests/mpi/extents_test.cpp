@@ -15,7 +15,7 @@
 namespace circoll::test {
 namespace {
 
-/// Memory of which only the pages that are touched exist.
+/// Memory of which only touched pages exist.
 class Sparse {
  public:
   explicit Sparse(Count bytes) : bytes_(static_cast<std::size_t>(bytes)) {
@@ -106,7 +106,8 @@ TEST_MPI(user_operators_beyond_int) {
                        .op = op,
                        .comm = MPI_COMM_WORLD};
   const mpi::Outcome outcome = mpi::perform(call, *mpi::intern(call.collective, {}));
-  // What decides is what is sent, without the gaps: 17 KB, and not the 2 GB from the first element to the last.
+  // The choice depends on the bytes that are sent, without gaps: 17 KB, not the 2 GB from the first element to the
+  // last.
   int error = MPI_SUCCESS;
   const Placement placement = mpi::CommState::of(MPI_COMM_WORLD, &error)->placement();
   const Selection small = resolve({}, {.collective = call.collective,

@@ -1,13 +1,12 @@
 #!/bin/bash
-# failing_allocations_test.sh MPI NP DROPIN YIELD PROGRAM KIND: what the drop-in does when memory runs out
-# inside a call.
+# failing_allocations_test.sh MPI NP DROPIN YIELD PROGRAM KIND: the drop-in runs out of memory inside a call.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 program=$5 kind=$6
 # shellcheck source=launch.sh
 . "$(dirname "$0")/launch.sh"
 output=$work/output
-# Open MPI's mpirun loses the last words of a program that is aborted now and then, and says so; MPICH's mpiexec its
-# exit code (4.2.1: in one of 4 runs). It is run again then.
+# Now and then Open MPI's mpirun loses the last words of a program that is aborted, and says so. MPICH's mpiexec loses
+# its exit code (4.2.1: in one of 4 runs). The program is run again then.
 for _ in 1 2 3 4 5; do
   launch timeout -k 5 50 env LD_PRELOAD="$dropin $preload" "$program" "$kind" >"$output" 2>&1
   ended=$?
@@ -17,7 +16,7 @@ for _ in 1 2 3 4 5; do
 done
 cat "$output"
 if [ "$kind" = fatal ]; then
-  # One rank has failed and the others wait for it: MPI's error handler ends them all.
+  # One rank has failed and the others wait for it, so that MPI's error handler ends them all.
   grep -q "the call has returned" "$output" && { echo "FAILED: a rank went on"; exit 1; }
   if [ "$ended" = 0 ] || [ "$ended" = 124 ]; then echo "FAILED: it ended with $ended"; exit 1; fi
   grep -qiE "MPI_ERR_NO_MEM|allocate memory" "$output" || { echo "FAILED: memory is not what it names"; exit 1; }

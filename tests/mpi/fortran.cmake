@@ -1,6 +1,6 @@
 # The drop-in under Fortran, in its three bindings. Called for each MPI, whose name is ${name}.
 function(fortran_tests)
-  # The same from Fortran, in its three bindings.
+  # Programs in Fortran make the same calls, in its three bindings.
   if(mpif90_${name})
     foreach(binding MPIF USE_MPI USE_MPI_F08)
       foreach(source all_collectives held_arrays)
@@ -18,7 +18,7 @@ function(fortran_tests)
       mpi_test(dropin_${name}_held_arrays_${binding} 120 SERIAL COMMAND ${here}/same_output_test.sh ${name} 3 ${dropin}
                ${yield} reduce_scatter,allgatherv,gatherv,scatterv,alltoallv ${held_arrays})
     endforeach()
-    # Fortran in a library that a program in C loads for itself alone.
+    # A program in C loads a library in Fortran for itself alone.
     set(late_library ${CMAKE_CURRENT_BINARY_DIR}/late_fortran_${name}.so)
     add_custom_command(
       OUTPUT ${late_library}

@@ -1,5 +1,5 @@
-// Executions that are given up because MPI refuses a message: what they leave to MPI is not used again. The errors come
-// from lab/torture/delay.c, without which nothing is tested here.
+// Executions that are given up because MPI refuses a message. Memory that they leave to MPI is not used again. The
+// errors come from lab/torture/delay.c, without which nothing is tested here.
 #include <dlfcn.h>
 #include <sched.h>
 
@@ -22,7 +22,7 @@ using Fail = void(int function, int calls);
 
 Fail* fail_function() { return reinterpret_cast<Fail*>(dlsym(RTLD_DEFAULT, "circoll_delay_fail")); }
 
-/// Lets messages move for a while.
+/// Lets messages go on for a while.
 void let_pass(double seconds) {
   const double end = PMPI_Wtime() + seconds;
   while (PMPI_Wtime() < end) {
@@ -34,11 +34,11 @@ void let_pass(double seconds) {
 
 constexpr std::size_t most = 1 << 18;
 
-/// The latest send that may be refused at every rank: the second, for which a rank needs its neighbour's first alone. A
-/// third may need a message that the neighbour was refused, and this rank would wait for it without an error.
+/// The latest send that may be refused at every rank is the second one: for it a rank needs only its neighbour's first.
+/// A third may need a message that the neighbour was refused, and this rank would wait for it without an error.
 constexpr int latest_send = 1;
 
-/// An allreduce whose ranks all send and receive equally often, of which one message of each rank is refused.
+/// An allreduce whose ranks all send and receive equally often. MPI refuses one message of each rank.
 void give_up(Fail* fail, int function, int calls, std::size_t count) {
   const std::string what = "function " + std::to_string(function) + ", call " + std::to_string(calls) + ", " +
                            std::to_string(count) + " ints";
@@ -56,9 +56,9 @@ void give_up(Fail* fail, int function, int calls, std::size_t count) {
   }
   fail(function, -1);
   expect(failed, what + ": no error");
-  // The buffer is the program's again: nobody else writes to it.
+  // The program has its buffer back: nobody else writes to it.
   std::iota(out.begin(), out.end(), world_rank());
-  // Nor is scratch memory used that a late message may still go to, by operations of the same sizes.
+  // Operations of the same sizes do not use scratch memory to which a late message may still go.
   for (int turn = 0; turn < 4; ++turn) {
     std::vector<int> a(count), sum(count);
     std::iota(a.begin(), a.end(), turn);
@@ -89,7 +89,7 @@ TEST_MPI(given_up_executions) {
   }
 }
 
-// Memory is given back when MPI has done with it, and not before.
+// Memory is given back when MPI has finished with it, and not before.
 TEST_MPI(abandoned_memory) {
   if (world_size() < 2) return;
   mpi::Abandoned held;

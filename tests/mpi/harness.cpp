@@ -60,14 +60,14 @@ int mpich_version() {
 int main(int argc, char** argv) {
   using namespace circoll::test;
 #ifdef M_MMAP_THRESHOLD
-  // Freed buffers are kept: memory that is mapped anew for every case cost half of the time, in page faults.
+  // malloc keeps freed buffers. Memory that is mapped anew for every case cost half of the time, in page faults.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 #endif
   PMPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &granted);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank_of_world);
   PMPI_Comm_size(MPI_COMM_WORLD, &size_of_world);
-  // As the drop-in does in MPI_Init: communicators share one that carries their messages.
+  // As under the drop-in after MPI_Init, communicators share one communicator that carries their messages.
   const bool shared = argc > 1 && std::strcmp(argv[1], "--shared-world") == 0;
   if (shared && circoll::mpi::share_world() != MPI_SUCCESS) return 2;
   const char* filter = argc > (shared ? 2 : 1) ? argv[argc - 1] : "";

@@ -11,13 +11,13 @@ namespace circoll::test {
 bool add_test(const char* name, void (*run)());
 /// Records a failure on this rank; the test goes on.
 void fail(const std::string& what);
-/// fail() unless the condition holds.
+/// Calls fail() unless the condition holds.
 inline void expect(bool holds, const std::string& what) {
   if (!holds) fail(what);
 }
 [[nodiscard]] int world_rank();
 [[nodiscard]] int world_size();
-/// Thread level that MPI granted.
+/// The thread level that MPI granted.
 [[nodiscard]] int thread_level();
 /// 401 for MPICH 4.1, whatever interface it is used by; 0 for other libraries.
 [[nodiscard]] int mpich_version();

@@ -23,7 +23,7 @@ using Bytes = std::unique_ptr<char[], Free>;
 
 Bytes allocate(Count bytes) { return Bytes(static_cast<char*>(std::malloc(static_cast<std::size_t>(bytes)))); }
 
-/// What lies at word i of rank r's data.
+/// The value at word i of rank r's data.
 std::uint64_t word(int r, Count i) { return static_cast<std::uint64_t>(i * 3 + r) * 0x9e3779b97f4a7c15ULL; }
 
 void fill(char* data, Count bytes, int r, Count first) {
@@ -38,7 +38,7 @@ Count count_wrong(const char* data, Count bytes, int r, Count first) {
   return wrong;
 }
 
-/// Address space in which the same few bytes come again and again.
+/// Address space that maps the same few bytes again and again.
 class Repeated {
  public:
   static constexpr Count period = Count{1} << 20;
@@ -77,7 +77,7 @@ TEST_MPI(huge_movements) {
   fill(data.get(), beyond_int, r, 0);
   mpi::bcast(data.get(), beyond_int, MPI_BYTE, p - 1, MPI_COMM_WORLD);
   expect(count_wrong(data.get(), beyond_int, p - 1, 0) == 0, "bcast of bytes");
-  // int counts, of a larger element.
+  // The counts are int, of a larger element.
   MPI_Datatype page = MPI_DATATYPE_NULL;
   PMPI_Type_contiguous(4096, MPI_BYTE, &page);
   PMPI_Type_commit(&page);
@@ -99,7 +99,7 @@ TEST_MPI(huge_packed_elements) {
   const Bytes data = allocate(r == 0 ? 4096 + count : mebibyte * count);
   if (!data) return fail("no memory");
   if (r == 0) {
-    // A page, 256 times; the next element begins at the next byte.
+    // A page is received 256 times, and the next element begins at the next byte.
     for (Count i = 0; i < 4096 + count; ++i) data[static_cast<std::size_t>(i)] = static_cast<char>(i % 251);
     MPI_Datatype vector = MPI_DATATYPE_NULL, type = MPI_DATATYPE_NULL;
     PMPI_Type_create_hvector(256, 4096, 0, MPI_BYTE, &vector);

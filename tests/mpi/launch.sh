@@ -1,11 +1,12 @@
-# To be sourced where $mpi, $np and $yield are set. `launch COMMAND...` runs np ranks; $preload is what LD_PRELOAD must
-# hold anyway; $btl: how Open MPI's ranks reach one another, if not by memory alone. `fail WHAT...` says what is wrong,
-# and sets $failed; $work is a directory that is removed in the end.
+# To be sourced where $mpi, $np and $yield are set. `launch COMMAND...` runs np ranks. $preload is the part of
+# LD_PRELOAD that every run needs. $btl says how Open MPI's ranks reach one another, if not by memory alone. `fail
+# WHAT...` says what is wrong, and sets $failed. $work is a directory that is removed in the end.
 # shellcheck shell=bash disable=SC2154,SC2034
 launch() {
   case $mpi in
     openmpi)
-      # From Open MPI 5 on mpirun loses and mixes what ranks print. Where it goes to files they append it themselves.
+      # From Open MPI 5 on mpirun loses and mixes the output of ranks. If the output goes to files, ranks append it
+      # themselves.
       local me=$BASHPID out err ranks=("$@")
       out=$(readlink "/proc/$me/fd/1") err=$(readlink "/proc/$me/fd/2")
       (

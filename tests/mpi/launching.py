@@ -1,4 +1,4 @@
-"""How each MPI library launches the ranks of a test, and what the test expects of them."""
+"""Launches the ranks of a test with each MPI library, and checks their results."""
 import os
 import re
 import subprocess
@@ -37,7 +37,7 @@ def on_first_rank(assignment, command):
 
 
 def preloaded(mpi, dropin, shim):
-    """What LD_PRELOAD holds under the drop-in."""
+    """The value of LD_PRELOAD under the drop-in."""
     return f"{dropin} {shim}" if SPINS[mpi] else dropin
 
 

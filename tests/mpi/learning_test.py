@@ -57,12 +57,13 @@ with tempfile.TemporaryDirectory() as directory:
         learned = content["learned"]
         expect(0 < learned["tried_s"] < learned["in_collectives_s"], f"{np} ranks: trying has its share", learned)
         expect(all(row["calls"] > 0 and row["use"] for row in learned["rows"]), f"{np} ranks: rows say what serves", learned)
-        # Sums of three that round are never the library's own, nor are any calls of communicators of one rank.
+        # The library never serves sums of three numbers that round. Nor does it serve calls of communicators of one
+        # rank.
         rows = content["rows"]
         rounding = [row for row in rows if row["comm_size"] > 2 and row["collective"] in ("reduce", "scan", "reduce_scatter_block")]
         expect(np == 2 or rounding, f"{np} ranks: there are sums that round")
         expect(all(row["served_by"] != "native" for row in rounding), f"{np} ranks: sums keep their bits", report.read_text())
-    # What was learned is kept, and the next run begins with it.
+    # The learner keeps its measurements in a file, and the next run begins with them.
     kept = pathlib.Path(directory) / "kept.json"
     report = pathlib.Path(directory) / "second.json"
     for _ in range(ATTEMPTS):
@@ -72,13 +73,13 @@ with tempfile.TemporaryDirectory() as directory:
         expect(alone == again, "the same bits with what was kept", alone, again)
         second = json.loads(report.read_text())["learned"]
         searched = searched_again(first, second)
-        # Some may be slower than before, by whatever the machine does now.
+        # Some calls may be slower than before, by the load of the machine.
         if searched and sum(searched) < len(searched):
             break
     expect(first["learned"]["library"], "the file says whose rules they are", first)
     expect(searched, "settled rows are kept and met again", first, second)
     expect(sum(searched) < len(searched), "what was known is not searched anew", first, second)
-    # A file that is none is one warning, is not used, and stays.
+    # A file of another kind is one warning, is not used, and stays.
     kept.write_text("{}")
     command = launching.launcher(mpi) + launching.processes(
         mpi, 2, ["env", f"LD_PRELOAD={preload}", f"CIRCOLL_LEARN={kept}", program, "10"])

@@ -13,7 +13,7 @@ from launching import end, expect
 mpi, shim, program = sys.argv[1:4]
 version = launching.version(mpi)
 
-# By MPI: the versions of Debian 12, 13 and sid that were tried, and in which of them the fault was seen.
+# By MPI: the versions of Debian 12, 13 and sid that were tried, and those with the fault.
 TRIED = {"openmpi": [(4, 1, 4), (5, 0, 7), (6, 0, 0)], "mpich": [(4, 0, 2), (4, 2, 1), (5, 0, 2)]}
 FAULTS = {
     "commands": ("a launch of several commands crashes", {"openmpi": [(5, 0, 7)]}),

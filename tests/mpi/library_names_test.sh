@@ -7,7 +7,7 @@ failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 unset LD_PRELOAD OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE
 
-# The standard's ABI under a drop-in of another MPI: one sentence, and the program runs. `circoll run` preloads the
+# Programs of the standard's ABI run under a drop-in of another MPI, after one sentence. `circoll run` preloads the
 # drop-in for the ABI, or says that there is none.
 dropin=$libdir/abi/libcircoll-mpi.so
 advice="preload $dropin instead"

@@ -54,7 +54,7 @@ TEST_MPI(wildcard_receives_see_nothing) {
   expect(received == token, "the user's own message is received");
 }
 
-// MPICH has 2048 context ids: a leaked duplicate would end them.
+// MPICH has 2048 context ids, which leaked duplicates would use up.
 TEST_MPI(communicators_are_freed) {
   const std::size_t before = mpi::globals().states.size();
   for (int i = 0; i < 2500; ++i) {
@@ -101,7 +101,7 @@ TEST_MPI(steady_state_allocates_nothing) {
       for (int i = 0; i < 3; ++i) {
         (void)mpi::perform(call, *mpi::intern(collective, name), mpi::Unserved::refuse);
       }
-      // Lists of messages that wait grow once, when many happen to come early.
+      // Lists of messages that wait grow once, when many messages happen to come early.
       long made = 1;
       for (int turn = 0; turn < 3 && made != 0; ++turn) {
         const long before = allocations;
@@ -138,7 +138,7 @@ TEST_MPI(threads_on_different_communicators) {
   expect(wrong == 0, "wrong sums");
 }
 
-// Absolute addresses: the buffer is MPI_BOTTOM.
+// Addresses are absolute, because the buffer is MPI_BOTTOM.
 TEST_MPI(mpi_bottom) {
   std::vector<int> data(20, world_rank() == 0 ? 5 : 0);
   MPI_Aint address = 0;
@@ -155,7 +155,7 @@ TEST_MPI(mpi_bottom) {
   PMPI_Type_free(&type);
 }
 
-// A datatype handle that MPI uses again for another type must not meet the plans of the first.
+// MPI may use the handle of a datatype again for another type, which must not meet the plans of the first.
 TEST_MPI(reused_datatype_handles) {
   const int p = world_size();
   for (int gap = 2; gap < 40; ++gap) {
@@ -175,8 +175,8 @@ TEST_MPI(reused_datatype_handles) {
   }
 }
 
-// Sums of floating-point numbers: within the error bound of p - 1 additions, and the same bits on all ranks
-// where an algorithm promises that.
+// Sums of floating-point numbers stay within the error bound of p - 1 additions. Where an algorithm promises that, all
+// ranks have the same bits.
 TEST_MPI(floating_point_sums) {
   const int p = world_size();
   constexpr std::size_t n = 501;
@@ -200,7 +200,7 @@ TEST_MPI(floating_point_sums) {
   }
 }
 
-// NaN and signed zeros make floating-point MIN and MAX depend on the order of operands: by default all ranks must still
+// NaN and signed zeros make floating-point MIN and MAX depend on the order of operands. By default all ranks must still
 // get the same bits, or programs that branch on the result part ways.
 TEST_MPI(extremes_of_special_values_agree) {
   const int r = world_rank();
@@ -240,7 +240,7 @@ TEST_MPI(insignificant_receive_buffer_of_exscan) {
   }
 }
 
-// In place at some of the ranks: schedules of both kinds must fit together.
+// Some ranks call in place, so that schedules of both kinds must fit together.
 TEST_MPI(prefixes_in_place_at_some_ranks) {
   const int r = world_rank();
   for (const Collective collective : {Collective::scan, Collective::exscan}) {
@@ -266,8 +266,8 @@ TEST_MPI(prefixes_in_place_at_some_ranks) {
   }
 }
 
-// alltoallv: blocks that are sent to several ranks, blocks of nothing at displacements that point nowhere, and
-// displacements before the buffer's address.
+// alltoallv: some blocks go to several ranks, some blocks are empty at displacements that point nowhere, and some
+// displacements lie before the buffer's address.
 TEST_MPI(blocks_anywhere) {
   const int p = world_size(), r = world_rank();
   const auto n = static_cast<std::size_t>(p);
@@ -287,7 +287,7 @@ TEST_MPI(blocks_anywhere) {
   }
   for (const Algorithm* algorithm : algorithms_of(Collective::alltoallv)) {
     for (const bool spread_out : {false, true}) {
-      // Also received with gaps: then it is a third of the ints that is written.
+      // Some blocks are received with gaps, where a third of the ints is written.
       const int stride = spread_out ? 3 : 1;
       std::vector<int> to(n * room * 3, -7);
       std::vector<int> expected = to;
@@ -304,7 +304,7 @@ TEST_MPI(blocks_anywhere) {
   PMPI_Type_free(&spread);
 }
 
-// The default for an alltoall follows from what a rank sends, p blocks.
+// The default for an alltoall depends on the p blocks that a rank sends.
 TEST_MPI(alltoall_is_chosen_by_what_a_rank_sends) {
   const int p = world_size();
   int error = MPI_SUCCESS;
@@ -332,12 +332,12 @@ TEST_MPI(alltoall_is_chosen_by_what_a_rank_sends) {
   }
 }
 
-// For the drop-in the native collective says what is wrong, to the error handler.
+// For the drop-in the native collective reports the error to the error handler.
 TEST_MPI(erroneous_exchanges_and_prefixes) {
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
   PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  // Open MPI 4.1 tells MPI_COMM_WORLD about MPI_IN_PLACE in the wrong place, whatever the communicator.
+  // Open MPI 4.1 reports MPI_IN_PLACE in the wrong place to MPI_COMM_WORLD, whatever the communicator.
   MPI_Errhandler of_world = MPI_ERRHANDLER_NULL;
   PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world);
   PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -374,7 +374,7 @@ TEST_MPI(erroneous_exchanges_and_prefixes) {
   PMPI_Comm_free(&comm);
 }
 
-// Many signatures on one communicator: older plans go, results stay right.
+// With many signatures on one communicator older plans go, and results stay right.
 TEST_MPI(plan_cache_is_bounded) {
   MPI_Comm comm = MPI_COMM_NULL;
   PMPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -11,7 +11,7 @@ namespace circoll::test {
 namespace {
 
 std::vector<Count> counts_for(int p) {
-  // The time that MPICH from 4.1 on takes for long vectors of derived types grows with the square of the length.
+  // From MPICH 4.1 on its time for long vectors of derived types grows with the square of the length.
   const Count longest = mpich_version() >= 401 ? 20011 : 100003;
   std::vector<Count> counts{0, 1, p - 1, p, p + 1, 1000, longest};
   std::sort(counts.begin(), counts.end());
@@ -37,7 +37,7 @@ class Sampler {
   void run(Collective collective, const Algorithm& algorithm) {
     for (const std::string& params : params_of(algorithm)) {
       for (const Count count : counts_for(size_)) {
-        // Large vectors and many ranks cost time; small vectors on few ranks are where the corner cases are.
+        // Large vectors and many ranks cost time, and small vectors on few ranks have the corner cases.
         const int samples = (count > 5000 ? 2 : 4) / (size_ < 5 ? 1 : 2);
         for (int i = 0; i < samples; ++i) one(collective, algorithm, params, count);
       }
@@ -66,7 +66,7 @@ class Sampler {
     } else if (unmet_need(algorithm, size_, {}).empty()) {
       const auto& specs = move_specs();
       c.type = specs[next_move_++ % specs.size()];
-      // Large blocks from everyone to everyone: of a small type, for the sake of memory.
+      // Exchanges of large blocks have a small type, to save memory.
       if (is_exchange(collective) && count > 5000) c.type = specs[next_move_ % 2 == 0 ? 0 : 2];
       if (!has_oracle(collective, c.type)) c.type = specs[next_move_++ % specs.size()];
       check_against_native(c);
@@ -118,7 +118,7 @@ TEST_MPI(every_type_and_operator) {
   }
 }
 
-// Ranks describe the same data differently: the signature is the same, (count, type) are not.
+// Ranks describe the same data differently: the signature is the same, but (count, type) are not.
 TEST_MPI(different_types_same_signature) {
   const TypeSpec ints{"int", MPI_INT, MPI_INT, Type::int32, 1};
   for (const Collective collective :
@@ -132,7 +132,7 @@ TEST_MPI(different_types_same_signature) {
           c.root = world_size() / 2;
           c.in_place = in_place && collective != Collective::scatter;
           check_against_native(c);
-          // The other way round, differing from rank to rank.
+          // The types are exchanged, and differ from rank to rank.
           Case d = c;
           d.type = six_ints()[static_cast<std::size_t>(world_rank()) % 3];
           d.recv_type = six;

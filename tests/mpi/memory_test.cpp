@@ -1,4 +1,4 @@
-// Kept memory is bounded: scratch memory by bytes, plans by bytes.
+// Bytes limit the memory that Circoll keeps: scratch memory, and plans.
 #include <malloc.h>
 
 #include <cstdint>
@@ -71,7 +71,7 @@ TEST_MPI(plans_are_kept_up_to_a_limit) {
     most = std::max(most, in_use() - before);
   }
   expect(cache.size() > 10 && cache.size() < 3000, std::to_string(cache.size()) + " plans are kept");
-  // What is declared for plans stands for what they take: half of it again at most.
+  // The memory that plans take is between 0.5 and 1.5 times the memory that they declare.
   expect(most > 0.5 * limit && most < 1.5 * limit, std::to_string(most) + " bytes are taken");
   expect(!find(3000) && find(1), "the least recently used plans go first");
   cache.clear();

@@ -1,6 +1,6 @@
 #!/bin/bash
-# mismatched_test.sh MPI NP DROPIN YIELD PROGRAM: collectives whose ranks disagree end on all ranks, with an error where
-# one can be seen, and with a message where a rank would wait forever. A rank that is late is no error.
+# mismatched_test.sh MPI NP DROPIN YIELD PROGRAM: collectives whose ranks disagree end on all ranks. They end with an
+# error where a rank can see one, and with a message where a rank would wait forever. A rank that is late is no error.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 program=$5
 # shellcheck source=launch.sh
@@ -26,7 +26,7 @@ all_wait() { # all of RANKS ranks would wait forever
   grep -q "^circoll: rank.* of MPI_COMM_WORLD" "$work/err" || fail "$*: nothing is said: $(cat "$work/err")"
 }
 
-# More arrives than there is room for.
+# More data arrives than there is room for.
 for call in bcast scatter allgather alltoall allreduce; do
   somebody $call
   somebody i$call
@@ -35,7 +35,7 @@ for call in gather allgather alltoall allreduce; do
   somebody $call+
   somebody i$call+
 done
-# Less arrives: MPICH looks at that in a broadcast only.
+# Less data arrives. MPICH checks that in a broadcast only.
 for case in gather igather scatter+ iscatter+; do run $case; done
 for case in bcast+ ibcast+; do
   if [ "$mpi" = mpich ]; then somebody $case; else run $case; fi
@@ -59,7 +59,8 @@ for node in auto off; do
   grep "was not matched" "$work/out" "$work/err" && fail "late: messages are left behind"
 done
 
-# Equal buffers: as natively, on all ranks. First lines of errors are compared, since mpiexec cuts and mixes the others.
+# Equal buffers give the native error on all ranks. First lines of errors are compared, since mpiexec cuts and mixes the
+# others.
 for case in exscan_alias iexscan_alias; do
   run $case
   grep -o 'rank [0-9]*: .*' "$work/out" | sort >"$work/ours"

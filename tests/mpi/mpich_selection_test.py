@@ -99,7 +99,7 @@ def exported(directory):
         print("no MPICH 4.0 here")
         sys.exit(SKIPPED)
     expect(written.returncode == 0, "rules are not exported", written.stderr)
-    # The last two are guarded: an operator of the program, and less than an element for each rank.
+    # The last two are guarded: an operator of the program, and less than one element for each rank.
     cells = ["allreduce:1000", "allreduce:1004", "allreduce:10000", "allreduce:10004", "bcast:1000", "bcast:25000",
              "bcast:25004", "allgather:1000", "allgather:1004", "alltoall:100", "allreduce:1000:own", "allreduce:2"]
     wanted = ["reduce_scatter_allgather", "recursive_doubling", "recursive_doubling", "tsp_ring", "binomial", "binomial",
@@ -109,7 +109,7 @@ def exported(directory):
     expect(default is not None, "the program failed without a file", output)
     changed = [cell for cell in cells if default and ours and default[cell] != ours[cell]]
     expect(len(changed) >= 5, f"the file changes only {changed}")
-    # Calls that no rule holds go on as before.
+    # Calls for which no rule holds go on as before.
     others = ["bcast:5", "barrier:0", "reduce:1000"]
     before, _ = run(None, others)
     after, output = run(file, others)
@@ -180,7 +180,7 @@ def others(directory):
         expect(lines is None, f"{name}: MPICH runs on", output)
 
 
-    # What guards keep away ends the program: MPICH checks nothing where a leaf names an algorithm.
+    # Without guards the program ends: MPICH checks nothing where a leaf names an algorithm.
     bare = file_with("bare", ("allreduce", halving))
     for cell in ("allreduce:1000:own", "allreduce:2"):
         expect(decided(bare, cell) == "reduce_scatter_allgather", f"{cell} does not come to the leaf")
@@ -213,7 +213,7 @@ def levels(directory):
     expect(alone and {r[:2] for r in alone["allreduce:1000"]} != {right}, "two nodes: the composition does nothing")
     both, output = run(file, ["allreduce:1000"], nodes=cliques, **flat)
     expect(both and {r[:2] for r in both["allreduce:1000"]} == {right}, f"two nodes: not flat: {both}", output)
-    # On one node messages need not be UCX's; the operator's calls tell.
+    # On one node messages need not go through UCX, so the operator's calls tell.
     cell = "allreduce:1000:own"
     lines, output = run(file, [cell], nodes="CIRCOLL_TEST_NODE=1", **flat)
     lengths = {rank[2] for rank in lines[cell]} if lines else None

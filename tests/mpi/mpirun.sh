@@ -1,8 +1,8 @@
 #!/bin/bash
-# mpirun.sh ARGUMENTS...: mpirun of Open MPI. That of 4.1 hangs at times in PMIx_server_finalize, with and without
-# Circoll, when a rank has aborted and all ranks have ended. It is killed then, and its status is 137.
+# mpirun.sh ARGUMENTS...: mpirun of Open MPI. At times Open MPI 4.1 hangs in PMIx_server_finalize, with and without
+# Circoll, when a rank has aborted and all ranks have ended. The script kills it then, and its status is 137.
 set -u
-# Its children have ended, all of them, and it has not asked how.
+# True if all children of mpirun have ended, and it has not reaped them.
 stuck() {
   local child some=no
   for child in $(cat "/proc/$1"/task/*/children); do

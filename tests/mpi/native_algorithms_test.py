@@ -12,7 +12,7 @@ from launching import end, environment, expect, launcher, on_first_rank, process
 
 MPI, BENCH, PROBE, CIRCOLL = sys.argv[1:5]
 QUICK = ["--reps", "3", "--seconds", "0.01", "--sync", "barrier"]
-# Functions of Open MPI that are not called as the algorithms are.
+# Functions of Open MPI whose names differ from those of their algorithms.
 FUNCTIONS = {"split_binary_tree": "split_bintree", "binary_tree": "bintree", "recursive_doubling": "recursivedoubling", 
              "segmented_ring": "ring_segmented", "rabenseifner": "redscat_allgather", "neighbor": "neighborexchange",
              "modified_bruck": "bruck", "two_proc": "two_procs", "bruck-k-fanout": "k_bruck",
@@ -43,7 +43,7 @@ def names_of(result, collective):
 
 
 def marks(np, collective, count, segment):
-    """What the probe says of each algorithm: (combinations, elements), or None if it is refused."""
+    """The marks that the probe prints for each algorithm: (combinations, elements), or None if it is refused."""
     done = run(np, [PROBE, collective, str(count), str(segment)])
     expect(done.returncode == 0, f"probe {collective} on {np}: exit code {done.returncode}", done.stderr)
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith(MPI + "/")]
@@ -83,7 +83,7 @@ def single_names():
 
 
 def by_launch():
-    """What variables force on a launch names the row of native calls; a misspelt variable does not."""
+    """An algorithm that variables force on a launch names the row of native calls. A misspelt variable does not."""
     if MPI == "openmpi":
         forcing = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allgatherv_algorithm": "3"}
         name, collective, misspelt = "openmpi/ring", "allgatherv", {"OMPI_MCA_coll_tuned_allgatherv_algoritm": "3"}
@@ -130,13 +130,13 @@ def operators_show_it():
         for name in ("pipeline", "binary", "binomial"):
             expect(reduce[name] == (p - 1, (p - 1) * n) and reduce[name + ":segment=800"] == (segments * (p - 1), (p - 1) * n), f"{name}: {reduce}")
     else:
-        # MPICH 5 takes another one in place of smp if all ranks are on one node.
+        # MPICH 5 takes another algorithm in place of smp if all ranks are on one node.
         smp = (p - 1) * n if version(MPI) < (5,) else doubling[1]
         expect(allreduce["recursive_doubling"] == doubling and allreduce["smp"][1] == smp, f"{allreduce}")
         expect(allreduce["reduce_scatter_allgather"] is None and reduce["reduce_scatter_gather"] is None, "no operators of the user's", str(reduce))
         block = marks(p, "reduce_scatter_block", n, 800)
         expect(block["pairwise"] == (p * (p - 1), p * (p - 1) * n) and block["recursive_halving"][0] == 2 * p, f"{block}")
-        # Powers of two only.
+        # This algorithm is for powers of two only.
         expect(marks(3, "allgather", n, 800)["recursive_doubling"] is None and marks(p, "allgather", n, 800)["recursive_doubling"] is not None,
                "allgather/recursive_doubling")
 
@@ -167,7 +167,7 @@ def functions_are_called():
                 wanted = name.split(":")[0]
                 expect(":segment" in name or wanted in called.get(name, []), f"{collective}/{name}: {called}")
             else:
-                # By these it is shown before that the library obeys.
+                # With these algorithms the program first checks that the library obeys.
                 when = "" if collective == "allreduce" and name in ("basic_linear", "recursive_doubling") else name
                 before = called.get("", []) if tuned.startswith("file") else []  # by whomever
                 expect(wanted in called.get(when, []) + before, f"{collective}/{name} should be {wanted}: {called.get(when)}")

@@ -20,7 +20,7 @@ MEASURE = [BENCH, "--collective", "allreduce,allgather,bcast", "--algorithm", "n
 
 
 def probe():
-    """Whether a namespace may be made here."""
+    """True if a namespace may be made here."""
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     for tool in ("ip", "tc", "unshare"):
         if not shutil.which(tool):
@@ -34,12 +34,12 @@ def probe():
 
 
 def left(pid):
-    """What a netbed of this process id has not removed."""
+    """The things that a netbed of this process id has not removed."""
     prefix = f"netbed{pid}"
     namespaces = [name for name in os.listdir("/run/netns") if re.fullmatch(prefix + "(s|h[0-9]+)", name)]
     files = glob.glob(f"/dev/shm/*{prefix}h*") + glob.glob(f"{tempfile.gettempdir()}/{prefix}-*")
     links = re.findall(f"nb{pid}\\S*", subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout)
-    # Its programs have its directory or its hosts' names in their command lines.
+    # The command lines of netbed's programs have its directory or its hosts' names.
     processes = []
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         try:
@@ -85,7 +85,7 @@ def interrupted(number):
 
 
 def killed():
-    """What no process can clean up after itself, --clean does, and it leaves a living one alone."""
+    """--clean removes the things of a netbed that was killed, and leaves a living one alone."""
     command = [NETBED, "--hosts", "2", "--no-verify", "--time-limit", "60", "--", "sh", "-c", "echo up; sleep 78"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as alive, \
             subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as dead:
@@ -123,7 +123,7 @@ def main():
     out, _ = run("3 hosts", "--hosts", "3", "--no-verify", "--", *MEASURE)
     table = rows(out)
     expect(len(table) == 12 and all("yes" in row and "3" in row for row in table), f"3 hosts: {out}")
-    # The verification is run; what it finds on a busy machine is not judged here.
+    # The verification runs, but its findings on a busy machine do not count here.
     program = 'echo "$OMPI_COMM_WORLD_RANK of $OMPI_COMM_WORLD_LOCAL_SIZE $(cat /proc/sys/kernel/hostname) $COLOUR"'
     with subprocess.Popen([NETBED, "--hosts", "2", "--ppn", "2", "-x", "COLOUR=red", "--", "sh", "-c", program],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -140,7 +140,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         interrupted(number)
     killed()
-    # The verifier's program is compiled without a build; here with the warnings of the house.
+    # The verifier's program is compiled without a build, and here with the warnings of the project.
     run_warnings = subprocess.run(["mpicc.openmpi", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Wconversion", "-Werror",
                                    "-O2", "-fsyntax-only", str(SOURCE / "tools/bench/netbed_probe.c")], capture_output=True, text=True, check=False)
     expect(run_warnings.returncode == 0, run_warnings.stderr)

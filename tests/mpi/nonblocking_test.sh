@@ -1,6 +1,6 @@
 #!/bin/bash
-# nonblocking_test.sh MPI NP DROPIN YIELD CIRCOLL PROGRAM: nonblocking and persistent collectives give what the blocking
-# ones give, in all ways to advance them, and the report shows that the drop-in served them.
+# nonblocking_test.sh MPI NP DROPIN YIELD CIRCOLL PROGRAM: nonblocking and persistent collectives give the results of
+# the blocking ones, in all ways to advance them. The report shows that the drop-in served them.
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 circoll=$5 program=$6
 # shellcheck source=launch.sh
@@ -21,7 +21,7 @@ for progress in hook thread; do
     grep -q "$collective " "$work/report" || fail "$collective was not served"
   done
 done
-# Chosen algorithms: of several messages in one direction, of many segments, with a prologue.
+# Named algorithms have several messages in one direction, many segments, or a prologue.
 launch env LD_PRELOAD="$dropin $preload" CIRCOLL_ALLREDUCE=segmented_ring:segments=5 CIRCOLL_ALLTOALLV=bruck \
   CIRCOLL_GATHERV=binomial CIRCOLL_BCAST=pipeline:segments=7 "$program" >"$work/ours" 2>"$work/err" ||
   fail "the program fails with chosen algorithms: $(cat "$work/err")"

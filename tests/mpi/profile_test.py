@@ -93,18 +93,18 @@ with tempfile.TemporaryDirectory() as scratch:
         expect(used.startswith("none, since CIRCOLL_") and not by_profile(whys, good) and not warnings, variable, used, str(warnings))
     used, _, warnings = reported(3, good, other, "CIRCOLL_POLICY=learn")
     expect(used.startswith(str(good)) and not warnings, "learning begins with the profile", used, str(warnings))
-    # On two nodes it says nothing.
+    # On two nodes the profile says nothing.
     used, whys, _ = reported(2, good, good, "CIRCOLL_CORES=1")
     expect(not by_profile(whys, good), "rules of one node are not for two", str(whys))
 
-    # The bench says by what its "auto" went.
+    # The bench says which profile its "auto" used.
     launch(2, [bench, "--collective", "allreduce", "--bytes", "64", "--reps", "5", "--json", str(work / "under.json")],
            [f"XDG_CONFIG_HOME={good}"])
     under = json.loads((work / "under.json").read_text())
     expect(under["policy"] == f"profile:{good}/circoll/profiles/test.json", "the bench names the profile", under["policy"])
     expect([row["served_by"] for row in under["rows"] if row["algorithm"] == "auto"] == ["ring"], "and goes by it", str(under["rows"]))
 
-    # One command, and programs go by what it has found.
+    # One command writes a profile, and programs use it.
     home = work / "home"
     environment = launching.environment() | {"XDG_CONFIG_HOME": str(home)}
     begin = time.monotonic()

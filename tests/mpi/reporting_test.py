@@ -42,7 +42,7 @@ def size_class(length):
 
 
 def by_class(calls):
-    """How many there are of each kind and class of size."""
+    """The number of calls of each kind and class of size."""
     return collections.Counter((size, mode, collective, size_class(length)) for _, size, mode, collective, length in calls)
 
 
@@ -170,7 +170,7 @@ def check_trace(trace, calls):
     expect(min(earliest) == 0, "time starts with the first call")
     expect(names == {rank: f"rank {rank}" for rank in range(int(np))}, f"ranks are processes: {names}")
     expect(found == collections.Counter(calls), "the trace has the calls of the program")
-    # A barrier ends nowhere before it has begun everywhere, as far as the clocks are known.
+    # No rank ends a barrier before all ranks have begun it, as far as the clocks are known.
     slack = 2 * trace["otherData"]["clock_error_us"] + 1
     barriers = collections.defaultdict(list)
     for event in trace["traceEvents"]:
@@ -194,7 +194,7 @@ with tempfile.TemporaryDirectory() as name:
     check_json(json.loads((work / "report.json").read_text()), calls, {"barrier"})
     stderr, calls = run(work, {"CIRCOLL_REPORT": work / "report.json", "CIRCOLL_POLICY": "native"})
     check_left(json.loads((work / "report.json").read_text()), calls)
-    # Nobody looks at a call that is native by its own variable, but for the report.
+    # If its own variable makes a call native, only the report looks at the call.
     every = {f"CIRCOLL_{name.upper()}": "native" for name in {call[3] for call in calls}}
     stderr, calls = run(work, {"CIRCOLL_REPORT": work / "report.json"} | every)
     check_left(json.loads((work / "report.json").read_text()), calls)
@@ -207,7 +207,7 @@ with tempfile.TemporaryDirectory() as name:
     stderr, calls = run(work, {"CIRCOLL_REPORT": "no"})
     expect(stderr == "", f"CIRCOLL_REPORT=no: {stderr}")
 
-    # Switched off, messages of a node are not priced as those that go through memory, here a second each.
+    # With CIRCOLL_NODE=off, messages of a node do not get the price of messages through memory, here a second each.
     (work / "slow.json").write_text(json.dumps({
         "circoll_machine": 1, "name": "slow", "alpha_s": 1e-6, "beta_s_per_byte": 1e-10, "gamma_s_per_byte": 1e-11,
         "node_ways": [{"name": "stored", "from_bytes": 0, "alpha_s": 1, "beta_s_per_byte": 1e-10, "gamma_s_per_byte": 1e-11}]}))

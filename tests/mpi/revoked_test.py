@@ -16,7 +16,7 @@ failure = "circoll: nothing is reported: MPI_COMM_WORLD is revoked, or a process
 
 
 def run(way, count, how, **variables):
-    """Whether the ranks that are left found nothing wrong, and what was printed."""
+    """True if the ranks that are left found nothing wrong; and the output."""
     settings = [f"{name}={value}" for name, value in variables.items()]
     command = ["env", f"LD_PRELOAD={preloaded(mpi, dropin, shim)}", *settings, program, way, str(count), "2", how]
     try:
@@ -24,7 +24,7 @@ def run(way, count, how, **variables):
                               capture_output=True, text=True, timeout=60)
         printed, said = done.stdout, done.stderr
     except subprocess.TimeoutExpired as late:
-        # With a dead process MPI_Finalize does not always end, without the drop-in either.
+        # With a dead process MPI_Finalize does not always end, even without the drop-in.
         printed, said = ((text or b"").decode() for text in (late.stdout, late.stderr))
         said += "\n(it did not end)"
     left = np if how == "revoke" else np - 1

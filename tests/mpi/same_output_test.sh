@@ -1,9 +1,11 @@
 #!/bin/bash
 # same_output_test.sh MPI NP DROPIN YIELD SERVED PROGRAM...: a program prints the same, and ends with the same status,
-# with and without the drop-in, which serves the collectives SERVED (a list with commas; - for none; one that ends in a
-# comma: and no call is native). $below is a library to be preloaded behind the drop-in, $said what that says on
-# standard error with the drop-in, and only then. QUIET=1: the drop-in says nothing. $forms: in which forms (blocking,
-# nonblocking, persistent) each of SERVED is served.
+# with and without the drop-in.
+#   SERVED  the collectives that the drop-in serves, with commas; - for none; a comma at the end: no call is native
+#   $below  a library to be preloaded behind the drop-in
+#   $said   a text that this library prints on standard error with the drop-in, and only then
+#   $forms  the forms (blocking, nonblocking, persistent) in which each of SERVED is served
+#   QUIET=1 the drop-in prints nothing
 set -u
 mpi=$1 np=$2 dropin=$3 yield=$4 served=$5
 shift 5
@@ -12,12 +14,13 @@ program=("$@")
 . "$(dirname "$0")/launch.sh"
 preload+=${below:+ $below}
 
-# What comes with every abort, names processes and communicators, and warns of messages that an erroneous call left.
+# Filters lines that come with every abort, name processes and communicators, or warn of messages that an erroneous call
+# left.
 essence() { grep -v -E 'UCX +WARN|PID|^\[vm|mpirun|^=|^-|^ *$' "$1" | sed -E 's/\[[0-9.]+\]|0x[0-9a-f]+|comm [0-9]+|\([0-9]+\)//g'; }
 
-# run NAME ENVIRONMENT...: the program's output in NAME and NAME.err, its status in $ended. The last words of a program
-# that is aborted get lost now and then in Open MPI's mpirun, its status in MPICH's mpiexec, and mpirun itself
-# (mpirun.sh); it is run again then.
+# run NAME ENVIRONMENT...: writes the program's output to NAME and NAME.err, and its status to $ended. Now and then Open
+# MPI's mpirun loses the last words of a program that is aborted, MPICH's mpiexec loses its status, and Open MPI's
+# mpirun itself hangs (mpirun.sh). The program is run again then.
 run() {
   local name=$1 attempt
   shift
@@ -33,7 +36,7 @@ run() {
   done
   [ $ended != 137 ] || fail "it was killed each time"
 }
-# Which rank is the first to abort is chance; what it says is not.
+# The first rank to abort is chance, but its words are not.
 complaints() { grep -oE 'occurred in MPI_[A-Za-z_]+|MPI_ERR_[A-Z]+|internal_[A-Z][a-z_]+\(|Invalid [a-z]+' "$1" | sort -u; }
 
 run native LD_PRELOAD="$preload" "${program[@]}"

@@ -1,4 +1,4 @@
-/* Preloaded: ranks seem to lie on two nodes, in no order and not equally many. Tests what is made of placements. */
+/* Preloaded: ranks seem to lie on two nodes, in no order and not equally many. Tests the use of placements. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -29,7 +29,7 @@ def run(mode, again, unlike="", **variables):
 
 
 def lines(mode, again):
-    """What the program prints."""
+    """The lines that the program prints."""
     def line(what, size):
         rounds = 2  # the last one
         return f"{what}: {size} ranks, {size * rounds + size * (size - 1) // 2}"
@@ -45,7 +45,7 @@ for mode, again in ("only", times), ("before", 1), ("beside", 1):
         report = pathlib.Path(directory) / "report"
         status, printed, said = run(mode, again, CIRCOLL_REPORT=report)
         expect(status == 0 and sorted(printed.splitlines()) == lines(mode, again), f"{mode}: wrong", status, printed, said)
-        # That of the last time. None of what was called on a communicator of all ranks is native.
+        # The report of the last time. No call on a communicator of all ranks is native.
         text = report.read_text() if report.exists() else ""
         for ways in "blocking", "nonblocking", "persistent":
             part = re.search(f"^circoll: communicators of {np} ranks?, {ways} calls\n((?:.+\n)*?)circoll:\n", text, re.M)

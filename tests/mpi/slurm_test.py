@@ -16,8 +16,8 @@ from launching import end, expect
 
 mpi, circoll, bench, shim, program = sys.argv[1:6]
 # Under Debian's Slurm srun --mpi=pmix ends the ranks of Debian's Open MPI at once (SIGKILL). Open MPI 5 and later take
-# the two nodes, which are this machine, for two machines. These do not reach one another, so that mpirun starts all
-# ranks here.
+# the two nodes, which are this machine, for two machines that do not reach one another. So mpirun starts all ranks
+# here.
 HERE = " --prtemca ras ^slurm --prtemca plm ^slurm" if mpi == "openmpi" and launching.version(mpi) >= (5,) else ""
 STARTS = {"openmpi": f"mpirun.openmpi --oversubscribe --bind-to none{HERE} -np {{np}}", "mpich": "srun --mpi=pmi2 -n {np}"}
 LAUNCHES = 2

@@ -11,7 +11,7 @@ build, source = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(source / "lab/experiments"))
 import simulated
 
-# One port of 1 GB/s for each host, 2 x 1 us to another one. Nothing else costs time.
+# Each host has one port of 1 GB/s, and a message to another host takes 2 x 1 us. Nothing else costs time.
 ALPHA, BETA = 2e-6, 1e-9
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -23,10 +23,11 @@ PLATFORM = """<?xml version='1.0'?>
 """
 EXACT = ["network/model:CM02", "network/crosstraffic:no", "network/TCP-gamma:0", "smpi/os:0:0:0", "smpi/or:0:0:0", "smpi/ois:0:0:0",
          "smpi/wtime:0", "smpi/simulate-computation:no", "smpi/shared-malloc:no"]
-# SMPI counts at least so many bytes of its own with every message (seen: of any size, over any link).
+# SMPI counts at least this number of bytes of its own with every message (seen for any size, over any link).
 OWN_BYTES = 17
 TOLERANCE = 0.001
-# No two messages of these are on one port at the same time: they would share it in SMPI, and queue in the simulator.
+# No two messages of these algorithms use one port at the same time. SMPI would share the port, the simulator would
+# queue.
 FOR_ALL = {
     "allgather": "circulant,circulant_optimal,bruck,ring",
     "allreduce": "circulant,circulant_rsag,circulant_optimal,ring",
@@ -72,7 +73,7 @@ with tempfile.TemporaryDirectory() as name:
     for p in (7, 8, 13):
         for collective, algorithms in [*FOR_ALL.items(), *(FOR_POWERS_OF_TWO.items() if p & (p - 1) == 0 else ())]:
             of_vector = collective in ("allreduce", "reduce", "scan")
-            # Whole elements for each rank.
+            # Each rank has whole elements.
             blocks = p if of_vector or collective == "alltoall" else 1
             sizes = [8 * blocks * 4096, 8 * blocks * 32768]
             for row in smpi_times(pathlib.Path(name), p, collective, algorithms, ",".join(map(str, sizes))):

@@ -65,14 +65,14 @@ with tempfile.TemporaryDirectory() as name:
     rows = bench(cluster, directory / "c.json", "--collective", "reduce_scatter_block", "--bytes", "64Ki", "--algorithm",
                  "circulant_optimal,circulant_optimal:relabel=4")
     times = {row["algorithm"]: row["median_us"] for row in rows}
-    # Simulated: not a timing of this machine. 3 blocks of each of 4 ranks cross the port of a node, instead of
-    # nearly all 15.
+    # These times are simulated, and do not depend on this machine. 3 blocks of each of 4 ranks cross the port of a
+    # node, instead of nearly all 15.
     expect(times["circulant_optimal:relabel=4"] * 1.5 < times["circulant_optimal"], f"relabelling pays: {times}")
     two_level = ("--collective", "allreduce,bcast,reduce", "--bytes", "8,8Ki", "--algorithm", "native", "--type", "float64", "--op", "sum")
     setup = ("-wrapper", f"env LD_PRELOAD={build / 'bin/circoll-smpi-setup.so'}")
     usual, short = ([row["median_us"] for row in bench(cluster, directory / "d.json", *two_level, selector="mvapich2", smpirun=options)]
                     for options in ((), setup))
-    # The clock begins elsewhere, so that differences of its readings may be rounded otherwise.
+    # The clock begins at another time, so that differences of its readings may be rounded differently.
     expect(usual and len(usual) == len(short) and all(math.isclose(a, b, rel_tol=1e-9) for a, b in zip(usual, short)),
            f"the set-up is not measured: {usual}, {short}")
     ends = [simulated_end(cluster, options) for options in ((), setup)]

@@ -1,6 +1,6 @@
 #!/bin/bash
-# steady_state_test.sh MPI DROPIN YIELD PROGRAM: allreduces that are served allocate nothing when repeated; recorded for
-# a report, and not.
+# steady_state_test.sh MPI DROPIN YIELD PROGRAM: allreduces that the drop-in serves allocate nothing when repeated, with
+# and without a report.
 set -u
 mpi=$1 np=2 dropin=$2 yield=$3 program=$4
 # shellcheck source=launch.sh

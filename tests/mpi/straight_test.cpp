@@ -1,4 +1,4 @@
-// Short plans along their list, left at any step because another rank is late: results are those of the engine.
+// Short plans on the in-order fast path leave it at any step if another rank is late. Their results are the engine's.
 #include <sched.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr Count count = 3;
 
-/// An allreduce of int64 that is executed many times, each rank as late as chance has it.
+/// An allreduce of int64 that is executed many times, with random delays of each rank.
 class Late {
  public:
   Late(const std::string& id, mpi::CommState& state)
@@ -46,7 +46,7 @@ class Late {
       binding.elements.kernel = reduce_kernel(Op::sum, Type::int64);
       for (std::uint64_t late = random_() % 8 == 0 ? random_() % 500 : 0; late > 0; --late) sched_yield();
       execution_.start(binding);
-      // Asked a few times first, as a nonblocking operation is, and then waited for.
+      // The execution is polled a few times first, as a nonblocking operation is, and then waited for.
       for (std::uint64_t asked = random_() % 3 * (random_() % 100); asked > 0; --asked) (void)execution_.progress();
       expect(execution_.wait() == MPI_SUCCESS && execution_.complete(), id_ + ": the execution fails");
       expect(execution_.progress(), id_ + ": an execution that is over is not");

@@ -37,7 +37,7 @@ def survive(np, iterations, count, seed, failures, collectives, within_us, *vari
     what = f"{np} ranks, {count} elements, seed {seed}, {failures} die, {collectives}, {' '.join(variables)}"
     for _ in range(3):
         code, said = launch(np, [iterations, count, seed, failures, collectives, within_us, *way_to_die], variables)
-        # MPICH's launcher may break itself when a rank dies while it is answering it, and the job with it.
+        # When a rank dies while MPICH's launcher answers it, the launcher may break, and the job with it.
         if code is None or "process manager error waiting for completion" not in said:
             break
     if code is None:
@@ -75,7 +75,7 @@ for i in range(int(kills)):
 print(results)
 expect(results["full"] + results["survivors"] > 0, "some calls were repaired", results)
 
-# Without failures nothing is said, and nothing differs.
+# Without failures the drop-in says nothing, and no result differs.
 code, said = launch(3, [20, 10, 1, 0, "aibgrsvtncxj"], ["CIRCOLL_FAULTS=finish"])
 expect(code == 0 and "circoll" not in said and said.count("wrong 0, full 0, survivors 0, refused 0") == 3,
        "nothing is said where nothing fails", said)
@@ -86,11 +86,11 @@ expect(code == 0 and said.count("wrong 0") == 3, "whoever writes to the dead liv
 code, said = launch(3, [5, 10, 1, 0, "ap"], [], options=[])
 expect(code not in (None, 0) and "wrong" not in said, "without CIRCOLL_FAULTS signals are as they were", code, said)
 
-# What cannot be guarded ends the job, and says so.
+# A native call cannot be guarded: the drop-in ends the job, and says so.
 code, said = launch(3, [100000, 10, 3, 1, "a", 20000, *way_to_die], ["CIRCOLL_FAULTS=finish", "CIRCOLL_ALLREDUCE=native"])
 expect(code is not None and "the job is ended" in said and "allreduce" in said, "a native call does not hang", code, said)
 
-# Misuse is told.
+# The drop-in reports misuse.
 for variables, text in [(["CIRCOLL_FAULTS=yes"], "'yes' is none of off, report, finish"),
                         (["CIRCOLL_FAULTS=finish", "CIRCOLL_CHECK=1"], "CIRCOLL_FAULTS is off: CIRCOLL_CHECK"),
                         (["CIRCOLL_FAULTS=finish", "CIRCOLL_POLICY=learn"], "nothing is learned while CIRCOLL_FAULTS is on")]:

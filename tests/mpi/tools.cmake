@@ -1,4 +1,4 @@
-# What measures, and what evaluates measurements. Called for each MPI, whose name is ${name}.
+# The tests of tools that measure, and that evaluate measurements. Called for each MPI, whose name is ${name}.
 function(tools_tests)
   # Report and trace say what the program did.
   mpi_program(counted_calls)
@@ -7,24 +7,24 @@ function(tools_tests)
              ${np} ${dropin} ${yield} $<TARGET_FILE:counted_calls_${name}>)
   endforeach()
 
-  # Has it helped? And what a program's report is good for: tuning its calls, in shards, by scripts.
+  # The help that a report gives: comparing runs, and tuning the program's calls, in shards, by scripts.
   mpi_test(compare_${name} 300 SERIAL COMMAND python3 ${here}/compare_test.py ${name} 3 ${cli}
            $<TARGET_FILE:circoll_bench_${name}> ${yield} $<TARGET_FILE:counted_calls_${name}>)
   mpi_test(slurm_${name} 300 SERIAL SKIPS COMMAND python3 ${here}/slurm_test.py ${name} ${cli}
            $<TARGET_FILE:circoll_bench_${name}> ${yield} $<TARGET_FILE:counted_calls_${name}>)
 
-  # Profiles, found by the drop-in and the bench, and written by one command.
+  # The drop-in and the bench find profiles, and one command writes them.
   if(TARGET circoll_bench_${name})
     mpi_test(dropin_${name}_profile 600 SERIAL COMMAND python3 ${here}/profile_test.py ${name}
              ${dropin} ${yield} ${cli}
              $<TARGET_FILE:circoll_bench_${name}> $<TARGET_FILE:all_collectives_${name}>)
   endif()
 
-  # The instrument: what a run of circoll-bench says about itself.
+  # The report of circoll-bench about a run of its own.
   mpi_test(bench_${name} 300 SERIAL ENVIRONMENT ${${name}_environment} COMMAND python3
            ${here}/bench_test.py $<TARGET_FILE:circoll_bench_${name}> ${${name}_launch})
 
-  # The algorithms inside the MPI library: chosen, named, and really used.
+  # The algorithms inside the MPI library can be chosen and named, and are really used.
   set(native_sources ${PROJECT_SOURCE_DIR}/tools/bench/native)
   add_executable(native_algorithms_${name} programs/native_algorithms.cpp ${native_sources}/algorithms.cpp
                                            ${native_sources}/control_variables.cpp ${native_sources}/${name}.cpp)

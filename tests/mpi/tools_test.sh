@@ -9,7 +9,7 @@ mpi=$1 np=$2 dropin=$3 yield=$4 tool=$5 chained=$6 program=$7
 launch env LD_PRELOAD="$preload" "$program" >"$work/native" 2>"$work/err" || fail "the program fails: $(cat "$work/err")"
 [ -s "$work/native" ] || fail "the program printed nothing"
 
-# What the drop-in only looks at, a tool sees wherever it is.
+# A tool sees the calls that the drop-in only looks at, wherever the tool is.
 others="2 MPI_Pcontrol, 1 MPI_Init, 1 MPI_Finalize, 1 MPI_Comm_dup"
 check() { # check NAME COUNTED SERVED LIBRARY...: "counted" of the tool's line; whether the drop-in serves allreduce
   local name=$1 counted=$2 serves=$3
@@ -41,7 +41,7 @@ check "a tool that hands on before the drop-in, and another one after it" 0 yes 
 [ "$(cat "$work/counts_chained")" = "10 MPI_Allreduce, $others" ] ||
   fail "the tool before the drop-in and another tool has counted $(cat "$work/counts_chained")"
 
-# What is not the drop-in's business is not among its symbols.
+# The drop-in defines no symbols of functions that it does not serve.
 nm -D --defined-only "$dropin" | grep -E ' (MPI_Pcontrol|P?MPI_T_|PMPI_)' && fail "the drop-in defines what it must not"
 nm -D --defined-only "$dropin" | grep -q ' MPI_Allreduce$' || fail "nm shows nothing"
 

@@ -1,6 +1,6 @@
 # Random programs (lab/torture). Called for each MPI, whose name is ${name}.
 function(torture_tests)
-  # Random programs, with the drop-in and once without; with messages delayed; the tester itself.
+  # Random programs run with the drop-in and once without, and with delayed messages. The tester itself is tested, too.
   function(torture_test suffix np preload seconds)
     mpi_test(torture_${name}_${suffix} 100 LABELS mpi torture ENVIRONMENT ${openmpi_environment} COMMAND ${${name}_launch}
              ${np} env LD_PRELOAD=${preload} $<TARGET_FILE:circoll_torture_${name}> --seconds ${seconds} --patience 40 ${ARGN})
@@ -8,7 +8,7 @@ function(torture_tests)
   foreach(np 2 3 5 7)
     torture_test(np${np} ${np} ${preload_dropin} 6 --seed ${np})
   endforeach()
-  # On nodes of two ranks each, as CIRCOLL_CORES says; relabelled, on nodes in no order.
+  # Nodes have two ranks each, as CIRCOLL_CORES says. Then ranks are relabelled, on nodes in no order.
   torture_test(nodes_np5 5 "${preload_dropin};CIRCOLL_CORES=2" 5 --seed 41)
   add_library(circoll_scattered_${name} MODULE scattered_nodes.c)
   target_link_libraries(circoll_scattered_${name} PRIVATE PkgConfig::mpi_${name})
@@ -22,7 +22,7 @@ function(torture_tests)
   torture_test(delayed_nodes_np5 5 "${preload_delay};CIRCOLL_CORES=2" 5 --seed 26 --threads multiple)
   torture_test(segment_np3 3 "${preload_dropin};CIRCOLL_NODE_COPY=segment" 4 --seed 61)
   torture_test(direct_np3 3 "${preload_dropin};CIRCOLL_NODE_COPY=direct" 4 --seed 62)
-  # Ranks agree about each call, as if device memory could come. Nonblocking ones are native, with faults of their own.
+  # Ranks agree about each call, as if device memory could come. Nonblocking calls are native, with faults of their own.
   torture_test(devices_np3 3 "${preload_dropin};CIRCOLL_DEVICE_MEMORY=on" 4 --seed 71 --modes blocking,persistent)
   torture_test(native 3 ${yield} 3 --seed 33)
   torture_test(communicators_np5 5 ${preload_dropin} 4 --seed 45 --many-communicators)
@@ -37,7 +37,7 @@ function(torture_tests)
            ${here}/torture_killed_test.py ${name} ${dropin}
            ${yield} $<TARGET_FILE:circoll_torture_${name}>)
 
-  # Calls that are compared.
+  # The drop-in compares the calls of ranks.
   torture_test(checked_np3 3 "${preload_dropin};CIRCOLL_CHECK=1" 5 --seed 51)
   torture_test(checked_threads 3 "${preload_dropin};CIRCOLL_CHECK=1" 5 --seed 53 --threads multiple)
   torture_test(checked_delayed 5 "${preload_delay};CIRCOLL_CHECK=1" 5 --seed 55)

@@ -1,7 +1,7 @@
 #!/bin/bash
-# torture_test.sh FAULTY YIELD TORTURE LAUNCH...: tests circoll-torture itself. With a library in front of MPI that is
-# wrong on purpose it fails, names the case, and shrinks it to the operation that is wrong; that case fails when it is
-# run again, and passes without the library.
+# torture_test.sh FAULTY YIELD TORTURE LAUNCH...: tests circoll-torture itself, with a library in front of MPI that is
+# wrong on purpose. circoll-torture fails, names the case, and shrinks it to the operation that is wrong. That case
+# fails when it is run again, and passes without the library.
 set -u
 faulty=$1 yield=$2 torture=$3
 shift 3
@@ -16,7 +16,7 @@ run() { timeout -k 5 60 "${launch[@]}" env LD_PRELOAD="$1" "$torture" "${@:2}" >
 run "$yield" --seed 11 --cases 12 || fail "it fails without the faulty library"
 grep -q "12 cases, .*: all right" "$output" || fail "it does not say that all is right"
 
-# Everything that a case may have turns up, and can be left out.
+# Everything that a case may have occurs, and can be left out.
 run "$yield" --seed 11 --cases 60 --list || fail "the cases cannot be listed"
 for step in "mistake e" "arrays overwritten" "arrays unmapped" "freed early" "make comm"; do
   grep -q "$step" "$output" || fail "no case has: $step"
@@ -28,7 +28,7 @@ run "$yield" --seed 11 --only 0 --many-communicators --list || fail "the case of
 run "$yield" --seed 11 --only 0 --many-communicators --edits "e-0 k-5 unused" --list || fail "it cannot be made smaller"
 grep -Eq "comm 5( |:|$)|mistake e0:" "$output" && fail "what was left out is there"
 
-# Every seventh call is wrong: seven attempts are enough, also of a case of one call.
+# Every seventh call is wrong, so that seven attempts are enough, even for a case of one call.
 run "$faulty $yield" --seed 11 --cases 100 --modes blocking --shrink --attempts 8
 [ $? = 1 ] || fail "the faulty library is not exit code 1"
 grep -q "FAILED: case [0-9]*; again: " "$output" || fail "the case is not named"

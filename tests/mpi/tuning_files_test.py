@@ -91,7 +91,7 @@ def written(name, text):
     return file
 
 
-# Its component for point-to-point messages is not initialised there.
+# Open MPI's own monitoring does not initialise its component for point-to-point messages there.
 if launching.version("openmpi") >= (6,) and run(2, "allreduce", 64)[0] is None:
     print("skipped: Open MPI's own monitoring crashes")
     sys.exit(77)
@@ -119,7 +119,7 @@ honoured(exported, 4, "allgather", 2048, "linear")      # all blocks: 512 bytes 
 honoured(exported, 4, "allgather", 65536, "bruck")
 honoured(exported, 5, "gather", 64 * 1024 * 5, "binomial")
 
-# Files that others wrote.
+# These are files as people write them.
 lists = written("lists.rules", "1\n2\n2\n8 1\n0 2 0 0\n64 1\n0 1 0 0\n")
 honoured(lists, 4, "allreduce", 512, "nonoverlapping")  # the first list serves fewer ranks than 8, too
 octal = written("octal.rules", "1\n2\n1\n2 2\n0 2 0 0\n010000 1 0 0\n")
@@ -128,7 +128,7 @@ units = written("units.rules", "1\n2\n1\n2 2\n0 2 0 0\n4k 1 0 0\n")
 honoured(units, 4, "allreduce", 64, "basic_linear")     # 4k is 4
 counted = written("scan.rules", "1\n14\n1\n2 2\n0 2 0 0\n4096 1 0 0\n")
 honoured(counted, 4, "scan", 65536, "recursive_doubling")  # the count is not looked at
-# Later libraries take the header that READER does not know, and choose themselves in place of what is not there.
+# Later libraries accept the header that READER does not know, and choose by themselves where a rule is missing.
 as_reader = launching.version("openmpi") < (4, 1, 8)
 for name, text in {"late.rules": "1\n2\n1\n2 1\n16 2 0 0\n", "short.rules": "1\n2\n1\n2 2\n0 2 0 0\n",
                    "header.rules": "rule-file-version-2\n1\n2\n1\n2 1\n0 2 0 0\n"}.items():

@@ -1,4 +1,4 @@
-// The typed API over MPI: its calls, as in one process, and MPI's errors, operators and handles.
+// The typed API over MPI: its calls are checked as in one process, and also MPI's errors, operators and handles.
 #include <string>
 #include <vector>
 
@@ -11,7 +11,7 @@
 namespace circoll::test {
 namespace {
 
-/// A communicator of its own, as a program's class that converts to MPI's handle.
+/// A communicator of its own, like a class of a program that converts to MPI's handle.
 class OwnComm {
  public:
   OwnComm() { PMPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
@@ -117,7 +117,7 @@ TEST_MPI(typed_many_calls_under_way) {
   check_many_requests(comm, told);
 }
 
-/// An error of the library ends no job, and comes from the request or the call that begins it.
+/// An error of the library ends no job. The request, or the call that begins it, throws the error.
 TEST_MPI(typed_errors_of_the_library) {
   const OwnComm own;
   MPI_Comm comm = own;
@@ -133,7 +133,7 @@ TEST_MPI(typed_errors_of_the_library) {
   expect(error_class == MPI_ERR_OP, "MPI's error");
 }
 
-/// User's operators live until the requests that need them are over, although the program frees them.
+/// A user's operators live until the requests that need them are over, even if the program frees them.
 void sum_of_ints(void* in, void* inout, int* length, MPI_Datatype* /*type*/) {
   for (int i = 0; i < *length; ++i) static_cast<int*>(inout)[i] += static_cast<const int*>(in)[i];
 }

@@ -54,7 +54,7 @@ TEST_MPI(unusual_datatypes) {
   }
 }
 
-// Ranks that describe one signature differently, cut into segments: at bytes, within their elements.
+// Ranks describe one signature differently, and segments cut their data at bytes within elements.
 TEST_MPI(segments_of_different_types) {
   int cases = 0;
   for (const Collective collective : movements) {
@@ -75,7 +75,7 @@ TEST_MPI(segments_of_different_types) {
   expect(cases > 3, "few algorithms have segments");
 }
 
-// Columns of a matrix as elements: each ends behind the beginning of the next.
+// Columns of a matrix are elements, and each ends behind the beginning of the next.
 TEST_MPI(interleaved_elements) {
   constexpr int rows = 4, columns = 5;
   const int p = world_size(), r = world_rank();
@@ -84,7 +84,7 @@ TEST_MPI(interleaved_elements) {
   MPI_Datatype column = resized(vector, 0, sizeof(int));
   std::vector<int> matrix(rows * columns), all(static_cast<std::size_t>(p * rows * columns));
   for (int i = 0; i < rows * columns; ++i) matrix[static_cast<std::size_t>(i)] = 1000 * r + i;
-  // Everyone's matrix at everyone, transposed: column by column.
+  // Every rank gets the matrices of all ranks, transposed column by column.
   for_each_algorithm(Collective::allgather, {}, [&](const Algorithm& algorithm) {
     std::fill(all.begin(), all.end(), -1);
     serve({.collective = Collective::allgather,
@@ -102,7 +102,7 @@ TEST_MPI(interleaved_elements) {
              algorithm.id(Collective::allgather));
     }
   });
-  // And received as columns.
+  // The matrix is also received as columns.
   for_each_algorithm(Collective::bcast, {}, [&](const Algorithm& algorithm) {
     std::vector<int> mine(matrix.size(), -1);
     if (r == 0) mine = matrix;
@@ -112,7 +112,7 @@ TEST_MPI(interleaved_elements) {
   PMPI_Type_free(&column);
 }
 
-// Absolute addresses on both sides; the receive type's extent is that of a block.
+// Addresses are absolute on both sides, and the receive type's extent is that of a block.
 TEST_MPI(absolute_addresses) {
   constexpr int n = 6;
   const int p = world_size(), r = world_rank();
@@ -229,7 +229,7 @@ TEST_MPI(user_operators_on_derived_types) {
     check_user_reductions(bottom ? middle : middle + at.data, count, extent, bottom ? MPI_BOTTOM : middle, type, op,
                           at.what);
     PMPI_Type_free(&type);
-    // Nothing but the maps was written.
+    // The reduction wrote nothing but the maps.
     Count others = 0;
     const char* const begin = bottom ? middle : middle + at.data;
     for (std::size_t i = 0; i < memory.size(); ++i) {
@@ -243,7 +243,7 @@ TEST_MPI(user_operators_on_derived_types) {
   PMPI_Op_free(&op);
 }
 
-// Blocks that are sent to several ranks, in any order, and before the buffer's address.
+// Blocks go to several ranks, in any order, and lie before the buffer's address.
 TEST_MPI(overlapping_blocks_are_sent) {
   const int p = world_size(), r = world_rank(), root = p - 1;
   const auto n = static_cast<std::size_t>(p);
@@ -277,7 +277,7 @@ TEST_MPI(overlapping_blocks_are_sent) {
   PMPI_Type_free(&thrice);
 }
 
-// Nothing at all: null buffers, elements of no bytes.
+// Calls have no data at all: null buffers, elements of no bytes.
 TEST_MPI(nothing) {
   const auto n = static_cast<std::size_t>(world_size());
   const std::vector<int> zeros(n);
@@ -291,7 +291,7 @@ TEST_MPI(nothing) {
       call.op = MPI_MAX;
       call.sendcounts = call.recvcounts = zeros.data();
       call.senddispls = call.recvdispls = displs.data();
-      // For Open MPI's MPI_Reduce these are equal buffers, which it refuses.
+      // Open MPI's MPI_Reduce takes these for equal buffers, which it refuses.
       int unused = 0;
       if (mpi::library::refuses_equal_buffers(Collective::reduce, call.recvbuf, 0)) call.sendbuf = &unused;
       serve(call, algorithm);
@@ -306,7 +306,7 @@ TEST_MPI(nothing) {
   PMPI_Type_free(&empty);
 }
 
-// Two bytes, `apart` from one another, of which the next element begins a byte later. The first is at MPI_BOTTOM.
+// Two bytes at the distance `apart`. The next element begins a byte later, and the first byte is at MPI_BOTTOM.
 MPI_Datatype spread_at(const char* address, MPI_Aint apart) {
   const std::array<int, 2> lengths{1, 1};
   std::array<MPI_Aint, 2> places{};
@@ -354,7 +354,8 @@ TEST_MPI(near_bottom) {
   PMPI_Type_free(&received);
 }
 
-// Hundreds of datatypes exist: MPICH 4.0.2's MPI_Pack errs about the later ones. One of five chars, not at its address.
+// Hundreds of datatypes exist, and MPICH 4.0.2's MPI_Pack errs about the later ones. Each has five chars behind its
+// address.
 TEST_MPI(many_datatypes) {
   const std::array<int, 1> length{5};
   const std::array<MPI_Aint, 1> place{1};

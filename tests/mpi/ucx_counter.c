@@ -1,4 +1,5 @@
-/* A counter of the messages that MPICH gives to UCX, preloaded: algorithms inside MPICH call no PMPI function. */
+/* A preloaded counter of the messages that MPICH gives to UCX, because algorithms inside MPICH call no PMPI
+ * function. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@ typedef void* (*send_function)(void*, const void*, size_t, unsigned long, const 
 static long messages;
 static long bytes;
 
-/* UCX's ucp_tag_send_nbx; MPICH sends contiguous bytes by it. */
+/* UCX's ucp_tag_send_nbx, by which MPICH sends contiguous bytes. */
 void* ucp_tag_send_nbx(void* endpoint, const void* buffer, size_t count, unsigned long tag, const void* parameters) {
   static send_function next;
   if (!next) *(void**)&next = dlsym(RTLD_NEXT, "ucp_tag_send_nbx");

@@ -1,7 +1,8 @@
 #!/bin/bash
-# wrong_dropin_test.sh MPI NP DROPIN OTHER YIELD CIRCOLL PROGRAM...: under OTHER, the drop-in of another MPI, alone or
-# beside DROPIN, a program prints the same as natively, after one sentence that says which MPI it uses and which file to
-# preload. `circoll run` preloads no other than DROPIN. A program that is not linked to an MPI is an interpreter here.
+# wrong_dropin_test.sh MPI NP DROPIN OTHER YIELD CIRCOLL PROGRAM...: runs a program under OTHER, the drop-in of another
+# MPI, alone or beside DROPIN. The program prints the same as natively, after one sentence that says which MPI it uses
+# and which file to preload. `circoll run` preloads no other than DROPIN. A program that is not linked to an MPI is an
+# interpreter here.
 set -u
 mpi=$1 np=$2 dropin=$3 other=$4 yield=$5 circoll=$6
 shift 6
@@ -19,14 +20,14 @@ linked=no
 ldd "$1" 2>/dev/null | grep -q libmpi && linked=yes
 
 sentences() { grep -c '^circoll: ' "$work/err"; }
-# run NAME COMMAND...: what the command prints is what the program prints natively.
+# run NAME COMMAND...: checks that the command prints the native output of the program.
 run() {
   local name=$1
   shift
   "$@" >"$work/out" 2>"$work/err" || fail "$name: ended with $?: $(cat "$work/err")"
   diff "$work/native" "$work/out" >"$work/diff" || fail "$name: the output differs: $(cat "$work/diff")"
 }
-# one_sentence NAME: there is one, about the MPI and the file.
+# one_sentence NAME: checks that there is one sentence, which names the MPI and the file.
 one_sentence() {
   [ "$(sentences)" = 1 ] || fail "$1: not exactly one sentence: $(cat "$work/err")"
   grep -q "$title.*, but $other is the drop-in for .*$dropin" "$work/err" || fail "$1: the sentence: $(cat "$work/err")"
@@ -51,10 +52,10 @@ for both in "$dropin:$other" "$other:$dropin" "$dropin $preload $other"; do
   one_sentence "$both"
   served || fail "$both: the right drop-in did not serve the program"
 done
-# The launcher is no program of the MPI, and hands it on.
+# The launcher is no program of the MPI, and hands the drop-in on.
 run launcher launch_under "$other:$preload" "${program[@]}"
 one_sentence launcher
-# Nor is a shell in between. The right drop-in stays in it, and says nothing.
+# A shell in between is none either. The right drop-in stays in it, and says nothing.
 # shellcheck disable=SC2016
 run shell launch env LD_PRELOAD="$other:$preload" sh -c '"$@"; exit' sh "${program[@]}"
 one_sentence shell
@@ -71,12 +72,12 @@ for file in "$dropin" "$other" "$dropin:$other"; do
 done
 
 if [ $linked = yes ]; then
-  # Started by the loader, whose arguments are not the program's.
+  # The loader starts the program, and its arguments are not the program's.
   if [ "$np" = 1 ]; then
     run loader launch env LD_PRELOAD="$other:$preload" /lib64/ld-linux-x86-64.so.2 "${program[@]}"
     one_sentence loader
   fi
-  # circoll run refuses what is wrong, and does it right by itself.
+  # circoll run refuses a wrong drop-in, and finds the right one by itself.
   refused() { # refused NAME WHAT COMMAND...
     local name=$1 what=$2
     shift 2
@@ -99,7 +100,7 @@ if [ $linked = yes ]; then
     CIRCOLL_REPORT="$work/report" "$circoll" run -- "${program[@]}"
   served || fail "circoll run, with the wrong one preloaded: the program was not served"
 else
-  # Where nothing says which MPI it will load, the interpreter ends in MPI_Init, whichever comes first.
+  # If nothing says which MPI an interpreter will load, it ends in MPI_Init, whichever drop-in comes first.
   for preloads in "$other" "$other:$dropin" "$dropin:$other"; do
     LD_PRELOAD=$preloads timeout 60 "${program[@]}" >"$work/out" 2>"$work/err"
     ended=$?

@@ -16,7 +16,7 @@ namespace circoll {
 
 inline const select::ProfileKey here{.library = "Open MPI 4.1.4", .processor = "AMD EPYC"};
 
-/// A profile of two ranks, by which an allreduce takes `use`.
+/// A profile of two ranks, in which an allreduce uses `use`.
 inline std::string profile_text(const select::ProfileKey& key = here, const std::string& use = "ring") {
   return R"({
   "circoll_rules": 1,

@@ -1,5 +1,5 @@
-// Checks of the typed API beside its calls: results by value, errors, requests. Written once for every
-// communicator, as support/typed_calls.hpp.
+// Checks of the typed API beside its calls: results by value, errors, requests. They are written once for every
+// communicator, like support/typed_calls.hpp.
 #pragma once
 
 #include <numeric>
@@ -151,7 +151,7 @@ void check_requests(C& comm, Expect expect) {
   { const Request never = allreduce(one, sum, Op::sum, persistent(comm)); }
 }
 
-/// Several calls under way, ended in another order, and blocking ones between.
+/// Several calls are under way and end in another order, with blocking ones between them.
 template <typename C, typename Expect>
 void check_many_requests(C& comm, Expect expect) {
   const int p = static_cast<int>(CommunicatorTraits<C>::size(comm));

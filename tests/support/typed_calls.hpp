@@ -60,7 +60,7 @@ struct Repeated {
 template <typename C, typename Way, typename Expect>
 class TypedCalls {
  public:
-  /// Calls are by an algorithm of each collective if `named`, else by `choice`.
+  /// Calls name an algorithm of each collective if `named`, and otherwise use `choice`.
   TypedCalls(C& comm, Way way, Expect expect, std::string choice, bool named)
       : comm_(comm),
         way_(way),

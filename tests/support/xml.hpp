@@ -1,4 +1,4 @@
-// Is a text XML, as far as pictures need.
+// A check that a text is XML, as far as pictures need it.
 #pragma once
 
 #include <string>

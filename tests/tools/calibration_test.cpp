@@ -1,4 +1,4 @@
-// From samples to machines, machines in files, and measured against predicted.
+// Machines made from samples, machines in files, and measured times against predicted ones.
 #include "measured/calibration.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(Fit, FindsExchangesOfLongMessagesThatShareSomething) {
   expect_truth(fit.machine, 1e-9);
   EXPECT_EQ(fit.slow_exchange.from_bytes, 512 << 10);
   EXPECT_NEAR(fit.slow_exchange.factor, 2.2, 1e-9);
-  // One long exchange that is no slower than a message one way: it is not the length that slows.
+  // One long exchange is no slower than a message one way, so the length is not what slows messages down.
   calibration.samples[22].seconds = time_of(SampleKind::exchange, 4 << 20);
   ASSERT_EQ(calibration.samples[22].bytes, 4 << 20);
   EXPECT_EQ(fit_machine(calibration).slow_exchange.from_bytes, 0);
@@ -88,7 +88,7 @@ TEST(Fit, FindsTheLevelInsideNodes) {
   EXPECT_NEAR(fit.machine.node_beta_s_per_byte, 0.1e-9, 1e-16);
 }
 
-// The times are those that the model gives the very calls that are measured, on a machine with two ways of memory.
+// The times are those that the model gives for the measured calls, on a machine with two ways of memory.
 TEST(Fit, FindsTheWaysOfMemory) {
   Machine with_ways = truth;
   with_ways.node_ways = {{.name = "stored",
@@ -134,12 +134,12 @@ TEST(Fit, FindsTheWaysOfMemory) {
   }
   EXPECT_NEAR(fit.machine.crowded_s, with_ways.crowded_s, 1e-6 * with_ways.crowded_s);
   EXPECT_EQ(fit.ways.size(), 2U);
-  // Noise that makes a reduction or a burst cheaper than its messages gives no machine that cannot be read again.
+  // Noise makes a reduction or a burst cheaper than its messages. The fitted machine can be read again nevertheless.
   for (Sample& sample : calibration.samples) {
     if (sample.kind == SampleKind::memory_reduction || sample.kind == SampleKind::memory_burst) sample.seconds /= 100;
   }
   EXPECT_EQ(machine_from_json(to_json(fit_machine(calibration).machine, ""), "m").node_ways.size(), 2U);
-  // So is it if longer messages take no longer, or no longer than their bytes.
+  // The same holds if longer messages take no longer, or no longer than their bytes.
   for (const double intercept : {1e-6, 0.0}) {
     for (Sample& sample : calibration.samples) {
       if (sample.kind != SampleKind::memory_exchange) continue;

@@ -1,4 +1,4 @@
-// Campaigns: what is measured for a program, in which order, and what the measurements say.
+// Campaigns: the choice and order of measurements for a program, and conclusions from them.
 #include "measured/campaign.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ ReportedRow row(Collective collective, Rank p, const std::string& algorithm, std
   return made;
 }
 
-/// Four ranks; 100 calls of each rank.
+/// A size with four ranks and 100 calls of each rank.
 ReportedSize size(Count bytes, double seconds) {
   Count from = 1;
   while (from * 2 <= bytes) from *= 2;
@@ -50,7 +50,7 @@ TEST(Campaign, TakesTheMostExpensiveCallsFirst) {
   EXPECT_DOUBLE_EQ(campaign.covered_s, 11);
   EXPECT_TRUE(campaign.left_out.empty());
   EXPECT_EQ(campaign.cells[0].bytes, 65536);
-  const CampaignCell& shared = campaign.cells[1];  // what served the calls in turns is one cell
+  const CampaignCell& shared = campaign.cells[1];  // the algorithms that served the calls in turns are one cell
   EXPECT_EQ(shared.bytes, 8);
   EXPECT_DOUBLE_EQ(shared.program_s, 4);
   EXPECT_DOUBLE_EQ(shared.calls, 200);
@@ -84,7 +84,7 @@ TEST(Campaign, KeepsItsTime) {
     double sum = 0;
     for (const CampaignCell& cell : campaign.cells) sum += options.launches * launch_seconds(cell, options);
     EXPECT_DOUBLE_EQ(sum, campaign.estimate_s);
-    // All have the same price: those that are measured are the most expensive of the program.
+    // All cells cost the same to measure, so the campaign measures the most expensive ones of the program.
     for (const CampaignCell& cell : campaign.cells) {
       for (const LeftOut& left : campaign.left_out) EXPECT_GE(cell.program_s, left.cell.program_s);
     }
@@ -158,7 +158,7 @@ TEST(Campaign, EveryLaunchHasAllCellsInItsOwnOrder) {
   };
   EXPECT_EQ(cells(items), cells(campaign_items(30, 4, 1)));
   EXPECT_NE(cells(items), cells(campaign_items(30, 4, 2)));
-  // The generator is ours: the order is the same on every machine and in every version.
+  // The random generator is Circoll's own, so that the order is the same on every machine and in every version.
   EXPECT_EQ(cells(campaign_items(6, 1, 1)), (std::vector<std::size_t>{3, 5, 0, 2, 1, 4}));
   EXPECT_TRUE(campaign_items(0, 3, 1).empty());
 }
@@ -183,7 +183,7 @@ TEST(Campaign, SaysWhatTheProgramWouldGain) {
   CampaignCell small{.collective = Collective::bcast, .p = 4, .bytes = 8, .program_s = 1, .calls = 100};
   small.ran = {{"of_tomorrow", 100}};
   CampaignCell unmeasured{.collective = Collective::reduce, .p = 4, .bytes = 8, .program_s = 1, .calls = 100};
-  // A campaign starts the bench once for each cell: rows of one launch come in several.
+  // A campaign starts the bench once for each cell, so that the rows of one launch come in several pieces.
   const std::vector<Launch> launches{launch("launch 1", {time(Collective::bcast, 4, 65536, "native", 100),
                                                          time(Collective::bcast, 4, 65536, "binomial", 80),
                                                          time(Collective::bcast, 4, 65536, "pipeline:segments=4", 38)}),
@@ -235,7 +235,7 @@ TEST(Campaign, RulesEndWhereNothingWasMeasured) {
   EXPECT_EQ(sizes(with_ends({cell(1024, "ring")})), (List{{256, "auto"}, {1024, "ring"}, {4096, "auto"}}));
   EXPECT_EQ(sizes(with_ends({cell(2, "ring")})), (List{{2, "ring"}, {8, "auto"}}));
   EXPECT_EQ(sizes(with_ends({cell(1024, "auto")})), (List{{1024, "auto"}}));
-  // Sizes that are near meet in the middle; those far apart have something between.
+  // Ends of near sizes meet in the middle. Sizes that are far apart get a size between them.
   EXPECT_EQ(sizes(with_ends({cell(1024, "ring"), cell(16384, "native")})),
             (List{{256, "auto"}, {1024, "ring"}, {16384, "native"}, {65536, "auto"}}));
   EXPECT_EQ(sizes(with_ends({cell(1024, "ring"), cell(16385, "native")})),

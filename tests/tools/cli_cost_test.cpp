@@ -27,7 +27,7 @@ TEST(Cli, CostOfAnAlgorithm) {
   EXPECT_EQ(json.at("terms").at("bytes"), 9 << 18);      // 18/8 m
   EXPECT_EQ(json.at("terms").at("bytes_uni"), 3 << 19);  // 12/8 m
   EXPECT_DOUBLE_EQ(json.at("time_s"), 7 + 2 * 0.5 + (9 << 18) * 1e-6 + (3 << 19) * 0.5e-6);
-  // A segment in bytes is a share of what the algorithm cuts: of a twelfth of 12 Mi, 64 Ki are a sixteenth.
+  // A segment in bytes is a share of the part that the algorithm cuts. 64 Ki are a sixteenth of a twelfth of 12 Mi.
   const auto in_bytes =
       nlohmann::json::parse(run("cost allreduce/segmented_ring:segment=64Ki -p 12 --bytes 12Mi --json").out);
   EXPECT_EQ(in_bytes.at("params").at("segments"), 16);
@@ -81,7 +81,7 @@ TEST(Cli, CostOverSizes) {
   const auto& times = data.at("times_s");
   EXPECT_GE(times.size(), 10U);
   for (const auto& [name, of] : times.items()) EXPECT_EQ(of.size(), sizes.size()) << name;
-  // The rankings say the same, also on both sides of a crossover.
+  // The rankings agree, also on both sides of a crossover.
   const auto fastest = [](std::int64_t bytes) {
     const std::string command = "cost allreduce -p 36 --json --bytes " + std::to_string(bytes);
     const std::string id = nlohmann::json::parse(run(command).out).at("ranking").at(0).at("id");

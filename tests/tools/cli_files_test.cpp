@@ -1,4 +1,4 @@
-// Files of schedules in place of ids, and schedules in forms of other tools, by the command line.
+// Files of schedules in place of ids, and schedules in the formats of other tools, on the command line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A file with what a command prints, or with a text.
+/// A file that holds the output of a command, or a text.
 class File {
  public:
   explicit File(const std::string& name) : path_(testing::TempDir() + "circoll_files_" + name) {}
@@ -52,7 +52,7 @@ TEST(CliFiles, AreVerifiedLikeAlgorithms) {
   EXPECT_TRUE(
       contains(run("verify " + file.of("show allreduce/recursive_doubling -p 5").path()).out, "for all associative"));
   EXPECT_TRUE(contains(run("verify " + file.of("show allreduce/circulant_idempotent -p 5").path()).out, "idempotent"));
-  // One block is taken for another: found, with rank and step.
+  // One block is taken for another. The verifier finds that, with rank and step.
   std::string text = run("show allgather/ring -p 3").out;
   const std::size_t at = text.find("send -> 1: recv[2+1]");
   ASSERT_NE(at, std::string::npos) << text;
@@ -168,7 +168,7 @@ TEST(CliFiles, OfMscclAreProvenPricedPlayedAndExecuted) {
   const Outcome executed = run("local " + file.path() + " -n 37 --type int32 --json");
   EXPECT_TRUE(json::parse(executed.out).at("correct").get<bool>()) << executed.out;
 
-  // What is wrong is told with its line, rank and step.
+  // An error is told with its line, rank and step.
   std::string text = content(file.path());
   const std::size_t at = text.find("type=\"rrc\"");
   ASSERT_NE(at, std::string::npos) << text;

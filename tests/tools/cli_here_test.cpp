@@ -33,7 +33,7 @@ class Here : public testing::Test {
     return std::count(text.begin(), text.end(), '\n');
   }
   [[nodiscard]] std::string log() const { return bin_.path() + "/log"; }
-  /// True if nothing is in the directory of profiles but perhaps a lock.
+  /// True if the directory of profiles is empty except for a lock.
   [[nodiscard]] bool no_profile() const {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(config_.path() + "/circoll/profiles", error)) {
@@ -49,7 +49,7 @@ class Here : public testing::Test {
   Variable root_{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, confirmed_{"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"};
   Variable no_profile_{"CIRCOLL_PROFILE", std::nullopt}, no_node_{"CIRCOLL_NODE", std::nullopt};
   Variable no_copy_{"CIRCOLL_NODE_COPY", std::nullopt}, no_policy_{"CIRCOLL_POLICY", std::nullopt};
-  // The real launchers are not asked.
+  // The real launchers are not called.
   const std::string quick_ = "tune --here --quick --mpi openmpi -p 2 2>&1";
 };
 
@@ -75,10 +75,10 @@ TEST_F(Here, WritesAProfileThatIsFound) {
       nlohmann::json::parse(run("explain bcast -p 2 --nodes 1 --bytes 4Ki --mpi openmpi --json").out);
   EXPECT_EQ(explained.at("profile"), profile());
   EXPECT_TRUE(explained.at("reason").get<std::string>().starts_with("profile " + profile() + ":")) << explained;
-  // On several nodes it is the model's choice, and nobody looks for a profile.
+  // On several nodes the choice is the model's, and Circoll looks for no profile.
   const auto spread = nlohmann::json::parse(run("explain bcast -p 2 --bytes 4Ki --json").out);
   EXPECT_TRUE(spread.at("reason").get<std::string>().starts_with("least predicted time")) << spread;
-  // More ranks are merged into it.
+  // A run with more ranks is merged into the profile.
   const Outcome more = run("tune --here --quick --mpi openmpi -p 3 2>&1");
   ASSERT_EQ(more.exit_code, 0) << more.out;
   EXPECT_EQ(select::read_profile_head(content(profile()), profile()).measured.size(), 2U);
@@ -105,7 +105,7 @@ TEST_F(Here, GoesOnWhereItWas) {
   const Outcome again = run(keeping);
   ASSERT_EQ(again.exit_code, 0) << again.out;
   EXPECT_EQ(launches(), before);  // everything was there
-  // What is damaged is measured anew.
+  // A file that is damaged is measured anew.
   for (const auto& entry : fs::directory_iterator(kept_.path())) {
     if (entry.path().string().ends_with("-1.json")) fs::resize_file(entry.path(), 100);
   }

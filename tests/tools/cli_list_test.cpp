@@ -1,4 +1,4 @@
-// circoll list, and what is said about words that are not known.
+// circoll list, and its messages about unknown words.
 #include <gtest/gtest.h>
 
 #include <algorithm>

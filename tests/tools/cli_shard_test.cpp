@@ -138,7 +138,7 @@ TEST(CliShard, CombineRefusesHolesAndOverlaps) {
 }
 
 TEST(CliShard, RefutationsArePassedOn) {
-  // What a shard says of an algorithm that is refuted is taken from its file: no algorithm here is wrong.
+  // The test writes a refutation into the files of shards, because no algorithm here is wrong.
   const Files files;
   for (int i = 1; i <= 2; ++i) ASSERT_EQ(do_shard(files, i, 2).exit_code, 0);
   for (const auto& [i, p] : {std::pair{1, 9}, std::pair{2, 5}}) {

@@ -1,4 +1,4 @@
-// What tests of tuning files of other libraries share.
+// Helpers that tests of tuning files of other libraries share.
 #pragma once
 
 #include <algorithm>

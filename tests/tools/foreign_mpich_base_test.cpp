@@ -1,4 +1,4 @@
-// The trees that rules are put into: a library's own, and plain ones.
+// The trees into which rules are put: those of a library, and plain ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using mpich::Version;
 
 const Reader& reader_of(Version version) { return find_reader("mpich-" + std::string(mpich::to_string(version))); }
 
-/// The plain tree, where a collective has other members for intracommunicators.
+/// The plain tree, in which one collective has other members for intracommunicators.
 std::string with(std::string_view collective, std::string_view intra, Version version = Version::v4_0) {
   mpich::Tree tree = mpich::plain_tree(version);
   for (mpich::Tree& member : tree.members) {
@@ -75,7 +75,7 @@ TEST(ForeignMpichBase, BasesAreCheckedAgainstTheVersion) {
   EXPECT_NE(
       refused(R"({"collective=bcast":{"algorithm=MPIR_Bcast_allcomm_nb":{}}})", Version::v4_0).find("nothing for"),
       std::string::npos);
-  // Within other bytes, as in a library.
+  // The tree stands among other bytes, as in a library.
   const std::string torn = "{\"collective=bcast\":";
   EXPECT_EQ(refused("\x7f library" + torn + std::string(3, '\0') + old + std::string(3, '\0') + torn, Version::v4_0),
             "");
@@ -111,7 +111,7 @@ TEST(ForeignMpichBase, TheInstalledTreeIsFoundAndRead) {
   const Call call{.collective = Collective::bcast, .ranks = 16, .nodes = 16, .bytes = 100000};
   EXPECT_EQ(file->decide(call).algorithm, "scatter_recursive_doubling_allgather");
   EXPECT_TRUE(std::none_of(file->warnings().begin(), file->warnings().end(), [](const Warning& w) { return w.grave; }));
-  // Its own trap: a test of sizes below one of buffers.
+  // The base has a trap of its own: a test of sizes below one of buffers.
   EXPECT_TRUE(std::any_of(file->warnings().begin(), file->warnings().end(),
                           [](const Warning& w) { return w.text.find("read as <=") != std::string::npos; }));
   ASSERT_TRUE(base.composition.has_value());

@@ -37,7 +37,7 @@ Collective random_collective(std::mt19937& random) {
   return all_collectives[static_cast<std::size_t>(between(random, 0, static_cast<Count>(all_collectives.size()) - 1))];
 }
 
-/// A rule that the tree can say: sizes only where they are told, no numbers of nodes but one and several.
+/// A rule that the tree can express: sizes only where MPICH tells them, and only one node or several.
 Rule random_rule(std::mt19937& random, Version version) {
   Rule rule{.collective = random_collective(random)};
   const auto names = mpich::names_of(rule.collective, version);
@@ -126,7 +126,7 @@ TEST(ForeignMpichProperty, RulesComeBackAndEveryCallHasAnAlgorithm) {
             mpich::needs_of(leaves->nonblocking.empty() ? leaves->blocking : leaves->nonblocking);
         const bool sized_in_place =
             call.in_place && (rule->bytes.from > 0 || rule->bytes.to < std::numeric_limits<Count>::max());
-        // Of calls in place no size is known, so that a later rule for all sizes may hold.
+        // MPICH tells no size of calls in place, so that a later rule for all sizes may hold.
         if (call.in_place && !sized_in_place && rule != &*std::find_if(rules.begin(), rules.end(), [&](const Rule& r) {
                                                   return r.collective == call.collective;
                                                 }))

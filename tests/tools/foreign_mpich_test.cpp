@@ -1,4 +1,4 @@
-// MPICH's selection trees: each trap of the format, and rules that come back as they were written.
+// MPICH's selection trees: each trap of the format, and rules that are read back as they were written.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr Version all_versions[] = {Version::v4_0, Version::v4_1, Version::v4_2,
 
 const Reader& reader_of(Version version) { return find_reader("mpich-" + std::string(mpich::to_string(version))); }
 
-/// The plain tree, where a collective has other members for intracommunicators.
+/// The plain tree, in which one collective has other members for intracommunicators.
 std::string with(std::string_view collective, std::string_view intra, Version version = Version::v4_0) {
   mpich::Tree tree = mpich::plain_tree(version);
   for (mpich::Tree& member : tree.members) {
@@ -41,7 +41,7 @@ std::string warnings_of(const TuningFile& file) {
   return text;
 }
 
-/// What a file says about a call: the algorithm, or how the program ends.
+/// The decision of a file about a call: the algorithm, or how the program ends.
 std::string decided(std::string_view text, const Call& call, Version version = Version::v4_0) {
   const Verdict verdict = read(text, "f.json", reader_of(version))->decide(call);
   if (!verdict.algorithm.empty()) return verdict.algorithm;
@@ -222,11 +222,11 @@ TEST(ForeignMpich, SizesAreThoseOfTheLibrary) {
   EXPECT_EQ(decided(gathered, call), "brucks");
   call.bytes = 104;
   EXPECT_EQ(decided(gathered, call), "ring");
-  // Of an allreduce all ranks' data.
+  // The total size of an allreduce is the data of all ranks.
   const std::string reduced = with("allreduce", two("total_msg_size<=100", "total_msg_size=any"));
   EXPECT_EQ(decided(reduced, allreduce(4, 24)), "recursive_doubling");
   EXPECT_EQ(decided(reduced, allreduce(4, 32)), "reduce_scatter_allgather");
-  // Of an alltoall a block.
+  // The size of an alltoall is that of a block.
   call = {.collective = Collective::alltoall, .ranks = 4, .nodes = 4, .bytes = 400};
   const std::string exchanged = file("alltoall", "avg_msg_size", "Alltoall_intra_brucks", "Alltoall_intra_scattered");
   EXPECT_EQ(decided(exchanged, call), "brucks");
@@ -234,7 +234,7 @@ TEST(ForeignMpich, SizesAreThoseOfTheLibrary) {
   EXPECT_EQ(decided(exchanged, call), "scattered");
   EXPECT_NE(warnings_of(*read(exchanged, "f", reader_of(Version::v4_0))).find("reads the send type"),
             std::string::npos);
-  // Of a gather elements.
+  // The size of a gather is in elements.
   call = {.collective = Collective::gather, .ranks = 4, .nodes = 4, .bytes = 400, .element_bytes = 4};
   const std::string elements = file("gather", "total_msg_size", "Gather_intra_binomial", "Gather_allcomm_nb");
   EXPECT_EQ(decided(elements, call), "binomial");
@@ -342,7 +342,7 @@ TEST(ForeignMpich, TreesOfRadixAreNumberedFirstAndNamedLater) {
   EXPECT_NE(text(Version::v4_0).find("\"k=4\""), std::string::npos);
   EXPECT_NE(text(Version::v4_0).find("\"chunk_size=8192\""), std::string::npos);
   EXPECT_NE(text(Version::v5_0).find("\"tree_type=knomial_2\""), std::string::npos);
-  // Between them releases differ, so that control variables say it.
+  // Releases between the two differ among themselves, so that control variables say it.
   const Exported between = export_rules(std::span(&rule, 1), reader_of(Version::v4_2));
   EXPECT_NE(std::find(between.use.begin(), between.use.end(), "export MPIR_CVAR_IBCAST_INTRA_ALGORITHM=tsp_tree"),
             between.use.end());

@@ -67,7 +67,7 @@ TEST(OpenMpiClassic, TheHeaderIsForLaterReleases) {
   const auto five = read_for("openmpi-5.0", text);
   EXPECT_EQ(algorithm(five, C::alltoall, 2, 99), "linear");
   EXPECT_EQ(algorithm(five, C::alltoall, 2, 100), "pairwise");
-  // Without it the fifth number is the next rule's size.
+  // Without the header the fifth number is the next rule's size.
   const auto without = read_for("openmpi-5.0", text.substr(20));
   EXPECT_TRUE(without->rejected() || algorithm(without, C::alltoall, 2, 99) != "linear" ||
               algorithm(without, C::alltoall, 2, 100) != "pairwise");

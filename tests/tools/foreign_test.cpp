@@ -1,4 +1,4 @@
-// Tuning files: translation from Circoll's rules, and what holds for all formats.
+// Tuning files: translation from Circoll's rules, and properties that all formats have.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -111,14 +111,14 @@ TEST(Translation, OfTheModelHasOnlyWhatCanBeSaid) {
   }
 }
 
-/// Rules about anything, of the algorithms that a reader knows and some that it does not.
+/// Random rules, with algorithms that a reader knows and some that it does not.
 std::vector<Rule> random_rules(std::mt19937& random, const Format& format) {
   const auto below = [&](std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random); };
   std::vector<Rule> rules;
   for (int i = 0; i < 6; ++i) {
     Rule rule{.collective = all_collectives[static_cast<std::size_t>(below(collective_count))],
               .from = "rule " + std::to_string(i)};
-    // Few collectives, so that rules meet.
+    // There are few collectives, so that rules meet.
     if (below(2) == 0) rule.collective = C::allreduce;
     const auto names = format.names(rule.collective, format.reader);
     if (!names.empty() && below(8) != 0)
@@ -155,7 +155,7 @@ Call random_call(std::mt19937& random, std::span<const Rule> rules) {
   return call;
 }
 
-/// What is exported is what the file does, and never another choice than that of the rules.
+/// A file decides as its exported rules say, and never otherwise than the given rules.
 TEST(Foreign, FilesDoWhatTheRulesSay) {
   for (const Format& format : formats()) {
     if (format.reader.library == "mpich") continue;  // it has a test of its own
@@ -184,7 +184,7 @@ TEST(Foreign, FilesDoWhatTheRulesSay) {
   }
 }
 
-/// Readers take anything: files that were right, with bytes changed, left out and put in.
+/// Readers accept any bytes: right files in which bytes were changed, left out and put in.
 TEST(Foreign, DamagedFilesNeverHurtTheReader) {
   for (const Format& format : formats()) {
     std::mt19937 random(7);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same in every run

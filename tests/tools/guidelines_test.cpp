@@ -40,7 +40,7 @@ GuidelineRun run_of(const std::vector<Time>& times, Rank p = 4) {
   return run;
 }
 
-/// As many launches, the times of each a little longer than those of the one before.
+/// The runs of `launches` launches. The times of each are a little longer than those of the one before.
 std::vector<GuidelineRun> runs_of(std::vector<Time> times, int launches) {
   std::vector<GuidelineRun> runs;
   for (int i = 0; i < launches; ++i) {
@@ -168,7 +168,7 @@ TEST(Guidelines, FixesServeViolatedCellsBetter) {
   EXPECT_EQ(served(Collective::scan, 4, 1024), "native");
 }
 
-/// allreduce is in order until reduce_scatter_block gets a rule.
+/// allreduce violates no guideline until reduce_scatter_block gets a rule.
 TEST(Guidelines, FixesConsiderWhatTheyMakeFaster) {
   const std::vector<Time> times = {{"allreduce", "native", 1024, 50},
                                    {"allreduce", "ring", 1024, 45},
@@ -259,8 +259,8 @@ TEST(Guidelines, FilesAreRead) {
   EXPECT_THROW((void)guideline_run_from_json("[", "a.json"), Error);
 }
 
-// What auto promises of (2) to (5): the predicted time of its choice for the left side is not longer than of those
-// for the right.
+// `auto` promises about (2) to (5): the predicted time of its choice for the left side is not longer than of its
+// choices for the right side.
 TEST(Guidelines, AutoKeepsThoseOfThePaperAsPredicted) {
   const auto seconds = [](const GuidelineSide& side, Rank p, Count bytes) {
     double sum = 0;

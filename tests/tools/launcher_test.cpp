@@ -1,4 +1,4 @@
-// Programs that the command line starts, and launchers by what they say of themselves.
+// Programs that the command line starts, and launchers that are known by their own output.
 #include "launcher.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(Process, IsEndedWithAllThatItStarted) {
   const Ending ending = run_program(program);
   EXPECT_EQ(ending.how, Ending::How::timed_out);
   EXPECT_EQ(described(ending).substr(0, 31), "took too long and was ended: " + ending.out.substr(0, 2));
-  // It is gone, or waits for somebody to ask how it ended.
+  // The process is gone, or waits to be reaped.
   const std::string state = "cut -d' ' -f3 /proc/" + ending.out.substr(0, ending.out.find('\n')) + "/stat";
   const std::string after = run_program(shell("sleep 0.2; " + state)).out;
   EXPECT_TRUE(after.empty() || after == "Z\n") << after;

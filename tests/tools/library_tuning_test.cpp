@@ -53,7 +53,7 @@ TEST(LibraryTuning, EachFileChoosesFromItsOwnAlgorithms) {
             (std::map<Count, std::string>{{1024, "openmpi/chain:segment=4096,fanout=4"}, {65536, "native"}}));
   EXPECT_EQ(choices(launches, {.margin = 0, .library = "openmpi"}).at(65536), "openmpi/pipeline");
   EXPECT_EQ(choices(launches, {.library = "mpich"}).at(1024), "mpich/binomial");
-  // No rule of Circoll can name them.
+  // Circoll's rules cannot name these algorithms.
   EXPECT_EQ(choices(launches, {}), (std::map<Count, std::string>{{1024, "auto"}, {65536, "native"}}));
   EXPECT_NO_THROW((void)rules_json(tune(launches), measured_operator(launches.front())));
 }
@@ -64,7 +64,7 @@ TEST(LibraryTuning, WrongResultsNeverWin) {
   for (Measurement& one : rows) one.collective = Collective::allreduce;
   rows[1].wrong = true;
   EXPECT_EQ(choices({launch(rows)}, {.library = "openmpi"}).at(1024), "openmpi/rabenseifner");
-  // Nor if it was wrong in one launch only.
+  // An algorithm that was wrong in one launch only may not be chosen either.
   std::vector<Measurement> others = rows;
   others[1].wrong = false;
   EXPECT_EQ(choices({launch(rows), launch(others)}, {.library = "openmpi"}).at(1024), "openmpi/rabenseifner");
@@ -84,7 +84,7 @@ TEST(LibraryTuning, NativeStaysWhereItWonALaunch) {
   EXPECT_EQ(choices(launches, {.in_every_launch = true, .library = "openmpi"}).at(1024), "native");
 }
 
-/// By any times the choice is the fastest that may be chosen.
+/// For random times the choice is the fastest algorithm that may be chosen.
 TEST(LibraryTuning, NothingThatMayBeChosenIsFaster) {
   std::mt19937_64 random(7);
   const std::vector<std::string> names{"native", "openmpi/binomial", "openmpi/pipeline:segment=8192", "ring",

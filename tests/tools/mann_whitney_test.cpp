@@ -10,7 +10,8 @@
 namespace circoll {
 namespace {
 
-/// The definition: pairs won, ties by half, over every choice of which values are the first sample's.
+/// The definition, by counting: the share of all choices of the first sample's values that win as many pairs. Ties
+/// count half.
 double by_counting(const std::vector<double>& larger, const std::vector<double>& smaller) {
   std::vector<double> all = larger;
   all.insert(all.end(), smaller.begin(), smaller.end());
@@ -74,7 +75,7 @@ TEST(MannWhitney, EqualValuesShowNothing) {
   EXPECT_EQ(mann_whitney(std::vector<double>(), std::vector<double>{1.0}), 1);
 }
 
-// Beyond 60 values it is approximated: as good as before.
+// Beyond 60 values the test approximates, and continues the exact values.
 TEST(MannWhitney, TheApproximationContinuesTheExactValues) {
   std::mt19937 random(5);
   for (int trial = 0; trial < 20; ++trial) {
@@ -82,7 +83,7 @@ TEST(MannWhitney, TheApproximationContinuesTheExactValues) {
     for (double& value : larger) value = static_cast<double>(random() % 20 + random() % 3);
     for (double& value : smaller) value = static_cast<double>(random() % 20);
     const double exact = mann_whitney(larger, smaller);
-    // One value more, which is in the middle, hardly changes anything.
+    // One more value in the middle hardly changes anything.
     larger.push_back(10);
     EXPECT_NEAR(mann_whitney(larger, smaller), exact, 0.03);
   }
@@ -95,7 +96,7 @@ TEST(MannWhitney, TheLeastThatCanBeReached) {
   EXPECT_DOUBLE_EQ(least_mann_whitney(1, 0), 1);
 }
 
-// How often samples of one distribution are said to differ.
+// Samples of one distribution are said to differ as seldom as the level promises.
 TEST(MannWhitney, ErrsAsSeldomAsItSays) {
   std::mt19937_64 random(11);
   std::exponential_distribution<double> draw(1.0);

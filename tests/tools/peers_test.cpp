@@ -38,7 +38,7 @@ const Options& openmpi_options() {
 }
 
 /// MPICH 4.0.2: the values of MPIR_CVAR_COLLECTIVE_INTRA_ALGORITHM, and those of the nonblocking collective with tsp_
-/// or sched_ before them, but auto, nb, and what repeats a value of the blocking one.
+/// or sched_ before them. Left out are auto, nb, and values that repeat one of the blocking collective.
 const Options& mpich_options() {
   static const Options options{
       {allreduce,
@@ -98,7 +98,7 @@ TEST(Peers, NamesAreThoseOfTheLibraries) {
     for (const Algorithm* a : algorithms_of(collective)) {
       for (const std::string_view name : a->names_in(Library::openmpi, collective)) {
         ++named[Library::openmpi];
-        // What the tuned component leaves to the basic one.
+        // Open MPI's tuned component leaves these to the basic component.
         if (name == "linear (coll/basic)") {
           EXPECT_FALSE(openmpi_options().contains(collective)) << a->id(collective);
         } else {

@@ -51,7 +51,7 @@ TEST(Picture, SaysWhatAMessageCarries) {
   const std::string scattered = named(Collective::scatter, "binomial", 8);
   EXPECT_NE(scattered.find("<title>0 → 4: blocks 4–7</title>"), std::string::npos) << scattered;
   EXPECT_NE(scattered.find("p = 8, root 0, 8 blocks, "), std::string::npos) << scattered;
-  // Rounds in which the same two ranks meet are not a number with a decimal comma.
+  // Rounds 0 and 5, in which the same two ranks meet, do not look like a number with a decimal comma.
   const std::string halving = named(Collective::allreduce, "rabenseifner", 8);
   EXPECT_NE(halving.find(">0 and 5</text>"), std::string::npos) << halving;
 }

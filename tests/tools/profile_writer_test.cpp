@@ -56,7 +56,7 @@ AskedChoice asked(Collective collective, Count bytes, std::vector<std::string> c
   return {.collective = collective, .p = 4, .bytes = bytes, .candidates = std::move(candidates)};
 }
 
-/// The choice for a bcast in launches that took such times for binomial (the model's), linear, native.
+/// The choice for a bcast after launches with these times for binomial (the model's choice), linear, native.
 std::string chosen(const std::vector<std::array<double, 3>>& launches) {
   std::vector<Launch> all;
   for (const auto& [binomial, linear, native] : launches) {
@@ -178,7 +178,7 @@ TEST(ProfileStore, ProcessesThatWriteAtOnceLoseNothing) {
       _exit(0);
     }
   }
-  // Whoever reads meanwhile sees a whole profile, or none yet.
+  // A reader meanwhile sees a whole profile, or none yet.
   int ended = 0, failed = 0;
   while (ended < processes) {
     int status = 0;

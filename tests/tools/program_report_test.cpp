@@ -1,4 +1,4 @@
-// Reports of programs are read again, and two kinds of runs are compared.
+// Reports of programs are read again, and two groups of runs are compared.
 #include "measured/program_report.hpp"
 
 #include <gtest/gtest.h>
@@ -197,7 +197,7 @@ TEST(Comparison, AdvisesNothingForWhatNobodyNotices) {
 }
 
 TEST(Comparison, AddsUpWhatWasMeasured) {
-  // allreduce is served by two things in the one run: 1.5 + 0.5 s against 4 s.
+  // In one run ring and the library serve allreduce, in 1.5 + 0.5 s. In the other run it takes 4 s.
   const ProgramReport without = read(report(20, {row("allreduce", "native", 80, 4), row("bcast", "native", 8, 1)}));
   const ProgramReport with = read(report(
       19, {row("allreduce", "ring", 60, 1.5), row("allreduce", "native", 20, 0.5), row("bcast", "binomial", 8, 2)}));

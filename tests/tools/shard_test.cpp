@@ -1,4 +1,4 @@
-// Shards: every part of the work is in one of them, and only what belongs together is put together.
+// Shards: every part of the work is in one shard, and only shards of the same work can be combined.
 #include "measured/shard.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Shard, EveryCellAndItemBelongsToOne) {
 }
 
 TEST(Shard, CellsOfARowAreSharedOut) {
-  // As many columns as shards, and multiples: no shard gets one algorithm for all p.
+  // There are as many columns as shards, or multiples. No shard gets one algorithm for all p.
   for (const int of : {2, 4, 8}) {
     for (int i = 1; i <= of; ++i) {
       int in_column = 0;

@@ -1,4 +1,4 @@
-// Rules made of measurements: what they decide, and that they are read.
+// Rules made from measurements: their choices, and their reading.
 #include "measured/tuning.hpp"
 
 #include <gtest/gtest.h>
@@ -96,17 +96,17 @@ TEST(Tuning, AskedForAllLaunchesNativeStaysWhereItWonOne) {
   const auto chosen = [](const std::vector<Launch>& launches, bool in_every_launch) {
     return choice(*tuned(launches, {.in_every_launch = in_every_launch}), Collective::bcast, 4, 8);
   };
-  // The fastest by its median lost once; the second lost never.
+  // The fastest algorithm by its median lost once, and the second one lost never.
   const std::vector<Launch> second{of_launch(10, 12, 8), of_launch(30, 12, 20), of_launch(30, 12, 20)};
   EXPECT_EQ(chosen(second, false), "binomial");
   EXPECT_EQ(chosen(second, true), "linear");
   const std::vector<Launch> both{of_launch(10, 12, 11), of_launch(30, 12, 20), of_launch(30, 12, 20)};
   EXPECT_EQ(chosen(both, false), "binomial");
   EXPECT_EQ(chosen(both, true), "native");
-  // In every launch, but not by the margin.
+  // Faster in every launch, but not by the margin.
   const std::vector<Launch> margin{of_launch(10, 9.8, 11), of_launch(30, 29.5, 40)};
   EXPECT_EQ(chosen(margin, true), "native");
-  // As fast is not faster.
+  // An algorithm that is as fast is not faster.
   EXPECT_EQ(chosen({of_launch(10, 10, 10), of_launch(30, 12, 12)}, true), "native");
 }
 
@@ -160,7 +160,7 @@ TEST(Tuning, WrongOrSeldomMeasuredAlgorithmsAreNoCandidates) {
   EXPECT_EQ(choice(*tuned({first, second}), Collective::bcast, 4, 8), "native");
 }
 
-// Rules are for operators like the measured one, and never promise what an algorithm cannot do for others.
+// Rules are for operators like the measured one, and never promise more than an algorithm can do for others.
 TEST(Tuning, RulesKeepToOperatorsThatTheAlgorithmServes) {
   for (const Algorithm* algorithm : algorithms_of(Collective::allreduce)) {
     for (const auto& [op, type] : {std::pair(Op::bor, Type::byte), std::pair(Op::sum, Type::int32),
@@ -173,7 +173,7 @@ TEST(Tuning, RulesKeepToOperatorsThatTheAlgorithmServes) {
       const bool may =
           why_not({algorithm, Collective::allreduce, {}}, facts_of(Collective::allreduce, 8, 8, op, type), false)
               .empty();
-      // What may be chosen but in no rule: commutative and idempotent are no class together with exact.
+      // Some algorithms may be chosen but are in no rule: commutative and idempotent are no class together with exact.
       EXPECT_TRUE(chosen == name || chosen == "native") << name;
       if (!may) {
         EXPECT_EQ(chosen, "native") << name;
@@ -224,7 +224,7 @@ TEST(RulesWriter, RefusesWhatRulesCanNotSay) {
   EXPECT_THROW((void)rules_json({cell, cell}, {}), Error);
   EXPECT_THROW((void)rules_json({{.collective = Collective::bcast, .p = 4, .use = "no_such"}}, {}), Error);
   EXPECT_THROW((void)rules_json({{.collective = Collective::bcast, .p = 0, .use = "native"}}, {}), Error);
-  // Needs an even number of ranks.
+  // The algorithm needs an even number of ranks.
   EXPECT_THROW((void)rules_json({{.collective = Collective::allgather, .p = 7, .use = "neighbor_exchange"}}, {}),
                Error);
 }

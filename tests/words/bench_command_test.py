@@ -48,12 +48,12 @@ with tempfile.TemporaryDirectory() as directory:
     expect(run(PMI_RANK="0")[1] == ["mpich"], "MPICH by its rank")
     expect(run(PMIX_RANK="0")[1] == ["openmpi"], "Open MPI by PMIx")
     expect(run("--mpi", "mpich", OMPI_COMM_WORLD_SIZE="4")[1] == ["mpich"], "the MPI that is said")
-    # Without a launcher around it.
+    # The program runs without a launcher around it.
     code, lines, said = run("-np", "3", "--check")
     expect(lines == ["mpiexec", "-n", "3", f"{here}/circoll-bench.mpich", "--check"], f"the MPI of mpirun: {code} {lines} {said}")
     expect(run("--np", "2", "--mpi", "openmpi", "--oversubscribe")[1] ==
            ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", "2", f"{here}/circoll-bench.openmpi"], "the MPI that is said, started")
-    # Misuse is found before anything is started.
+    # The command finds misuse before it starts anything.
     for arguments, words, variables in [((), "how many ranks", {}), (("--np", "2"), "has started this process", {"PMI_RANK": "0"}),
                                         (("--collective", "allredce"), "did you mean allreduce", {"PMI_RANK": "0"}),
                                         (("--bytes", "8..4"), "A <= B", {"PMI_RANK": "0"}), (("--type", "flaot"), "float", {"PMI_RANK": "0"}),

@@ -14,18 +14,18 @@ import tempfile
 
 root, circoll = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 
-# The first word of a line that is looked at.
+# The first words of lines that the test reads as commands.
 STARTS = re.compile(r"(?:[A-Z][A-Z0-9_]*=\S+ )*(?:for \w+ in [^;(]*; do|circoll |circoll-|mpirun |mpiexec |srun |dev/netbed )")
-# Lines that are no commands, or do not run here, by what they contain.
+# Parts of lines that are no commands, or that do not run here.
 LEFT_OUT = {
     "circoll: ": "what a program prints",
     "circoll-torture: ": "what a program prints",
     "--format FORMAT": "FORMAT stands for one of several words",
     "circoll-schedule 1": "a line of a file",
 }
-# Commands that are run as they are printed: no MPI, no minutes.
+# Commands that the test runs as they are printed. They need no MPI, and take less than minutes.
 REAL = {"list", "show", "cost", "explain", "export", "faults", "check", "man", "completion"}
-# Of them, those that take too long to run, or whose files no page makes.
+# Exceptions that take too long to run, or whose files no page makes.
 ONLY_READ = [
     r"show .*-p (\d{4,}|\d+Mi)",
     r"check |export (rules|\[)|--policy file:",
@@ -135,7 +135,7 @@ def main():
             count, wrong = count + found, wrong + bad
             if command and found == 0:
                 wrong.append(f"circoll {command[0]} --help has no example")
-        # A command that is none is found.
+        # The test finds an unknown command.
         _, bad = check_page("none", ["circoll bensh --np 2", "mpirun -np 4 circoll bench --nonsense", "circoll show allreduce/rung -p 4"], work)
         if len(bad) != 3:
             wrong.append(f"of three wrong commands {len(bad)} are found")

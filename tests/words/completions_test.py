@@ -16,7 +16,7 @@ import time
 
 shell, circoll = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 
-# A line that has been begun: words that must be offered, and one that must not; None: nothing is asked of it.
+# The beginning of a line, words that must be offered, and a word that must not.
 CASES = [
     ("circoll li", ["list"], "show"),
     ("circoll ", ["list", "verify", "bench", "completion"], "--types"),
@@ -48,7 +48,7 @@ def ask_fish(line, script, _here):
 
 
 def read_until(terminal, pattern, seconds=30):
-    """What comes from a terminal until a pattern is in it."""
+    """The output of a terminal until a pattern is in it."""
     text, end = "", time.monotonic() + seconds
     while time.monotonic() < end:
         if select.select([terminal], [], [], 0.2)[0]:
@@ -86,7 +86,7 @@ PS1='ARMED> '
         os.write(terminal, f" source {file}\n".encode())
         read_until(terminal, r"ARMED> ")
         os.write(terminal, (line + "\t").encode())
-        # The words behind the tab are read after it has been done with.
+        # The script reads the words only after zsh has handled the tab.
         os.write(terminal, b"\x15print DO''NE\n")
         read_until(terminal, r"DONE")
     finally:

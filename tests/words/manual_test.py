@@ -47,7 +47,7 @@ def main():
                 wrong.append(f"circoll man {words[0]} prints another page")
         if "CIRCOLL_ALLREDUCE" not in rendered(pathlib.Path(directory) / "circoll.1"):
             wrong.append("circoll.1 does not know the environment")
-        # What is wrong is found.
+        # The lint finds a list that does not end.
         bad = pathlib.Path(directory) / "bad.1"
         bad.write_text(pages[0].read_text().replace(".El", "", 1))
         if not output("mandoc", "-T", "lint", "-W", "warning", bad, code=None):

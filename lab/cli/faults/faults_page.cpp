@@ -84,8 +84,8 @@ of a killed process execute them in programs that are not changed ([surviving](u
 
 char letter(FailureClass what) { return what == FailureClass::unknown ? '?' : to_string(what)[0]; }
 
-/// The worst class of the failures of single ranks after k rounds, and the best if it is another. It has the fewest
-/// copies where all contributions can be put together whoever fails.
+/// The worst class of the failures of single ranks after k rounds, and the best if it is another. If all contributions
+/// can be put together whoever fails, the cell has the fewest copies.
 std::string cell(const FaultAnalysis& analysis, std::uint32_t k) {
   FailureClass worst = FailureClass::unknown;
   FailureClass best = FailureClass::none;

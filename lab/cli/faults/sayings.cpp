@@ -63,8 +63,8 @@ bool tree_depends(const FaultAnalysis& analysis) {
   }
   return false;
 }
-/// True if failures of ranks other than 0 are FULL if and only if `full`.
-/// Those count of ranks that have sent their sum, or have not, as `has_sent` says.
+/// True if failures of ranks other than 0 are FULL exactly when `full` is true. Only ranks count that have sent their
+/// sum (`has_sent`), or that have not.
 bool tree_is_full(const FaultAnalysis& analysis, bool has_sent, bool full) {
   for (std::uint32_t k = 0; k <= analysis.rounds(); ++k) {
     for (Rank f = 1; f < analysis.size(); ++f) {

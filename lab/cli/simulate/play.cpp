@@ -56,7 +56,8 @@ SeedTimes play_seeds(const sim::Ranks& ranks, Count bytes, const Scene& scene) {
 sim::Contention read_rounds(const sim::Ranks& ranks, Count bytes, const Scene& scene) {
   Machine machine = scene.machine;
   machine.gamma_s_per_byte = scene.network.gamma_s_per_byte;
-  // Rounds may be many and short, or few and long: there is a look at every 1024th, and after half a million messages.
+  // Rounds may be many and short, or few and long. So `look` asks at every 1024th round, and after half a million
+  // messages.
   Count looked = 0;
   std::int64_t rounds = 0;
   const auto look = [&](Count messages) {

@@ -85,7 +85,8 @@ struct SeedTimes {
 /// One run, of the first seed, with every step if `record`.
 [[nodiscard]] sim::Outcome play_once(const sim::Ranks& ranks, Count bytes, const Scene& scene, bool record);
 
-/// The time on the scene's fabric, which is there. Throws sim::Stopped, and shows progress, as play_seeds does.
+/// The time on the scene's fabric. Precondition: there is one. Throws sim::Stopped, and shows progress, as play_seeds
+/// does.
 [[nodiscard]] sim::Contention read_rounds(const sim::Ranks& ranks, Count bytes, const Scene& scene);
 
 /// Other circumstances to compare with.

@@ -21,7 +21,7 @@ constexpr std::pair<std::string_view, Ask> questions[] = {
 };
 
 std::string refused(int code, const std::string& what) {
-  // What was pasted may come back in a message, cut anywhere.
+  // The message may quote text that a user pasted, cut in the middle of a character.
   const json refusal = {{"error", {{"code", code}, {"what", what}}}};
   return refusal.dump(-1, ' ', false, json::error_handler_t::replace);
 }

@@ -63,7 +63,7 @@ class Sessions {
 
 // Parts of answers that several questions have.
 
-/// The machine of a question. What it leaves out is as by default (times.cpp).
+/// The machine of a question. Parameters that the question leaves out have their defaults (times.cpp).
 [[nodiscard]] Machine machine_of(const json& question);
 /// The collective, ranks, blocks, buffers and messages of a session (open.cpp).
 [[nodiscard]] std::string described(const Session& session);

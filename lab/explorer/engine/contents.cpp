@@ -72,7 +72,7 @@ std::string ask_value(Sessions& sessions, const json& question) {
   require(session.execution() != nullptr, "nothing was executed");
   const auto value = question.at("value").get<symbolic::Value>();
   const auto most = question.value("most", std::size_t{4000});
-  // Of a block that is passed on, only one rank contributes.
+  // Only one rank contributes to a block that is passed on.
   if (!symbolic::contributes_to_all(session.first().collective)) return json{{"text", ""}}.dump();
   return json{{"text", session.execution()->expressions().text(value, most)}}.dump();
 }

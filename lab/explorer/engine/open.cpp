@@ -12,7 +12,7 @@
 namespace circoll::explorer {
 namespace {
 
-/// More slots, or steps, of all ranks are not drawn: a browser would not be quick any more.
+/// The most slots, and steps, of all ranks that the page draws. With more a browser would be slow.
 constexpr std::int64_t most_slots = 4'000'000;
 constexpr std::int64_t most_steps = 1'000'000;
 

@@ -35,7 +35,7 @@ void Session::play_to(std::uint32_t k) {
   if (!execution_) return;
   if (k < played_) restart();
   try {
-    // Each round once: what is looked at again and waits comes to its turn in another order.
+    // Every round is played by itself. Otherwise steps that wait and are looked at again would run in another order.
     for (std::int64_t now = played_ + 1; !stopped_ && now <= k; ++now) {
       played_ = now;
       execution_->run_while([&](StepOfRank s) {

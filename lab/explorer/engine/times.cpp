@@ -50,7 +50,7 @@ sim::Network network_of_question(const json& question) {
   if (question.contains("loggops")) {
     network.between = prices_of(question.at("loggops"));
   }
-  // Inside a node latency and bytes cost less, as the page says by how much.
+  // Inside a node latency and bytes cost less. The page says by how much.
   if (cores > 1) {
     const double share = question.value("inside", 0.2);
     network.inside = sim::alpha_beta(machine.alpha_s * share, machine.beta_s_per_byte * share);

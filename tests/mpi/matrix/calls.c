@@ -27,7 +27,7 @@ static MPI_Count n_c, counts_c[most_ranks];
 static MPI_Aint displs_c[most_ranks], bytes_c[most_ranks];
 #endif
 
-/* What rank r contributes at index i. */
+/* The value that rank r contributes at index i. */
 static int contribution(int r, int i) { return 10000 * (r + 1) + i; }
 
 static int sum(int ranks, int i) {
@@ -39,7 +39,7 @@ static int sum(int ranks, int i) {
 static int is(const char* name) { return strcmp(collective, name) == 0; }
 static int is_some(const char* begin) { return strncmp(collective, begin, strlen(begin)) == 0; }
 
-/* Elements of the result, and their values; -1 stays where nothing is received. */
+/* The number of elements of the result, and their values; -1 stays where nothing is received. */
 static int result_elements(void) {
   if (is("barrier") || (rank != 0 && (is_some("gather") || is("reduce"))) || (rank == 0 && is("exscan"))) return 0;
   return is_some("gather") || is_some("allgather") || is_some("alltoall") ? n * size : n;
@@ -87,7 +87,7 @@ static void finish(const char* name) {
   fprintf(file, "%s %s\n", right ? "ok" : "wrong", name);
 }
 
-/* Absent is what the library does not define either. */
+/* Functions that the library does not define either are absent. */
 static void absent(const char* name) {
   fprintf(file, "%s %s\n", dlsym(RTLD_DEFAULT, name) == NULL ? "absent" : "wrong", name);
 }

@@ -1,7 +1,7 @@
 """Every entry point of MPI's collectives: the one list from which calls and table are made."""
 import dataclasses
 
-# A collective, and its arguments up to the communicator, in the words that SPELLING spells.
+# A collective, and its arguments up to the communicator, as words of SPELLING.
 COLLECTIVES = {
     "barrier": "",
     "bcast": "recv n type root",
@@ -46,7 +46,7 @@ class Entry:
         return f"MPI_{stem}{'_c' if self.large else ''}"
 
     def event_bytes(self, ranks):
-        """What an event of this call says (docs/user/reports.md)."""
+        """The fields of this call's event (docs/user/reports.md)."""
         if self.collective == "barrier":
             return 0
         blocks = ranks if self.collective.startswith(("alltoall", "reduce_scatter")) else 1

@@ -20,7 +20,7 @@ from entries import entries
 MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 BINDINGS = {"C": "C", "MPIF": "mpif.h", "USE_MPI": "use mpi", "USE_MPI_F08": "use mpi_f08"}
 RANKS = 3
-# Entry points that the drop-in leaves alone by intention.
+# Entry points that the drop-in leaves alone on purpose.
 NOT_INTERCEPTED = {"alltoallw": "per-block datatypes: left to the library"}
 
 HEAD = """# Entry points of MPI's collectives: served or native
@@ -68,7 +68,7 @@ def run(arguments, mpi, binding, work):
 
 
 def cell(entry, results, events):
-    """What became of one call, or what is wrong with it."""
+    """The outcome of one call, or the problem with it."""
     result = results.get(entry.name, "missing")
     if result == "absent":
         return "absent"

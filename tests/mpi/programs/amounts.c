@@ -1,6 +1,5 @@
-/* Calls whose amounts do not match between ranks. What becomes of the data is undefined, but an error must not be a
- * hang: all ranks return, one that receives more than it has room for with an error, and the communicator can be used
- * on.
+/* Calls whose amounts do not match between ranks. MPI leaves the data undefined, but an error must not be a hang. All
+ * ranks return, and a rank that receives more than it has room for returns an error. The communicator can be used on.
  * usage: amounts COLLECTIVE...; prints a line per call and rank. */
 #include <mpi.h>
 #include <stdio.h>
@@ -15,7 +14,7 @@ static int waited(int rc, MPI_Request* request) {
   return rc == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : rc;
 }
 
-/* The root is the last rank. Who sends, sends `sends` elements of a block; who receives has room for `room`. */
+/* The root is the last rank. Senders send `sends` elements of a block, and receivers have room for `room`. */
 static int call(const char* name, int sends, int room, MPI_Comm comm) {
   const int root = size - 1, here = rank == root;
   MPI_Request request;
@@ -56,7 +55,7 @@ int main(int argc, char** argv) {
           printf("%s of %d for %d: %s\n", argv[i], amounts[k][0], amounts[k][1], errors > 0 ? "errors" : "no error");
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
         wrong += sum != size;
-        /* The right call is right again. */
+        /* After the wrong call a right one succeeds. */
         if (call(argv[i], 50, 50, comm) != MPI_SUCCESS) ++wrong;
         if (argv[i][0] != 'g' && rank != size - 1)
           wrong += out[49] % (most / ranks) != 49 + (strncmp(argv[i], "scatter", 8) == 0 ? rank * 50 : 0);

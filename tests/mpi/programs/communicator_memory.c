@@ -1,6 +1,6 @@
-/* Memory of communicators, per communicator that is made and used. Counted are bytes that malloc has given out in this
- * process, and resident memory, and whether they come back. Knows nothing of Circoll. Fails if memory grows while
- * communicators are made, used and freed by the thousands.
+/* Memory of communicators, for each communicator that is made and used. The program counts bytes that malloc has given
+ * out in this process, and resident memory, and checks that they come back. Knows nothing of Circoll. Fails if memory
+ * grows while communicators are made, used and freed by the thousands.
  * usage: communicator_memory [ALIVE [CYCLES]] */
 #include <malloc.h>
 #include <mpi.h>

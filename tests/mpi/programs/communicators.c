@@ -1,4 +1,4 @@
-/* Collectives on communicators of all kinds, and what else can be observed on them: attributes and their callbacks,
+/* Collectives on communicators of all kinds, and other properties of communicators: attributes and their callbacks,
  * names, topologies, groups. Knows nothing of Circoll: its output must be the same with and without the drop-in. */
 #include <mpi.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 static int rank, size;
 
-/* One line of every rank, in their order. */
+/* Prints one line of every rank, in the order of ranks. */
 static void say(const char* format, long a, long b, long c) {
   char line[160];
   int i;
@@ -23,7 +23,7 @@ static void say(const char* format, long a, long b, long c) {
   }
 }
 
-/* All blocking collectives on a communicator; a number that depends on every result. */
+/* Makes all blocking collectives on a communicator. Returns a number that depends on every result. */
 static long collectives(MPI_Comm comm) {
   enum { n = 5, most = 16 };
   int p, r, i, a[n * most], b[n * most], counts[most], displs[most], again[most];
@@ -101,7 +101,7 @@ static void topologies(void) {
   free(index);
   free(edges);
 
-  /* Groups: ranks in reverse order; made by all, and by the members alone. */
+  /* Groups have their ranks in reverse order. All ranks make some groups, and the members alone make others. */
   for (i = 0; i < size; ++i) ranks[i] = size - 1 - i;
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   MPI_Group_incl(world, size - 1 > 0 ? size - 1 : 1, ranks, &some);
@@ -140,7 +140,7 @@ static void intercommunicators(void) {
   MPI_Comm_rank(half, &first);
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, inter);
   say("inter: allreduce %ld", sum, 0, 0);
-  /* From the first rank of the lower half to the upper one. */
+  /* The first rank of the lower half sends to the upper half. */
   root = side == 1 ? 0 : first == 0 ? MPI_ROOT : MPI_PROC_NULL;
   sum = rank + 100;
   MPI_Bcast(&sum, 1, MPI_INT, root, inter);
@@ -182,7 +182,7 @@ static int delete (MPI_Comm comm, int keyval, void* value, void* extra) {
   return MPI_SUCCESS;
 }
 
-/* MPI_Finalize: collectives still work while the attributes of MPI_COMM_SELF go. */
+/* Collectives still work in MPI_Finalize, while the attributes of MPI_COMM_SELF go. */
 static int last(MPI_Comm comm, int keyval, void* value, void* extra) {
   int one = 1, sum = 0;
   (void)comm, (void)keyval, (void)value, (void)extra;
@@ -191,7 +191,7 @@ static int last(MPI_Comm comm, int keyval, void* value, void* extra) {
   return MPI_SUCCESS;
 }
 
-/* The attribute's own communicator is used while it is being deleted. */
+/* The callback uses the attribute's own communicator while the attribute is being deleted. */
 static int use(MPI_Comm comm, int keyval, void* value, void* extra) {
   int one = 1, sum = 0;
   (void)keyval, (void)value, (void)extra;
@@ -230,7 +230,7 @@ static void attributes(void) {
   MPI_Comm_free(&third);
   MPI_Comm_free(&second);
   say("all freed: %ld copies, %ld deletions", copies, deletions, 0);
-  /* Communicators that come and go, every one with the attribute, some of them used. */
+  /* Communicators come and go, every one with the attribute, and some of them are used. */
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_attr(comm, keyval, value);
   for (i = 0; i < 60; ++i) {

@@ -42,7 +42,7 @@ static void calls_on(MPI_Comm comm, int n) {
   log_call(comm, "blocking", "alltoall", 8L * n * size);
   MPI_Barrier(comm);
   log_call(comm, "blocking", "barrier", 0);
-  /* Two under way at once, then a persistent one twice. */
+  /* Two calls are under way at once. Then a persistent one is started twice. */
   MPI_Request requests[2];
   MPI_Iallreduce(a, b, n, MPI_DOUBLE, MPI_SUM, comm, &requests[0]);
   MPI_Ibcast(b + n * size, n, MPI_DOUBLE, 0, comm, &requests[1]);

@@ -1,14 +1,15 @@
 /* device_memory RUNTIME WHEN LOADED CLAIMED [FILE]: collectives with buffers in memory of devices on some ranks.
  *
- * RUNTIME   the library of a runtime, a stand-in that claims what it is told to
- * WHEN      before or after MPI_Init, or never, it is loaded
- * LOADED    by all ranks, or the last one
- * CLAIMED   the buffers of all ranks, of the last one, or of none are in device memory
- * FILE      the file of a device that the system has; "idle": it has none, and the runtime is initialised after
- *           MPI_Init only, so that ranks need not talk before calls
+ *   RUNTIME   the library of a runtime, a stand-in that claims what it is told to
+ *   WHEN      before or after MPI_Init, or never, it is loaded
+ *   LOADED    by all ranks, or the last one
+ *   CLAIMED   the buffers of all ranks, of the last one, or of none are in device memory
+ *   FILE      the file of a device that the system has, or "idle": the system has none, and the runtime is
+ *             initialised after MPI_Init only, so that ranks need not talk before calls
  *
- * Only inside the MPI library's own collectives can device memory be touched, as if the library knew how to. It is
- * protected otherwise, so that whoever else touches it ends the program. So the program defines those functions. */
+ * Only the MPI library's own collectives can touch device memory, as if the library knew how to. The memory is
+ * protected at all other times, so that any other access ends the program. Therefore the program defines those
+ * functions. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -45,7 +46,7 @@ static void close_device(void) {
     close_device();                         \
     return error;                           \
   }
-/* The memory stays open. */
+/* The memory stays open, because the call starts an operation. */
 #define LEFT_OPEN(name, parameters, arguments) \
   int name parameters {                        \
     open_device();                             \
@@ -104,7 +105,7 @@ static int is(const int* a, int n, int value, int step) {
   return same;
 }
 
-/* With a and b where the arguments say, and c and d in memory of the host on all ranks. */
+/* a and b lie where the arguments say, and c and d in memory of the host on all ranks. */
 static void calls_on(MPI_Comm comm, int* a, int* b, int* c, int* d, int ranks_talk) {
   int counts[most_ranks], at[most_ranks], i, round, before = 0;
   const int sum = size * (size - 1) / 2;
@@ -130,7 +131,7 @@ static void calls_on(MPI_Comm comm, int* a, int* b, int* c, int* d, int ranks_ta
     fill(a, size, 10 * rank);
     MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_INT, comm);
     expect(is(b, size, rank, 10), "alltoall");
-    /* Never in device memory. */
+    /* c and d are never in device memory. */
     for (i = 0; i < elements; ++i) c[i] = rank;
     MPI_Exscan(c, d, elements, MPI_INT, MPI_SUM, comm);
     for (i = 0; i < elements && rank > 0; ++i) expect(d[i] == rank * (rank - 1) / 2, "exscan");
@@ -149,7 +150,7 @@ static void calls_on(MPI_Comm comm, int* a, int* b, int* c, int* d, int ranks_ta
   MPI_Request_free(&request);
 }
 
-/* Absolute addresses of two pieces, which belong to no one allocation. */
+/* Uses absolute addresses of two pieces, which belong to no single allocation. */
 static void absolute(MPI_Comm comm, int* c, int* d) {
   MPI_Aint places[2];
   MPI_Datatype type;
@@ -186,7 +187,7 @@ int main(int argc, char** argv) {
   if (argc < 5) return 2;
   const int idle = argc > 5 && strcmp(argv[5], "idle") == 0;
   if (argc > 5 && !idle) set_device_file(argv[5]);
-  /* The launchers say it before MPI does. */
+  /* The launchers' variables have the rank before MPI does. */
   const char* const place = getenv("OMPI_COMM_WORLD_RANK") != NULL ? "OMPI_COMM_WORLD_RANK" : "PMI_RANK";
   const char* const ranks = getenv("OMPI_COMM_WORLD_SIZE") != NULL ? "OMPI_COMM_WORLD_SIZE" : "PMI_SIZE";
   rank = getenv(place) != NULL ? atoi(getenv(place)) : 0;

@@ -1,5 +1,5 @@
-/* One line per result: how the programs here say what they have computed. `rank` and `size` are of MPI_COMM_WORLD,
- * set by the program. */
+/* One line per result: the form in which the programs here print what they have computed. The program sets `rank` and
+ * `size`, those of MPI_COMM_WORLD. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static uint64_t digest(const void* data, size_t bytes) {
   return h;
 }
 
-/* One line per call on rank 0: the digests of all ranks, combined by point-to-point messages. */
+/* Prints one line per call on rank 0. Point-to-point messages combine the digests of all ranks. */
 static void report(const char* what, const void* data, size_t bytes) {
   uint64_t own = digest(data, bytes), other;
   int i;

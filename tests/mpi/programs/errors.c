@@ -1,7 +1,7 @@
-/* Erroneous collective calls: for each the error class that is returned, and the error handlers that were called for
- * it. Knows nothing of Circoll: its output must be the same with and without the drop-in.
+/* Erroneous collective calls. Prints for each the class of the returned error, and the error handlers that were called
+ * for it. Knows nothing of Circoll: its output must be the same with and without the drop-in.
  *   errors           user-defined error handlers, then MPI_ERRORS_RETURN, on a duplicate of MPI_COMM_WORLD
- *   errors nonblocking   the same of the nonblocking forms
+ *   errors nonblocking   the same with the nonblocking forms
  *   errors fatal     one erroneous call under MPI_ERRORS_ARE_FATAL: does not return */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ static int is_reduction(const char* collective) {
   return strstr(collective, "reduce") != NULL || strstr(collective, "scan") != NULL;
 }
 
-/* Whether the MPI library itself gets through an erroneous call: where it does not look, it crashes, or one rank
- * waits for another that has been refused. "*" stands for all collectives. */
+/* True if the MPI library itself survives an erroneous call. Where the library does not check its arguments, it
+ * crashes, or one rank waits for another that has been refused. "*" stands for all collectives. */
 static int survives(const char* collective, const char* what) {
   static const struct {
     const char *collective, *what;
@@ -58,14 +58,14 @@ static int survives(const char* collective, const char* what) {
       {"scatter", "in place where it may not be", 2},
       {"scatterv", "in place where it may not be", 2},
       {"bcast", "in place", 2},
-      /* It survives these, but looks at the receive buffer of rank 0, which does not matter. */
+      /* MPICH survives these, but checks the receive buffer of rank 0, which does not matter. */
       {"exscan", "receives in place", 1},
       {"exscan", "equal buffers", 1},
 #else
 #error "Which erroneous calls this MPI library gets through is not known: write it here"
 #endif
   };
-  /* Of the nonblocking forms MPI libraries look at less. */
+  /* MPI libraries check fewer arguments of the nonblocking forms. */
   static const char* const seen[] = {"nothing wrong",
                                      "no operator",
                                      "operator not defined on the type",
@@ -231,7 +231,7 @@ static void all_errors(void) {
   TRY("bcast", "in place", CALL(Bcast, bcast, MPI_IN_PLACE, 4, MPI_INT, 0, comm));
   TRY("barrier", "no communicator", CALL(Barrier, barrier, MPI_COMM_NULL));
 
-  /* At one rank only, where the others do not call at all. */
+  /* One rank makes the wrong call, and the others do not call at all. */
   if (size > 1 && !nonblocking) {
     MPI_Comm used = comm;
     int rc = MPI_SUCCESS;

@@ -1,5 +1,5 @@
-/* The mpi_f08 of Open MPI 6, as far as the drop-in looks at it: functions behind its procedures, which answer 77, and,
- * with DESCRIBED, the name that says that their buffers are descriptors. */
+/* The parts of the mpi_f08 of Open MPI 6 that the drop-in uses: functions behind its procedures, which answer 77. With
+ * DESCRIBED it also has the name that says that their buffers are descriptors. */
 #ifdef DESCRIBED
 void mpi_allreduce_f08ts_(void);
 void mpi_allreduce_f08ts_(void) {}

@@ -1,11 +1,13 @@
 // A program that runs out of memory inside its collectives: the n-th allocation of C++ code fails, for n = 1, 2, ...
 // until none does.
 //
-// failing_allocations alike: on every rank. one: on the last rank, in nonblocking calls; in others the ranks that have
-// not failed can but wait forever. fatal: on the last rank, in a blocking call, and under MPI's own error handler.
+// failing_allocations alike|one|fatal says where memory runs out:
+//   alike  on every rank
+//   one    on the last rank, in nonblocking calls; in others the ranks that have not failed can but wait forever
+//   fatal  on the last rank, in a blocking call, and under MPI's own error handler
 //
-// Each call must return an error, of which the communicator's error handler has heard once, or the right result; and
-// the next call on the communicator, or on later ones, which get the tags of those before, must be right.
+// Each call must return either the right result, or an error of which the communicator's error handler has heard once.
+// The next call must be right, on this communicator and on later ones, which get the tags of those before.
 #include <mpi.h>
 
 #include <atomic>
@@ -65,7 +67,7 @@ void problem(const std::string& what) {
   std::printf("rank %d: %s\n", rank, what.c_str());
 }
 
-/// Buffers of a call of `count` elements per block; all of them are alike on all ranks.
+/// Buffers of a call of `count` elements per block. All ranks have the same buffers.
 struct Data {
   explicit Data(int elements) : count(elements), in(blocks() * elements), out(blocks() * elements, -1) {
     std::iota(in.begin(), in.end(), rank);
@@ -117,7 +119,7 @@ int MPI_IBcast(void* b, int n, MPI_Datatype t, int root, MPI_Comm c, MPI_Request
   return MPI_Ibcast(b, n, t, root, c, q);
 }
 
-/// Of a sum over ranks at element i: rank r gives r + i.
+/// Element i of a sum over ranks, to which rank r contributes r + i.
 int summed(int i) { return p * i + p * (p - 1) / 2; }
 
 const Collective collectives[] = {
@@ -164,7 +166,7 @@ bool ended(MPI_Request* request, double patience_s, int* error) {
   return flag != 0;
 }
 
-/// What became of a call.
+/// The outcome of a call.
 struct Outcome {
   int error = MPI_SUCCESS;
   bool over = true;
@@ -190,7 +192,7 @@ Outcome make(const Collective& collective, Mode mode, Data& data, MPI_Comm comm,
   return outcome;
 }
 
-/// Whether the same is true on any rank.
+/// True if `mine` is true on any rank.
 bool any(bool mine) {
   int here = mine ? 1 : 0, anywhere = 0;
   PMPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -227,8 +229,8 @@ void check_next_call(const std::string& what, const Collective& collective, Mode
   if (!next.over || next.error != MPI_SUCCESS || !is_right(collective, data)) problem(what);
 }
 
-/// Fails the n-th allocation on all ranks; each call is the first of its communicator, and of its count.
-/// False: none fails.
+/// Fails the n-th allocation on all ranks. Each call is the first of its communicator, and of its count. Returns false
+/// if no allocation fails.
 bool fail_alike(const Collective& collective, Mode mode, long n) {
   const std::string what = std::string(collective.name) + ", " + mode_names[static_cast<int>(mode)] + ", allocation " +
                            std::to_string(n) + " fails";
@@ -246,14 +248,14 @@ bool fail_alike(const Collective& collective, Mode mode, long n) {
   return goes_on;
 }
 
-/// Fails it on the last rank, in the second call of a communicator: the others may wait forever.
+/// Fails the n-th allocation on the last rank, in the second call of a communicator. The others may wait forever.
 bool fail_on_one(const Collective& collective, Mode mode, long n) {
   const std::string what = std::string(collective.name) + ", " + mode_names[static_cast<int>(mode)] + ", allocation " +
                            std::to_string(n) + " fails on the last rank";
   MPI_Comm comm = new_communicator();
   check_next_call(what + ": the call before is wrong", collective, Mode::blocking, 7, comm);
   errors_heard = 0;
-  auto* const data = new Data(100 + static_cast<int>(n));  // what is not over keeps it
+  auto* const data = new Data(100 + static_cast<int>(n));  // a call that is not over keeps it
   const Outcome outcome = make(collective, mode, *data, comm, rank == p - 1 ? n : never, 0.01);
   const bool goes_on = any(failed);
   if (rank == p - 1 && failed && !outcome.over) problem(what + ": it does not end where it fails");

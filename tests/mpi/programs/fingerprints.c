@@ -1,6 +1,6 @@
-/* Calls of collectives, and what they send and combine: a line for each argument COLLECTIVE:ELEMENTS of doubles, or
- * COLLECTIVE:ELEMENTS:own with an operator of the program. A line has, for each rank, messages/bytes as the preloaded
- * counter sees them, and the elements of each call of that operator, which commutes:
+/* Calls of collectives, with the messages and combinations that they make. The program prints a line for each argument
+ * COLLECTIVE:ELEMENTS of doubles, or COLLECTIVE:ELEMENTS:own with an operator of the program. A line has messages/bytes
+ * for each rank, as the preloaded counter sees them, and the elements of each call of that operator, which commutes:
  * "allreduce:1000:own 2/16000/1000,1000 ...". */
 #define _GNU_SOURCE
 #include <dlfcn.h>

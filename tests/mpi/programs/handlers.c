@@ -1,5 +1,5 @@
-/* Whose error handler hears of an error, if the program has set one on a single communicator. Knows nothing of Circoll:
- * its output, and how it ends, must be the same with and without the drop-in.
+/* The error handler that hears of an error, if the program has set one on a single communicator. Knows nothing of
+ * Circoll: its output, and how it ends, must be the same with and without the drop-in.
  *   handlers world|self made|self|none|waitall   the communicator that has a handler, and where the error appears */
 #include <mpi.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void handler(MPI_Comm* comm, int* code, ...) {
   heard = *comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : *comm == MPI_COMM_SELF ? "MPI_COMM_SELF" : "another one";
 }
 
-/* On rank 0 a receive that is too short, together with a collective. */
+/* Rank 0 waits for a receive that is too short, together with a collective. */
 static void fail_in_waitall(int rank) {
   MPI_Request requests[3];
   MPI_Status statuses[3];

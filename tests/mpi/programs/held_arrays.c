@@ -1,6 +1,6 @@
-/* Nonblocking and persistent collectives whose arrays of counts and displacements are overwritten, and unmapped, as
+/* Nonblocking and persistent collectives. The program overwrites and unmaps their arrays of counts and displacements as
  * soon as the call has returned. Knows nothing of Circoll: its output must be the same with and without the drop-in.
- * held_arrays [persistent]: persistent requests too, where the MPI library has them in working order. */
+ * held_arrays [persistent]: persistent requests too, where those of the MPI library work. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* An alltoall(v) in place of long blocks takes little memory beside the buffer, and its results are right.
- * usage: inplace_memory MEBIBYTES LIMIT
- * Blocks have so many MiB, and each call may add LIMIT MiB of resident memory. */
+ * usage: inplace_memory MEBIBYTES LIMIT. Blocks have MEBIBYTES MiB, and each call may add LIMIT MiB of resident
+ * memory. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static long resident_mib(void) { /* the most so far */
   return kib >> 10;
 }
 
-/* Word `at` of what `from` sends to `to`. */
+/* Word `at` of the block that `from` sends to `to`. */
 static int word(int from, int to, long at) { return (int)(at * 31 + from * 7 + to); }
 
 static void check(const char* name, int variant, char* memory, long words, long stride, long limit) {
@@ -31,7 +31,7 @@ static void check(const char* name, int variant, char* memory, long words, long 
   MPI_Type_create_resized(MPI_INT, 0, 2 * (MPI_Aint)sizeof(int), &gaps);
   MPI_Type_commit(&gaps);
   for (i = 0; i < size; ++i) {
-    /* Symmetric, different and some empty. */
+    /* Sizes are symmetric, differ, and some are 0. */
     const long mine = variant == 2 ? words / (1 + (i + rank) % 3) * ((i + rank) % 4 != 3) : words;
     long at;
     counts[i] = (int)mine, displs[i] = (int)(i * stride);

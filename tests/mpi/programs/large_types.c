@@ -1,5 +1,5 @@
-/* Collectives on datatypes of MPI 4's large-count constructors, and of what is made of those; prints a digest of every
- * result. Knows nothing of Circoll: its output must be the same with and without the drop-in. */
+/* Collectives on datatypes of MPI 4's large-count constructors, and of types that are made of those. Prints a digest of
+ * every result. Knows nothing of Circoll: its output must be the same with and without the drop-in. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,7 @@
 
 enum { most_ints = 8, elements = 3 };
 
-/* The type under test: which ints of an element it has, in the order of its signature, and ints from one to the
- * next. */
+/* The type under test: the ints of an element, in the order of its signature, and the distance of elements in ints. */
 static int ints;
 static int place[most_ints];
 static int extent;
@@ -52,7 +51,7 @@ static const char* const names[kinds] = {"contiguous_c",
                                          "contiguous_c of one resized_c",
                                          "contiguous_c of a Fortran 90 integer"};
 
-/* One of the constructors with large counts, of ints. */
+/* Makes a type of ints by one of the constructors with large counts. */
 static MPI_Datatype simple(int kind) {
   static const MPI_Count lengths[2] = {1, 2}, places[3] = {4, 0, 2}, sizes[2] = {3, 4}, parts[2] = {2, 2},
                          ones[2] = {1, 1};
@@ -99,7 +98,7 @@ static MPI_Datatype simple(int kind) {
   return made;
 }
 
-/* One that is made of another, which is freed: only what is made of it needs it. */
+/* Makes a type of another type, which is freed. Only the new type still needs the other one. */
 static MPI_Datatype of(int kind) {
   static const int lengths[2] = {1, 1}, blocks[2] = {0, 2}, sizes[1] = {3}, parts[1] = {2}, starts[1] = {1};
   static const MPI_Aint places[2] = {40, 0};
@@ -167,7 +166,7 @@ static MPI_Datatype of(int kind) {
   return made;
 }
 
-/* Reads the type's places off a message to ourselves. */
+/* Reads the type's places from a message to ourselves. */
 static void look_at(MPI_Datatype type) {
   int memory[64], i;
   MPI_Count lb, bytes;
@@ -182,7 +181,7 @@ static void look_at(MPI_Datatype type) {
 static int *a, *b;
 static size_t bytes_of_all;
 
-/* What a call has to begin with: numbers to send, and what it must not touch. */
+/* Fills the buffers of a call: numbers to send, and values that the call must not touch. */
 static void fill(void) {
   size_t i;
   for (i = 0; i < bytes_of_all / sizeof(int); ++i) {

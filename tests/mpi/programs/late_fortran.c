@@ -1,5 +1,5 @@
-/* A program in C loads a library in Fortran (the last argument) for itself alone, as Python loads its modules: nobody
- * else sees what that library is linked to, MPI's Fortran among it. */
+/* A program in C loads a library in Fortran (the last argument) for itself alone, as Python loads its modules. Nobody
+ * else sees the libraries to which that library is linked, and MPI's Fortran is among them. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Calls of many kinds, repeated often, on two communicators that take turns: a program whose calls can be learned from.
+/* Calls of many kinds, repeated often, on two communicators that take turns, so that Circoll can learn from them.
  * Prints a digest of all results of every rank. Usage: learning CALLS */
 #include <mpi.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@ static void add(const void* data, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) digest = (digest ^ byte[i]) * 1099511628211ULL;
 }
 
-/* Values whose sums are rounded, differently in every order. */
+/* Values whose sums are rounded, and differ in every order. */
 static void fill(float* values, int n, int rank, int call) {
   for (int i = 0; i < n; ++i) values[i] = (float)((rank * 7919 + i * 104729 + call * 31) % 1000003) / 977.0F;
 }

@@ -1,6 +1,6 @@
-/* What MPI libraries do wrong by themselves, one thing a run: calls of MPI only, no word of Circoll. It prints "right"
- * on rank 0 and ends with 0 where the library does it right. library_faults_test.py knows in which versions it does
- * not.
+/* Faults that MPI libraries have by themselves, one a run. The program only calls MPI and knows nothing of Circoll. If
+ * the library does it right, rank 0 prints "right" and the program ends with 0. library_faults_test.py knows the
+ * versions that do it wrong.
  *   library_faults THING */
 #include <mpi.h>
 #include <pthread.h>
@@ -39,7 +39,7 @@ static int freed_communicator(void) {
   return right;
 }
 
-/* An error is due. */
+/* The call must return an error. */
 static int no_type_in_reduction(void) {
   int in = 1, out = 0;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -100,7 +100,8 @@ static int child(void) {
   return 1;
 }
 
-/* MPI_Finalize with a long message that was never received: erroneous, but no reason to crash after the results. */
+/* MPI_Finalize with a long message that was never received. That is erroneous, but no reason to crash after the
+ * results. */
 static int left_message(void) {
   enum { length = 1 << 20 };
   char* const data = calloc(length, 1); /* not freed */
@@ -110,8 +111,9 @@ static int left_message(void) {
   return 1;
 }
 
-/* Threads of three ranks that make communicators at the same time: a group of ranks 0 and 2, one of 0 and 1, and a
- * duplicate of that of 1 and 2. All ranks make them in an order that ends if each making advances by itself. */
+/* Threads of three ranks make communicators at the same time: a group of ranks 0 and 2, one of 0 and 1, and a duplicate
+ * of that of 1 and 2. In the order of all ranks every thread can end, if the making of each communicator advances by
+ * itself. */
 static MPI_Comm last_two = MPI_COMM_NULL;
 
 static void make_pair(int other, int tag) {
@@ -153,7 +155,8 @@ static void main_thread(void) {
   }
 }
 
-/* Rank 2 makes a group of a higher tag before one of a lower, while the others' main threads make one in between. */
+/* Rank 2 makes a group of a higher tag before a group of a lower tag. The others' main threads make a group in
+ * between. */
 static void* maker_of_two(void* unused) {
   if (rank == 0) make_pair(2, 2);
   if (rank == 1) {

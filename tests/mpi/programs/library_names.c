@@ -1,5 +1,5 @@
-/* Stands in for MPI libraries under names that this machine has none of, and for a program that is linked to them. The
- * library is compiled with -DLIBRARY, and -DNAMED=symbol for the symbol that tells whose it is. */
+/* Stands in for MPI libraries under names that this machine lacks, and for a program that is linked to them. The
+ * library is compiled with -DLIBRARY, and with -DNAMED=symbol for the symbol that tells which MPI it is. */
 #ifdef LIBRARY
 int MPI_Init(int* argc, char*** argv);
 int MPI_Init(int* argc, char*** argv) { return argc == 0 && argv == 0; }

@@ -33,14 +33,14 @@ static int call(const char* name, int count, int rank, int size, MPI_Comm comm) 
   if (IS("ialltoall")) return waited(MPI_Ialltoall(in, count, MPI_INT, out, count, MPI_INT, comm, &request), &request);
   if (IS("allreduce")) return MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
   if (IS("iallreduce")) return waited(MPI_Iallreduce(in, out, count, MPI_INT, MPI_SUM, comm, &request), &request);
-  /* The last rank and the others expect the vector of one another. */
+  /* The last rank and the others each take the other for the root. */
   if (IS("root")) return MPI_Bcast(in, many, MPI_INT, rank == size - 1 ? 0 : size - 1, comm);
   if (IS("exscan_alias")) return MPI_Exscan(in, in, few, MPI_INT, MPI_SUM, comm);
   if (IS("iexscan_alias")) return waited(MPI_Iexscan(in, in, few, MPI_INT, MPI_SUM, comm, &request), &request);
   /* The last rank calls another collective, or none. */
   if (IS("other")) return rank == size - 1 ? MPI_Barrier(comm) : MPI_Allreduce(in, out, few, MPI_INT, MPI_SUM, comm);
   if (IS("absent")) return rank == size - 1 ? MPI_SUCCESS : MPI_Barrier(comm);
-  /* It is late, and everything is right. */
+  /* The last rank is late, and everything is right. */
   if (IS("late") && rank == size - 1) sleep(7);
   if (IS("late")) return MPI_Allreduce(in, out, few, MPI_INT, MPI_SUM, comm);
   MPI_Abort(MPI_COMM_WORLD, 2);
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   more = strchr(name, '+') != NULL;
   if (more) *strchr(name, '+') = '\0';
   for (i = 0; i < most; ++i) in[i] = i;
-  /* A right call before: the communicator is in use. */
+  /* A right call comes first, so that the communicator is in use. */
   MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   rc = call(name, (rank == size - 1) == more ? many : few, rank, size, MPI_COMM_WORLD);
   if (rc != MPI_SUCCESS) MPI_Error_string(rc, text, &length);

@@ -37,7 +37,7 @@ int exchange(int more);
 int collect(int count);
 int share(int count);
 
-/* Amounts among all: rank 1 sends one element more to rank 2 if `more` is set. */
+/* All ranks exchange data, and rank 1 sends one element more to rank 2 if `more` is set. */
 __attribute__((noinline)) int exchange(int more) {
   int counts[4], got[4], displs[4], i;
   for (i = 0; i < 4; ++i) {
@@ -115,7 +115,7 @@ __attribute__((noinline)) int odd(void) {
   return rc + 0 * c[0];
 }
 
-/* All ranks' lines in order. Nobody goes before all are told. */
+/* Prints the lines of all ranks in order. No rank goes on before all lines are printed. */
 static void tell(char* text) {
   int i;
   if (rank != 0) {
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   delayed = is("nonblocking") || is("persistent") || is("mode");
   comm = MPI_COMM_WORLD;
   if (sub) {
-    /* The ranks backwards: rank 1 is rank 2 of the world. */
+    /* The ranks are in reverse order: rank 1 is rank 2 of the world. */
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
     MPI_Comm_set_name(comm, "backwards");
     MPI_Comm_rank(comm, &rank);

@@ -1,5 +1,5 @@
-// Makes calls by the algorithms inside the MPI library, as circoll-bench does, and prints marks that they leave: how
-// often an operator of ours was called on all ranks, and for how many elements.
+// Makes calls by the algorithms inside the MPI library, as circoll-bench does, and prints marks that they leave: the
+// number of calls of an operator of ours on all ranks, and of their elements.
 //
 // usage: native_algorithms COLLECTIVE COUNT SEGMENT_BYTES; a line for each algorithm on rank 0, "NAME COMBINATIONS
 // ELEMENTS" or "NAME refused". Before the call its name is in a line of standard error, where the dynamic linker may

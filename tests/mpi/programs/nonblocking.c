@@ -1,7 +1,7 @@
-/* Nonblocking and persistent collectives, waited for in all of MPI's ways and mixed with messages; prints a digest
- * of every result. Knows nothing of Circoll. With the argument "blocking" it makes the blocking calls instead, which
- * must print the same: native nonblocking and persistent ones are no oracle, since Open MPI 4.1 crashes if a
- * communicator is freed while they are pending, and MPICH 4.0 when it starts them again. */
+/* Nonblocking and persistent collectives, waited for in all of MPI's ways and mixed with messages. Prints a digest of
+ * every result. Knows nothing of Circoll. With the argument "blocking" it makes the blocking calls instead, which must
+ * print the same. Native nonblocking and persistent calls are no oracle: Open MPI 4.1 crashes if a communicator is
+ * freed while they are pending, and MPICH 4.0 when it starts them again. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 enum { most = 64 };
 static int blocking;
 
-/* A nonblocking call; the blocking one where those are made instead. */
+/* Makes a nonblocking call, or the blocking one where the program makes those instead. */
 static void istart(struct Round* r, int k, MPI_Comm comm, MPI_Request* request) {
   *request = MPI_REQUEST_NULL;
   call(blocking ? blocking_form : nonblocking_form, r, k, comm, request);
@@ -21,7 +21,7 @@ static void pinit(struct Round* r, int k, MPI_Comm comm, MPI_Request* request) {
   call(persistent_form, r, k, comm, request);
 }
 
-/* Until a request is complete, in one of MPI's ways. */
+/* Waits until a request is complete, in one of MPI's ways. */
 static void wait_by(int way, int n, MPI_Request* requests) {
   int i, flag = 0, done = 0, count, indices[most];
   MPI_Status statuses[most];
@@ -74,7 +74,7 @@ static void wait_by(int way, int n, MPI_Request* requests) {
 }
 enum { ways = 9 };
 
-/* Each form by itself, and all of them at once in each way of waiting. */
+/* Makes each form by itself, and all of them at once in each way of waiting. */
 static void one_by_one(int n) {
   struct Round r;
   MPI_Request request;
@@ -96,7 +96,8 @@ static void together(int n, int way) {
   char how[32];
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   make(&r, n, way);
-  /* Native requests and null ones among them; two communicators, one of which is freed before anything is complete. */
+  /* Native and null requests are among them. There are two communicators, and one is freed before any request is
+   * complete. */
   MPI_Irecv(&left, 1, MPI_INT, (rank + size - 1) % size, 5, MPI_COMM_WORLD, &requests[count++]);
   for (k = 0; k < forms; ++k) istart(&r, k, k % 3 == 0 ? other : MPI_COMM_WORLD, &requests[count++]);
   requests[count++] = MPI_REQUEST_NULL;
@@ -109,8 +110,8 @@ static void together(int n, int way) {
   drop(&r);
 }
 
-/* A nonblocking call does not wait for other ranks, be it the first one on its communicator: the others need a
- * message first that is sent after it. */
+/* A nonblocking call does not wait for other ranks, even if it is the first one on its communicator: the others first
+ * need a message that is sent after the call. */
 static void first_call(MPI_Comm comm, const char* what) {
   MPI_Request request = MPI_REQUEST_NULL;
   int sum = 0, token = 1, i;
@@ -184,7 +185,8 @@ static void outstanding(void) {
   report("message meanwhile", &got, sizeof got);
 }
 
-/* One rank waits in something else than the operation, which another needs: progress must come from any MPI call. */
+/* One rank waits for something else than the operation, which another rank needs. Progress must come from any MPI
+ * call. */
 static void progress(void) {
   MPI_Request request;
   MPI_Comm dup;
@@ -290,8 +292,8 @@ static void persistent(int n) {
   drop(&r);
 }
 
-/* Persistent requests may be started in an order that differs from rank to rank, and from that of their making. One
- * of them is older than thousands that have come and gone. */
+/* Ranks may start persistent requests in different orders, and in another order than that of their making. One of them
+ * is older than thousands that have come and gone. */
 static void own_order(MPI_Comm comm) {
   int gone = 2500;
   struct Round r, old;
@@ -360,7 +362,7 @@ static void repeated(void) {
         MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
       }
       report("repeated allgather", all, sizeof all);
-      /* The same buffers, but now the contribution is in place. */
+      /* The buffers are the same, but now the contribution is in place. */
       for (k = 0; k < n; ++k) all[rank][k] = rank - k;
       if (blocking) {
         MPI_Allgather(MPI_IN_PLACE, n, MPI_INT, all, n, MPI_INT, MPI_COMM_WORLD);

@@ -1,10 +1,10 @@
-/* A shared library of the program has C functions named as MPI's procedures are in Fortran, without an underscore: R's
- * Rmpi has such functions. They must be called, not what a preloaded library has under these names. Compiled twice:
- * with -DLIBRARY it is the shared library. */
+/* A shared library of the program has C functions named as MPI's procedures are in Fortran, without an underscore. R's
+ * Rmpi has such functions. The program must call them, not functions of these names in a preloaded library. Compiled
+ * twice: with -DLIBRARY it is the shared library. */
 #ifdef LIBRARY
 #include <mpi.h>
 
-/* Each answers with its line, so that no two answers are the same. */
+/* Each function answers with its line, so that no two answers are the same. */
 #define OWN(name)  \
   int name(int x); \
   int name(int x) { return x + __LINE__; }

@@ -1,8 +1,8 @@
-/* Calls about which an MPI library must be asked more than it answers gladly: handles that are none, types that are not
- * committed. For each the error class that is returned, and the error handlers that were called for it.
- * Knows nothing of Circoll: its output must be the same with and without the drop-in.
+/* Calls about which the drop-in must ask the MPI library questions that are errors: handles that do not exist, types
+ * that are not committed. Prints for each the class of the returned error, and the error handlers that were called for
+ * it. Knows nothing of Circoll: its output must be the same with and without the drop-in.
  *   questions             user-defined error handlers on a duplicate of MPI_COMM_WORLD, and on MPI_COMM_WORLD and _SELF
- *   questions nonblocking     the same of nonblocking calls
+ *   questions nonblocking     the same with nonblocking calls
  *   questions returned        MPI_ERRORS_RETURN on the duplicate, fatal ones on the others
  *   questions used_up         no communicators are left (MPICH) */
 #include <mpi.h>
@@ -68,7 +68,7 @@ static void ask(void) {
   MPI_Op_free(&op);
 }
 
-/* As many communicators as there can be, then a call about which there is something to ask. */
+/* Makes as many communicators as there can be, then a call about which the drop-in must ask. */
 static void use_up(void) {
   static MPI_Comm all[4000];
   MPI_Datatype type;

@@ -1,5 +1,5 @@
-/* Stands in front of the MPI library, behind the drop-in, and refuses Fortran's types as an MPI without Fortran may:
- * what is asked about them goes to the error handler of MPI_COMM_WORLD, or of the communicator in the question. */
+/* Stands in front of the MPI library, behind the drop-in, and refuses Fortran's types as an MPI without Fortran may. A
+ * question about such a type is an error for the handler of the communicator in the question, or of MPI_COMM_WORLD. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   MPI_Test_cancelled(&status, &flag);
   if (rank == 0) printf("afterwards: %d, cancelled %d, result %d\n", rc, flag, out == size);
 
-  /* Together with messages; errors of one request are that request's. */
+  /* The requests are together with messages. An error of one request belongs to that request only. */
   for (i = 0; i < 3; ++i) {
     MPI_Irecv(&token, 1, MPI_INT, (rank + size - 1) % size, i, comm, &several[0]);
     MPI_Iallreduce(&rank, &sums[0], 1, MPI_INT, MPI_SUM, comm, &several[1]);

@@ -1,8 +1,8 @@
 /* Erroneous calls at one rank, under MPI_ERRORS_RETURN. Knows nothing of Circoll: its output must be the same with and
  * without the drop-in.
- *   retried          the rank makes the right call after the wrong one, and the others are waiting in it
- *   retried nonblocking   the same of nonblocking calls
- *   retried left     the others' call is over without the rank, which goes on with the calls that follow */
+ *   retried          the rank makes the right call after the wrong one, while the others are waiting in it
+ *   retried nonblocking   the same with nonblocking calls
+ *   retried left     the others' call ends without the rank, which goes on with the calls that follow */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void report(const char* what, int rc) {
   for (i = 0; rank == 0 && i < size; ++i) printf("%-28s rank %d: %016llx\n", what, i, all[i]);
 }
 
-/* A type that is refused. */
+/* A type that MPI refuses. */
 static MPI_Datatype wrong_type(int form) {
   static MPI_Datatype open = MPI_DATATYPE_NULL; /* not committed, and not freed */
   if (!reductions_need_types || form >= 6) return MPI_DATATYPE_NULL;
@@ -80,7 +80,7 @@ static MPI_Datatype wrong_type(int form) {
   return open;
 }
 
-/* Twice on a communicator where the right call is the first, and on one that is used already. */
+/* Makes the wrong call twice, on a communicator where the right call is the first one, and on a communicator in use. */
 static void retried(int nonblocking) {
   const int root = size - 1;
   int form, who, used;
@@ -93,7 +93,7 @@ static void retried(int nonblocking) {
         if (used) MPI_Barrier(comm);
         fill();
         for (tries = 0; tries < 2 && rank == who; ++tries) {
-          /* Nothing is significant of a type where nothing is sent or received. */
+          /* A type is not significant where nothing is sent or received. */
           const int wrong =
               form == 14 ? call(form, nonblocking, MPI_INT, -3) : call(form, nonblocking, wrong_type(form), root);
           if (wrong == MPI_SUCCESS) printf("rank %d: the wrong %s succeeds\n", rank, names[form]);
@@ -110,8 +110,8 @@ static void retried(int nonblocking) {
   }
 }
 
-/* Gathers and reductions are over where nothing is received. What was sent is left over: no later call may get it,
- * but one of the same collective on this communicator. */
+/* Gathers and reductions end at ranks that receive nothing, and leave their messages behind. No later call may get
+ * these messages, except one of the same collective on this communicator. */
 static void left(void) {
   static const int collecting[] = {1, 8};
   int i, turn, rc;

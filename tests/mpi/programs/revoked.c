@@ -1,9 +1,9 @@
-/* revoked blocking|nonblocking|persistent COUNT ROUNDS revoke|kill: the last rank leaves the others in a collective.
- * It revokes the communicator, or dies. All calls of the others end with an error of that kind, of which the error
- * handler hears. What they do on the communicator of the survivors is right, and so is what was under way on another
- * one. Ends with 1 if anything is wrong. Knows nothing of Circoll. */
+/* revoked blocking|nonblocking|persistent COUNT ROUNDS revoke|kill: the last rank leaves the others in a collective. It
+ * revokes the communicator, or dies. All calls of the others end with an error of that kind, of which the error handler
+ * hears. Calls on the communicator of the survivors are right, and so are calls that were under way on another
+ * communicator. Ends with 1 if anything is wrong. Knows nothing of Circoll. */
 #include <mpi.h>
-/* It needs mpi.h. */
+/* This header needs mpi.h before it. */
 #include <mpi-ext.h>
 #include <signal.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ static void fill(const struct Call* c, int* in, int value) {
   }
 }
 
-/* `sources`: the rank that each rank of the communicator has in MPI_COMM_WORLD. */
+/* `sources` is the rank in MPI_COMM_WORLD of each rank of the communicator. */
 static void check(const struct Call* c, int value, const int* sources) {
   int sum = 0;
   for (int r = 0; r < c->size; ++r) sum += value + sources[r];
@@ -127,7 +127,7 @@ static void ranks_in_world(MPI_Comm comm, int size, int* sources) {
   MPI_Group_free(&world);
 }
 
-/* Right calls, with values that no call had before. */
+/* Makes right calls, with values that no call had before. */
 static void go_on(struct Call c, int* in, int value) {
   int sources[MOST_RANKS];
   ranks_in_world(c.comm, c.size, sources);
@@ -146,7 +146,7 @@ static void go_on(struct Call c, int* in, int value) {
   if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-/* Waits in calls that the last rank does not make. Persistent requests have been made. */
+/* Waits in calls that the last rank does not make. Persistent requests exist already. */
 static void wait_in_vain(struct Call c, MPI_Request* requests) {
   heard_calls = 0;
   int expected_calls = 1;
@@ -163,7 +163,7 @@ static void wait_in_vain(struct Call c, MPI_Request* requests) {
       errors[i] = way == PERSISTENT ? MPI_Start(&requests[i]) : start(&c, &requests[i]);
     }
     for (int i = 0; i < OUTSTANDING; ++i) {
-      /* Not begun if this rank is so late that it has heard already. */
+      /* If this rank is so late that it has heard of the failure already, the operation has not begun. */
       const int error = errors[i] != MPI_SUCCESS ? errors[i] : MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
       if (!is_expected(error)) fail(names[c.which], "it ends with another error", error);
     }
@@ -171,7 +171,7 @@ static void wait_in_vain(struct Call c, MPI_Request* requests) {
   }
   if (heard_calls != expected_calls) fail(names[c.which], "the error handler was called so often", heard_calls);
   if (way != PERSISTENT) return;
-  /* One that is started too late. */
+  /* One request is started too late. */
   int error = MPI_Start(&requests[OUTSTANDING]);
   if (error == MPI_SUCCESS) error = MPI_Wait(&requests[OUTSTANDING], MPI_STATUS_IGNORE);
   if (!is_expected(error)) fail(names[c.which], "one started later returns another error", error);

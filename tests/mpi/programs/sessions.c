@@ -1,7 +1,7 @@
-/* sessions only|before|beside TIMES: a program of sessions. `only`: it never calls MPI_Init, and begins and ends its
- * sessions so many times, one after the other; `before`: a session and its communicator come before MPI_Init; `beside`:
- * after it. Every communicator serves blocking, nonblocking and persistent collectives. Prints what rank 0 has got, and
- * ends with 1 if a result is wrong. Knows nothing of Circoll. */
+/* sessions only|before|beside TIMES: a program of sessions. With `only` it never calls MPI_Init, and begins and ends
+ * its sessions TIMES times, one after the other. With `before` a session and its communicator come before MPI_Init, and
+ * with `beside` after it. Every communicator serves blocking, nonblocking and persistent collectives. Prints the
+ * results of rank 0, and ends with 1 if a result is wrong. Knows nothing of Circoll. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Processes that are spawned, and communicators of them and their parents. Knows nothing of Circoll: its output must be
- * the same with and without the drop-in.
+/* Spawned processes, and communicators of them and their parents. Knows nothing of Circoll: its output must be the same
+ * with and without the drop-in.
  *   spawn bare    the children have no drop-in, whatever their parents have
  *   spawn alike   the children have the preloaded libraries of their parents */
 #include <mpi.h>

@@ -1,6 +1,6 @@
-/* Counts allocations of repeated calls on two ranks. These are a small allreduce, and the messages that one consists
- * of. Knows nothing of Circoll. malloc and its kin are counted here for the whole process, whoever calls them. Fails if
- * the allreduces allocate more than the messages do. */
+/* Counts allocations of repeated calls on two ranks: a small allreduce, and the messages of which one consists. Knows
+ * nothing of Circoll. The counts of malloc and its kin are of the whole process, whoever calls them. Fails if the
+ * allreduces allocate more than the messages do. */
 #include <mpi.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   counting = 1;
-  wrong += sum_once(comm) - 3; /* whatever serves it, prepares something */
+  wrong += sum_once(comm) - 3; /* the first call prepares something in any library */
   first = allocations;
   counting = 0;
   for (round = -5; round < rounds; ++round) {
@@ -86,6 +86,6 @@ int main(int argc, char** argv) {
          first > 0 ? "something" : "nothing", rounds * calls, sums, messages);
   MPI_Comm_free(&comm);
   MPI_Finalize();
-  /* Pools of the MPI library grow now and then; what we allocate per call would come in every one. */
+  /* Pools of the MPI library grow now and then. Allocations of ours for each call would come in every call. */
   return first == 0 || sums > messages + rounds * calls / 1000 || wrong != 0;
 }

@@ -1,10 +1,9 @@
-/* Collectives in a loop, of which every result is checked, while ranks die.
- *
+/* Collectives in a loop, while ranks die. The program checks every result.
  * survive ITERATIONS COUNT SEED KILLS COLLECTIVES [WITHIN_US [exit]]: KILLS ranks, by a seed, kill themselves at random
- * moments of the first WITHIN_US microseconds, or exit in the middle of everything. With odd seeds the second follows
- * the first at once. In each element of a reduction the contribution of rank r is the bit r times a weight, so that the
- * result tells whose contributions are in it: those of all survivors, without exception, and of others only if all of
- * theirs are. All survivors compare these sets. COLLECTIVES is a text of letters:
+ * moments of the first WITHIN_US microseconds, or exit in the middle of everything. With odd seeds the second rank
+ * fails right after the first. In each element of a reduction the contribution of rank r is the bit r times a weight,
+ * so that the result tells whose contributions it holds. It must hold those of all survivors. It may hold those of a
+ * failed rank only if it holds all of them. All survivors compare these sets. COLLECTIVES is a text of letters:
  *   a allreduce  i allreduce in place  b bcast  g allgather  r reduce  s reduce_scatter_block  t alltoall  v allgatherv
  *   n gather  c scatter  x scan  j nonblocking allreduce  p no collective: a write to a pipe that nobody reads
  * At the end the survivors make a communicator of their own, and use it.
@@ -74,7 +73,7 @@ static void fail(const char* what, int iteration, int64_t found) {
 
 static int64_t weight(int iteration, int64_t place) { return 1 + (iteration + place) % 5; }
 
-/* True if the call has a result. Counts what became of it. */
+/* True if the call has a result. Counts the outcomes. */
 static int has_result(int error) {
   if (error != MPI_SUCCESS) {
     ++refused;
@@ -106,8 +105,9 @@ static void fill(int64_t* data, int64_t n, int iteration) {
   for (int64_t i = 0; i < n; ++i) data[i] = weight(iteration, i) << rank;
 }
 
-/* Looks at the contributions in a result: all of the living, and those of all who died in the call, or of none. The
- * ranks of `before` were dead before it. Only ranks up to `last` count. */
+/* Checks the contributions in a result. They are those of all living ranks. Of the ranks that died in the call, the
+ * result has all contributions or none. The ranks of `before` were dead before the call. Only ranks up to `last`
+ * count. */
 static void check_set(int64_t set, const int* before, int last, int iteration, const char* what) {
   int64_t living = 0, all = 0;
   find_dead();
@@ -118,7 +118,7 @@ static void check_set(int64_t set, const int* before, int last, int iteration, c
   if (set != living && set != all) fail(what, iteration, set);
 }
 
-/* All survivors have the same. */
+/* Checks that all survivors have the same set. */
 static void compare(int64_t set, int iteration, const char* what) {
   int64_t sets[2] = {set, ~set};
   if (!has_result(MPI_Allreduce(MPI_IN_PLACE, sets, 2, MPI_INT64_T, MPI_BAND, MPI_COMM_WORLD))) return;
@@ -270,7 +270,7 @@ int main(int argc, char** argv) {
     ++done;
   }
   const double end_s = MPI_Wtime();
-  /* Whoever still has to die does it before. */
+  /* Ranks that still have to die die here. */
   while (kills > 0 && MPI_Wtime() - begin_s < 1e-6 * (double)within_us + 0.05) usleep(1000);
   if (delay_us != 0) pthread_join(killer, NULL);
   MPI_Barrier(MPI_COMM_WORLD);

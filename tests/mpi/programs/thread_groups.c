@@ -9,7 +9,7 @@ enum { threads = 3, turns = 40 };
 static int rank, size;
 static int wrong[threads];
 
-/* Of each thread every turn has another group: all ranks but one. */
+/* In every turn a thread has another group: all ranks but one. */
 static void* run(void* argument) {
   const int me = (int)(long)argument;
   int turn, i;

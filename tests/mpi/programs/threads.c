@@ -40,7 +40,7 @@ static void* work(void* argument) {
   MPI_Comm_size(task->comm, &size);
   a = calloc((size_t)(n * size), sizeof(int));
   b = calloc((size_t)(n * size), sizeof(int));
-  /* Types and operators of every thread's own, described while others do the same. */
+  /* Every thread has its own types and operators, and describes them while others do the same. */
   MPI_Type_contiguous(2, MPI_UNSIGNED, &pair);
   MPI_Type_commit(&pair);
   MPI_Type_vector(n / 2, 1, 2, MPI_INT, &spread);

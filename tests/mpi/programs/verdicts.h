@@ -11,7 +11,7 @@
 
 static int rank, size;
 static MPI_Comm comm;   /* the one under test */
-static int nonblocking; /* whether calls are, and are waited for then */
+static int nonblocking; /* true if calls are nonblocking, and are waited for */
 static int calls_comm, calls_world, calls_self, calls_other, last_code;
 
 /* An error handler for every communicator. */
@@ -28,7 +28,7 @@ static void handler(MPI_Comm* which, int* code, ...) {
   last_code = *code;
 }
 
-/* What became of a call at this rank; all ranks' lines in order. */
+/* Prints how a call ended at each rank, in the order of ranks. */
 static void report(const char* what, int rc) {
   char line[200];
   int class = MPI_SUCCESS, length = 0, i;
