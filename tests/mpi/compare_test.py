@@ -112,12 +112,12 @@ def check_tuning(work, report):
 def check_shards(work, report):
     files = [work / f"shard.{i}" for i in (1, 2)]
     tune(report, "--shard", "1/2", "-o", files[0])
-    expect("2/2 is missing" in run("combine", files[0], code=2).stderr, "a hole is refused")
+    expect("2/2 is missing" in run("merge", files[0], code=2).stderr, "a hole is refused")
     tune(report, "--shard", "2/2", "-o", files[1], "--seed", 2)
-    expect("the seed is" in run("combine", *files, code=2).stderr, "shards of other seeds are refused")
+    expect("the seed is" in run("merge", *files, code=2).stderr, "shards of other seeds are refused")
     files[1].unlink()
     tune(report, "--shard", "2/2", "-o", files[1])
-    run("combine", *files, "-o", work / "combined.json")
+    run("merge", *files, "-o", work / "combined.json")
     expect(json.loads((work / "combined.json").read_text())["circoll_rules"] == 1, "shards become rules")
     shards = [json.loads(file.read_text()) for file in files]
     orders = [[part["number"] for _, part in shard["parts"]] for shard in shards]

@@ -97,16 +97,16 @@ TEST(CliFiles, AreExecutedLikeAlgorithms) {
         "barrier/dissemination -p 5"}) {
     file.of(std::string("show ") + words + " --format json");
     for (const char* const mode : {"", " --threads"}) {
-      const Outcome outcome = run("local " + file.path() + " -n 37 --type int32 --json" + mode);
+      const Outcome outcome = run("execute " + file.path() + " -n 37 --type int32 --json" + mode);
       EXPECT_EQ(outcome.exit_code, 0) << words << outcome.out;
       EXPECT_TRUE(json::parse(outcome.out).at("correct").get<bool>()) << words;
     }
   }
-  EXPECT_EQ(run("local " + file.of("show allgatherv/ring -p 3").path() + " --counts 5,0,7").exit_code, 0);
-  EXPECT_EQ(run("local " + file.path() + " -p 3 2>&1").exit_code, 2);
+  EXPECT_EQ(run("execute " + file.of("show allgatherv/ring -p 3").path() + " --counts 5,0,7").exit_code, 0);
+  EXPECT_EQ(run("execute " + file.path() + " -p 3 2>&1").exit_code, 2);
   file.of("show allreduce/circulant_idempotent -p 5");
-  EXPECT_EQ(run("local " + file.path() + " -o max").exit_code, 0);
-  const Outcome sum = run("local " + file.path() + " -o sum 2>&1");
+  EXPECT_EQ(run("execute " + file.path() + " -o max").exit_code, 0);
+  const Outcome sum = run("execute " + file.path() + " -o sum 2>&1");
   EXPECT_EQ(sum.exit_code, 2);
   EXPECT_TRUE(contains(sum.out, "for idempotent operators only")) << sum.out;
 }
@@ -117,7 +117,7 @@ TEST(CliFiles, AreProvenBeforeTheyAreUsed) {
   const std::size_t at = text.find("send -> 1: recv[2+1]");
   ASSERT_NE(at, std::string::npos) << text;
   file.with(text.replace(at, 20, "send -> 1: recv[0+1]"));
-  for (const char* const command : {"cost ", "simulate ", "faults ", "local "}) {
+  for (const char* const command : {"cost ", "simulate ", "faults ", "execute "}) {
     const Outcome outcome = run(command + file.path() + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 1) << command << outcome.out;
     EXPECT_TRUE(contains(outcome.out, file.path() + ": it is wrong")) << command << outcome.out;
@@ -129,7 +129,7 @@ TEST(CliFiles, AreProvenBeforeTheyAreUsed) {
 TEST(CliFiles, OfOtherCallsAreRefused) {
   const File file("wrong.txt");
   const auto refused = [&](const std::string& text, const std::string& why) {
-    for (const char* const command : {"verify ", "faults ", "simulate ", "cost ", "local ", "show "}) {
+    for (const char* const command : {"verify ", "faults ", "simulate ", "cost ", "execute ", "show "}) {
       const Outcome outcome = run(command + file.with(text).path() + " 2>&1");
       EXPECT_EQ(outcome.exit_code, 2) << command << outcome.out;
       EXPECT_TRUE(contains(outcome.out, why)) << command << outcome.out;
@@ -163,9 +163,9 @@ TEST(CliFiles, OfMscclAreProvenPricedPlayedAndExecuted) {
   EXPECT_EQ(verified.exit_code, 0) << verified.out;
   EXPECT_TRUE(contains(verified.out, "allreduce/rabenseifner")) << verified.out;
   EXPECT_TRUE(contains(verified.out, "for commutative operators; same bits on all ranks: yes")) << verified.out;
-  for (const char* const command : {"cost ", "simulate ", "faults ", "local --threads ", "show --format svg "})
+  for (const char* const command : {"cost ", "simulate ", "faults ", "execute --threads ", "show --format svg "})
     EXPECT_EQ(run(command + file.path() + " > /dev/null").exit_code, 0) << command;
-  const Outcome executed = run("local " + file.path() + " -n 37 --type int32 --json");
+  const Outcome executed = run("execute " + file.path() + " -n 37 --type int32 --json");
   EXPECT_TRUE(json::parse(executed.out).at("correct").get<bool>()) << executed.out;
 
   // What is wrong is told with its line, rank and step.

@@ -116,7 +116,7 @@ TEST(CliWords, FilesAreLookedAt) {
   const TemporaryFile rules("{\"circoll_rules\": 1}", "rules.json");
   expect_misuse("explain allreduce -p 4 --policy " + rules.path, "did you mean file:" + rules.path);
   const TemporaryFile text("root:x:0:0\n", "text");
-  expect_misuse("combine " + text.path, text.path + ":1: this is no JSON: parse error at line 1");
+  expect_misuse("merge " + text.path, text.path + ":1: this is no JSON: parse error at line 1");
   expect_misuse("show allreduce/ring -p 5000 --format svg", "a picture has at most 512 ranks");
   EXPECT_EQ(run("show allreduce/ring -p 3 --format SVG").out, run("show allreduce/ring -p 3 --format svg").out);
 }

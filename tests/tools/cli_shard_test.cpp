@@ -1,4 +1,4 @@
-// circoll verify in shards, and circoll combine: from outside.
+// circoll verify in shards, and circoll merge: from outside.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -50,11 +50,11 @@ TEST(CliShard, ShardsProveWhatOneRunProves) {
       const Outcome outcome = do_shard(files, i, n);
       EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     }
-    const Outcome together = run("combine --json " + files.all(n));
+    const Outcome together = run("merge --json " + files.all(n));
     EXPECT_EQ(together.exit_code, 0);
     json rows = without_seconds(together.out);
     EXPECT_EQ(rows, whole) << n;
-    const Outcome text = run("combine " + files.all(n));
+    const Outcome text = run("merge " + files.all(n));
     EXPECT_TRUE(contains(text.out, ", 0 refuted\n")) << text.out;
   }
 }
@@ -67,7 +67,7 @@ TEST(CliShard, CellsAreThoseOfTheListedRanks) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, "2 of 4 cells")) << outcome.out;
   }
-  const Outcome together = run("combine --json " + files.all(2));
+  const Outcome together = run("merge --json " + files.all(2));
   EXPECT_EQ(together.exit_code, 0);
   EXPECT_EQ(without_seconds(together.out), without_seconds(run(listed + "--json").out));
 }
@@ -89,7 +89,7 @@ TEST(CliShard, WhatIsDoneIsNotDoneAgain) {
   partial["parts"].erase(partial["parts"].begin() + 3, partial["parts"].end());
   partial["done"] = false;
   std::ofstream(files.path(2)) << partial.dump();
-  EXPECT_TRUE(contains(run("combine " + files.path(2) + " 2>&1").out, "is not done: run the same command again"));
+  EXPECT_TRUE(contains(run("merge " + files.path(2) + " 2>&1").out, "is not done: run the same command again"));
   EXPECT_EQ(do_shard(files, 2, 3).exit_code, 0);
   const json after = json::parse(content(files.path(2)));
   EXPECT_EQ(after["done"], true);
@@ -123,7 +123,7 @@ TEST(CliShard, CombineRefusesHolesAndOverlaps) {
   const Files files;
   for (int i = 1; i <= 3; ++i) ASSERT_EQ(do_shard(files, i, 3).exit_code, 0);
   const auto refused = [&](const std::string& names, const std::string& why) {
-    const Outcome outcome = run("combine " + names + " 2>&1");
+    const Outcome outcome = run("merge " + names + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_TRUE(contains(outcome.out, why)) << outcome.out;
   };
@@ -149,7 +149,7 @@ TEST(CliShard, RefutationsArePassedOn) {
     part["number"] = 0;
     std::ofstream(files.path(i)) << shard.dump();
   }
-  const Outcome outcome = run("combine " + files.all(2));
+  const Outcome outcome = run("merge " + files.all(2));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_TRUE(contains(outcome.out, "REFUTED")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "refuted at 5")) << outcome.out;

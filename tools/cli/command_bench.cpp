@@ -66,7 +66,7 @@ void bench(const BenchCommand& options, const CLI::App& command) {
 
 void add_bench(CLI::App& app, Context& /*context*/) {
   const auto options = std::make_shared<BenchCommand>();
-  CLI::App* const command = app.add_subcommand("bench", "Time collectives of this MPI, native against Circoll");
+  CLI::App* const command = app.add_subcommand("bench", "Time collectives of the MPI library and of Circoll");
   command->add_option("--np", options->ranks, "Start so many ranks on this node; under mpirun or srun leave it out")
       ->transform(whole_number())
       ->check(CLI::PositiveNumber);

@@ -64,8 +64,7 @@ void add_paired_runs(CLI::App& command, PairedRuns& options) {
 
 void add_compare(CLI::App& app, Context& /*context*/) {
   const auto options = std::make_shared<CompareOptions>();
-  CLI::App* const command =
-      app.add_subcommand("compare", "Has it helped? The measured times of a program without and with Circoll");
+  CLI::App* const command = app.add_subcommand("compare", "Time a program without and with Circoll");
   command
       ->add_option("what", options->words,
                    "Two reports of CIRCOLL_REPORT=FILE.json, without and with; or after -- a program")

@@ -159,8 +159,7 @@ void examine(const DoctorOptions& options, Context& context) {
 
 void add_doctor(CLI::App& app, Context& context) {
   const auto options = std::make_shared<DoctorOptions>();
-  CLI::App* const command =
-      app.add_subcommand("doctor", "Say what auto would use on this machine, and what is missing");
+  CLI::App* const command = app.add_subcommand("doctor", "Show what Circoll uses on this machine, and what is missing");
   command->add_option("--mpi", options->mpi, "The MPI to look at; auto: all that have a launcher on PATH")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();

@@ -207,7 +207,7 @@ void explain(const ExplainOptions& options) {
 
 void add_explain(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand("explain", "Say which algorithm a policy chooses for a call, and why");
+  CLI::App* command = app.add_subcommand("explain", "Show which algorithm serves a call, and why");
   const auto no_algorithm = [](const std::string& word) {
     return word.find('/') == std::string::npos
                ? std::string()

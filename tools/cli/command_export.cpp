@@ -242,7 +242,7 @@ void add_export(CLI::App& app, Context& /*context*/) {
       "  circoll export --list\n"
       "  circoll export rules.json --for openmpi-4.1 -o tuned.rules\n"
       "  circoll export --for openmpi-6.0 -p 2..64 -c allreduce -c bcast    # from the model of the default machine\n"
-      "  circoll check tuned.rules --for openmpi-4.1 -p 16 --bytes 64Ki");
+      "  circoll lint tuned.rules --for openmpi-4.1 -p 16 --bytes 64Ki");
   command->callback([options] { run(*options); });
 }
 

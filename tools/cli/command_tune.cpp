@@ -63,7 +63,8 @@ void run(const TuningOptions& options) {
 
 void add_tune(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<TuningOptions>();
-  CLI::App* const command = app.add_subcommand("tune", "Write rules that choose the fastest of what was measured");
+  CLI::App* const command =
+      app.add_subcommand("tune", "Measure, and choose the fastest algorithms for this machine or a program");
   command
       ->add_option("files", options->files,
                    "What circoll bench --json wrote: launches, of one or more numbers of ranks. Without files this "

@@ -254,7 +254,7 @@ void add_verify(CLI::App& app, Context& context) {
       "  circoll verify allreduce/circulant --symmetric -p 1..1Mi    # every p; one rank stands for all "
       "(docs/developer/proof.md)\n"
       "  circoll verify bcast/circulant_pipelined -p 36 --root 0,35 --segments 1,8,64\n"
-      "  circoll verify all -p 1..256 --shard 3/8 -o verify.3.json    # then: circoll combine verify.*.json\n"
+      "  circoll verify all -p 1..256 --shard 3/8 -o verify.3.json    # then: circoll merge verify.*.json\n"
       "  circoll verify mine.txt                                     # schedules from elsewhere\n"
       "Exit codes: 0 all proven, 1 refuted, 2 misuse.");
   command->callback([options, &context] { run(*options, context); });

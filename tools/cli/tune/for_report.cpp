@@ -292,7 +292,7 @@ std::shared_ptr<TuneForOptions> add_tune_for(CLI::App& command) {
       ->check(CLI::PositiveNumber);
   command.add_flag("--oversubscribe", options->oversubscribe, "Start more ranks than there are processors")
       ->group("Tuning for a program (--for)");
-  add("--shard", options->shard, "Measure this part only, I of N, into the file of -o; see circoll combine");
+  add("--shard", options->shard, "Measure this part only, I of N, into the file of -o; see circoll merge");
   add("--print-job", options->job, "Print a script that measures in shards, and measure nothing")
       ->check(CLI::IsMember({"slurm", "local"}));
   add("--shards", options->shards, "Shards of that script (default: one for each launch)")->check(CLI::PositiveNumber);

@@ -1,4 +1,4 @@
-// circoll check reads a tuning file as its library does.
+// circoll lint reads a tuning file as its library does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace circoll::cli {
 namespace {
 
-struct CheckCommand {
+struct LintCommand {
   std::string file;
   std::string reader;
   std::vector<std::string> collectives;
@@ -48,7 +48,7 @@ std::vector<std::int64_t> numbers_of(const std::vector<std::string>& texts, std:
   return numbers;
 }
 
-std::vector<Answer> answers(const CheckCommand& options, const foreign::TuningFile& file) {
+std::vector<Answer> answers(const LintCommand& options, const foreign::TuningFile& file) {
   std::vector<Collective> collectives;
   for (const std::string& name : options.collectives) collectives.push_back(*collective_from_string(name));
   if (collectives.empty()) collectives.assign(all_collectives.begin(), all_collectives.end());
@@ -77,7 +77,7 @@ std::vector<Answer> answers(const CheckCommand& options, const foreign::TuningFi
   return all;
 }
 
-std::string as_text(const CheckCommand& options, const foreign::TuningFile& file, const std::vector<Answer>& all) {
+std::string as_text(const LintCommand& options, const foreign::TuningFile& file, const std::vector<Answer>& all) {
   std::string text;
   for (const foreign::Warning& warning : file.warnings()) {
     const std::string where = warning.line == 0 ? options.file : fmt::format("{}:{}", options.file, warning.line);
@@ -96,7 +96,7 @@ std::string as_text(const CheckCommand& options, const foreign::TuningFile& file
   return text;
 }
 
-std::string as_json(const CheckCommand& options, const foreign::TuningFile& file, const std::vector<Answer>& all) {
+std::string as_json(const LintCommand& options, const foreign::TuningFile& file, const std::vector<Answer>& all) {
   using Json = nlohmann::ordered_json;
   Json warnings = Json::array();
   for (const foreign::Warning& warning : file.warnings()) {
@@ -121,7 +121,7 @@ std::string as_json(const CheckCommand& options, const foreign::TuningFile& file
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void run(const CheckCommand& options, Context& context) {
+void run(const LintCommand& options, Context& context) {
   const foreign::Reader& reader = foreign::find_reader(options.reader);
   const auto file = foreign::read(select::read_text_file(options.file), options.file, reader);
   const std::vector<Answer> all = answers(options, *file);
@@ -134,9 +134,9 @@ void run(const CheckCommand& options, Context& context) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Context& context) {
-  auto options = std::make_shared<CheckCommand>();
-  CLI::App* const command = app.add_subcommand("check", "Read a tuning file as another MPI library does");
+void add_lint(CLI::App& app, Context& context) {
+  auto options = std::make_shared<LintCommand>();
+  CLI::App* const command = app.add_subcommand("lint", "Read a tuning file as another MPI library does");
   command->add_option("file", options->file, "The tuning file, by whomever written")->type_name("FILE")->required();
   command->add_option("--for", options->reader, "The library and version; 'circoll export --list' shows all")
       ->required();
@@ -156,9 +156,9 @@ void add_check(CLI::App& app, Context& context) {
       "wrong for\n"
       "an operator. The exit code is 1 if there is a warning that is no note, or if the library rejects the file.\n"
       "Examples:\n"
-      "  circoll check tuned.rules --for openmpi-4.1\n"
-      "  circoll check tuned.rules --for openmpi-4.1 -p 16,64 --bytes 1Ki,1Mi -c allreduce\n"
-      "  circoll check tuned.rules --for openmpi-6.0 -p 16 --json");
+      "  circoll lint tuned.rules --for openmpi-4.1\n"
+      "  circoll lint tuned.rules --for openmpi-4.1 -p 16,64 --bytes 1Ki,1Mi -c allreduce\n"
+      "  circoll lint tuned.rules --for openmpi-6.0 -p 16 --json");
   command->callback([options, &context] { run(*options, context); });
 }
 
