@@ -24,10 +24,10 @@ namespace circoll::cli {
 /// Policies, with what each chooses.
 [[nodiscard]] std::string policy_table();
 
-/// A line for each algorithm of each collective: id and summary.
+/// A line of at most 100 columns for each algorithm of each collective: id, and as many words of its summary as fit.
 [[nodiscard]] std::string table_of_all();
 
-/// A line for each algorithm of a collective: rounds, blocks sent, needs, and when to take it.
+/// A line of at most 100 columns for each algorithm of a collective: name, needs, and when to take it, as far as it fits.
 [[nodiscard]] std::string table_of(Collective collective);
 
 /// All that an algorithm declares, under one of its ids.
