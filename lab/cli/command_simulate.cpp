@@ -14,6 +14,7 @@
 #include "cli/simulate/scene.hpp"
 #include "facts/median.hpp"
 #include "facts/text.hpp"
+#include "options/ranges.hpp"
 #include "process.hpp"
 #include "schedule_file.hpp"
 
@@ -303,18 +304,18 @@ void add_simulate(CLI::App& app, Context& context) {
   command->add_option("-p,--ranks", o.sizes, "Numbers of ranks")
       ->delimiter(',')
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, (Rank{1} << 31U) - 1));
+      ->check(options::between(Rank{1}, (Rank{1} << 31U) - 1));
   command->add_option("-b,--bytes", o.bytes, "Sizes of the vector; Ki, Mi, Gi may follow (default: 1Ki)")
       ->delimiter(',')
       ->transform(number_of_bytes())
-      ->check(CLI::Range(Count{0}, Count{1} << 50U));
+      ->check(options::between(Count{0}, Count{1} << 50U));
   command->add_option("--root", o.root, "The root of a rooted collective")->transform(whole_number());
   command->add_option("--op", o.op, "The operator of a reduction: rules algorithms out that it does not suit")
       ->transform(op_name())
       ->capture_default_str();
   add_machine_options(*command, o);
   command->add_option("--jobs", o.jobs, "Threads that generate schedules (default: one per core)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(options::at_least(0));
   command->add_option("--trace", o.trace, "Write a trace for Perfetto")->type_name("FILE.json");
   command->add_flag("--path", o.path, "The critical path and idle times also of more than a million steps");
   command->add_flag("--what-if", o.what_if, "Also with half the latency, twice the bandwidth, a slow rank, and so on");

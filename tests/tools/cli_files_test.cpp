@@ -7,6 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "support/command.hpp"
 
@@ -153,6 +155,72 @@ TEST(CliFiles, OfOtherCallsAreRefused) {
   EXPECT_EQ(run("cost " + file.path() + " -p 3 2>&1").exit_code, 2);
   EXPECT_EQ(run("show " + file.path() + " -p 3 2>&1").exit_code, 2);
   EXPECT_EQ(run("verify " + file.path() + " allreduce/ring 2>&1").exit_code, 2);
+}
+
+/// A file that Circoll writes, as short as it can be recognised.
+struct Written {
+  const char* text;
+  const char* kind;  ///< in messages
+  const char* use;   ///< by which command
+};
+constexpr Written written[] = {
+    {R"({"circoll_report": 1, "rows": []})", "a report of a program (CIRCOLL_REPORT)", "'circoll tune --for FILE'"},
+    {R"({"otherData": {"circoll_trace": 1}, "traceEvents": []})", "a trace (CIRCOLL_TRACE)", "perfetto"},
+    {R"({"circoll_comparison": 1})", "a comparison of circoll compare --json", "no command"},
+    {R"({"type": "byte", "rows": [{"p": 2}]})", "a measurement of circoll-bench;", "'circoll tune FILE'"},
+    {R"({"launches": 3, "setting": "", "rows": []})", "a table of circoll merge --json", "no command"},
+    {R"({"circoll_calibration": 1})", "a calibration of circoll-bench", "'circoll calibrate FILE "},
+    {R"({"circoll_machine": 1})", "a description of a machine", "--machine FILE'"},
+    {R"({"circoll_rules": 1, "bcast": []})", "a file of Circoll's rules", "'circoll export FILE "},
+    {R"({"circoll_cells": 1})", "a list of cells to measure", "'circoll bench --cells FILE'"},
+    {R"({"circoll_shard": 1, "command": "verify"})", "a shard of circoll verify", "'circoll merge FILES'"},
+    {R"({"circoll_shard": 1, "command": "tune --for"})", "a shard of circoll tune --for", "'circoll merge FILES "},
+    {R"({"circoll_topology": 1})", "a description of a network", "'circoll simulate --topology FILE'"},
+    {R"([{"format": "circoll-schedule"}])", "a file of schedules", "'circoll verify FILE'"},
+    {"circoll-schedule 1\n", "a file of schedules", "'circoll verify FILE'"},
+    {R"({"circoll_doctor": 1})", "an answer of circoll doctor --json", "no command"},
+};
+
+/// A command that reads a file, and the kinds that it reads, by their first words.
+struct FileReader {
+  const char* command;  ///< without the file at its end
+  std::vector<std::string> reads;
+};
+
+TEST(CliFiles, OfAnotherKindAreNamedWithTheirCommand) {
+  const std::vector<FileReader> readers{
+      {"tune ", {"a measurement"}},
+      {"tune --for ", {"a report"}},
+      {"merge ", {"a measurement", "a shard"}},
+      {"guidelines ", {"a measurement"}},
+      {"calibrate ", {"a calibration"}},
+      {"calibrate --compare ", {"a measurement"}},
+      {"cost allreduce -p 4 --machine ", {"a description of a machine"}},
+      {"explain allreduce -p 4 --machine ", {"a description of a machine"}},
+      {"explain allreduce -p 4 --policy file:", {"a file of Circoll's rules"}},
+      {"export --for openmpi-4.1 ", {"a file of Circoll's rules"}},
+      {"lint --for openmpi-4.1 ", {}},
+      {"verify ", {"a file of schedules"}},
+      {"execute ", {"a file of schedules"}},
+      {"simulate bcast -p 4 --topology ", {"a description of a network"}},
+  };
+  const File file("kind.json");
+  for (const FileReader& reader : readers) {
+    for (const Written& one : written) {
+      const Outcome outcome = run(reader.command + file.with(one.text).path() + " 2>&1");
+      const bool reads = std::any_of(reader.reads.begin(), reader.reads.end(), [&](const std::string& kind) {
+        return std::string_view(one.kind).starts_with(kind);
+      });
+      const std::string said = file.path() + ": this is " + one.kind;
+      EXPECT_EQ(contains(outcome.out, said), !reads) << reader.command << outcome.out;
+      if (reads) continue;
+      EXPECT_EQ(outcome.exit_code, 2) << reader.command << outcome.out;
+      std::string use = one.use;
+      if (const std::size_t at = use.find("FILE"); at != std::string::npos && !use.starts_with("'circoll merge"))
+        use.replace(at, 4, file.path());
+      EXPECT_TRUE(contains(outcome.out, use)) << reader.command << outcome.out;
+    }
+  }
 }
 
 TEST(CliFiles, OfMscclAreProvenPricedPlayedAndExecuted) {

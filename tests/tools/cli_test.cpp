@@ -386,8 +386,15 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("calibrate", "either a file of measurements, or --compare");
   expect_misuse("calibrate /no/such/file", "cannot be read");
   const TemporaryFile bench(R"({"circoll": "0.1.0", "rows": []})", "rows");
-  expect_misuse("calibrate " + bench.path, "is a file of circoll bench --json: circoll calibrate --compare");
+  expect_misuse("calibrate " + bench.path,
+                "this is a measurement of circoll-bench; 'circoll tune " + bench.path + "' chooses by it");
   expect_misuse("explain bcast/binomial -p 4", "'bcast/binomial' is an algorithm: explain says which one is chosen");
+  expect_misuse("show bcast/pipeline -p 4 --segments 0", "--segments is at least 1, not 0\n");
+  expect_misuse("cost bcast -p 4 --bytes 4Pi", "--bytes is at most 1125899906842624, not 4503599627370496\n");
+  expect_misuse("cost bcast -p 4 --alpha -1", "--alpha is at least 0, not -1\n");
+  expect_misuse("cost bcast -p 4 --alpha x", "--alpha is a number, not 'x'\n");
+  expect_misuse("bench --seconds 0", "--seconds is more than 0, not 0\n");
+  expect_misuse("guidelines x --significance 1", "--significance is between 0 and 1, not 1\n");
   expect_misuse("calibrate --compare x --exchange 2:64Ki", "--exchange is for --simulated");
 }
 

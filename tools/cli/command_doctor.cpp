@@ -11,6 +11,7 @@
 #include "doctor/examination.hpp"
 #include "facts/text.hpp"
 #include "launcher.hpp"
+#include "options/ranges.hpp"
 #include "process.hpp"
 
 namespace circoll::cli {
@@ -165,7 +166,7 @@ void add_doctor(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_option("-p,--ranks", options->ranks, "Ranks on this node")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{2}, Rank{1} << 20))
+      ->check(options::between(Rank{2}, Rank{1} << 20))
       ->capture_default_str();
   command->add_flag("--json", options->json, "As JSON");
   command->footer(

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "exec/local/job.hpp"
 #include "execute_table.hpp"
+#include "options/ranges.hpp"
 #include "oracle/oracle.hpp"
 #include "schedule_file.hpp"
 
@@ -150,7 +151,7 @@ void add_execute(CLI::App& app, Context& context) {
           ->type_name("ID");
   CLI::Option* ranks = command->add_option("-p,--ranks", options->ranks, "Number of ranks")
                            ->transform(whole_number())
-                           ->check(CLI::Range(Rank{1}, Rank{1} << 20))
+                           ->check(options::between(Rank{1}, Rank{1} << 20))
                            ->capture_default_str();
   CLI::Option* count =
       command->add_option("-n,--count", options->count, "Elements of the vector, or of each rank's block")
@@ -168,7 +169,7 @@ void add_execute(CLI::App& app, Context& context) {
   command->add_option("-r,--root", options->root, "Root")->transform(whole_number())->capture_default_str();
   command->add_option("--segments", options->segments, "Segments, for pipelined algorithms")
       ->transform(whole_number())
-      ->check(CLI::PositiveNumber);
+      ->check(options::at_least(1));
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
   CLI::Option* threads = command->add_flag("--threads", options->threads, "Every rank in a thread of its own");
   command->add_flag("--single-thread", options->single_thread, "Ranks take turns in one thread (default)")

@@ -10,7 +10,8 @@
 #include "commands.hpp"
 #include "facts/text.hpp"
 #include "foreign/foreign.hpp"
-#include "select/text_file.hpp"
+#include "measured/file_kind.hpp"
+#include "options/ranges.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -123,7 +124,8 @@ std::string as_json(const LintCommand& options, const foreign::TuningFile& file,
 
 void run(const LintCommand& options, Context& context) {
   const foreign::Reader& reader = foreign::find_reader(options.reader);
-  const auto file = foreign::read(select::read_text_file(options.file), options.file, reader);
+  // Files of Circoll are none of another library, which skips their lines without a word.
+  const auto file = foreign::read(measured::read_file_of(options.file, {}), options.file, reader);
   const std::vector<Answer> all = answers(options, *file);
   print(options.json ? as_json(options, *file, all) : as_text(options, *file, all));
   const auto& warnings = file->warnings();
@@ -145,7 +147,7 @@ void add_lint(CLI::App& app, Context& context) {
   command->add_option("-c,--collective", options->collectives, "These collectives only")->transform(collective_name());
   command->add_option("--cores", options->cores, "Ranks on a node")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, Rank{1} << 20))
+      ->check(options::between(Rank{1}, Rank{1} << 20))
       ->capture_default_str();
   command->add_option("-t,--type", options->type, "Element type")->transform(type_name())->capture_default_str();
   command->add_flag("--noncommutative", options->noncommutative, "The operator is the caller's, and does not commute");

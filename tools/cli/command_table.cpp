@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "lab.hpp"
 #include "option_words.hpp"
+#include "options/ranges.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -50,6 +51,7 @@ void add_commands(CLI::App& app, Context& context) {
   app.add_flag_callback(
       std::string(help_of_all_flags), [] {}, "List all commands");
   app.formatter(help_formatter());
+  app.failure_message(options::failure_message);
   app.require_subcommand(1);
   app.footer(
       "'circoll --help --all' lists all commands: for programs, for tuning, for algorithms, and those of the lab.\n"

@@ -8,6 +8,7 @@
 #include "exported.hpp"
 #include "measured/measurement.hpp"
 #include "measured/tuning.hpp"
+#include "options/ranges.hpp"
 #include "select/text_file.hpp"
 #include "tune/for_report.hpp"
 #include "tune/here.hpp"
@@ -78,7 +79,7 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "The file of rules, without which they are printed; or of the profile, which is in the user's directory "
       "without it");
   command->add_option("--margin", options->tune.margin, "Native stays unless it takes longer by more than this share")
-      ->check(CLI::NonNegativeNumber)
+      ->check(options::at_least(0))
       ->capture_default_str();
   command->add_flag(
       "--in-every-launch", options->tune.in_every_launch,

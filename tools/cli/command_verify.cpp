@@ -16,6 +16,7 @@
 #include "circoll/verify.hpp"
 #include "commands.hpp"
 #include "facts/text.hpp"
+#include "options/ranges.hpp"
 #include "schedule_file.hpp"
 #include "verify/verify_rows.hpp"
 
@@ -231,7 +232,7 @@ void add_verify(CLI::App& app, Context& context) {
       ->transform(whole_number());
   command->add_option("--bytes", options->bytes, "The vector (Ki, Mi, Gi), for the parameter 'segment' in bytes")
       ->transform(number_of_bytes());
-  command->add_option("--jobs", options->jobs, "Threads (default: one per core)")->check(CLI::NonNegativeNumber);
+  command->add_option("--jobs", options->jobs, "Threads (default: one per core)")->check(options::at_least(0));
   command->add_option("--in-place-up-to", options->last_in_place, "Verify in-place calls as well up to this p")
       ->capture_default_str();
   command->add_flag("--on-arrival", options->on_arrival,

@@ -16,7 +16,7 @@ namespace {
 /// Names of C++ types and of checks, which say nothing to people but what is put in their place.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> plain_types{
     {{"TEXT", "TEXT"}, {"INT", "NUMBER"}, {"UINT", "NUMBER"}, {"FLOAT", "NUMBER"}}};
-constexpr std::array<std::string_view, 3> silent{"POSITIVE", "NONNEGATIVE", "NUMBER"};
+constexpr std::array<std::string_view, 1> silent{"NUMBER"};
 
 /// The parts of a type's name between colons; a set in braces is one part.
 std::vector<std::string> parts_of(const std::string& type) {

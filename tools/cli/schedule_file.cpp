@@ -7,7 +7,7 @@
 #include "circoll/error.hpp"
 #include "circoll/text.hpp"
 #include "lab.hpp"
-#include "select/text_file.hpp"
+#include "measured/file_kind.hpp"
 
 namespace circoll::cli {
 bool names_file(const std::string& word) {
@@ -16,7 +16,7 @@ bool names_file(const std::string& word) {
 }
 
 ScheduleFile read_schedule_file(const std::string& path) {
-  const std::string text = select::read_text_file(path);
+  const std::string text = measured::read_file_of(path, {measured::FileKind::schedules});
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   ScheduleFile file{.path = path};
   try {

@@ -7,6 +7,7 @@
 
 #include "cli/simulate/scene.hpp"
 #include "facts/text.hpp"
+#include "measured/file_kind.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -34,6 +35,8 @@ std::string round_in_words(const sim::ContendedRound& round, const sim::Fabric& 
 }  // namespace
 
 sim::Fabric fabric_of(const NetworkOptions& options, Rank p, Rank cores, int ports) {
+  if (options.topology.ends_with(".json"))
+    (void)measured::read_file_of(options.topology, {measured::FileKind::topology});
   auto topology = sim::read_topology(options.topology, sim::nodes_needed(p, cores));
   std::vector<sim::Node> nodes = place(sim::parse_placement(options.placement), p, cores, topology->nodes());
   return {.topology = std::move(topology), .node_of = std::move(nodes), .ports = ports};
