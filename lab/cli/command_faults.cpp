@@ -94,8 +94,6 @@ void faults(FaultsOptions& o) {
   FailureRequest& request = o.request;
   const bool from_file = names_file(o.what);
   if (from_file) {
-    if (request.size != 0 || request.root != 0 || request.in_place)
-      misuse("a file of schedules says by itself what -p, --root and --in-place do");
     request.schedules = read_proven_file(o.what).file.ranks;
     const Schedule& first = request.schedules.front();
     request.size = first.shape.size;
@@ -182,7 +180,10 @@ void add_faults(CLI::App& app, Context& /*context*/) {
       "  circoll faults allreduce -p 8\n"
       "  circoll faults allreduce/ring -p 16 --json > ring.json\n"
       "  circoll faults allreduce/circulant_optimal -p 8 --failed 5 --keep keep --repair");
-  command->callback([options] { faults(*options); });
+  command->callback([options, command] {
+    refuse_for_file(options->what, *command, {"--ranks", "--root", "--in-place"});
+    faults(*options);
+  });
 }
 
 }  // namespace circoll::cli

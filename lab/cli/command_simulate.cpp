@@ -240,7 +240,6 @@ void simulate_table(const SimulateOptions& o, const Scene& base, const std::vect
 }
 
 void simulate_file(SimulateOptions o, Context& context) {
-  if (!o.sizes.empty() || o.root != 0) misuse("a file of schedules says by itself what -p and --root do");
   if (o.bytes.size() != 1) misuse("a file of schedules is simulated with one size");
   Subject subject;
   ProvenFile proven = read_proven_file(o.what);
@@ -329,7 +328,10 @@ void add_simulate(CLI::App& app, Context& context) {
       "  circoll simulate reduce/chain -p 16 --bytes 1Mi --skew exponential:20us --seeds 100 --json\n"
       "  circoll simulate allreduce -p 256 --bytes 1Mi --cores 4 --topology fat_tree:nodes=64,leaves=8,spines=4\n"
       "Ctrl-C ends it; results that are there are printed, and said to be a part.");
-  command->callback([options, &context] { run(*options, context); });
+  command->callback([options, command, &context] {
+    refuse_for_file(options->what, *command, {"--ranks", "--root", "--jobs"});
+    run(*options, context);
+  });
 }
 
 }  // namespace circoll::cli

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/command.hpp"
@@ -155,6 +156,49 @@ TEST(CliFiles, OfOtherCallsAreRefused) {
   EXPECT_EQ(run("cost " + file.path() + " -p 3 2>&1").exit_code, 2);
   EXPECT_EQ(run("show " + file.path() + " -p 3 2>&1").exit_code, 2);
   EXPECT_EQ(run("verify " + file.path() + " allreduce/ring 2>&1").exit_code, 2);
+}
+
+TEST(CliFiles, MakeOptionsMeaninglessWhichAreRefused) {
+  const File file("alone.txt");
+  file.of("show bcast/binomial -p 4");
+  const auto refused = [&](const std::string& command, const std::string& options, const std::string& named) {
+    const Outcome outcome = run(command + " " + file.path() + " " + options + " 2>&1");
+    EXPECT_EQ(outcome.exit_code, 2) << command << options << outcome.out;
+    EXPECT_TRUE(contains(outcome.out, "a file of schedules has its own ranks, root and segments; leave out " + named))
+        << command << options << outcome.out;
+  };
+  for (const char* const command : {"verify", "show", "cost", "execute", "simulate", "faults"}) {
+    refused(command, "-p 4", "--ranks");
+    refused(command, "--root 0", "--root");
+  }
+  for (const char* const command : {"verify", "show", "execute"}) refused(command, "--segments 2", "--segments");
+  for (const char* const command : {"show", "execute", "faults"}) refused(command, "--in-place", "--in-place");
+  for (const char* const option :
+       {"--bytes 8", "--jobs 1", "--in-place-up-to 3", "--on-arrival", "--symmetric", "--all-ranks", "--shard 1/2"}) {
+    refused("verify", option, std::string(option).substr(0, std::string_view(option).find(' ')));
+  }
+  refused("show", "--bytes 8", "--bytes");
+  EXPECT_EQ(run("show " + file.path() + " --bytes 8 --format goal").exit_code, 0);
+  EXPECT_EQ(run("verify " + file.path() + " --json").exit_code, 0);
+}
+
+TEST(CliFiles, WithAWrongStepNameItsRankAndLine) {
+  const File file("step.txt");
+  for (const char* const form : {"text", "json"}) {
+    std::string text = run("show allreduce/ring -p 3 --format " + std::string(form)).out;
+    const std::string send = form == std::string("text") ? "send -> 2:" : "\"send\", \"round\": 0, \"peer\": 2";
+    const std::size_t at = text.find(send);  // the first one is rank 1's
+    ASSERT_NE(at, std::string::npos) << text;
+    const std::size_t digit = text.find('2', at);
+    const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+    for (const auto& [peer, why] : {std::pair('1', "the peer is its own rank"), std::pair('9', "no peer 9")}) {
+      text[digit] = peer;
+      const Outcome outcome = run("verify " + file.with(text).path() + " 2>&1");
+      EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+      EXPECT_TRUE(contains(outcome.out, file.path() + ": schedule of rank 1, step ")) << outcome.out;
+      EXPECT_TRUE(contains(outcome.out, " (line " + std::to_string(line) + "): " + why)) << outcome.out;
+    }
+  }
 }
 
 /// A file that Circoll writes, as short as it can be recognised.

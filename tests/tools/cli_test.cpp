@@ -380,7 +380,8 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse(show + "-p 4 --rank 1 --format svg", "has all ranks in it");
   expect_misuse("show bcast/pipeline:segment=1Ki -p 4", "give segments=NUMBER, or the size (--bytes)");
   expect_misuse("verify bcast/pipeline:segment=1Ki -p 4", "give segments=NUMBER, or --bytes");
-  expect_misuse("explain allreduce -p 4 --policy best", "'best' is no policy");
+  expect_misuse("explain allreduce -p 4 --policy best", "'best' is no policy: there are auto, model, ");
+  expect_misuse("explain allreduce -p 4 --policy best", "and in CIRCOLL_POLICY also learn\n");
   expect_misuse("explain allreduce -p 4 --bytes x", "'x' is not a number of bytes");
   expect_misuse("explain allreduce -p 4 --machine /no/such/file", "cannot be read");
   expect_misuse("calibrate", "either a file of measurements, or --compare");

@@ -114,9 +114,6 @@ void price(const CostOptions& o) {
 
 /// The price of schedules from a file, by their counted path.
 void price_file(CostOptions o) {
-  if (o.size != 0 || o.root != 0)
-    throw Error(ErrorCode::invalid_argument, "a file of schedules says by itself what -p and --root do");
-  if (o.sizes) throw Error(ErrorCode::invalid_argument, "--sizes compares the algorithms of a collective: name it");
   const ProvenFile proven = read_proven_file(o.what);
   const Schedule& first = proven.file.first();
   require_fits(proven, is_reducing(first.collective) ? traits_of(o.op) : OperatorTraits{true, true});
@@ -275,7 +272,8 @@ void add_cost(CLI::App& app, Context& /*context*/) {
       "  circoll cost allreduce/rabenseifner -p 12 --bytes 1Mi\n"
       "  circoll cost bcast -p 48 --bytes 64Ki --alpha 1e-6 --beta 1e-10 --f-alpha 0.7 --f-beta 0.8\n"
       "  circoll cost allreduce -p 36 --bytes 64Mi --sizes --json > times.json");
-  command->callback([options] {
+  command->callback([options, command] {
+    refuse_for_file(options->what, *command, {"--ranks", "--root", "--sizes"});
     if (!options->machine_file.empty()) options->machine = measured::read_machine_file(options->machine_file);
     Machine& on = options->machine;
     on.alpha_s = options->alpha.value_or(on.alpha_s);

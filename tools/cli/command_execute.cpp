@@ -20,7 +20,6 @@ namespace {
 struct ExecuteOptions {
   std::string id;
   Rank ranks = 4;
-  bool ranks_given = false;
   Count count = 1000;
   std::vector<Count> counts;
   std::string type = "float64";
@@ -101,9 +100,6 @@ void print_report(const ExecuteOptions& options, const local::Job& job, const Re
 
 /// True if the result of a file's schedules is right.
 bool execute_file(const ExecuteOptions& options) {
-  if (options.segments > 0 || options.in_place || options.root != 0 || options.ranks_given)
-    throw Error(ErrorCode::invalid_argument,
-                "a file of schedules says by itself what -p, --root, --segments and --in-place do");
   const ProvenFile proven = read_proven_file(options.id);
   const Schedule& first = proven.file.first();
   ExecuteOptions of_file = options;
@@ -149,10 +145,10 @@ void add_execute(CLI::App& app, Context& context) {
   CLI::Option* id =
       command->add_option("id", options->id, "Algorithm, as in 'circoll list': COLLECTIVE/NAME; or a file of schedules")
           ->type_name("ID");
-  CLI::Option* ranks = command->add_option("-p,--ranks", options->ranks, "Number of ranks")
-                           ->transform(whole_number())
-                           ->check(options::between(Rank{1}, Rank{1} << 20))
-                           ->capture_default_str();
+  command->add_option("-p,--ranks", options->ranks, "Number of ranks")
+      ->transform(whole_number())
+      ->check(options::between(Rank{1}, Rank{1} << 20))
+      ->capture_default_str();
   CLI::Option* count =
       command->add_option("-n,--count", options->count, "Elements of the vector, or of each rank's block")
           ->transform(whole_number())
@@ -185,8 +181,8 @@ void add_execute(CLI::App& app, Context& context) {
       "  circoll execute allgatherv/circulant_optimal -p 3 --counts 5,0,7 --threads\n"
       "  circoll execute --table -p 4\n"
       "Exit codes: 0 correct, 1 wrong result, 2 misuse.");
-  command->callback([options, ranks, &context] {
-    options->ranks_given = ranks->count() > 0;
+  command->callback([options, command, &context] {
+    refuse_for_file(options->id, *command, {"--ranks", "--root", "--segments", "--in-place"});
     if (options->table) {
       if (!print_execute_table(options->ranks, options->json)) context.exit_code = exit_failure;
       return;

@@ -35,8 +35,6 @@ struct ShowOptions {
 };
 
 Shown shown_file(const ShowOptions& options) {
-  if (options.size != 0 || options.root != 0 || options.segments || options.in_place)
-    misuse("a file of schedules says by itself what -p, --root, --segments and --in-place do");
   const auto file = std::make_shared<ScheduleFile>(read_schedule_file(options.id));
   return {static_cast<Rank>(file->ranks.size()),
           [file](Rank rank) { return file->ranks[static_cast<std::size_t>(rank)]; }};
@@ -173,7 +171,12 @@ void add_show(CLI::App& app, Context& /*context*/) {
       "  circoll show reduce_scatter/circulant_optimal -p 11 --format svg > picture.svg\n";
   for (const std::string_view example : lab().examples_of_show) footer += fmt::format("  {}\n", example);
   command->footer(footer + "The forms are described in docs/lab/formats.md.");
-  command->callback([options] { show(*options); });
+  command->callback([options, command] {
+    refuse_for_file(options->id, *command, {"--ranks", "--root", "--segments", "--in-place"});
+    const LabForm* const form = lab_form(*options);
+    if (form == nullptr || !form->needs_bytes) refuse_for_file(options->id, *command, {"--bytes", "--gamma"});
+    show(*options);
+  });
 }
 
 }  // namespace circoll::cli

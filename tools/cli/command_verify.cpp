@@ -150,9 +150,8 @@ ShardedWork work_of(const VerifyOptions& options) {
 /// The proof of schedules that are there already. Nothing is declared of them: it is found out which operators they are
 /// for, and what they guarantee, and costs are counted.
 void verify_file(const VerifyOptions& options, Context& context) {
-  if (options.what.size() != 1 || options.on_arrival || options.symmetric || options.shard.asked())
-    throw Error(ErrorCode::invalid_argument,
-                "a file of schedules is verified by itself, without other words, --symmetric and --shard");
+  if (options.what.size() != 1)
+    throw Error(ErrorCode::invalid_argument, "a file of schedules is verified by itself, without other words");
   const ScheduleFile file = read_schedule_file(options.what.front());
   const auto& [claims, verdict] = prove(file);
   const RangeVerdict row{
@@ -258,7 +257,14 @@ void add_verify(CLI::App& app, Context& context) {
       "  circoll verify all -p 1..256 --shard 3/8 -o verify.3.json    # then: circoll merge verify.*.json\n"
       "  circoll verify mine.txt                                     # schedules from elsewhere\n"
       "Exit codes: 0 all proven, 1 refuted, 2 misuse.");
-  command->callback([options, &context] { run(*options, context); });
+  command->callback([options, command, &context] {
+    for (const std::string& word : options->what) {
+      refuse_for_file(word, *command,
+                      {"--ranks", "--root", "--segments", "--bytes", "--jobs", "--in-place-up-to", "--on-arrival",
+                       "--symmetric", "--all-ranks", "--shard", "--output"});
+    }
+    run(*options, context);
+  });
 }
 
 }  // namespace circoll::cli

@@ -1,7 +1,9 @@
 // Files of schedules (docs/lab/formats.md), which several commands take in place of an id.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +15,10 @@ namespace circoll::cli {
 
 /// True if a word names a file that exists.
 [[nodiscard]] bool names_file(const std::string& word);
+
+/// Throws Error(invalid_argument) if a word names a file and one of these options was given, which a file of schedules
+/// makes meaningless: it has one call, with its ranks, root and segments.
+void refuse_for_file(const std::string& word, const CLI::App& command, std::initializer_list<const char*> meaningless);
 
 /// The schedules of all ranks, as a file has them.
 struct ScheduleFile {

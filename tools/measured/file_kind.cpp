@@ -15,48 +15,52 @@ namespace {
 
 using nlohmann::json;
 
-struct Description {
+struct KindDescription {
   FileKind kind;
   std::string_view title;
   std::string_view use;  ///< by which command; {0} is the file
 };
 
 constexpr std::array descriptions{
-    Description{FileKind::report, "a report of a program (CIRCOLL_REPORT)",
-                "'circoll tune --for {0}' measures its calls, and 'circoll compare' compares it with another"},
-    Description{FileKind::trace, "a trace (CIRCOLL_TRACE)", "https://ui.perfetto.dev shows it"},
-    Description{FileKind::comparison, "a comparison of circoll compare --json", "no command reads it"},
-    Description{FileKind::launch, "a measurement of circoll-bench",
-                "'circoll tune {0}' chooses by it, and 'circoll calibrate --compare {0}' compares it with a machine"},
-    Description{FileKind::sides, "a measurement of circoll-bench --guidelines", "'circoll guidelines {0}' reads it"},
-    Description{FileKind::merged, "a table of circoll merge --json",
-                "no command reads it; give the files that were merged"},
-    Description{FileKind::calibration, "a calibration of circoll-bench",
-                "'circoll calibrate {0} -o machine.json' makes a machine of it"},
-    Description{FileKind::machine, "a description of a machine", "'circoll cost allreduce -p 8 --machine {0}' uses it"},
-    Description{FileKind::rules, "a file of Circoll's rules",
-                "CIRCOLL_POLICY=file:{0} uses it, and 'circoll export {0} --for READER' writes it for another library"},
-    Description{FileKind::profile, "a profile of circoll tune --here", "CIRCOLL_PROFILE={0} uses it"},
-    Description{FileKind::learned, "a file of learned choices", "CIRCOLL_LEARN={0} goes on with it"},
-    Description{FileKind::cells, "a list of cells to measure", "'circoll bench --cells {0}' measures them"},
-    Description{FileKind::campaign, "a shard of circoll tune --for",
-                "'circoll merge FILES -o rules.json' puts all shards together"},
-    Description{FileKind::shard, "a shard of circoll verify", "'circoll merge FILES' puts all shards together"},
-    Description{FileKind::topology, "a description of a network", "'circoll simulate --topology {0}' uses it"},
-    Description{FileKind::schedules, "a file of schedules", "'circoll verify {0}' proves it"},
-    Description{FileKind::doctor, "an answer of circoll doctor --json", "no command reads it"},
+    KindDescription{FileKind::report, "a report of a program (CIRCOLL_REPORT)",
+                    "'circoll tune --for {0}' measures its calls, and 'circoll compare' compares it with another"},
+    KindDescription{FileKind::trace, "a trace (CIRCOLL_TRACE)", "https://ui.perfetto.dev shows it"},
+    KindDescription{FileKind::comparison, "a comparison of circoll compare --json", "no command reads it"},
+    KindDescription{
+        FileKind::launch, "a measurement of circoll-bench",
+        "'circoll tune {0}' chooses by it, and 'circoll calibrate --compare {0}' compares it with a machine"},
+    KindDescription{FileKind::sides, "a measurement of circoll-bench --guidelines",
+                    "'circoll guidelines {0}' reads it"},
+    KindDescription{FileKind::merged, "a table of circoll merge --json",
+                    "no command reads it; give the files that were merged"},
+    KindDescription{FileKind::calibration, "a calibration of circoll-bench",
+                    "'circoll calibrate {0} -o machine.json' makes a machine of it"},
+    KindDescription{FileKind::machine, "a description of a machine",
+                    "'circoll cost allreduce -p 8 --machine {0}' uses it"},
+    KindDescription{
+        FileKind::rules, "a file of Circoll's rules",
+        "CIRCOLL_POLICY=file:{0} uses it, and 'circoll export {0} --for READER' writes it for another library"},
+    KindDescription{FileKind::profile, "a profile of circoll tune --here", "CIRCOLL_PROFILE={0} uses it"},
+    KindDescription{FileKind::learned, "a file of learned choices", "CIRCOLL_LEARN={0} goes on with it"},
+    KindDescription{FileKind::cells, "a list of cells to measure", "'circoll bench --cells {0}' measures them"},
+    KindDescription{FileKind::campaign, "a shard of circoll tune --for",
+                    "'circoll merge FILES -o rules.json' puts all shards together"},
+    KindDescription{FileKind::shard, "a shard of circoll verify", "'circoll merge FILES' puts all shards together"},
+    KindDescription{FileKind::topology, "a description of a network", "'circoll simulate --topology {0}' uses it"},
+    KindDescription{FileKind::schedules, "a file of schedules", "'circoll verify {0}' proves it"},
+    KindDescription{FileKind::doctor, "an answer of circoll doctor --json", "no command reads it"},
 };
 
-struct Key {
+struct KindKey {
   std::string_view key;
   FileKind kind;
 };
 
-constexpr std::array keys{
-    Key{"circoll_report", FileKind::report},   Key{"circoll_comparison", FileKind::comparison},
-    Key{"circoll_machine", FileKind::machine}, Key{"circoll_calibration", FileKind::calibration},
-    Key{"circoll_cells", FileKind::cells},     Key{"circoll_topology", FileKind::topology},
-    Key{"circoll_doctor", FileKind::doctor},
+constexpr std::array kind_keys{
+    KindKey{"circoll_report", FileKind::report},   KindKey{"circoll_comparison", FileKind::comparison},
+    KindKey{"circoll_machine", FileKind::machine}, KindKey{"circoll_calibration", FileKind::calibration},
+    KindKey{"circoll_cells", FileKind::cells},     KindKey{"circoll_topology", FileKind::topology},
+    KindKey{"circoll_doctor", FileKind::doctor},
 };
 
 bool is_schedule(const json& value) {
@@ -67,7 +71,7 @@ FileKind kind_of_object(const json& object) {
   const auto member = [&](const char* key, const char* inner) {
     return object.contains(key) && object[key].is_object() && object[key].contains(inner);
   };
-  for (const Key& one : keys) {
+  for (const KindKey& one : kind_keys) {
     if (object.contains(one.key)) return one.kind;
   }
   if (object.contains("circoll_rules")) {
@@ -109,8 +113,8 @@ FileKind kind_of(std::string_view text) {
 
 void require_kind(std::string_view text, const std::string& path, std::initializer_list<FileKind> wanted) {
   const FileKind kind = kind_of(text);
-  const auto known =
-      std::find_if(descriptions.begin(), descriptions.end(), [&](const Description& one) { return one.kind == kind; });
+  const auto known = std::find_if(descriptions.begin(), descriptions.end(),
+                                  [&](const KindDescription& one) { return one.kind == kind; });
   if (known == descriptions.end() || is_wanted(kind, wanted)) return;
   throw Error(ErrorCode::parse,
               fmt::format("{}: this is {}; {}", path, known->title, fmt::format(fmt::runtime(known->use), path)));
