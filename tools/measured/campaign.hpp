@@ -1,6 +1,7 @@
 // A campaign measures exactly the calls that a program has made, those that cost it most first (docs/admin/rules.md).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -73,22 +74,31 @@ struct CampaignItem {
 /// A cell that was measured, and what that would change in the program. It is an estimate.
 struct CellGain {
   CampaignCell cell{};               ///< as it was measured
-  std::string use{};                 ///< what is fastest
+  std::string use{};                 ///< the fastest; "auto" if it is another one than ran, and its gain is not sure
+  bool sure = false;                 ///< the gain is sure (see evaluate())
   std::optional<double> ran_s{};     ///< a call as it ran in the program, measured anew; nothing: it was not measured
   std::optional<double> use_s{};     ///< a call by `use`
   std::optional<double> native_s{};  ///< a call by the MPI library; nothing: it was not measured
 
   /// Of the program's time, mean over its ranks.
-  [[nodiscard]] double gained_s() const { return ran_s && use_s ? cell.calls * (*ran_s - *use_s) : 0; }
+  [[nodiscard]] double gained_s() const { return sure && ran_s && use_s ? cell.calls * (*ran_s - *use_s) : 0; }
 };
 
 struct CampaignResult {
   std::vector<RuleCell> rules{};  ///< with cells that end a rule where nothing was measured
   std::vector<CellGain> gains{};  ///< by the cells' order
   double gained_s = 0;            ///< seconds of the program: CellGain::gained_s(), summed up
+
+  [[nodiscard]] bool any_sure() const {
+    return std::any_of(gains.begin(), gains.end(), [](const CellGain& gain) { return gain.sure; });
+  }
 };
 
-/// Puts the measurements of a campaign together. Cells that no launch has measured are left out. Throws as tune() does.
+/// Puts the measurements of a campaign together. Cells that no launch has measured are left out.
+///
+/// The gain of a cell is sure if the fastest algorithm took less time, in every launch and by more than the margin, than
+/// what ran in the program. If that was not measured, native takes its place. Cells whose fastest algorithm did not run,
+/// and is not sure to gain, have no rule. Throws as tune() does.
 [[nodiscard]] CampaignResult evaluate(const std::vector<CampaignCell>& cells, const std::vector<Launch>& launches,
                                       const TuneOptions& options = {});
 

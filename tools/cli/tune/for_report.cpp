@@ -228,6 +228,19 @@ void measure(const TuneForOptions& options, const PlannedCampaign& planned, cons
   }
 }
 
+/// Says it if a job is asked for that has more ranks than the communicators of the report.
+void warn_of_few_ranks(const TuneForOptions& given, const TuneForOptions& options, const Campaign& campaign) {
+  if (given.nodes == 1 && given.ranks_per_node == 0) return;  // nobody asked for a size
+  Rank ranks = 0;
+  for (const CampaignCell& cell : campaign.cells) ranks = std::max(ranks, cell.p);
+  const Rank asked = options.nodes * options.ranks_per_node;
+  if (ranks >= asked) return;
+  fmt::print(stderr,
+             "circoll: the report has communicators of at most {} ranks, so the job starts {} and not {}; "
+             "make the report with {} ranks\n",
+             ranks, ranks, asked, asked);
+}
+
 }  // namespace
 
 void tune_for_report(const TuneForOptions& given, const std::string& output) {
@@ -242,6 +255,7 @@ void tune_for_report(const TuneForOptions& given, const std::string& output) {
   }
   if (!options.job.empty()) {
     if (!options.shard.empty()) throw Error(ErrorCode::invalid_argument, "a script has all shards; leave out --shard");
+    warn_of_few_ranks(given, options, planned.campaign);
     print(job_script(options, planned, output));
     return;
   }
