@@ -262,7 +262,7 @@ Schedule read_schedule(const Node& node) {
   return schedule;
 }
 
-/// The line on which a step begins in a text that has been read as one schedule, or as a list of them.
+/// The line on which a step begins. The text has been read as one schedule, or as a list of them.
 std::size_t line_of_step(std::string_view text, std::size_t schedule, std::size_t step) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const int base = text[first] == '[' ? 1 : 0;  // the depth of schedules

@@ -249,7 +249,7 @@ TEST(Campaign, GainsCountThatExceedTheNoise) {
     EXPECT_TRUE(none.rules.empty());
   }
   EXPECT_TRUE(result_of({{10, 9.6}, {12, 4}}, 0.01).any_sure());
-  // What ran and is the fastest stays; a gain it is not.
+  // The algorithm of the program stays if it is the fastest, and gains nothing.
   const CampaignResult same = result_of({{8, 10}, {8, 10}}, 0.05);
   EXPECT_FALSE(same.any_sure());
   EXPECT_EQ(same.gains[0].use, "binomial");

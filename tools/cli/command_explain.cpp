@@ -35,7 +35,7 @@ struct ExplainOptions {
   bool json = false;
 };
 
-/// Puts the ranks on nodes. What is not given follows from filling nodes in order.
+/// Puts the ranks on nodes. Missing numbers follow from filling nodes in order.
 void place(const ExplainOptions& options, CallFacts& facts) {
   const Rank p = options.ranks;
   facts.nodes = options.nodes.value_or(0);

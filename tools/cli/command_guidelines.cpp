@@ -111,7 +111,7 @@ void export_fixes(const GuidelineOptions& options, const std::vector<GuidelineRu
   const std::string said = write_exported(
       options.exported, options.output, guideline_fixes(runs, findings, options.test, options.exported.library()),
       launches, fmt::format("where native violates a guideline; {} launches; {}", runs.size(), setting));
-  // What is printed there may be for programs.
+  // Programs may read the standard output.
   if (options.json) {
     fmt::print(stderr, "{}", said);
   } else {

@@ -31,7 +31,7 @@ struct Sums {
 std::map<Key, Sums> cells_of(const ProgramReport& report) {
   std::map<Key, Sums> cells;
   for (const ReportedRow& row : report.rows) {
-    // A call that does not block costs the program what it takes to begin it; the rest is beside other work.
+    // A call that does not block costs the program the time to begin it. The rest of its time is beside other work.
     const double blocked = row.mean_s > 0 ? std::min(1.0, row.mean_inside_s / row.mean_s) : 0;
     for (const ReportedSize& size : row.sizes) {
       if (size.calls == 0) continue;

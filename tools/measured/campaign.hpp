@@ -68,7 +68,7 @@ struct CampaignItem {
   std::size_t cell = 0;  ///< in Campaign::cells
 };
 /// All launches of a campaign. Every launch measures all cells, in an order of its own that the seed gives, equally on
-/// every machine. What drifts meanwhile so meets different cells.
+/// every machine. A drift of the machine so meets different cells.
 [[nodiscard]] std::vector<CampaignItem> campaign_items(std::size_t cells, int launches, std::uint64_t seed);
 
 /// A cell that was measured, and what that would change in the program. It is an estimate.
@@ -96,9 +96,9 @@ struct CampaignResult {
 
 /// Puts the measurements of a campaign together. Cells that no launch has measured are left out.
 ///
-/// The gain of a cell is sure if the fastest algorithm took less time, in every launch and by more than the margin, than
-/// what ran in the program. If that was not measured, native takes its place. Cells whose fastest algorithm did not run,
-/// and is not sure to gain, have no rule. Throws as tune() does.
+/// The gain of a cell is sure if, in every launch, the fastest algorithm was faster than the one of the program by more
+/// than the margin. If the program's algorithm was not measured, native takes its place. A cell has no rule if its
+/// fastest algorithm is not the program's and has no sure gain. Throws as tune() does.
 [[nodiscard]] CampaignResult evaluate(const std::vector<CampaignCell>& cells, const std::vector<Launch>& launches,
                                       const TuneOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Recognises the files that Circoll writes by their keys, so that every reader can name a file that is none of its own.
+// Recognises the files that Circoll writes. Every reader can name the kind of a file that is none of its own.
 //
 // All readers of the tools call require_kind() or read_file_of() before they read. Files of people and of other
 // programs are not recognised. Their readers say what is wrong with them.
@@ -36,8 +36,8 @@ enum class FileKind : std::uint8_t {
 
 [[nodiscard]] FileKind kind_of(std::string_view text);
 
-/// Throws Error(parse) if a text is recognised and is none of `wanted`: "rep.json: this is a report of a program
-/// (CIRCOLL_REPORT); 'circoll tune --for rep.json' measures its calls".
+/// Throws Error(parse) if a text is recognised and is none of `wanted`. The error names the kind, and the command that
+/// reads it.
 void require_kind(std::string_view text, const std::string& path, std::initializer_list<FileKind> wanted);
 
 /// The text of a file, after require_kind(). Throws Error(invalid_argument) if it cannot be read.

@@ -1,4 +1,4 @@
-// Checks of numbers on command lines, which complete the option's name to a sentence: "--segments is at least 1, not 0".
+// Checks of numbers on command lines. With the option's name their messages are sentences: "--segments is at least 1".
 //
 // Values have been transformed to digits before (facts/text.hpp), or are written as C++ reads them.
 #pragma once

@@ -31,8 +31,8 @@ namespace circoll {
 /// The JSON form: one object. Errors as to_text().
 [[nodiscard]] std::string to_json(const Schedule& given);
 /// Reads one object. Keys that are missing, unknown or given twice, wrong types and integers out of range are
-/// Error(parse) with the path of the value ("steps[3].left[0][2]"). Throws StructureError, with the line of the step, if
-/// check_structure() does.
+/// Error(parse) with the path of the value ("steps[3].left[0][2]"). Throws StructureError, with the line of the step,
+/// if check_structure() does.
 [[nodiscard]] Schedule schedule_from_json(std::string_view text);
 /// Reads an array of such objects; paths then begin with "[i]". Errors as above.
 [[nodiscard]] std::vector<Schedule> schedules_from_json(std::string_view text);
