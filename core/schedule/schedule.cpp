@@ -20,73 +20,89 @@ std::int64_t Schedule::count(Operand o) const {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& what) { throw Error(ErrorCode::invalid_argument, "schedule: " + what); }
+/// The place of an error.
+struct StructurePlace {
+  Rank rank;
+  std::int64_t step = -1;
 
-void check_operand(const Schedule& schedule, Operand o, const std::string& where) {
+  [[noreturn]] void fail(const std::string& problem) const { throw StructureError(rank, step, problem); }
+};
+
+void check_operand(const Schedule& schedule, Operand o, const StructurePlace& place) {
   if (o.length > schedule.ranges.size() || o.offset > schedule.ranges.size() - o.length) {
-    fail(where + ": operand outside the list of ranges");
+    place.fail("operand outside the list of ranges");
   }
   for (const Range& range : schedule.operand(o)) {
     if (range.buffer < 0 || static_cast<std::size_t>(range.buffer) >= schedule.buffers.size()) {
-      fail(where + ": no buffer " + std::to_string(range.buffer));
+      place.fail("no buffer " + std::to_string(range.buffer));
     }
     const Slot slots = schedule.buffers[static_cast<std::size_t>(range.buffer)].slots;
     if (range.count < 1 || range.count > slots || range.first < 0 || range.first >= slots) {
-      fail(where + ": slots " + std::to_string(range.first) + "+" + std::to_string(range.count) +
-           " are outside buffer " + std::to_string(range.buffer) + " of " + std::to_string(slots));
+      place.fail("slots " + std::to_string(range.first) + "+" + std::to_string(range.count) + " are outside buffer " +
+                 std::to_string(range.buffer) + " of " + std::to_string(slots));
     }
   }
 }
 
 void check_buffers(const Schedule& schedule) {
-  if (schedule.buffers.size() < first_scratch_buffer) fail("the send and receive buffers are missing");
+  const StructurePlace place{schedule.shape.rank};
+  if (schedule.buffers.size() < first_scratch_buffer) place.fail("the send and receive buffers are missing");
   for (std::size_t i = 0; i < schedule.buffers.size(); ++i) {
     const Buffer& b = schedule.buffers[i];
     const std::string name = "buffer " + std::to_string(i);
-    if (b.slots < 0) fail(name + ": a negative number of slots");
+    if (b.slots < 0) place.fail(name + ": a negative number of slots");
     if (b.stride < 0 || b.stride > schedule.blocks() || b.first_block < 0 || b.first_block >= schedule.blocks()) {
-      fail(name + ": blocks outside the vector");
+      place.fail(name + ": blocks outside the vector");
     }
     if (!b.list.empty() && static_cast<Slot>(b.list.size()) != b.slots)
-      fail(name + ": as many blocks as slots are listed");
+      place.fail(name + ": as many blocks as slots are listed");
     for (const Block block : b.list) {
-      if (block < 0 || block >= schedule.blocks()) fail(name + ": no block " + std::to_string(block));
+      if (block < 0 || block >= schedule.blocks()) place.fail(name + ": no block " + std::to_string(block));
     }
     const bool user = i < first_scratch_buffer;
     if (user ? b.storage != static_cast<std::int32_t>(i)
              : b.storage < first_scratch_buffer || static_cast<std::size_t>(b.storage) > i) {
-      fail(name + ": storage " + std::to_string(b.storage) + " is not its own or that of an earlier scratch buffer");
+      place.fail(name + ": storage " + std::to_string(b.storage) +
+                 " is not its own or that of an earlier scratch buffer");
     }
   }
 }
 
 }  // namespace
 
+StructureError::StructureError(Rank rank, std::int64_t step, const std::string& problem, std::size_t line)
+    : Error(ErrorCode::invalid_argument,
+            "schedule of rank " + std::to_string(rank) + (step < 0 ? std::string() : ", step " + std::to_string(step)) +
+                (line == 0 ? std::string() : " (line " + std::to_string(line) + ")") + ": " + problem),
+      rank_(rank),
+      step_(step),
+      problem_(problem) {}
+
 void check_structure(const Schedule& schedule) {
   const Shape& shape = schedule.shape;
+  StructurePlace place{shape.rank};
   if (shape.size < 1 || shape.rank < 0 || shape.rank >= shape.size || shape.root < 0 || shape.root >= shape.size) {
-    fail("rank or root outside 0 .. p-1");
+    place.fail("rank or root outside 0 .. p-1");
   }
   constexpr std::int64_t most_blocks = std::int64_t{1} << 62;
   if (schedule.user_blocks < 1 || schedule.segments < 1 || schedule.user_blocks > most_blocks / schedule.segments) {
-    fail("the number of blocks is not positive, or too large");
+    place.fail("the number of blocks is not positive, or too large");
   }
   check_buffers(schedule);
   std::uint32_t round = 0;
   for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
     const Step& step = schedule.steps[i];
-    const std::string where = "step " + std::to_string(i);
-    check_operand(schedule, step.dst, where);
-    check_operand(schedule, step.left, where);
-    check_operand(schedule, step.right, where);
-    if (step.round < round || step.round > schedule.rounds)
-      fail(where + ": rounds must not decrease, nor pass the last");
+    place.step = static_cast<std::int64_t>(i);
+    check_operand(schedule, step.dst, place);
+    check_operand(schedule, step.left, place);
+    check_operand(schedule, step.right, place);
+    if (step.round < round || step.round > schedule.rounds) place.fail("rounds must not decrease, nor pass the last");
     round = step.round;
     const bool message = is_message(step);
     if (message && (step.peer < 0 || step.peer >= shape.size || step.peer == shape.rank)) {
-      fail(where + ": no peer " + std::to_string(step.peer));
+      place.fail(step.peer == shape.rank ? "the peer is its own rank" : "no peer " + std::to_string(step.peer));
     }
-    if (message && step.round >= schedule.rounds) fail(where + ": a message after the last round");
+    if (message && step.round >= schedule.rounds) place.fail("a message after the last round");
     const std::int64_t dst = schedule.count(step.dst);
     const std::int64_t left = schedule.count(step.left);
     const std::int64_t right = schedule.count(step.right);
@@ -94,14 +110,16 @@ void check_structure(const Schedule& schedule) {
                              : step.kind == StepKind::recv ? left == 0 && right == 0
                              : is_reduction(step.kind)     ? dst == left && dst == right && dst > 0
                                                            : dst == left && right == 0 && dst > 0;
-    if (!lengths_fit) fail(where + ": operands of wrong lengths");
+    if (!lengths_fit) place.fail("operands of wrong lengths");
     if (step.kind != StepKind::recv_reduce) continue;
     for (const Range& range : schedule.operand(message_operand(step))) {
-      if (range.buffer < first_scratch_buffer) fail(where + ": a message that is combined arrives in scratch");
+      if (range.buffer < first_scratch_buffer) place.fail("a message that is combined arrives in scratch");
     }
   }
+  place.step = -1;
   for (const auto& [earlier, later] : schedule.edges) {
-    if (earlier >= later || later >= schedule.steps.size()) fail("an edge does not lead from a step to a later one");
+    if (earlier >= later || later >= schedule.steps.size())
+      place.fail("an edge does not lead from a step to a later one");
   }
 }
 

@@ -219,7 +219,8 @@ std::unique_ptr<const Policy> make_policy(std::string_view name, const PolicyOpt
                                ? " (did you mean " + std::string(file) + std::string(name) + "?)"
                                : "";
   throw Error(ErrorCode::unknown_name, "'" + std::string(name) + "' is no policy" + hint +
-                                           ": there are auto, model, classic, openmpi_fixed, native and file:PATH");
+                                           ": there are auto, model, classic, openmpi_fixed, native and file:PATH, and "
+                                           "in CIRCOLL_POLICY also learn");
 }
 
 }  // namespace circoll

@@ -259,8 +259,44 @@ Schedule read_schedule(const Node& node) {
     edge.expect_length(2);
     schedule.edges.emplace_back(static_cast<StepIndex>(edge[0].number()), static_cast<StepIndex>(edge[1].number()));
   });
-  check_structure(schedule);
   return schedule;
+}
+
+/// The line on which a step begins. The text has been read as one schedule, or as a list of them.
+std::size_t line_of_step(std::string_view text, std::size_t schedule, std::size_t step) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const int base = text[first] == '[' ? 1 : 0;  // the depth of schedules
+  int depth = 0;
+  std::size_t line = 1, schedules = 0, steps = 0;
+  std::string_view key;  // or another text: the last one
+  bool inside = false, in_steps = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') ++line;
+    if (c == '"') {
+      const std::size_t begin = ++i;
+      while (text[i] != '"') i += text[i] == '\\' ? 2 : 1;
+      key = text.substr(begin, i - begin);
+    } else if (c == '{' || c == '[') {
+      if (c == '{' && depth == base) inside = schedules++ == schedule;
+      if (inside && c == '[' && depth == base + 1) in_steps = key == "steps";
+      if (inside && in_steps && c == '{' && depth == base + 2 && steps++ == step) return line;
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return 0;
+}
+
+/// check_structure(), whose error has the line.
+void check_read(const Schedule& schedule, std::string_view text, std::size_t number) {
+  try {
+    check_structure(schedule);
+  } catch (const StructureError& error) {
+    if (error.step() < 0) throw;
+    throw error.at_line(line_of_step(text, number, static_cast<std::size_t>(error.step())));
+  }
 }
 
 /// Parses JSON as nlohmann does, but takes no key twice and no deep nesting.
@@ -314,13 +350,18 @@ std::string to_json(const Schedule& given) {
 
 Schedule schedule_from_json(std::string_view text) {
   const json value = parse(text);
-  return read_schedule(Node(value));
+  Schedule schedule = read_schedule(Node(value));
+  check_read(schedule, text, 0);
+  return schedule;
 }
 
 std::vector<Schedule> schedules_from_json(std::string_view text) {
   const json value = parse(text);
   std::vector<Schedule> schedules;
-  Node(value).for_each([&](const Node& node) { schedules.push_back(read_schedule(node)); });
+  Node(value).for_each([&](const Node& node) {
+    schedules.push_back(read_schedule(node));
+    check_read(schedules.back(), text, schedules.size() - 1);
+  });
   return schedules;
 }
 

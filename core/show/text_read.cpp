@@ -41,6 +41,7 @@ class Scanner {
     } while (line_.empty());
   }
 
+  [[nodiscard]] std::size_t number_of_line() const { return number_; }
   [[nodiscard]] bool at_line_end() const { return line_.empty(); }
 
   /// Throws Error(parse), for example "line 3: expected 'rank', found 'root 0'".
@@ -270,13 +271,14 @@ bool read_step(Scanner& in, Schedule& schedule, std::uint32_t round) {
 
 Schedule read_schedule(Scanner& in) {
   Schedule schedule;
+  std::vector<std::size_t> lines;  // of the steps
   read_header(in, schedule);
   read_buffers(in, schedule);
   while (in.accept_word("round")) {
     const auto round = static_cast<std::uint32_t>(in.number());
     in.expect_line_end();
-    while (read_step(in, schedule, round)) {
-    }
+    for (std::size_t line = in.number_of_line(); read_step(in, schedule, round); line = in.number_of_line())
+      lines.push_back(line);
   }
   while (in.accept_word("edge")) {
     const std::int64_t earlier = in.number();
@@ -287,7 +289,12 @@ Schedule read_schedule(Scanner& in) {
   }
   if (!in.accept_word("end")) in.fail_expecting("a step, 'buffer', 'round', 'edge' or 'end', in this order");
   in.expect_line_end();
-  check_structure(schedule);
+  try {
+    check_structure(schedule);
+  } catch (const StructureError& error) {
+    if (error.step() < 0) throw;
+    throw error.at_line(lines[static_cast<std::size_t>(error.step())]);
+  }
   return schedule;
 }
 

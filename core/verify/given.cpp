@@ -9,7 +9,8 @@ namespace circoll {
 
 void check_one_call(std::span<const Schedule> ranks) {
   const auto refuse = [](std::size_t rank, const std::string& what) {
-    throw Error(ErrorCode::invalid_argument, "schedule " + std::to_string(rank) + ": " + what);
+    throw Error(ErrorCode::invalid_argument,
+                "the schedule where rank " + std::to_string(rank) + " is expected: " + what);
   };
   if (ranks.empty()) throw Error(ErrorCode::invalid_argument, "there is no schedule in it");
   const Schedule& first = ranks.front();

@@ -31,8 +31,8 @@ void check_structure_of(const Schedule& s, const Claims& claims) {
   const Rank r = s.shape.rank;
   try {
     check_structure(s);
-  } catch (const Error& error) {
-    throw Refuted{Claim::structure, r, -1, -1, error.what()};
+  } catch (const StructureError& error) {
+    throw Refuted{Claim::structure, r, error.step(), -1, error.problem()};
   }
   const CollectiveContract contract = contract_of(s.collective, s.shape, s.segments);
   if (s.user_blocks != contract.user_blocks || s.buffers[send_buffer] != contract.send ||

@@ -8,6 +8,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
 #include "cli/lab_commands.hpp"
+#include "options/ranges.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
@@ -82,7 +83,7 @@ void add_explore(CLI::App& app, Context& /*context*/) {
   command->add_option("id", options->id, "The algorithm to begin with, COLLECTIVE/ALGORITHM[:param=value,...]");
   command->add_option("-p,--ranks", options->size, "Number of ranks to begin with")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
+      ->check(options::between(Rank{1}, (Rank{1} << 31) - 1));
   command->add_option("--root", options->root, "The root of a rooted collective")->transform(whole_number());
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
   command->add_option("-o,--output", options->output, "The page")->type_name("FILE.html")->capture_default_str();

@@ -9,8 +9,9 @@
 #include "cli/faults/failures.hpp"
 #include "cli/lab_commands.hpp"
 #include "facts/text.hpp"
+#include "measured/file_kind.hpp"
+#include "options/ranges.hpp"
 #include "schedule_file.hpp"
-#include "select/machine.hpp"
 #include "show/picture.hpp"
 
 namespace circoll::cli {
@@ -71,7 +72,7 @@ void rank_algorithms_of(const FaultsOptions& o, Collective collective) {
 
 void repairs(const FaultsOptions& o) {
   if (o.request.orders || o.request.ahead) misuse("--repair is about the ends of rounds: without --orders and --ahead");
-  const Machine machine = o.machine_file.empty() ? default_machine() : read_machine(o.machine_file);
+  const Machine machine = o.machine_file.empty() ? default_machine() : measured::read_machine_file(o.machine_file);
   const std::vector<WayOn> ways = find_ways_on(o.request, o.bytes, machine);
   if (o.picture.empty()) {
     print(o.json ? ways_on_json(o.request, o.bytes, machine, ways) : ways_on_table(o.request, o.bytes, machine, ways));
@@ -93,8 +94,6 @@ void faults(FaultsOptions& o) {
   FailureRequest& request = o.request;
   const bool from_file = names_file(o.what);
   if (from_file) {
-    if (request.size != 0 || request.root != 0 || request.in_place)
-      misuse("a file of schedules says by itself what -p, --root and --in-place do");
     request.schedules = read_proven_file(o.what).file.ranks;
     const Schedule& first = request.schedules.front();
     request.size = first.shape.size;
@@ -144,7 +143,7 @@ void add_faults(CLI::App& app, Context& /*context*/) {
       ->type_name("WHAT");
   command->add_option("-p,--ranks", options->request.size, "Number of ranks")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, FaultAnalysis::most_ranks));
+      ->check(options::between(Rank{1}, FaultAnalysis::most_ranks));
   command->add_option("--failed", options->failed, "The ranks that fail together, F[,F...]; all: each one by itself")
       ->capture_default_str();
   command->add_option("--round", options->round, "The number k of rounds that have ended; all: each one")
@@ -161,7 +160,7 @@ void add_faults(CLI::App& app, Context& /*context*/) {
                     "cheaper. With one failure and one round its schedules follow");
   command->add_option("-b,--bytes", options->bytes, "Size of the vector that --repair prices; Ki, Mi, Gi may follow")
       ->transform(number_of_bytes())
-      ->check(CLI::Range(Count{0}, Count{1} << 50))
+      ->check(options::between(Count{0}, Count{1} << 50))
       ->default_str("1Mi");
   command->add_option("--machine", options->machine_file, "A machine file (circoll calibrate) for --repair")
       ->type_name("FILE");
@@ -181,7 +180,10 @@ void add_faults(CLI::App& app, Context& /*context*/) {
       "  circoll faults allreduce -p 8\n"
       "  circoll faults allreduce/ring -p 16 --json > ring.json\n"
       "  circoll faults allreduce/circulant_optimal -p 8 --failed 5 --keep keep --repair");
-  command->callback([options] { faults(*options); });
+  command->callback([options, command] {
+    refuse_for_file(options->what, *command, {"--ranks", "--root", "--in-place"});
+    faults(*options);
+  });
 }
 
 }  // namespace circoll::cli

@@ -14,6 +14,7 @@
 #include "cli/simulate/scene.hpp"
 #include "facts/median.hpp"
 #include "facts/text.hpp"
+#include "options/ranges.hpp"
 #include "process.hpp"
 #include "schedule_file.hpp"
 
@@ -239,7 +240,6 @@ void simulate_table(const SimulateOptions& o, const Scene& base, const std::vect
 }
 
 void simulate_file(SimulateOptions o, Context& context) {
-  if (!o.sizes.empty() || o.root != 0) misuse("a file of schedules says by itself what -p and --root do");
   if (o.bytes.size() != 1) misuse("a file of schedules is simulated with one size");
   Subject subject;
   ProvenFile proven = read_proven_file(o.what);
@@ -303,18 +303,18 @@ void add_simulate(CLI::App& app, Context& context) {
   command->add_option("-p,--ranks", o.sizes, "Numbers of ranks")
       ->delimiter(',')
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, (Rank{1} << 31U) - 1));
+      ->check(options::between(Rank{1}, (Rank{1} << 31U) - 1));
   command->add_option("-b,--bytes", o.bytes, "Sizes of the vector; Ki, Mi, Gi may follow (default: 1Ki)")
       ->delimiter(',')
       ->transform(number_of_bytes())
-      ->check(CLI::Range(Count{0}, Count{1} << 50U));
+      ->check(options::between(Count{0}, Count{1} << 50U));
   command->add_option("--root", o.root, "The root of a rooted collective")->transform(whole_number());
   command->add_option("--op", o.op, "The operator of a reduction: rules algorithms out that it does not suit")
       ->transform(op_name())
       ->capture_default_str();
   add_machine_options(*command, o);
   command->add_option("--jobs", o.jobs, "Threads that generate schedules (default: one per core)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(options::at_least(0));
   command->add_option("--trace", o.trace, "Write a trace for Perfetto")->type_name("FILE.json");
   command->add_flag("--path", o.path, "The critical path and idle times also of more than a million steps");
   command->add_flag("--what-if", o.what_if, "Also with half the latency, twice the bandwidth, a slow rank, and so on");
@@ -328,7 +328,10 @@ void add_simulate(CLI::App& app, Context& context) {
       "  circoll simulate reduce/chain -p 16 --bytes 1Mi --skew exponential:20us --seeds 100 --json\n"
       "  circoll simulate allreduce -p 256 --bytes 1Mi --cores 4 --topology fat_tree:nodes=64,leaves=8,spines=4\n"
       "Ctrl-C ends it; results that are there are printed, and said to be a part.");
-  command->callback([options, &context] { run(*options, context); });
+  command->callback([options, command, &context] {
+    refuse_for_file(options->what, *command, {"--ranks", "--root", "--jobs"});
+    run(*options, context);
+  });
 }
 
 }  // namespace circoll::cli

@@ -41,6 +41,29 @@ TEST(TypedApi, WrongCallsAreRefused) {
   in_worlds([](Comm& comm) { test::check_refusals(comm, expect); });
 }
 
+TEST(TypedApi, ErrorsOfBuffersNameThemAndTheirSizes) {
+  const auto message_of = [](const auto& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  World world(2);
+  world.run([&](Comm& comm) {
+    const std::vector<int> thousand(1000);
+    std::vector<int> three(3), many(2001);
+    EXPECT_EQ(message_of([&] { allgather(thousand, three, comm); }), "recvbuf has 3 elements, and 2000 are needed");
+    EXPECT_EQ(message_of([&] { allgather(thousand, many, comm); }),
+              "recvbuf has 2001 elements, which are not p = 2 blocks of equal size");
+    EXPECT_EQ(message_of([&] { allreduce(three, many, Op::sum, comm); }),
+              "sendbuf has 3 elements, and 2001 are needed");
+    EXPECT_EQ(message_of([&] { (void)reduce_scatter_block(three, Op::sum, comm); }),
+              "sendbuf has 3 elements, which are not p = 2 blocks of equal size");
+  });
+}
+
 TEST(TypedApi, RequestsAreHandles) {
   in_worlds([](Comm& comm) { test::check_requests(comm, expect); });
 }

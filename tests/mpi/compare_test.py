@@ -73,12 +73,28 @@ def tune(report, *arguments, code=0):
                "--time", 12, "--launches", 2, "--candidate-seconds", 0.005, "--candidates", 1, *arguments, code=code)
 
 
+def decided(text, rules):
+    """True if a command has written rules, or has said that there is nothing to gain, which times of so short launches may say."""
+    if rules.exists():
+        return json.loads(rules.read_text())["circoll_rules"] == 1 and "estimate, from the measured times of single calls" in text
+    return "nothing to gain: keep auto" in text
+
+
+def with_gains(*files):
+    """Makes what did not run in the program a hundred times as fast in the files of measured launches."""
+    for file in files:
+        shard = json.loads(file.read_text())
+        for _, part in shard["parts"]:
+            for row in part["bench"]["rows"]:
+                if row["algorithm"] != "native" and row["algorithm"] not in part["cell"]["ran"]:
+                    row["median_us"] /= 100
+        file.write_text(json.dumps(shard))
+
+
 def check_tuning(work, report):
     rules = work / "rules.json"
     done = tune(report, "-o", rules)
-    expect("estimate, from the measured times of single calls" in done.stdout, "the gain is said to be an estimate", done.stdout)
-    written = json.loads(rules.read_text())
-    expect(written["circoll_rules"] == 1, "rules are written")
+    expect(decided(done.stdout, rules), "rules are written if there is a gain", done.stdout)
     measured = json.loads(pathlib.Path(f"{rules}.measured").read_text())
     expect(measured["done"] and measured["seed"] == 1 and measured["version"] and measured["facts"]["nodes"],
            "seed, version and nodes are recorded")
@@ -92,6 +108,10 @@ def check_tuning(work, report):
     expect("left out: the time is used up" in done.stderr, "the time is limited", done.stderr)
     again = tune(report, "-o", rules)
     expect("measured before" in again.stderr, "nothing is measured twice", again.stderr)
+
+    with_gains(pathlib.Path(f"{rules}.measured"))
+    sure = tune(report, "-o", rules).stdout
+    expect(rules.exists() and decided(sure, rules), "the gain is said to be an estimate", sure)
 
     # The program takes these rules.
     run("compare", "--np", np, "--runs", 1, "--launcher", LAUNCHER, "--mpi", mpi, "--reports", work / "ruled", "--",
@@ -112,12 +132,13 @@ def check_tuning(work, report):
 def check_shards(work, report):
     files = [work / f"shard.{i}" for i in (1, 2)]
     tune(report, "--shard", "1/2", "-o", files[0])
-    expect("2/2 is missing" in run("combine", files[0], code=2).stderr, "a hole is refused")
+    expect("2/2 is missing" in run("merge", files[0], code=2).stderr, "a hole is refused")
     tune(report, "--shard", "2/2", "-o", files[1], "--seed", 2)
-    expect("the seed is" in run("combine", *files, code=2).stderr, "shards of other seeds are refused")
+    expect("the seed is" in run("merge", *files, code=2).stderr, "shards of other seeds are refused")
     files[1].unlink()
     tune(report, "--shard", "2/2", "-o", files[1])
-    run("combine", *files, "-o", work / "combined.json")
+    with_gains(*files)
+    run("merge", *files, "-o", work / "combined.json")
     expect(json.loads((work / "combined.json").read_text())["circoll_rules"] == 1, "shards become rules")
     shards = [json.loads(file.read_text()) for file in files]
     orders = [[part["number"] for _, part in shard["parts"]] for shard in shards]
@@ -130,11 +151,13 @@ def check_shards(work, report):
     for _ in range(2):
         done = subprocess.run(["bash", script], env=launching.environment(), timeout=200, capture_output=True, text=True, check=False)
         expect(done.returncode == 0, "the local script runs, and runs again", done.stdout, done.stderr)
-        expect(json.loads((work / "local.json").read_text())["circoll_rules"] == 1, "it writes rules")
+        expect(decided(done.stdout, work / "local.json"), "it writes rules, or says that there are none", done.stdout)
     expect(len(glob.glob(f"{work}/local.json.*.measured")) == 2, "a file for each shard")
     slurm = tune(report, "--print-job", "slurm", "-o", work / "s.json", "--ranks-per-node", 1).stdout
     (work / "slurm.sh").write_text(slurm)
     expect(subprocess.run(["bash", "-n", work / "slurm.sh"], check=False).returncode == 0, "the slurm script is a script")
+    asked = tune(report, "--print-job", "slurm", "-o", work / "s.json", "--nodes", 4, "--ranks-per-node", 32).stderr
+    expect(f"communicators of at most {np} ranks, so the job starts {np} and not 128" in asked, "a small report is noticed", asked)
     expect("#SBATCH --array=1-2%1\n" in slurm and f"#SBATCH --ntasks={np}\n" in slurm and f"#SBATCH --nodes={np}\n" in slurm,
            "it asks for what it needs", slurm)
 

@@ -212,7 +212,7 @@ def files_are_honoured():
         file = launch_file(work + "/1.json", "bcast", times, wrong=("openmpi/chain:fanout=4",))
         done = circoll("tune", file, "--export", "openmpi-4.1", "-o", tuned)
         expect(done.returncode == 0 and "openmpi/knomial:segment=1024" in done.stdout, "tune --export", done.stdout, done.stderr)
-        checked = circoll("check", tuned, "--for", "openmpi-4.1", "-p", "2", "--bytes", "4Ki", "-c", "bcast")
+        checked = circoll("lint", tuned, "--for", "openmpi-4.1", "-p", "2", "--bytes", "4Ki", "-c", "bcast")
         expect("knomial" in checked.stdout and "1024" in checked.stdout, "check", checked.stdout, checked.stderr)
         with_file = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_dynamic_rules_filename": tuned}
         usual = bcasts_of({})
@@ -227,7 +227,7 @@ def files_are_honoured():
                 for number in range(2, 6)]
         done = circoll("guidelines", *runs, "--export", "openmpi-4.1", "-o", mended)
         expect(done.returncode == 1 and "openmpi/recursive_doubling" in done.stdout, "guidelines --export", done.stdout, done.stderr)
-        checked = circoll("check", mended, "--for", "openmpi-4.1", "-p", "2", "--bytes", "4Ki", "-c", "allreduce")
+        checked = circoll("lint", mended, "--for", "openmpi-4.1", "-p", "2", "--bytes", "4Ki", "-c", "allreduce")
         expect("recursive_doubling" in checked.stdout, "the violation is mended", checked.stdout, checked.stderr)
 
 

@@ -56,14 +56,21 @@ with tempfile.TemporaryDirectory(prefix="slurm") as name:
                                   "--print-job", "slurm", "-o", rules))
         command(environment, "sbatch", f"--chdir={work}", script)
         until = time.monotonic() + 100
-        while not rules.exists() and time.monotonic() < until:
+
+        def nothing_gained():
+            return any("nothing to gain: keep auto" in path.read_text(errors="replace") for path in work.glob("circoll-tune.*.log"))
+
+        while not rules.exists() and not nothing_gained() and time.monotonic() < until:
             if not command(environment, "squeue", "-h").strip():
                 break
             time.sleep(0.5)
         logs = [path.read_text(errors="replace") for path in work.glob("circoll-tune.*.log")]
-        expect(rules.exists(), "the last task writes the rules", *logs)
-        if rules.exists():
-            expect(json.loads(rules.read_text())["circoll_rules"] == 1, "they are rules")
+        # Times of so short launches may say that there is nothing to gain.
+        ended = rules.exists() or nothing_gained()
+        expect(ended, "the last task writes the rules, or says that there are none", *logs)
+        if ended:
+            before = rules.read_text() if rules.exists() else None
+            expect(before is None or json.loads(before)["circoll_rules"] == 1, "they are rules")
             shards = [json.loads(pathlib.Path(f"{rules}.{i}.measured").read_text()) for i in range(1, LAUNCHES + 1)]
             for i, shard in enumerate(shards, 1):
                 expect(shard["done"] and shard["shard"] == i and shard["of"] == LAUNCHES, f"shard {i} is done")
@@ -72,9 +79,8 @@ with tempfile.TemporaryDirectory(prefix="slurm") as name:
                 expect(all("bench" in part for _, part in shard["parts"]), "every launch has succeeded", *logs)
             orders = [[part["number"] for _, part in shard["parts"]] for shard in shards]
             expect(sorted(orders[0]) == sorted(orders[1]), "both launches have the same cells")
-            before = rules.read_text()
             # A task that is submitted again has nothing left to do.
             command(environment, "sbatch", "--wait", "--array=1", f"--chdir={work}", script)
             expect(json.loads(pathlib.Path(f"{rules}.1.measured").read_text()) == shards[0], "what is done stays")
-            expect(rules.read_text() == before, "the rules are the same")
+            expect((rules.read_text() if rules.exists() else None) == before, "the rules are the same")
 end()

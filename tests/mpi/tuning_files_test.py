@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tuning_files_test.py CIRCOLL PROGRAM: Open MPI does with a rules file what `circoll check` says that it does.
+"""tuning_files_test.py CIRCOLL PROGRAM: Open MPI does with a rules file what `circoll lint` says that it does.
 
 Which algorithm ran is seen by its messages: who sent how many of which size to whom, counted by Open MPI's own monitoring. They are
 compared with those of a run in which the algorithm was forced by its number. The installed library is built without messages about rules.
@@ -59,16 +59,16 @@ def forced(collective, algorithm, segment=0, fanout=0):
 
 
 def check(file, np, collective, size):
-    done = subprocess.run([circoll, "check", str(file), "--for", READER, "-p", str(np), "--bytes", str(size), "-c", collective, "--json"],
+    done = subprocess.run([circoll, "lint", str(file), "--for", READER, "-p", str(np), "--bytes", str(size), "-c", collective, "--json"],
                           capture_output=True, text=True, timeout=60)
     return json.loads(done.stdout)
 
 
 def honoured(file, np, collective, size, algorithm, segment=0, fanout=0):
-    """`circoll check` names the algorithm, and its messages are those of a run that is forced to it, and not the default's."""
+    """`circoll lint` names the algorithm, and its messages are those of a run that is forced to it, and not the default's."""
     said = check(file, np, collective, size)["calls"][0]["algorithm"]
     where = f"{file.name}, {collective} on {np} ranks, {size} bytes"
-    expect(said == algorithm, f"{where}: circoll check says {said}, not {algorithm}")
+    expect(said == algorithm, f"{where}: circoll lint says {said}, not {algorithm}")
     got, output = run(np, collective, size, *with_file(file))
     wanted, _ = run(np, collective, size, *forced(collective, algorithm, segment, fanout))
     default, _ = run(np, collective, size)
@@ -77,9 +77,9 @@ def honoured(file, np, collective, size, algorithm, segment=0, fanout=0):
 
 
 def left_alone(file, np, collective, size):
-    """The library decides, as `circoll check` says."""
+    """The library decides, as `circoll lint` says."""
     where = f"{file.name}, {collective} on {np} ranks, {size} bytes"
-    expect(check(file, np, collective, size)["calls"][0]["algorithm"] is None, f"{where}: circoll check leaves it to the library")
+    expect(check(file, np, collective, size)["calls"][0]["algorithm"] is None, f"{where}: circoll lint leaves it to the library")
     got, output = run(np, collective, size, *with_file(file))
     default, _ = run(np, collective, size)
     expect(got is not None and got == default, f"{where}: the messages are the default's", got, default, output)
@@ -133,11 +133,11 @@ as_reader = launching.version("openmpi") < (4, 1, 8)
 for name, text in {"late.rules": "1\n2\n1\n2 1\n16 2 0 0\n", "short.rules": "1\n2\n1\n2 2\n0 2 0 0\n",
                    "header.rules": "rule-file-version-2\n1\n2\n1\n2 1\n0 2 0 0\n"}.items():
     damaged = written(name, text)
-    expect(check(damaged, 4, "allreduce", 512)["rejected"], f"circoll check rejects {name}")
+    expect(check(damaged, 4, "allreduce", 512)["rejected"], f"circoll lint rejects {name}")
     if as_reader or name != "header.rules":
         left_alone(damaged, 4, "allreduce", 512)
 unknown = written("unknown.rules", "1\n0\n1\n2 1\n0 7 0 0\n")
-expect("MPI_ERR_ARG" in json.dumps(check(unknown, 4, "allgather", 512)["calls"]), "circoll check says that the call fails")
+expect("MPI_ERR_ARG" in json.dumps(check(unknown, 4, "allgather", 512)["calls"]), "circoll lint says that the call fails")
 failed, output = run(4, "allgather", 512, *with_file(unknown))
 # MPI_ERRORS_ARE_FATAL aborts with the error class; its message may be lost on the way.
 expect(not as_reader or failed is None and output.endswith(f"exit code {MPI_ERR_ARG}"), "an algorithm that is not there is an error of the call", output)

@@ -198,7 +198,9 @@ TEST(Campaign, SaysWhatTheProgramWouldGain) {
   EXPECT_NEAR(result.gains[0].ran_s.value(), 85e-6, 1e-12);
   EXPECT_NEAR(result.gains[0].use_s.value(), 40e-6, 1e-12);
   EXPECT_NEAR(result.gains[0].gained_s(), 0.045, 1e-9);
-  EXPECT_EQ(result.gains[1].use, "native");  // within the margin
+  EXPECT_TRUE(result.gains[0].sure);
+  EXPECT_FALSE(result.gains[1].sure);
+  EXPECT_EQ(result.gains[1].use, "auto");  // native is the fastest within the margin, and did not run
   EXPECT_FALSE(result.gains[1].ran_s.has_value());
   EXPECT_EQ(result.gains[1].gained_s(), 0);
   EXPECT_NEAR(result.gained_s, 0.045, 1e-9);
@@ -211,15 +213,47 @@ TEST(Campaign, SaysWhatTheProgramWouldGain) {
   EXPECT_EQ(use(65536), "pipeline");
   EXPECT_EQ(use(33000), "pipeline");
   EXPECT_EQ(use(131000), "pipeline");
-  EXPECT_EQ(use(8), "native");
   const auto model = [&](Count bytes, Rank p) {
     return std::string(default_policy()
                            .decide(facts_of(Collective::bcast, p, bytes, Op::sum, Type::float64))
                            .selection->algorithm->name);
   };
-  for (const Count bytes : {Count{1000}, Count{1} << 20, Count{1} << 24})
+  for (const Count bytes : {Count{8}, Count{1000}, Count{1} << 20, Count{1} << 24})
     EXPECT_EQ(use(bytes), model(bytes, 4)) << bytes;
   EXPECT_EQ(use(65536, 5), model(65536, 5));
+}
+
+TEST(Campaign, GainsCountThatExceedTheNoise) {
+  CampaignCell cell{.collective = Collective::bcast, .p = 4, .bytes = 8, .program_s = 1, .calls = 100};
+  cell.ran = {{"binomial", 100}};
+  const auto result_of = [&](std::vector<std::pair<double, double>> ran_and_best, double margin) {
+    std::vector<Launch> launches;
+    for (const auto& [ran, best] : ran_and_best) {
+      launches.push_back(
+          launch("launch " + std::to_string(launches.size()),
+                 {time(Collective::bcast, 4, 8, "native", 50), time(Collective::bcast, 4, 8, "binomial", ran),
+                  time(Collective::bcast, 4, 8, "circulant", best)}));
+    }
+    return evaluate({cell}, launches, {.margin = margin});
+  };
+  const CampaignResult good = result_of({{10, 9}, {12, 8}}, 0.05);
+  EXPECT_TRUE(good.any_sure());
+  EXPECT_EQ(good.gains[0].use, "circulant");
+  EXPECT_GT(good.gained_s, 0);
+  // In one launch it was slower, or within the margin.
+  for (const auto& noise : {std::vector<std::pair<double, double>>{{10, 11}, {12, 4}}, {{10, 9.6}, {12, 4}}}) {
+    const CampaignResult none = result_of(noise, 0.05);
+    EXPECT_FALSE(none.any_sure());
+    EXPECT_EQ(none.gains[0].use, "auto");
+    EXPECT_EQ(none.gained_s, 0);
+    EXPECT_TRUE(none.rules.empty());
+  }
+  EXPECT_TRUE(result_of({{10, 9.6}, {12, 4}}, 0.01).any_sure());
+  // The algorithm of the program stays if it is the fastest, and gains nothing.
+  const CampaignResult same = result_of({{8, 10}, {8, 10}}, 0.05);
+  EXPECT_FALSE(same.any_sure());
+  EXPECT_EQ(same.gains[0].use, "binomial");
+  EXPECT_EQ(same.gained_s, 0);
 }
 
 TEST(Campaign, RulesEndWhereNothingWasMeasured) {

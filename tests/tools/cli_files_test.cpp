@@ -7,6 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "support/command.hpp"
 
@@ -97,16 +100,16 @@ TEST(CliFiles, AreExecutedLikeAlgorithms) {
         "barrier/dissemination -p 5"}) {
     file.of(std::string("show ") + words + " --format json");
     for (const char* const mode : {"", " --threads"}) {
-      const Outcome outcome = run("local " + file.path() + " -n 37 --type int32 --json" + mode);
+      const Outcome outcome = run("execute " + file.path() + " -n 37 --type int32 --json" + mode);
       EXPECT_EQ(outcome.exit_code, 0) << words << outcome.out;
       EXPECT_TRUE(json::parse(outcome.out).at("correct").get<bool>()) << words;
     }
   }
-  EXPECT_EQ(run("local " + file.of("show allgatherv/ring -p 3").path() + " --counts 5,0,7").exit_code, 0);
-  EXPECT_EQ(run("local " + file.path() + " -p 3 2>&1").exit_code, 2);
+  EXPECT_EQ(run("execute " + file.of("show allgatherv/ring -p 3").path() + " --counts 5,0,7").exit_code, 0);
+  EXPECT_EQ(run("execute " + file.path() + " -p 3 2>&1").exit_code, 2);
   file.of("show allreduce/circulant_idempotent -p 5");
-  EXPECT_EQ(run("local " + file.path() + " -o max").exit_code, 0);
-  const Outcome sum = run("local " + file.path() + " -o sum 2>&1");
+  EXPECT_EQ(run("execute " + file.path() + " -o max").exit_code, 0);
+  const Outcome sum = run("execute " + file.path() + " -o sum 2>&1");
   EXPECT_EQ(sum.exit_code, 2);
   EXPECT_TRUE(contains(sum.out, "for idempotent operators only")) << sum.out;
 }
@@ -117,7 +120,7 @@ TEST(CliFiles, AreProvenBeforeTheyAreUsed) {
   const std::size_t at = text.find("send -> 1: recv[2+1]");
   ASSERT_NE(at, std::string::npos) << text;
   file.with(text.replace(at, 20, "send -> 1: recv[0+1]"));
-  for (const char* const command : {"cost ", "simulate ", "faults ", "local "}) {
+  for (const char* const command : {"cost ", "simulate ", "faults ", "execute "}) {
     const Outcome outcome = run(command + file.path() + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 1) << command << outcome.out;
     EXPECT_TRUE(contains(outcome.out, file.path() + ": it is wrong")) << command << outcome.out;
@@ -129,7 +132,7 @@ TEST(CliFiles, AreProvenBeforeTheyAreUsed) {
 TEST(CliFiles, OfOtherCallsAreRefused) {
   const File file("wrong.txt");
   const auto refused = [&](const std::string& text, const std::string& why) {
-    for (const char* const command : {"verify ", "faults ", "simulate ", "cost ", "local ", "show "}) {
+    for (const char* const command : {"verify ", "faults ", "simulate ", "cost ", "execute ", "show "}) {
       const Outcome outcome = run(command + file.with(text).path() + " 2>&1");
       EXPECT_EQ(outcome.exit_code, 2) << command << outcome.out;
       EXPECT_TRUE(contains(outcome.out, why)) << command << outcome.out;
@@ -155,6 +158,115 @@ TEST(CliFiles, OfOtherCallsAreRefused) {
   EXPECT_EQ(run("verify " + file.path() + " allreduce/ring 2>&1").exit_code, 2);
 }
 
+TEST(CliFiles, MakeOptionsMeaninglessWhichAreRefused) {
+  const File file("alone.txt");
+  file.of("show bcast/binomial -p 4");
+  const auto refused = [&](const std::string& command, const std::string& options, const std::string& named) {
+    const Outcome outcome = run(command + " " + file.path() + " " + options + " 2>&1");
+    EXPECT_EQ(outcome.exit_code, 2) << command << options << outcome.out;
+    EXPECT_TRUE(contains(outcome.out, "a file of schedules has its own ranks, root and segments; leave out " + named))
+        << command << options << outcome.out;
+  };
+  for (const char* const command : {"verify", "show", "cost", "execute", "simulate", "faults"}) {
+    refused(command, "-p 4", "--ranks");
+    refused(command, "--root 0", "--root");
+  }
+  for (const char* const command : {"verify", "show", "execute"}) refused(command, "--segments 2", "--segments");
+  for (const char* const command : {"show", "execute", "faults"}) refused(command, "--in-place", "--in-place");
+  for (const char* const option :
+       {"--bytes 8", "--jobs 1", "--in-place-up-to 3", "--on-arrival", "--symmetric", "--all-ranks", "--shard 1/2"}) {
+    refused("verify", option, std::string(option).substr(0, std::string_view(option).find(' ')));
+  }
+  refused("show", "--bytes 8", "--bytes");
+  EXPECT_EQ(run("show " + file.path() + " --bytes 8 --format goal").exit_code, 0);
+  EXPECT_EQ(run("verify " + file.path() + " --json").exit_code, 0);
+}
+
+TEST(CliFiles, WithAWrongStepNameItsRankAndLine) {
+  const File file("step.txt");
+  for (const char* const form : {"text", "json"}) {
+    std::string text = run("show allreduce/ring -p 3 --format " + std::string(form)).out;
+    const std::string send = form == std::string("text") ? "send -> 2:" : "\"send\", \"round\": 0, \"peer\": 2";
+    const std::size_t at = text.find(send);  // the first one is rank 1's
+    ASSERT_NE(at, std::string::npos) << text;
+    const std::size_t digit = text.find('2', at);
+    const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+    for (const auto& [peer, why] : {std::pair('1', "the peer is its own rank"), std::pair('9', "no peer 9")}) {
+      text[digit] = peer;
+      const Outcome outcome = run("verify " + file.with(text).path() + " 2>&1");
+      EXPECT_EQ(outcome.exit_code, 2) << outcome.out;
+      EXPECT_TRUE(contains(outcome.out, file.path() + ": schedule of rank 1, step ")) << outcome.out;
+      EXPECT_TRUE(contains(outcome.out, " (line " + std::to_string(line) + "): " + why)) << outcome.out;
+    }
+  }
+}
+
+/// A file that Circoll writes, as short as it can be recognised.
+struct Written {
+  const char* text;
+  const char* kind;  ///< in messages
+  const char* use;   ///< by which command
+};
+constexpr Written written[] = {
+    {R"({"circoll_report": 1, "rows": []})", "a report of a program (CIRCOLL_REPORT)", "'circoll tune --for FILE'"},
+    {R"({"otherData": {"circoll_trace": 1}, "traceEvents": []})", "a trace (CIRCOLL_TRACE)", "perfetto"},
+    {R"({"circoll_comparison": 1})", "a comparison of circoll compare --json", "no command"},
+    {R"({"type": "byte", "rows": [{"p": 2}]})", "a measurement of circoll-bench;", "'circoll tune FILE'"},
+    {R"({"launches": 3, "setting": "", "rows": []})", "a table of circoll merge --json", "no command"},
+    {R"({"circoll_calibration": 1})", "a calibration of circoll-bench", "'circoll calibrate FILE "},
+    {R"({"circoll_machine": 1})", "a description of a machine", "--machine FILE'"},
+    {R"({"circoll_rules": 1, "bcast": []})", "a file of Circoll's rules", "'circoll export FILE "},
+    {R"({"circoll_cells": 1})", "a list of cells to measure", "'circoll bench --cells FILE'"},
+    {R"({"circoll_shard": 1, "command": "verify"})", "a shard of circoll verify", "'circoll merge FILES'"},
+    {R"({"circoll_shard": 1, "command": "tune --for"})", "a shard of circoll tune --for", "'circoll merge FILES "},
+    {R"({"circoll_topology": 1})", "a description of a network", "'circoll simulate --topology FILE'"},
+    {R"([{"format": "circoll-schedule"}])", "a file of schedules", "'circoll verify FILE'"},
+    {"circoll-schedule 1\n", "a file of schedules", "'circoll verify FILE'"},
+    {R"({"circoll_doctor": 1})", "an answer of circoll doctor --json", "no command"},
+};
+
+/// A command that reads a file, and the kinds that it reads, by their first words.
+struct FileReader {
+  const char* command;  ///< without the file at its end
+  std::vector<std::string> reads;
+};
+
+TEST(CliFiles, OfAnotherKindAreNamedWithTheirCommand) {
+  const std::vector<FileReader> readers{
+      {"tune ", {"a measurement"}},
+      {"tune --for ", {"a report"}},
+      {"merge ", {"a measurement", "a shard"}},
+      {"guidelines ", {"a measurement"}},
+      {"calibrate ", {"a calibration"}},
+      {"calibrate --compare ", {"a measurement"}},
+      {"cost allreduce -p 4 --machine ", {"a description of a machine"}},
+      {"explain allreduce -p 4 --machine ", {"a description of a machine"}},
+      {"explain allreduce -p 4 --policy file:", {"a file of Circoll's rules"}},
+      {"export --for openmpi-4.1 ", {"a file of Circoll's rules"}},
+      {"lint --for openmpi-4.1 ", {}},
+      {"verify ", {"a file of schedules"}},
+      {"execute ", {"a file of schedules"}},
+      {"simulate bcast -p 4 --topology ", {"a description of a network"}},
+  };
+  const File file("kind.json");
+  for (const FileReader& reader : readers) {
+    for (const Written& one : written) {
+      const Outcome outcome = run(reader.command + file.with(one.text).path() + " 2>&1");
+      const bool reads = std::any_of(reader.reads.begin(), reader.reads.end(), [&](const std::string& kind) {
+        return std::string_view(one.kind).starts_with(kind);
+      });
+      const std::string said = file.path() + ": this is " + one.kind;
+      EXPECT_EQ(contains(outcome.out, said), !reads) << reader.command << outcome.out;
+      if (reads) continue;
+      EXPECT_EQ(outcome.exit_code, 2) << reader.command << outcome.out;
+      std::string use = one.use;
+      if (const std::size_t at = use.find("FILE"); at != std::string::npos && !use.starts_with("'circoll merge"))
+        use.replace(at, 4, file.path());
+      EXPECT_TRUE(contains(outcome.out, use)) << reader.command << outcome.out;
+    }
+  }
+}
+
 TEST(CliFiles, OfMscclAreProvenPricedPlayedAndExecuted) {
   const File file("bruck.xml");
   file.of("show allreduce/rabenseifner -p 6 --format msccl");
@@ -163,9 +275,9 @@ TEST(CliFiles, OfMscclAreProvenPricedPlayedAndExecuted) {
   EXPECT_EQ(verified.exit_code, 0) << verified.out;
   EXPECT_TRUE(contains(verified.out, "allreduce/rabenseifner")) << verified.out;
   EXPECT_TRUE(contains(verified.out, "for commutative operators; same bits on all ranks: yes")) << verified.out;
-  for (const char* const command : {"cost ", "simulate ", "faults ", "local --threads ", "show --format svg "})
+  for (const char* const command : {"cost ", "simulate ", "faults ", "execute --threads ", "show --format svg "})
     EXPECT_EQ(run(command + file.path() + " > /dev/null").exit_code, 0) << command;
-  const Outcome executed = run("local " + file.path() + " -n 37 --type int32 --json");
+  const Outcome executed = run("execute " + file.path() + " -n 37 --type int32 --json");
   EXPECT_TRUE(json::parse(executed.out).at("correct").get<bool>()) << executed.out;
 
   // An error is told with its line, rank and step.

@@ -1,10 +1,11 @@
-// circoll verify in shards, and circoll combine: from outside.
+// circoll verify in shards, and circoll merge: from outside.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "support/command.hpp"
 
@@ -50,11 +51,11 @@ TEST(CliShard, ShardsProveWhatOneRunProves) {
       const Outcome outcome = do_shard(files, i, n);
       EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     }
-    const Outcome together = run("combine --json " + files.all(n));
+    const Outcome together = run("merge --json " + files.all(n));
     EXPECT_EQ(together.exit_code, 0);
     json rows = without_seconds(together.out);
     EXPECT_EQ(rows, whole) << n;
-    const Outcome text = run("combine " + files.all(n));
+    const Outcome text = run("merge " + files.all(n));
     EXPECT_TRUE(contains(text.out, ", 0 refuted\n")) << text.out;
   }
 }
@@ -67,7 +68,7 @@ TEST(CliShard, CellsAreThoseOfTheListedRanks) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, "2 of 4 cells")) << outcome.out;
   }
-  const Outcome together = run("combine --json " + files.all(2));
+  const Outcome together = run("merge --json " + files.all(2));
   EXPECT_EQ(together.exit_code, 0);
   EXPECT_EQ(without_seconds(together.out), without_seconds(run(listed + "--json").out));
 }
@@ -89,7 +90,7 @@ TEST(CliShard, WhatIsDoneIsNotDoneAgain) {
   partial["parts"].erase(partial["parts"].begin() + 3, partial["parts"].end());
   partial["done"] = false;
   std::ofstream(files.path(2)) << partial.dump();
-  EXPECT_TRUE(contains(run("combine " + files.path(2) + " 2>&1").out, "is not done: run the same command again"));
+  EXPECT_TRUE(contains(run("merge " + files.path(2) + " 2>&1").out, "is not done: run the same command again"));
   EXPECT_EQ(do_shard(files, 2, 3).exit_code, 0);
   const json after = json::parse(content(files.path(2)));
   EXPECT_EQ(after["done"], true);
@@ -123,7 +124,7 @@ TEST(CliShard, CombineRefusesHolesAndOverlaps) {
   const Files files;
   for (int i = 1; i <= 3; ++i) ASSERT_EQ(do_shard(files, i, 3).exit_code, 0);
   const auto refused = [&](const std::string& names, const std::string& why) {
-    const Outcome outcome = run("combine " + names + " 2>&1");
+    const Outcome outcome = run("merge " + names + " 2>&1");
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_TRUE(contains(outcome.out, why)) << outcome.out;
   };
@@ -149,11 +150,91 @@ TEST(CliShard, RefutationsArePassedOn) {
     part["number"] = 0;
     std::ofstream(files.path(i)) << shard.dump();
   }
-  const Outcome outcome = run("combine " + files.all(2));
+  const Outcome outcome = run("merge " + files.all(2));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_TRUE(contains(outcome.out, "REFUTED")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "refuted at 5")) << outcome.out;
   EXPECT_FALSE(contains(outcome.out, "refuted at 9")) << outcome.out;
+}
+
+/// A campaign of one cell in two launches, in which the program ran binomial.
+std::string campaign(double binomial_us, double best_us) {
+  json parts = json::array();
+  for (int launch = 0; launch < 2; ++launch) {
+    json rows = json::array();
+    for (const auto& [algorithm, median_us] :
+         {std::pair("native", 50.0), std::pair("binomial", binomial_us), std::pair("circulant_pipelined", best_us)}) {
+      rows.push_back({{"collective", "bcast"},
+                      {"algorithm", algorithm},
+                      {"served_by", algorithm},
+                      {"p", 4},
+                      {"bytes", 65536},
+                      {"reps", 9},
+                      {"median_us", median_us},
+                      {"correct", "-"}});
+    }
+    const json cell = {{"collective", "bcast"}, {"p", 4},        {"bytes", 65536},
+                       {"program_s", 1},        {"calls", 1000}, {"ran", {{"binomial", 1000}}}};
+    const json bench = {{"type", "float64"}, {"op", "sum"}, {"root", 0}, {"rows", rows}};
+    parts.push_back({launch, {{"launch", launch}, {"number", 0}, {"cell", cell}, {"bench", bench}}});
+  }
+  const json arguments = {
+      {"report", "r.json"}, {"program_s", "1"}, {"mpi", "Open MPI"}, {"margin", "0.05"}, {"in_every_launch", "no"}};
+  const json shard = {{"circoll_shard", 1},
+                      {"command", "tune --for"},
+                      {"arguments", arguments},
+                      {"version", "0"},
+                      {"seed", 1},
+                      {"items", 2},
+                      {"shard", 1},
+                      {"of", 1},
+                      {"done", true},
+                      {"facts", json::object()},
+                      {"parts", parts}};
+  return shard.dump();
+}
+
+TEST(CliShard, CampaignsWriteRulesForGainsOnly) {
+  const Files files;
+  const std::string merge = "merge " + files.path(1) + " -o " + files.path(2);
+  std::ofstream(files.path(1)) << campaign(20, 19.9);
+  const Outcome none = run(merge);
+  EXPECT_EQ(none.exit_code, 0) << none.out;
+  EXPECT_TRUE(contains(none.out, "nothing to gain: keep auto. No choice took less time")) << none.out;
+  EXPECT_TRUE(contains(none.out, "by more than 5 %")) << none.out;
+  EXPECT_FALSE(std::ifstream(files.path(2))) << "no rules are written";
+  EXPECT_EQ(run("merge " + files.path(1) + " 2>/dev/null").out, "");
+  std::ofstream(files.path(1)) << campaign(20, 10);
+  const Outcome gain = run(merge);
+  EXPECT_EQ(gain.exit_code, 0) << gain.out;
+  EXPECT_TRUE(contains(gain.out, "would spend 10 ms less")) << gain.out;
+  EXPECT_TRUE(contains(content(files.path(2)), "circulant_pipelined"));
+}
+
+TEST(CliShard, AJobLargerThanTheReportIsNoticed) {
+  const Files files;
+  const json size = {{"bytes_from", 8}, {"calls", 2}, {"bytes", 16}, {"mean_s", 1}, {"algorithm", "binomial"}};
+  const json row = {{"mode", "blocking"},
+                    {"collective", "bcast"},
+                    {"comm_size", 2},
+                    {"served_by", "binomial"},
+                    {"calls", 2},
+                    {"bytes", 16},
+                    {"mean_s", 1},
+                    {"mean_inside_s", 1},
+                    {"histogram", json::array({size})}};
+  std::ofstream(files.path(1)) << json{{"circoll_report", 1}, {"mpi", "Open MPI v4.1.4"}, {"ranks", 2},
+                                       {"calls", 2},          {"native_calls", 0},        {"rows", json::array({row})}};
+  const auto said = [&](const std::string& options) {
+    const Outcome outcome =
+        run("tune --for " + files.path(1) + " --print-job slurm -o x.json " + options + " 2>&1 >/dev/null");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+    return outcome.out;
+  };
+  const std::string few = "circoll: the report has communicators of at most 2 ranks, so the job starts 2 and not ";
+  EXPECT_TRUE(contains(said("--nodes 4 --ranks-per-node 32"), few + "128; make the report with 128 ranks\n"));
+  EXPECT_FALSE(contains(said("--nodes 2 --ranks-per-node 1"), few));
+  EXPECT_FALSE(contains(said("--most-ranks 2"), few));
 }
 
 }  // namespace

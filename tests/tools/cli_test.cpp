@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "circoll/algorithm.hpp"
 #include "circoll/circoll.h"
@@ -19,10 +22,50 @@ const std::string show = "show " + std::string(id) + " ";
 
 TEST(Cli, HelpEndsWithExamples) {
   for (const std::string command : {"", "bench", "completion", "man", "cost", "list", "show", "explain", "calibrate",
-                                    "combine", "compare", "guidelines", "tune", "export", "check"}) {
+                                    "merge", "compare", "guidelines", "tune", "export", "lint"}) {
     const Outcome outcome = run(command + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << command;
     EXPECT_TRUE(contains(outcome.out, "Examples:\n  circoll ")) << outcome.out;
+  }
+}
+
+/// The first words of the lines of help that name commands.
+std::vector<std::string> commands_in(const std::string& help) {
+  std::vector<std::string> names;
+  std::istringstream lines(help);
+  bool listed = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(' ')) listed = line == "Commands:" || line.starts_with("For ") || line == "Lab:";
+    if (listed && line.starts_with("  ") && line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));
+  }
+  return names;
+}
+
+TEST(Cli, HelpListsSixCommandsAndAllByFloor) {
+  const std::string help = run("--help").out;
+  const std::vector<std::string> six{"run", "compare", "doctor", "tune", "explain", "bench"};
+  EXPECT_EQ(commands_in(help), six) << help;
+  EXPECT_TRUE(contains(help, "'circoll --help --all' lists all commands")) << help;
+  EXPECT_TRUE(contains(help, "Time a program without and with Circoll\n")) << help;
+  const std::string all = run("--help --all").out;
+  for (const char* const floor : {"\nFor programs:\n", "\nFor tuning:\n", "\nFor algorithms:\n", "\nLab:\n"})
+    EXPECT_TRUE(contains(all, floor)) << all;
+  EXPECT_GE(commands_in(all).size(), 21U);
+  for (const char* const words : {"--help-all", "--all --help", "--all"}) EXPECT_EQ(run(words).out, all) << words;
+}
+
+TEST(Cli, FormerNamesOfCommandsWorkWithAWarning) {
+  for (const auto& [before, now] :
+       {std::pair("check", "lint"), std::pair("combine", "merge"), std::pair("local", "execute")}) {
+    const std::string old(before);
+    EXPECT_EQ(run(old + " --help 2>/dev/null").out, run(std::string(now) + " --help").out);
+    const std::string warning = "circoll: '" + old + "' is called '" + now + "' now\n";
+    EXPECT_EQ(run(old + " --help 2>&1 >/dev/null").out, warning);
+    EXPECT_EQ(run("--dry-run " + old + " --help 2>&1 >/dev/null").out, warning);
+    EXPECT_EQ(run(std::string(now) + " --help 2>&1 >/dev/null").out, "");
+    EXPECT_FALSE(contains(run("--help --all").out, "\n  " + old + " ")) << old;
+    EXPECT_FALSE(contains(run("__complete ''").out, old + "\t")) << old;
+    EXPECT_EQ(run("man " + old + " 2>/dev/null").exit_code, 2) << old;
   }
 }
 
@@ -72,7 +115,7 @@ TEST(Cli, ListShowsBits) {
 
 TEST(Cli, LocalExecutesAndChecks) {
   for (const std::string threads : {"--threads", "--single-thread"}) {
-    const Outcome outcome = run("local reduce_scatter/circulant -p 6 --count 100 --type int32 --op sum " + threads);
+    const Outcome outcome = run("execute reduce_scatter/circulant -p 6 --count 100 --type int32 --op sum " + threads);
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_TRUE(contains(outcome.out, "correct")) << outcome.out;
   }
@@ -273,24 +316,24 @@ TEST(Cli, CombinesLaunches) {
   };
   const TemporaryFile one = launch("one", 3, 2, "byte", "yes"), two = launch("two", 8, 4, "byte", "yes"),
                       other = launch("other", 1, 1, "int32", "yes"), wrong = launch("wrong", 5, 5, "byte", "NO");
-  const auto json = nlohmann::json::parse(run("combine --json " + one.path + " " + two.path).out);
+  const auto json = nlohmann::json::parse(run("merge --json " + one.path + " " + two.path).out);
   ASSERT_EQ(json.at("rows").size(), 2U);
   EXPECT_EQ(json.at("rows")[1].at("launches"), 2);
   EXPECT_EQ(json.at("rows")[1].at("reps"), 18);
   EXPECT_NEAR(json.at("rows")[1].at("median_us").get<double>(), 3, 1e-9);
   EXPECT_NEAR(json.at("rows")[1].at("speedup").get<double>(), 1.75, 1e-9);  // of 1.5 and 2
-  EXPECT_TRUE(contains(run("combine " + one.path).out, "auto (binomial)"));
-  const Outcome mixed = run("combine " + one.path + " " + other.path + " 2>&1");
+  EXPECT_TRUE(contains(run("merge " + one.path).out, "auto (binomial)"));
+  const Outcome mixed = run("merge " + one.path + " " + other.path + " 2>&1");
   EXPECT_EQ(mixed.exit_code, 2);
   EXPECT_TRUE(contains(mixed.out, "has measured something else (int32, bor, root 0, started by clock)")) << mixed.out;
-  EXPECT_EQ(run("combine " + wrong.path).exit_code, 1);
+  EXPECT_EQ(run("merge " + wrong.path).exit_code, 1);
 }
 
 TEST(Cli, SegmentsInBytes) {
   EXPECT_EQ(run("show bcast/pipeline:segment=1Ki -p 3 --bytes 3Ki").out,
             run("show bcast/pipeline:segments=3 -p 3").out);
   EXPECT_EQ(run("verify bcast/pipeline:segment=1Ki -p 1..5 --bytes 3Ki").exit_code, 0);
-  const Outcome local = run("local allreduce/segmented_ring:segment=100 -p 4 --count 100 --type int32");
+  const Outcome local = run("execute allreduce/segmented_ring:segment=100 -p 4 --count 100 --type int32");
   EXPECT_EQ(local.exit_code, 0);
   EXPECT_TRUE(contains(local.out, "segments=1 ")) << local.out;
 }
@@ -310,14 +353,14 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse("explain barrier -p 4 --bytes 8", "a barrier has no vector");
   expect_misuse("verify allreduce -p x", "'x' is not a number of ranks");
   expect_misuse("verify reduce --root x", "'x' is not 'all'");
-  expect_misuse("local allreduce/circulant -p 4 --count 5 --type nothing",
+  expect_misuse("execute allreduce/circulant -p 4 --count 5 --type nothing",
                 "'nothing' is no element type; known are byte, ");
   expect_misuse("list --nonsense", "--nonsense");
   expect_misuse("verify allgather/neighbor_exchange -p 7", "nothing to verify");
   expect_misuse("list --collective alltoallw", "'alltoallw' is no collective (did you mean alltoall, alltoallv?)");
   expect_misuse("show allreduce -p 4", "is not COLLECTIVE/ALGORITHM; algorithms of allreduce are ");
-  expect_misuse("local allreduce/ring --op mean", "'mean' is no operator; known are sum, prod, ");
-  expect_misuse("local allreduce/ring --count -1", "'-1' is not a number (such as 65536");
+  expect_misuse("execute allreduce/ring --op mean", "'mean' is no operator; known are sum, prod, ");
+  expect_misuse("execute allreduce/ring --count -1", "'-1' is not a number (such as 65536");
   expect_misuse("list -p 4", "--json");
   expect_misuse("list --bits", "--ranks");
   expect_misuse("list --bits -p 4 -p 5", "one number");
@@ -337,14 +380,22 @@ TEST(Cli, MisuseIsExplainedAndGivesTwo) {
   expect_misuse(show + "-p 4 --rank 1 --format svg", "has all ranks in it");
   expect_misuse("show bcast/pipeline:segment=1Ki -p 4", "give segments=NUMBER, or the size (--bytes)");
   expect_misuse("verify bcast/pipeline:segment=1Ki -p 4", "give segments=NUMBER, or --bytes");
-  expect_misuse("explain allreduce -p 4 --policy best", "'best' is no policy");
+  expect_misuse("explain allreduce -p 4 --policy best", "'best' is no policy: there are auto, model, ");
+  expect_misuse("explain allreduce -p 4 --policy best", "and in CIRCOLL_POLICY also learn\n");
   expect_misuse("explain allreduce -p 4 --bytes x", "'x' is not a number of bytes");
   expect_misuse("explain allreduce -p 4 --machine /no/such/file", "cannot be read");
   expect_misuse("calibrate", "either a file of measurements, or --compare");
   expect_misuse("calibrate /no/such/file", "cannot be read");
   const TemporaryFile bench(R"({"circoll": "0.1.0", "rows": []})", "rows");
-  expect_misuse("calibrate " + bench.path, "is a file of circoll bench --json: circoll calibrate --compare");
+  expect_misuse("calibrate " + bench.path,
+                "this is a measurement of circoll-bench; 'circoll tune " + bench.path + "' chooses by it");
   expect_misuse("explain bcast/binomial -p 4", "'bcast/binomial' is an algorithm: explain says which one is chosen");
+  expect_misuse("show bcast/pipeline -p 4 --segments 0", "--segments is at least 1, not 0\n");
+  expect_misuse("cost bcast -p 4 --bytes 4Pi", "--bytes is at most 1125899906842624, not 4503599627370496\n");
+  expect_misuse("cost bcast -p 4 --alpha -1", "--alpha is at least 0, not -1\n");
+  expect_misuse("cost bcast -p 4 --alpha x", "--alpha is a number, not 'x'\n");
+  expect_misuse("bench --seconds 0", "--seconds is more than 0, not 0\n");
+  expect_misuse("guidelines x --significance 1", "--significance is between 0 and 1, not 1\n");
   expect_misuse("calibrate --compare x --exchange 2:64Ki", "--exchange is for --simulated");
 }
 

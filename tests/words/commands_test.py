@@ -24,11 +24,11 @@ LEFT_OUT = {
     "circoll-schedule 1": "a line of a file",
 }
 # Commands that the test runs as they are printed. They need no MPI, and take less than minutes.
-REAL = {"list", "show", "cost", "explain", "export", "faults", "check", "man", "completion"}
+REAL = {"list", "show", "cost", "explain", "export", "faults", "lint", "man", "completion"}
 # Exceptions that take too long to run, or whose files no page makes.
 ONLY_READ = [
     r"show .*-p (\d{4,}|\d+Mi)",
-    r"check |export (rules|\[)|--policy file:",
+    r"lint |export (rules|\[)|--policy file:",
 ]
 
 STUBS = {
@@ -115,7 +115,7 @@ def check_page(name, lines, work):
 
 def main():
     pages = [*sorted(root.glob("*.md")), *sorted((root / "docs").rglob("*.md"))]
-    helped = subprocess.run([circoll, "--help"], capture_output=True, text=True, check=True).stdout
+    helped = subprocess.run([circoll, "--help-all"], capture_output=True, text=True, check=True).stdout
     names = re.findall(r"^  ([a-z]+)  +[A-Z]", helped, re.MULTILINE)
     wrong, count = [], 0
     with tempfile.TemporaryDirectory() as directory:

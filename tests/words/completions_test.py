@@ -19,7 +19,8 @@ shell, circoll = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 # The beginning of a line, words that must be offered, and a word that must not.
 CASES = [
     ("circoll li", ["list"], "show"),
-    ("circoll ", ["list", "verify", "bench", "completion"], "--types"),
+    ("circoll ", ["list", "verify", "bench", "completion", "merge", "lint", "execute"], "combine"),
+    ("circoll --he", ["--help", "--help-all"], "--version"),
     ("circoll list --ty", ["--types"], "--operators"),
     ("circoll list allreduce/ri", ["allreduce/ring"], "allreduce/linear"),
     ("circoll show bcast/bino", ["bcast/binomial"], "reduce/binomial"),

@@ -27,7 +27,7 @@ def main():
         print("mandoc is not installed")
         return 77
     wrong = []
-    names = re.findall(r"^  ([a-z]+)  +[A-Z]", output(circoll, "--help"), re.MULTILINE)
+    names = re.findall(r"^  ([a-z]+)  +[A-Z]", output(circoll, "--help", "--all"), re.MULTILINE)
     with tempfile.TemporaryDirectory() as directory:
         output(circoll, "man", "--all", directory)
         pages = sorted(pathlib.Path(directory).glob("*.1"))
@@ -47,6 +47,9 @@ def main():
                 wrong.append(f"circoll man {words[0]} prints another page")
         if "CIRCOLL_ALLREDUCE" not in rendered(pathlib.Path(directory) / "circoll.1"):
             wrong.append("circoll.1 does not know the environment")
+        for former in ("check", "combine", "local"):
+            if f"circoll-{former}" in (pathlib.Path(directory) / "circoll.1").read_text():
+                wrong.append(f"circoll.1 has the former command {former}")
         # The lint finds a list that does not end.
         bad = pathlib.Path(directory) / "bad.1"
         bad.write_text(pages[0].read_text().replace(".El", "", 1))

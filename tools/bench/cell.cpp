@@ -16,7 +16,7 @@
 #include "circoll/ops.hpp"
 #include "circoll/select.hpp"
 #include "exec/mpi/message/arena.hpp"
-#include "select/machine.hpp"
+#include "measured/file_kind.hpp"
 #include "select/profile.hpp"
 
 namespace circoll::bench {
@@ -199,7 +199,7 @@ std::string result_against_native(Workload& work, const Runner& run, bool exact)
 }  // namespace
 
 PolicyOptions policy_options(const Options& options) {
-  return {.machine = options.machine.empty() ? default_machine() : read_machine(options.machine)};
+  return {.machine = options.machine.empty() ? default_machine() : measured::read_machine_file(options.machine)};
 }
 
 void set_counts(mpi::Call& call, const std::vector<Count>& counts, const std::vector<Count>& displs) {

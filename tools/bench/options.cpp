@@ -11,7 +11,9 @@
 #include "circoll/error.hpp"
 #include "circoll/ops.hpp"
 #include "facts/text.hpp"
+#include "measured/file_kind.hpp"
 #include "native/algorithms.hpp"
+#include "options/ranges.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::bench {
@@ -81,7 +83,7 @@ AskedCell read_cell(const select::Json& entry, const std::string& source) {
 }
 
 std::vector<AskedCell> read_cells(const std::string& path) {
-  const select::Json root = select::read_json(select::read_text_file(path), path);
+  const select::Json root = select::read_json(measured::read_file_of(path, {measured::FileKind::cells}), path);
   const select::Members members(root, path, {"circoll_cells", "cells"});
   members.require_version("circoll_cells");
   const select::Json& list = members.at("cells");
@@ -160,6 +162,7 @@ std::string to_string(Buffers buffers) { return buffers == Buffers::reuse ? "reu
 
 int read_options(int argc, char** argv, bool talk, Options& options) {
   CLI::App app("circoll-bench: collectives of this MPI, native against Circoll");
+  app.failure_message(options::failure_message);
   app.name("circoll-bench");
   options::BenchWords words;
   options::add_bench_options(app, words);

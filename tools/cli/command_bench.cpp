@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "launcher.hpp"
 #include "options/bench.hpp"
+#include "options/ranges.hpp"
 #include "process.hpp"
 
 namespace circoll::cli {
@@ -66,10 +67,10 @@ void bench(const BenchCommand& options, const CLI::App& command) {
 
 void add_bench(CLI::App& app, Context& /*context*/) {
   const auto options = std::make_shared<BenchCommand>();
-  CLI::App* const command = app.add_subcommand("bench", "Time collectives of this MPI, native against Circoll");
+  CLI::App* const command = app.add_subcommand("bench", "Time collectives of the MPI library and of Circoll");
   command->add_option("--np", options->ranks, "Start so many ranks on this node; under mpirun or srun leave it out")
       ->transform(whole_number())
-      ->check(CLI::PositiveNumber);
+      ->check(options::at_least(1));
   command->add_option("--mpi", options->mpi, "The MPI; auto: the launcher's, else the one that mpirun belongs to")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();

@@ -15,6 +15,7 @@
 #include "facts/text.hpp"
 #include "lab.hpp"
 #include "measured/calibration.hpp"
+#include "measured/file_kind.hpp"
 #include "select/machine.hpp"
 #include "select/text_file.hpp"
 
@@ -58,20 +59,8 @@ std::string ways_text(const Fit& fit) {
   return text;
 }
 
-/// Refuses a file of measured collectives, which is easily given in place of a calibration.
-void refuse_bench_file(const std::string& text, const std::string& file) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_object() && json.contains("rows") && !json.contains("circoll_calibration")) {
-    misuse(
-        fmt::format("{} is a file of circoll bench --json: circoll calibrate --compare {} compares it with a machine, "
-                    "and one of circoll bench --calibrate makes a machine",
-                    file, file));
-  }
-}
-
 void calibrate(const CalibrateOptions& options) {
   const std::string text = select::read_text_file(options.measured);
-  refuse_bench_file(text, options.measured);
   const Calibration calibration = calibration_from_json(text, options.measured);
   const Fit fit = fit_machine(calibration);
   const std::string machine = to_json(fit.machine, about(calibration, fit));
@@ -160,7 +149,7 @@ std::string errors_of(const std::map<std::string, std::vector<double>>& groups) 
 }
 
 void compare(const CalibrateOptions& options) {
-  const Machine machine = options.machine.empty() ? default_machine() : read_machine(options.machine);
+  const Machine machine = options.machine.empty() ? default_machine() : measured::read_machine_file(options.machine);
   std::vector<Comparison> rows = circoll::compare(select::read_text_file(options.compare), options.compare, machine);
   for (Comparison& row : rows) {
     if (options.simulated && row.served_by != "native")

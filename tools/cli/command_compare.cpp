@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "compare/paired_runs.hpp"
 #include "measured/program_report.hpp"
+#include "options/ranges.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
@@ -48,24 +49,23 @@ RunReports reports_of(CompareOptions& options) {
 }  // namespace
 
 void add_paired_runs(CLI::App& command, PairedRuns& options) {
-  command.add_option("--np", options.ranks, "Ranks of the program that is run")->check(CLI::PositiveNumber);
+  command.add_option("--np", options.ranks, "Ranks of the program that is run")->check(options::at_least(1));
   command.add_option("--runs", options.runs, "Runs of each kind, in turns")
-      ->check(CLI::PositiveNumber)
+      ->check(options::at_least(1))
       ->capture_default_str();
   command.add_option("--launcher", options.launcher,
                      "Starts the ranks in place of the mpirun on PATH; {np} stands for their number");
   command.add_flag("--oversubscribe", options.oversubscribe, "Run more ranks than there are processors");
   command.add_option("--reports", options.directory, "The directory of the runs' reports")->capture_default_str();
   command.add_option("--limit", options.limit_s, "Seconds after which a run has failed")
-      ->check(CLI::PositiveNumber)
+      ->check(options::above_zero())
       ->capture_default_str();
   command.add_flag("--show-output", options.show_output, "Show what the program prints, on standard error");
 }
 
 void add_compare(CLI::App& app, Context& /*context*/) {
   const auto options = std::make_shared<CompareOptions>();
-  CLI::App* const command =
-      app.add_subcommand("compare", "Has it helped? The measured times of a program without and with Circoll");
+  CLI::App* const command = app.add_subcommand("compare", "Time a program without and with Circoll");
   command
       ->add_option("what", options->words,
                    "Two reports of CIRCOLL_REPORT=FILE.json, without and with; or after -- a program")
@@ -77,7 +77,7 @@ void add_compare(CLI::App& app, Context& /*context*/) {
       ->capture_default_str();
   add_paired_runs(*command, options->runs);
   command->add_option("--least-effect", options->least_effect, "The least difference that counts, as a share")
-      ->check(CLI::NonNegativeNumber)
+      ->check(options::at_least(0))
       ->capture_default_str();
   command->add_flag("--json", options->json, "For programs");
   command->footer(

@@ -11,8 +11,9 @@
 #include "commands.hpp"
 #include "cost/cost.hpp"
 #include "facts/text.hpp"
+#include "measured/file_kind.hpp"
+#include "options/ranges.hpp"
 #include "schedule_file.hpp"
-#include "select/machine.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -113,9 +114,6 @@ void price(const CostOptions& o) {
 
 /// The price of schedules from a file, by their counted path.
 void price_file(CostOptions o) {
-  if (o.size != 0 || o.root != 0)
-    throw Error(ErrorCode::invalid_argument, "a file of schedules says by itself what -p and --root do");
-  if (o.sizes) throw Error(ErrorCode::invalid_argument, "--sizes compares the algorithms of a collective: name it");
   const ProvenFile proven = read_proven_file(o.what);
   const Schedule& first = proven.file.first();
   require_fits(proven, is_reducing(first.collective) ? traits_of(o.op) : OperatorTraits{true, true});
@@ -240,10 +238,10 @@ void add_cost(CLI::App& app, Context& /*context*/) {
       ->type_name("WHAT");
   command->add_option("-p,--ranks", options->size, "Number of ranks")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, Rank{1} << 20));
+      ->check(options::between(Rank{1}, Rank{1} << 20));
   command->add_option("-b,--bytes", options->bytes, "Size of the vector; Ki, Mi, Gi may follow the number")
       ->transform(number_of_bytes())
-      ->check(CLI::Range(Count{0}, Count{1} << 50))
+      ->check(options::between(Count{0}, Count{1} << 50))
       ->default_str("1Mi");
   command->add_option("--root", options->root, "The root of a rooted collective")->transform(whole_number());
   command->add_option("--op", options->op, "The operator of a reduction: rules algorithms out that it does not suit")
@@ -252,7 +250,7 @@ void add_cost(CLI::App& app, Context& /*context*/) {
   command->add_option("--machine", options->machine_file, "A machine file (circoll calibrate)")->type_name("FILE");
   const Machine measured;
   const auto price_option = [&](const char* name, std::optional<double>& value, double fallback, const char* help) {
-    command->add_option(name, value, help)->check(CLI::NonNegativeNumber)->default_str(fmt::format("{}", fallback));
+    command->add_option(name, value, help)->check(options::at_least(0))->default_str(fmt::format("{}", fallback));
   };
   price_option("--alpha", options->alpha, measured.alpha_s, "Seconds per round of messages in both directions");
   price_option("--beta", options->beta, measured.beta_s_per_byte, "Seconds per byte of such a message");
@@ -274,8 +272,9 @@ void add_cost(CLI::App& app, Context& /*context*/) {
       "  circoll cost allreduce/rabenseifner -p 12 --bytes 1Mi\n"
       "  circoll cost bcast -p 48 --bytes 64Ki --alpha 1e-6 --beta 1e-10 --f-alpha 0.7 --f-beta 0.8\n"
       "  circoll cost allreduce -p 36 --bytes 64Mi --sizes --json > times.json");
-  command->callback([options] {
-    if (!options->machine_file.empty()) options->machine = read_machine(options->machine_file);
+  command->callback([options, command] {
+    refuse_for_file(options->what, *command, {"--ranks", "--root", "--sizes"});
+    if (!options->machine_file.empty()) options->machine = measured::read_machine_file(options->machine_file);
     Machine& on = options->machine;
     on.alpha_s = options->alpha.value_or(on.alpha_s);
     on.beta_s_per_byte = options->beta.value_or(on.beta_s_per_byte);

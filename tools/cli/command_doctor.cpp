@@ -11,6 +11,7 @@
 #include "doctor/examination.hpp"
 #include "facts/text.hpp"
 #include "launcher.hpp"
+#include "options/ranges.hpp"
 #include "process.hpp"
 
 namespace circoll::cli {
@@ -159,14 +160,13 @@ void examine(const DoctorOptions& options, Context& context) {
 
 void add_doctor(CLI::App& app, Context& context) {
   const auto options = std::make_shared<DoctorOptions>();
-  CLI::App* const command =
-      app.add_subcommand("doctor", "Say what auto would use on this machine, and what is missing");
+  CLI::App* const command = app.add_subcommand("doctor", "Show what Circoll uses on this machine, and what is missing");
   command->add_option("--mpi", options->mpi, "The MPI to look at; auto: all that have a launcher on PATH")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();
   command->add_option("-p,--ranks", options->ranks, "Ranks on this node")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{2}, Rank{1} << 20))
+      ->check(options::between(Rank{2}, Rank{1} << 20))
       ->capture_default_str();
   command->add_flag("--json", options->json, "As JSON");
   command->footer(

@@ -10,7 +10,8 @@
 #include "commands.hpp"
 #include "facts/processor_name.hpp"
 #include "launcher.hpp"
-#include "select/machine.hpp"
+#include "measured/file_kind.hpp"
+#include "options/ranges.hpp"
 #include "select/profile_search.hpp"
 
 namespace circoll::cli {
@@ -34,7 +35,7 @@ struct ExplainOptions {
   bool json = false;
 };
 
-/// Puts the ranks on nodes. What is not given follows from filling nodes in order.
+/// Puts the ranks on nodes. Missing numbers follow from filling nodes in order.
 void place(const ExplainOptions& options, CallFacts& facts) {
   const Rank p = options.ranks;
   facts.nodes = options.nodes.value_or(0);
@@ -188,13 +189,14 @@ std::string as_json(const ExplainOptions& options, const CallFacts& facts, const
 
 void explain(const ExplainOptions& options) {
   PolicyOptions settings{.machine = default_machine(), .allow_rank_divergence = options.allow_rank_divergence};
-  if (!options.machine.empty()) settings.machine = read_machine(options.machine);
+  if (!options.machine.empty()) settings.machine = measured::read_machine_file(options.machine);
   const CallFacts facts = facts_from(options);
   // Profiles are of ranks that share one node.
   std::optional<ExplainedProfile> profile;
   if (options.policy == "auto" && facts.p > 1 && nodes_of(facts) == 1) {
     profile = profile_of_machine(options.mpi, settings);
   }
+  measured::require_rules(options.policy);
   const auto policy = profile && !profile->found.file.empty()
                           ? select::make_profile_policy(profile->found.text, profile->found.file, settings)
                           : make_policy(options.policy, settings);
@@ -207,7 +209,7 @@ void explain(const ExplainOptions& options) {
 
 void add_explain(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand("explain", "Say which algorithm a policy chooses for a call, and why");
+  CLI::App* command = app.add_subcommand("explain", "Show which algorithm serves a call, and why");
   const auto no_algorithm = [](const std::string& word) {
     return word.find('/') == std::string::npos
                ? std::string()
@@ -223,17 +225,17 @@ void add_explain(CLI::App& app, Context& /*context*/) {
   command->add_option("-p,--ranks", options->ranks, "Number of ranks")
       ->required()
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
+      ->check(options::between(Rank{1}, (Rank{1} << 31) - 1));
   command->add_option("-b,--bytes", options->bytes, "The vector (Ki, Mi, Gi): all blocks, where each rank has one")
       ->transform(number_of_bytes())
       ->capture_default_str();
   command->add_option("--cores", options->cores, "Ranks on a node, the most of any (default: 1, or what --nodes makes)")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
+      ->check(options::between(Rank{1}, (Rank{1} << 31) - 1));
   command
       ->add_option("--nodes", options->nodes, "Nodes with ranks on them (default: as many as --cores fills in order)")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
+      ->check(options::between(Rank{1}, (Rank{1} << 31) - 1));
   command->add_flag("--crowded", options->crowded, "Nodes have fewer processors than ranks");
   command->add_option("-t,--type", options->type, "Element type")->transform(type_name())->capture_default_str();
   command->add_option("-o,--op", options->op, "Operator of reductions")->transform(op_name())->capture_default_str();

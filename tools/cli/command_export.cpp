@@ -12,9 +12,10 @@
 #include "exported.hpp"
 #include "facts/text.hpp"
 #include "foreign/foreign.hpp"
+#include "measured/file_kind.hpp"
 #include "measured/measurement.hpp"
 #include "measured/tuning.hpp"
-#include "select/machine.hpp"
+#include "options/ranges.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
@@ -103,7 +104,7 @@ foreign::Translated from_launches(const ExportCommand& options, const foreign::R
 }
 
 foreign::Translated from_model(const ExportCommand& options, const foreign::Reader& reader, std::string& about) {
-  const Machine machine = options.machine.empty() ? default_machine() : read_machine(options.machine);
+  const Machine machine = options.machine.empty() ? default_machine() : measured::read_machine_file(options.machine);
   about = fmt::format("the model of the machine '{}', asked about {} ranks and {} bytes", machine.name, options.ranks,
                       options.bytes);
   return foreign::translate_model(
@@ -129,7 +130,9 @@ foreign::Translated translated(const ExportCommand& options, const foreign::Read
       throw Error(ErrorCode::invalid_argument, "one rules file is exported; for launches say --measured");
     }
     about = options.files.front();
-    result = foreign::translate_rules(select::read_text_file(about), about, reader, {.ranks_per_node = options.cores});
+    using measured::FileKind;
+    const std::string rules = measured::read_file_of(about, {FileKind::rules, FileKind::profile, FileKind::learned});
+    result = foreign::translate_rules(rules, about, reader, {.ranks_per_node = options.cores});
     if (options.cores > 0) about += fmt::format(", for jobs whose ranks fill nodes of {} in order", options.cores);
   }
   if (const std::vector<Collective> only = chosen(options.collectives); !only.empty()) {
@@ -219,7 +222,7 @@ void add_export(CLI::App& app, Context& /*context*/) {
                     "The files are launches, of circoll bench --json: the fastest wins");
   command
       ->add_option("--margin", options->tune.margin, "Of --measured: native stays unless it takes longer by this share")
-      ->check(CLI::NonNegativeNumber)
+      ->check(options::at_least(0))
       ->capture_default_str();
   command->add_option("--machine", options->machine, "A machine file, whose model is exported");
   command->add_option("-p,--ranks", options->ranks, "Of a model: numbers of ranks, A..B by doubling")
@@ -229,7 +232,7 @@ void add_export(CLI::App& app, Context& /*context*/) {
   command->add_option("-c,--collective", options->collectives, "These collectives only")->transform(collective_name());
   command->add_option("--cores", options->cores, "For jobs with so many ranks on each node, filled in order")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, Rank{1} << 20));
+      ->check(options::between(Rank{1}, Rank{1} << 20));
   command->add_flag("--commutative", options->commutative, "For programs whose operators all commute");
   command->add_option("--base", options->base,
                       "Of MPICH: its own selection tree, in JSON or in a libmpich; else that of the installed one");
@@ -241,7 +244,7 @@ void add_export(CLI::App& app, Context& /*context*/) {
       "  circoll export --list\n"
       "  circoll export rules.json --for openmpi-4.1 -o tuned.rules\n"
       "  circoll export --for openmpi-6.0 -p 2..64 -c allreduce -c bcast    # from the model of the default machine\n"
-      "  circoll check tuned.rules --for openmpi-4.1 -p 16 --bytes 64Ki");
+      "  circoll lint tuned.rules --for openmpi-4.1 -p 16 --bytes 64Ki");
   command->callback([options] { run(*options); });
 }
 

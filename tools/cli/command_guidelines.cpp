@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "exported.hpp"
 #include "measured/guidelines.hpp"
+#include "options/ranges.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
@@ -110,7 +111,7 @@ void export_fixes(const GuidelineOptions& options, const std::vector<GuidelineRu
   const std::string said = write_exported(
       options.exported, options.output, guideline_fixes(runs, findings, options.test, options.exported.library()),
       launches, fmt::format("where native violates a guideline; {} launches; {}", runs.size(), setting));
-  // What is printed there may be for programs.
+  // Programs may read the standard output.
   if (options.json) {
     fmt::print(stderr, "{}", said);
   } else {
@@ -159,10 +160,10 @@ void add_guidelines(CLI::App& app, Context& context) {
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--effect", options->test.least_effect, "Slower by this share at least is a violation")
-      ->check(CLI::NonNegativeNumber)
+      ->check(options::at_least(0))
       ->capture_default_str();
   command->add_option("--significance", options->test.significance, "The largest p value of a violation")
-      ->check(CLI::Range(1e-9, 0.999))
+      ->check(options::inside_zero_one())
       ->capture_default_str();
   command->add_flag("--paper", options->paper, "(2) to (6) of the paper only");
   command->add_flag("--all", options->all, "Show also what holds");

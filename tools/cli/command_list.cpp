@@ -14,6 +14,7 @@
 #include "commands.hpp"
 #include "facts/text.hpp"
 #include "list/list.hpp"
+#include "options/ranges.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -205,12 +206,12 @@ void add_list(CLI::App& app, Context& /*context*/) {
   CLI::Option* sizes =
       command->add_option("-p,--ranks", options->sizes, "Numbers of ranks to give costs, or bits, for (costs: 2 .. 16)")
           ->transform(whole_number())
-          ->check(CLI::Range(Rank{1}, Rank{1} << 20));
+          ->check(options::between(Rank{1}, Rank{1} << 20));
   CLI::Option* bits =
       command->add_flag("--bits", options->bits, "Reductions by the bits of their results instead")->needs(sizes);
   command->add_option("--root", options->root, "Of --bits (default 0)")
       ->transform(whole_number())
-      ->check(CLI::NonNegativeNumber)
+      ->check(options::at_least(0))
       ->needs(bits);
   add_lists_of_names(*command, *options, {what, collective, json});
   command->footer(

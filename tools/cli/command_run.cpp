@@ -106,7 +106,7 @@ void run(const RunOptions& options) {
 
 void add_run(CLI::App& app, Context& /*context*/) {
   const auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand("run", "Run an MPI program with Circoll serving its collectives");
+  CLI::App* command = app.add_subcommand("run", "Run an MPI program whose collectives Circoll serves");
   command->add_option("--mpi", options->mpi, "The MPI that the program uses, of which abi is the standard's interface")
       ->check(CLI::IsMember({"auto", "openmpi", "mpich", "abi"}))
       ->capture_default_str();

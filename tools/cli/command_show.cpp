@@ -13,6 +13,7 @@
 #include "circoll/transform.hpp"
 #include "commands.hpp"
 #include "lab.hpp"
+#include "options/ranges.hpp"
 #include "schedule_file.hpp"
 #include "show/picture.hpp"
 
@@ -34,8 +35,6 @@ struct ShowOptions {
 };
 
 Shown shown_file(const ShowOptions& options) {
-  if (options.size != 0 || options.root != 0 || options.segments || options.in_place)
-    misuse("a file of schedules says by itself what -p, --root, --segments and --in-place do");
   const auto file = std::make_shared<ScheduleFile>(read_schedule_file(options.id));
   return {static_cast<Rank>(file->ranks.size()),
           [file](Rank rank) { return file->ranks[static_cast<std::size_t>(rank)]; }};
@@ -139,19 +138,19 @@ void add_show(CLI::App& app, Context& /*context*/) {
       ->required();
   command->add_option("-p,--ranks", options->size, "Number of ranks")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, (Rank{1} << 31) - 1));
+      ->check(options::between(Rank{1}, (Rank{1} << 31) - 1));
   command->add_option("-r,--rank", options->rank, "Only this rank (default: all, one after another)")
       ->transform(whole_number());
   command->add_option("--root", options->root, "The root of a rooted collective")->transform(whole_number());
   command->add_option("-n,--segments", options->segments, "The parameter 'segments'")
       ->transform(whole_number())
-      ->check(CLI::PositiveNumber);
+      ->check(options::at_least(1));
   command->add_option("--bytes", options->bytes, "The vector (Ki, Mi, Gi), for the parameter 'segment' in bytes")
       ->transform(number_of_bytes());
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
   command->add_flag("--on-arrival", options->on_arrival, "Messages are combined as they arrive, as ranks of a node do");
   command->add_option("--gamma", options->gamma, "Seconds per byte combined, for --format goal and chakra")
-      ->check(CLI::NonNegativeNumber)
+      ->check(options::at_least(0))
       ->capture_default_str();
   std::vector<std::string> formats{"text", "json", "svg"};
   std::string known = "text, json, svg";
@@ -172,7 +171,12 @@ void add_show(CLI::App& app, Context& /*context*/) {
       "  circoll show reduce_scatter/circulant_optimal -p 11 --format svg > picture.svg\n";
   for (const std::string_view example : lab().examples_of_show) footer += fmt::format("  {}\n", example);
   command->footer(footer + "The forms are described in docs/lab/formats.md.");
-  command->callback([options] { show(*options); });
+  command->callback([options, command] {
+    refuse_for_file(options->id, *command, {"--ranks", "--root", "--segments", "--in-place"});
+    const LabForm* const form = lab_form(*options);
+    if (form == nullptr || !form->needs_bytes) refuse_for_file(options->id, *command, {"--bytes", "--gamma"});
+    show(*options);
+  });
 }
 
 }  // namespace circoll::cli

@@ -1,52 +1,71 @@
-// All commands of circoll, in the groups in which help shows them.
+// All commands of circoll, by floor: for programs, for tuning, for algorithms, and those of the lab.
+#include <algorithm>
+#include <array>
+
 #include "circoll/circoll.h"
 #include "commands.hpp"
 #include "lab.hpp"
 #include "option_words.hpp"
+#include "options/ranges.hpp"
 
 namespace circoll::cli {
 namespace {
 
-struct Group {
+struct Floor {
   const char* title;
-  std::vector<void (*)(CLI::App&, Context&)> commands;
+  std::vector<AddCommand> commands;
 };
 
-const std::vector<Group>& groups() {
-  static const std::vector<Group> all{
-      {"Run programs", {add_run, add_compare, add_doctor}},
-      {"Choose algorithms", {add_tune, add_explain, add_export, add_check}},
-      {"Look at algorithms", {add_list, add_show, add_cost, add_local}},
-      {"Prove algorithms", {add_verify}},
-      {"Measure", {add_bench, add_combine, add_guidelines, add_calibrate}},
-      {"About circoll", {add_man, add_completion}},
+const std::vector<Floor>& floors() {
+  static const std::vector<Floor> all{
+      {"For programs", {add_run, add_compare, add_doctor, add_man, add_completion}},
+      {"For tuning",
+       {add_tune, add_explain, add_bench, add_merge, add_guidelines, add_calibrate, add_export, add_lint}},
+      {"For algorithms", {add_list, add_show, add_cost, add_execute, add_verify}},
+      {"Lab", {lab().commands.begin(), lab().commands.end()}},
   };
   return all;
 }
 
+struct RenamedCommand {
+  std::string_view before;
+  std::string_view now;
+};
+
+/// Names of 0.2, which 0.3 still understands.
+constexpr std::array renamed_commands{RenamedCommand{"check", "lint"}, RenamedCommand{"combine", "merge"},
+                                      RenamedCommand{"local", "execute"}};
+
 }  // namespace
 
+std::string_view renamed_command(std::string_view name) {
+  const auto found = std::find_if(renamed_commands.begin(), renamed_commands.end(),
+                                  [&](const RenamedCommand& one) { return one.before == name; });
+  return found == renamed_commands.end() ? std::string_view{} : found->now;
+}
+
 void add_commands(CLI::App& app, Context& context) {
-  app.description("circoll: collective algorithms as schedules - list them, look at them, prove them, run them");
+  app.description("circoll: collective operations of MPI, served by algorithms that are proven, measured and chosen");
   app.name("circoll");
   app.set_version_flag("--version", circoll_version());
+  app.add_flag_callback(
+      std::string(help_of_all_flags), [] {}, "List all commands");
   app.formatter(help_formatter());
+  app.failure_message(options::failure_message);
   app.require_subcommand(1);
   app.footer(
+      "'circoll --help --all' lists all commands: for programs, for tuning, for algorithms, and those of the lab.\n"
+      "'circoll COMMAND --help' explains a command.\n"
       "Examples:\n"
+      "  mpirun -np 4 circoll run -- ./program its arguments\n"
+      "  circoll compare --np 2 -- ./program\n"
       "  circoll list allreduce\n"
       "  circoll show allreduce/circulant_optimal -p 11 --rank 0\n"
-      "  mpirun -np 4 circoll run -- ./program its arguments\n"
-      "Exit codes: 0 ok, 1 failure, 2 misuse. 'circoll COMMAND --help' says more.");
-  for (const Group& group : groups()) {
-    for (const auto add : group.commands) {
+      "Exit codes: 0 ok, 1 failure, 2 misuse.");
+  for (const Floor& floor : floors()) {
+    for (const AddCommand add : floor.commands) {
       add(app, context);
-      app.get_subcommands({}).back()->group(group.title);
-    }
-    for (const LabCommand& more : lab().commands) {
-      if (more.group != group.title) continue;
-      more.add(app, context);
-      app.get_subcommands({}).back()->group(group.title);
+      app.get_subcommands({}).back()->group(floor.title);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include "exported.hpp"
 #include "measured/measurement.hpp"
 #include "measured/tuning.hpp"
+#include "options/ranges.hpp"
 #include "select/text_file.hpp"
 #include "tune/for_report.hpp"
 #include "tune/here.hpp"
@@ -63,7 +64,8 @@ void run(const TuningOptions& options) {
 
 void add_tune(CLI::App& app, Context& /*context*/) {
   auto options = std::make_shared<TuningOptions>();
-  CLI::App* const command = app.add_subcommand("tune", "Write rules that choose the fastest of what was measured");
+  CLI::App* const command =
+      app.add_subcommand("tune", "Measure, and choose the fastest algorithms for this machine or a program");
   command
       ->add_option("files", options->files,
                    "What circoll bench --json wrote: launches, of one or more numbers of ranks. Without files this "
@@ -77,7 +79,7 @@ void add_tune(CLI::App& app, Context& /*context*/) {
       "The file of rules, without which they are printed; or of the profile, which is in the user's directory "
       "without it");
   command->add_option("--margin", options->tune.margin, "Native stays unless it takes longer by more than this share")
-      ->check(CLI::NonNegativeNumber)
+      ->check(options::at_least(0))
       ->capture_default_str();
   command->add_flag(
       "--in-every-launch", options->tune.in_every_launch,

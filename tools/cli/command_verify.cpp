@@ -16,6 +16,7 @@
 #include "circoll/verify.hpp"
 #include "commands.hpp"
 #include "facts/text.hpp"
+#include "options/ranges.hpp"
 #include "schedule_file.hpp"
 #include "verify/verify_rows.hpp"
 
@@ -149,9 +150,8 @@ ShardedWork work_of(const VerifyOptions& options) {
 /// The proof of schedules that are there already. Nothing is declared of them: it is found out which operators they are
 /// for, and what they guarantee, and costs are counted.
 void verify_file(const VerifyOptions& options, Context& context) {
-  if (options.what.size() != 1 || options.on_arrival || options.symmetric || options.shard.asked())
-    throw Error(ErrorCode::invalid_argument,
-                "a file of schedules is verified by itself, without other words, --symmetric and --shard");
+  if (options.what.size() != 1)
+    throw Error(ErrorCode::invalid_argument, "a file of schedules is verified by itself, without other words");
   const ScheduleFile file = read_schedule_file(options.what.front());
   const auto& [claims, verdict] = prove(file);
   const RangeVerdict row{
@@ -231,7 +231,7 @@ void add_verify(CLI::App& app, Context& context) {
       ->transform(whole_number());
   command->add_option("--bytes", options->bytes, "The vector (Ki, Mi, Gi), for the parameter 'segment' in bytes")
       ->transform(number_of_bytes());
-  command->add_option("--jobs", options->jobs, "Threads (default: one per core)")->check(CLI::NonNegativeNumber);
+  command->add_option("--jobs", options->jobs, "Threads (default: one per core)")->check(options::at_least(0));
   command->add_option("--in-place-up-to", options->last_in_place, "Verify in-place calls as well up to this p")
       ->capture_default_str();
   command->add_flag("--on-arrival", options->on_arrival,
@@ -254,10 +254,17 @@ void add_verify(CLI::App& app, Context& context) {
       "  circoll verify allreduce/circulant --symmetric -p 1..1Mi    # every p; one rank stands for all "
       "(docs/developer/proof.md)\n"
       "  circoll verify bcast/circulant_pipelined -p 36 --root 0,35 --segments 1,8,64\n"
-      "  circoll verify all -p 1..256 --shard 3/8 -o verify.3.json    # then: circoll combine verify.*.json\n"
+      "  circoll verify all -p 1..256 --shard 3/8 -o verify.3.json    # then: circoll merge verify.*.json\n"
       "  circoll verify mine.txt                                     # schedules from elsewhere\n"
       "Exit codes: 0 all proven, 1 refuted, 2 misuse.");
-  command->callback([options, &context] { run(*options, context); });
+  command->callback([options, command, &context] {
+    for (const std::string& word : options->what) {
+      refuse_for_file(word, *command,
+                      {"--ranks", "--root", "--segments", "--bytes", "--jobs", "--in-place-up-to", "--on-arrival",
+                       "--symmetric", "--all-ranks", "--shard", "--output"});
+    }
+    run(*options, context);
+  });
 }
 
 }  // namespace circoll::cli

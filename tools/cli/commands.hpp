@@ -6,13 +6,14 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "circoll/algorithm.hpp"
 
 namespace circoll::cli {
 
-// What the process returns.
+// Exit codes of the process.
 inline constexpr int exit_ok = 0;
 inline constexpr int exit_failure = 1;  ///< the work was done and its outcome is bad, or it could not be finished
 inline constexpr int exit_misuse = 2;   ///< an option, a name or a value is wrong
@@ -22,24 +23,33 @@ struct Context {
   int exit_code = exit_ok;  ///< set by callbacks whose outcome is bad
 };
 
+/// Adds one command to the application.
+using AddCommand = void (*)(CLI::App& app, Context& context);
+
 /// Declares everything: the table from which help, manual pages and completions come.
 void add_commands(CLI::App& app, Context& context);
 
+/// The present name of a command that was renamed; empty for all other words.
+[[nodiscard]] std::string_view renamed_command(std::string_view name);
+
+/// Flags of circoll itself: help lists all commands, not only those of most users.
+inline constexpr std::string_view help_of_all_flags = "--help-all,--all";
+
 void add_bench(CLI::App& app, Context& context);
-void add_check(CLI::App& app, Context& context);
-void add_combine(CLI::App& app, Context& context);
 void add_compare(CLI::App& app, Context& context);
 void add_completion(CLI::App& app, Context& context);
 void add_cost(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
+void add_execute(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_guidelines(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
+void add_lint(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_man(CLI::App& app, Context& context);
-void add_local(CLI::App& app, Context& context);
+void add_merge(CLI::App& app, Context& context);
 void add_show(CLI::App& app, Context& context);
 void add_tune(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);

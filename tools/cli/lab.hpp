@@ -16,11 +16,6 @@
 
 namespace circoll::cli {
 
-struct LabCommand {
-  std::string_view group;  ///< of help
-  void (*add)(CLI::App& app, Context& context);
-};
-
 /// The schedules of all ranks, generated rank by rank, or those of a file.
 struct Shown {
   Rank size = 0;
@@ -53,7 +48,7 @@ struct LabForm {
 };
 
 struct Lab {
-  std::span<const LabCommand> commands{};
+  std::span<const AddCommand> commands{};
   std::span<const LabForm> forms{};
   std::span<const std::string_view> examples_of_show{};
   /// Reads a file that begins with '<' into ranks, places and race.

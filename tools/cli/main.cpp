@@ -12,6 +12,7 @@
 #include "circoll/error.hpp"
 #include "commands.hpp"
 #include "facts/text.hpp"
+#include "option_words.hpp"
 
 namespace circoll::cli {
 
@@ -73,6 +74,26 @@ bool take_dry_run(std::vector<std::string>& words) {
   return true;
 }
 
+/// Puts the present name in the place of a former one, with a warning.
+void rename_command(std::vector<std::string>& words) {
+  const std::size_t at = !words.empty() && words.front() == dry_run ? 1 : 0;
+  if (words.size() <= at) return;
+  const std::string_view now = renamed_command(words[at]);
+  if (now.empty()) return;
+  fmt::print(stderr, "circoll: '{}' is called '{}' now\n", words[at], now);
+  words[at] = now;
+}
+
+/// True if the flags before a command ask for help with all commands: --help --all, --help-all.
+bool asks_for_all(const std::vector<std::string>& words) {
+  const auto end =
+      std::find_if(words.begin(), words.end(), [](const std::string& word) { return !word.starts_with('-'); });
+  const std::vector<std::string> flags = split_list(help_of_all_flags);
+  return std::any_of(words.begin(), end, [&](const std::string& word) {
+    return std::find(flags.begin(), flags.end(), word) != flags.end();
+  });
+}
+
 /// The complaint about a name that is no command, with the closest ones; empty if it is one.
 std::string mistyped_command(const CLI::App& app, const std::vector<std::string>& words) {
   const std::size_t at = !words.empty() && words.front() == dry_run ? 1 : 0;
@@ -116,6 +137,12 @@ int run(int argc, char** argv) {
     print(candidates(app, {words.begin() + 1, words.end()}));
     return exit_ok;
   }
+  if (asks_for_all(words)) {
+    app.formatter(help_formatter(true));
+    print(app.help());
+    return exit_ok;
+  }
+  rename_command(words);
   if (const std::string wrong = mistyped_command(app, words); !wrong.empty()) {
     fmt::print(stderr, "circoll: {}\n", wrong);
     return exit_misuse;

@@ -16,7 +16,7 @@ namespace {
 /// Names of C++ types and of checks, which say nothing to people but what is put in their place.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> plain_types{
     {{"TEXT", "TEXT"}, {"INT", "NUMBER"}, {"UINT", "NUMBER"}, {"FLOAT", "NUMBER"}}};
-constexpr std::array<std::string_view, 3> silent{"POSITIVE", "NONNEGATIVE", "NUMBER"};
+constexpr std::array<std::string_view, 1> silent{"NUMBER"};
 
 /// The parts of a type's name between colons; a set in braces is one part.
 std::vector<std::string> parts_of(const std::string& type) {
@@ -39,9 +39,21 @@ bool is_word(const std::string& part) {
   });
 }
 
+/// The commands of most users, in the order of help.
+constexpr std::array<const char*, 6> usual_commands{"run", "compare", "doctor", "tune", "explain", "bench"};
+
 /// Help that says what stands for a value by value_word().
 class Help : public CLI::Formatter {
  public:
+  explicit Help(bool all_commands) : all_commands_(all_commands) {}
+
+  std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override {
+    if (all_commands_ || app->get_subcommands({}).empty()) return Formatter::make_subcommands(app, mode);
+    std::string text = "\nCommands:\n";
+    for (const char* const name : usual_commands) text += make_subcommand(app->get_subcommand(name));
+    return text;
+  }
+
   std::string make_option_opts(const CLI::Option* option) const override {
     if (is_flag(*option)) return "";
     std::string text = " " + value_word(*option);
@@ -50,6 +62,9 @@ class Help : public CLI::Formatter {
     if (option->get_required()) text += " (needed)";
     return text;
   }
+
+ private:
+  bool all_commands_;
 };
 
 }  // namespace
@@ -87,6 +102,6 @@ std::vector<std::string> dashed_names(const CLI::Option& option) {
   return names;
 }
 
-std::shared_ptr<CLI::Formatter> help_formatter() { return std::make_shared<Help>(); }
+std::shared_ptr<CLI::Formatter> help_formatter(bool all_commands) { return std::make_shared<Help>(all_commands); }
 
 }  // namespace circoll::cli

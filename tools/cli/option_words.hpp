@@ -22,7 +22,8 @@ namespace circoll::cli {
 /// "-c" and "--collective".
 [[nodiscard]] std::vector<std::string> dashed_names(const CLI::Option& option);
 
-/// Help with these words, in place of the names of types and checks.
-[[nodiscard]] std::shared_ptr<CLI::Formatter> help_formatter();
+/// Help with these words, in place of the names of types and checks. The help of circoll itself lists the six commands
+/// of most users, or all of them by floor.
+[[nodiscard]] std::shared_ptr<CLI::Formatter> help_formatter(bool all_commands = false);
 
 }  // namespace circoll::cli

@@ -7,7 +7,7 @@
 #include "circoll/error.hpp"
 #include "circoll/text.hpp"
 #include "lab.hpp"
-#include "select/text_file.hpp"
+#include "measured/file_kind.hpp"
 
 namespace circoll::cli {
 bool names_file(const std::string& word) {
@@ -15,8 +15,18 @@ bool names_file(const std::string& word) {
   return std::filesystem::is_regular_file(word, error);
 }
 
+void refuse_for_file(const std::string& word, const CLI::App& command, std::initializer_list<const char*> meaningless) {
+  if (!names_file(word)) return;
+  for (const char* const option : meaningless) {
+    if (command.count(option) == 0) continue;
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{}: a file of schedules has its own ranks, root and segments; leave out {}", word, option));
+  }
+}
+
 ScheduleFile read_schedule_file(const std::string& path) {
-  const std::string text = select::read_text_file(path);
+  const std::string text = measured::read_file_of(path, {measured::FileKind::schedules});
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   ScheduleFile file{.path = path};
   try {

@@ -1,7 +1,9 @@
 // Files of schedules (docs/lab/formats.md), which several commands take in place of an id.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +15,10 @@ namespace circoll::cli {
 
 /// True if a word names a file that exists.
 [[nodiscard]] bool names_file(const std::string& word);
+
+/// Throws Error(invalid_argument) if a word names a file and one of these options was given. A file of schedules makes
+/// them meaningless, since it has one call with its own ranks, root and segments.
+void refuse_for_file(const std::string& word, const CLI::App& command, std::initializer_list<const char*> meaningless);
 
 /// The schedules of all ranks, as a file has them.
 struct ScheduleFile {
@@ -27,8 +33,9 @@ struct ScheduleFile {
 
 /// Reads a file of the text or the JSON form. With the lab also an algorithm of MSCCL in XML.
 ///
-/// Throws Error, naming the file and the line: parse; unsupported for XML without the lab; invalid_argument unless they
-/// are of ranks 0 .. p-1 of one call, with the caller's buffers as MPI defines them.
+/// Throws Error with the file and the line. Its code is parse, or unsupported for XML without the lab. It is
+/// invalid_argument unless the schedules are of ranks 0 .. p-1 of one call, with the caller's buffers as MPI defines
+/// them.
 [[nodiscard]] ScheduleFile read_schedule_file(const std::string& path);
 
 /// The proof of a file. A refutation names the place in the file, if steps have one.

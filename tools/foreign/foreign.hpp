@@ -85,8 +85,8 @@ struct ExportOptions {
   std::string base{};  ///< text of the library's own selection file that the rules are put into; MPICH only
 };
 
-/// Rules in the format of a reader. What a rule says and the format cannot is guarded if that is possible; else the
-/// rule is left out, and is among the losses. What was written has been read back by read(). Throws
+/// Rules in the format of a reader. Conditions that the format cannot express are guarded if that is possible.
+/// Otherwise the rule is left out, and is among the losses. The text has been read back by read(). Throws
 /// Error(invalid_argument) if nothing of the rules can be said.
 [[nodiscard]] Exported export_rules(std::span<const Rule> rules, const Reader& reader,
                                     const ExportOptions& options = {});
@@ -172,8 +172,8 @@ struct PlacementOptions {
 /// library's own after "openmpi/" and the like. Throws Error(parse) as make_rules_policy does.
 [[nodiscard]] Translated translate_rules(std::string_view json, const std::string& source, const Reader& reader,
                                          const PlacementOptions& placement = {});
-/// Measured choices. A cell reaches from one size to the next as in rules_json, and to its own number of ranks; with
-/// `all_ranks` a number of ranks reaches to the next, too, and the outermost to one rank and to all.
+/// Measured choices. A cell reaches from one size to the next as in rules_json, and to its own number of ranks. With
+/// `all_ranks` a number of ranks reaches to the next, too. The outermost numbers reach to one rank and to all.
 [[nodiscard]] Translated translate_cells(std::span<const RuleCell> cells, const RuleOperator& measured,
                                          const Reader& reader, bool all_ranks = false);
 
@@ -188,7 +188,7 @@ struct ModelGrid {
 /// The fastest algorithms that the library has, by a machine's model, at the points of a grid and around them.
 [[nodiscard]] Translated translate_model(const Machine& machine, const ModelGrid& grid, const Reader& reader);
 
-/// Reads a file as a library does. What the library does not understand is a warning, never an error here.
+/// Reads a file as a library does. Text that the library does not understand is a warning, never an error here.
 /// `source` names the file in messages.
 [[nodiscard]] std::unique_ptr<const TuningFile> read(std::string_view text, const std::string& source,
                                                      const Reader& reader);

@@ -1,5 +1,5 @@
 // The formats of tuning files: a pair of functions for each, which the table in registry.cpp joins with their readers.
-// What is common to all writers is here, too: the head of a file, and reading back what has been written.
+// The parts that all writers share are here, too: the head of a file, and reading a written file back.
 #pragma once
 
 #include <functional>
@@ -42,7 +42,7 @@ struct Format {
 /// The format of a reader; throws as find_reader does.
 [[nodiscard]] const Format& format_of(std::string_view id);
 
-// What follows are the formats' functions, a file or more for each.
+// The formats' functions follow. Each format has a file or more.
 
 /// The classic file of Open MPI's coll/tuned, for all versions.
 [[nodiscard]] Written write_openmpi_classic(std::span<const Rule> rules, const Reader& reader,

@@ -1,7 +1,7 @@
 // The parts of the writer of MPICH's files.
 //
-// These are the tree that exported rules are put into, which is a library's own or a plain one; neutral rules as the
-// tree can say them, with sentences about the rest; and the subtrees that they become.
+// Exported rules are put into a tree, which is a library's own or a plain one. The tree can express some neutral rules,
+// which become subtrees. Sentences tell about the others.
 #pragma once
 
 #include <optional>
@@ -33,8 +33,8 @@ struct Base {
 /// The composition that serves a collective by MPIR alone, whatever the nodes. Empty if the tree has none.
 [[nodiscard]] std::string flat_composition(const Tree& composition, std::string_view collective);
 
-/// A rule as the tree will have it. Without leaves the library decides; so it does where a rule cannot be said, for all
-/// calls that the tree cannot tell from those of the rule.
+/// A rule as the tree will have it. Without leaves the library decides. It also decides where the tree cannot express
+/// a rule, for all calls that the tree cannot tell from those of the rule.
 struct Sayable {
   Rule rule{};
   std::optional<Leaves> leaves{};

@@ -47,8 +47,8 @@ inline constexpr std::int64_t collectives_in_files = 22;  ///< COLLCOUNT: ids ar
 /// True if from so many nodes on HAN takes this collective.
 [[nodiscard]] bool han_takes(Collective collective, Version version);
 
-/// Rules as the formats can say them, on ranges of ranks and bytes, whatever the operator. What is left out or
-/// narrowed is added to `losses`. With `distributions`, one node and one rank per node can be said, too.
+/// Rules as the formats can say them, on ranges of ranks and bytes, whatever the operator. Rules that are left
+/// out or narrowed are added to `losses`. With `distributions`, one node and one rank per node can be said, too.
 [[nodiscard]] std::vector<Rule> sayable(std::span<const Rule> rules, Version version, const ExportOptions& options,
                                         bool distributions, std::vector<std::string>& losses);
 /// Warnings about an algorithm that a file names for a range of ranks.

@@ -299,7 +299,7 @@ class JsonTuning final : public TuningFile {
 
 std::unique_ptr<const TuningFile> read_openmpi_json(std::string_view text, const std::string& source,
                                                     const Reader& reader) {
-  // What is no JSON is read as a classic file, as the library does.
+  // A file that is no JSON is read as a classic file, as the library does.
   if (!nlohmann::json::accept(text)) return read_openmpi_classic(text, source, reader);
   try {
     return std::make_unique<JsonTuning>(select::read_json(text, source), source);

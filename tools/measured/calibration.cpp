@@ -63,7 +63,7 @@ double sum_of_errors(const std::vector<MeasuredPoint>& points, double intercept,
 
 /// Combining few bytes takes no longer than the messages' times differ.
 constexpr Count least_combined_bytes = 1024;
-/// Whatever noise says, no way is free.
+/// No way is free, even if noise makes it look so.
 constexpr double least_overhead_s = 1e-9;
 
 /// The samples of one way.

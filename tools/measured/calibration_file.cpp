@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measured/calibration.hpp"
+#include "measured/file_kind.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {
@@ -51,6 +52,7 @@ std::string_view to_string(SampleKind kind) {
 }
 
 Calibration calibration_from_json(std::string_view json, const std::string& source) {
+  measured::require_kind(json, source, {measured::FileKind::calibration});
   const select::Json root = select::read_json(json, source);
   const select::Members members(root, source, {"circoll_calibration", "name", "about", "samples", "node_ways"});
   members.require_version("circoll_calibration");

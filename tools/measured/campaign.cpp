@@ -31,7 +31,7 @@ struct Sums {
 std::map<Key, Sums> cells_of(const ProgramReport& report) {
   std::map<Key, Sums> cells;
   for (const ReportedRow& row : report.rows) {
-    // A call that does not block costs the program what it takes to begin it; the rest is beside other work.
+    // A call that does not block costs the program the time to begin it. The rest of its time is beside other work.
     const double blocked = row.mean_s > 0 ? std::min(1.0, row.mean_inside_s / row.mean_s) : 0;
     for (const ReportedSize& size : row.sizes) {
       if (size.calls == 0) continue;
@@ -149,6 +149,25 @@ std::optional<double> as_it_ran(const CampaignCell& cell, const Medians& medians
   return calls > 0 ? std::optional(seconds / calls) : std::nullopt;
 }
 
+/// True if an algorithm gained in every launch that has measured it (see evaluate()).
+bool surely_gains(const CampaignCell& cell, const std::string& use, const std::vector<Medians>& launches,
+                  double margin) {
+  int compared = 0;
+  for (const Medians& launch : launches) {
+    const auto time = launch.of(cell, use);
+    const auto ran = as_it_ran(cell, launch);
+    const auto before = ran ? ran : launch.of(cell, "native");
+    if (!time || !before) continue;
+    if (!(*time * (1 + margin) < *before)) return false;
+    ++compared;
+  }
+  return compared > 0;
+}
+
+bool has_run(const CampaignCell& cell, const std::string& algorithm) {
+  return std::any_of(cell.ran.begin(), cell.ran.end(), [&](const auto& one) { return one.first == algorithm; });
+}
+
 }  // namespace
 
 Count CampaignCell::measured_bytes() const { return Amounts::of_vector(collective, p, bytes).measured_bytes(); }
@@ -243,8 +262,11 @@ std::vector<RuleCell> with_ends(std::vector<RuleCell> cells, const std::string& 
 CampaignResult evaluate(const std::vector<CampaignCell>& cells, const std::vector<Launch>& launches,
                         const TuneOptions& options) {
   const std::vector<Launch> all = joined(launches);
-  const std::vector<RuleCell> fastest = tune(all, options);
+  std::vector<RuleCell> fastest = tune(all, options);
   const Medians medians(all);
+  std::vector<Medians> of_launches;
+  of_launches.reserve(all.size());
+  for (const Launch& launch : all) of_launches.emplace_back(std::vector<Launch>{launch});
   CampaignResult result;
   for (const CampaignCell& cell : cells) {
     // The bench rounds sizes as the cell's measured ones are rounded.
@@ -257,8 +279,13 @@ CampaignResult evaluate(const std::vector<CampaignCell>& cells, const std::vecto
     });
     if (chosen == fastest.end()) continue;
     CellGain gain{.cell = cell, .use = chosen->use};
+    gain.sure = surely_gains(cell, chosen->use, of_launches, options.margin);
+    if (!gain.sure && !has_run(cell, chosen->use)) {
+      gain.use = "auto";
+      fastest.erase(chosen);
+    }
     gain.ran_s = as_it_ran(cell, medians);
-    gain.use_s = medians.of(cell, chosen->use);
+    gain.use_s = medians.of(cell, gain.use);
     gain.native_s = medians.of(cell, "native");
     result.gained_s += gain.gained_s();
     result.gains.push_back(std::move(gain));

@@ -1,6 +1,7 @@
 // A campaign measures exactly the calls that a program has made, those that cost it most first (docs/admin/rules.md).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -67,28 +68,37 @@ struct CampaignItem {
   std::size_t cell = 0;  ///< in Campaign::cells
 };
 /// All launches of a campaign. Every launch measures all cells, in an order of its own that the seed gives, equally on
-/// every machine. What drifts meanwhile so meets different cells.
+/// every machine. A drift of the machine so meets different cells.
 [[nodiscard]] std::vector<CampaignItem> campaign_items(std::size_t cells, int launches, std::uint64_t seed);
 
 /// A cell that was measured, and what that would change in the program. It is an estimate.
 struct CellGain {
   CampaignCell cell{};               ///< as it was measured
-  std::string use{};                 ///< what is fastest
+  std::string use{};                 ///< the fastest; "auto" if it is another one than ran, and its gain is not sure
+  bool sure = false;                 ///< the gain is sure (see evaluate())
   std::optional<double> ran_s{};     ///< a call as it ran in the program, measured anew; nothing: it was not measured
   std::optional<double> use_s{};     ///< a call by `use`
   std::optional<double> native_s{};  ///< a call by the MPI library; nothing: it was not measured
 
   /// Of the program's time, mean over its ranks.
-  [[nodiscard]] double gained_s() const { return ran_s && use_s ? cell.calls * (*ran_s - *use_s) : 0; }
+  [[nodiscard]] double gained_s() const { return sure && ran_s && use_s ? cell.calls * (*ran_s - *use_s) : 0; }
 };
 
 struct CampaignResult {
   std::vector<RuleCell> rules{};  ///< with cells that end a rule where nothing was measured
   std::vector<CellGain> gains{};  ///< by the cells' order
   double gained_s = 0;            ///< seconds of the program: CellGain::gained_s(), summed up
+
+  [[nodiscard]] bool any_sure() const {
+    return std::any_of(gains.begin(), gains.end(), [](const CellGain& gain) { return gain.sure; });
+  }
 };
 
-/// Puts the measurements of a campaign together. Cells that no launch has measured are left out. Throws as tune() does.
+/// Puts the measurements of a campaign together. Cells that no launch has measured are left out.
+///
+/// The gain of a cell is sure if, in every launch, the fastest algorithm was faster than the one of the program by more
+/// than the margin. If the program's algorithm was not measured, native takes its place. A cell has no rule if its
+/// fastest algorithm is not the program's and has no sure gain. Throws as tune() does.
 [[nodiscard]] CampaignResult evaluate(const std::vector<CampaignCell>& cells, const std::vector<Launch>& launches,
                                       const TuneOptions& options = {});
 

@@ -36,9 +36,9 @@ struct TimedCell {
 
 /// Cells by collective, p and bytes. Left out are measurements that were wrong somewhere, come from fewer launches than
 /// others of their cell, or have an operator or algorithm that no rule can state. With a library (TuneOptions) those
-/// inside it are candidates, and native; else no algorithm inside a library is. Where sizes cannot decide there is
-/// one cell per collective and p, and times are geometric means over the sizes; left out there: what was not measured
-/// at all of them.
+/// inside it are candidates, and native; else no algorithm inside a library is. Where sizes cannot decide there is one
+/// cell per collective and p, and times are geometric means over the sizes. Algorithms that were not measured at all of
+/// these sizes are left out.
 [[nodiscard]] std::vector<TimedCell> timed_cells(const std::vector<Timed>& times, const RuleOperator& measured,
                                                  std::string_view library = {});
 

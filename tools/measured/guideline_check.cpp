@@ -216,7 +216,7 @@ std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs, con
     if (finding.verdict != GuidelineVerdict::violated) continue;
     if (Fix* const fix = fixes.wanted(finding)) fix->reason = to_string(*finding.guideline) + " violated";
   }
-  // What is better served now may do for other calls, too.
+  // A collective that is better served now may do for other calls, too.
   for (bool again = true; again;) {
     again = false;
     for (const Finding& finding : findings) {

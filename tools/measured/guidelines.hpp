@@ -1,8 +1,8 @@
 // Performance guidelines: bounds that a collective should not be slower than (docs/admin/measuring.md).
 //
 // A guideline compares a collective with other calls that would do for it. circoll-bench --guidelines measures both
-// sides, every composition as one repetition; here are the list of guidelines, what the measurements say, and the rules
-// that serve better what is violated.
+// sides, every composition as one repetition. This file has the list of guidelines, their evaluation, and the rules
+// that correct violations.
 #pragma once
 
 #include <string>
@@ -122,7 +122,7 @@ struct Finding {
 /// algorithm that was measured, if it is faster than native ("auto" if nothing of Circoll was measured), else
 /// "native". The same where these rules make a right-hand side so much faster that native is slower by more than the
 /// test's least effect. With a library, such as "openmpi", the choices are from the algorithms inside it instead, for a
-/// tuning file of it; throws Error(invalid_argument) if none of them was measured.
+/// tuning file of it. Throws Error(invalid_argument) if none of them was measured.
 [[nodiscard]] std::vector<RuleCell> guideline_fixes(const std::vector<GuidelineRun>& runs,
                                                     const std::vector<Finding>& findings,
                                                     const GuidelineTest& test = {}, std::string_view library = {});

@@ -8,6 +8,7 @@
 
 #include "circoll/error.hpp"
 #include "facts/median.hpp"
+#include "measured/file_kind.hpp"
 #include "measured/statistics.hpp"
 #include "select/text_file.hpp"
 
@@ -79,6 +80,7 @@ Combined combine(const std::vector<Launch>& launches, const Measurement& first) 
 }  // namespace
 
 Launch launch_from_json(std::string_view json, const std::string& source) {
+  measured::require_kind(json, source, {measured::FileKind::launch});
   const select::Json root = select::read_json(json, source);
   const select::Json* const rows = root.member("rows");
   if (rows == nullptr || rows->array() == nullptr)

@@ -32,10 +32,10 @@ struct Chosen {
 };
 
 /// The choice in each cell. It is the fastest by the launches, if that was faster than the model's choice by the
-/// margin, and in every launch but one of five; else the model's choice. Native is preferred to a third likewise, but
-/// an allreduce is not left to it, since that need not give all ranks the same bits. Where sizes cannot decide, the
-/// geometric mean over them does. Cells that not all launches have measured are left out. `measured` is the operator of
-/// the launches.
+/// margin, and in every launch but one of five. Otherwise it is the model's choice. Native is preferred to a third
+/// likewise, but an allreduce is not left to it, since that need not give all ranks the same bits. Where sizes cannot
+/// decide, the geometric mean over them does. Cells that not all launches have measured are left out. `measured` is the
+/// operator of the launches.
 [[nodiscard]] std::vector<Chosen> choose(const std::vector<AskedChoice>& asked, const std::vector<Launch>& launches,
                                          const RuleOperator& measured, const ChoiceOptions& options = {});
 
@@ -64,7 +64,7 @@ struct ProfilePart {
 };
 
 /// The profile `before`, or a new one, with this part instead of what it had for this number of ranks.
-/// What is returned has been read back. Throws Error(parse) if `before` is no profile, and Error(invalid_argument) if
+/// The text has been read back. Throws Error(parse) if `before` is no profile, and Error(invalid_argument) if
 /// it has another key.
 [[nodiscard]] std::string merged_profile(const std::string& before, const ProfilePart& part);
 
@@ -77,8 +77,8 @@ struct StoredProfile {
 /// Makes a directory if need be. Throws Error(invalid_argument), in a sentence, unless a profile can be written there.
 void require_writable(const std::string& directory);
 
-/// Merges a part into a file. Whoever reads the file sees all of it, before or after; several processes may write at
-/// once, one after the other, by a lock file beside it. Throws Error(invalid_argument), in a sentence.
+/// Merges a part into a file. Readers see the whole file, before or after. Several processes may write at once: a lock
+/// file beside it orders them. Throws Error(invalid_argument), in a sentence.
 [[nodiscard]] StoredProfile store_profile(const std::string& file, const ProfilePart& part);
 
 }  // namespace circoll::measured

@@ -60,7 +60,7 @@ Rank ranks_of_rule(const Json& rule) {
   return from.is_number_integer() ? from.get<Rank>() : 0;
 }
 
-/// The text of the file, if it is a profile. What is there and is none is moved away.
+/// The text of the file, if it is a profile. Another file of this name is moved away.
 std::string text_before(const std::string& file, StoredProfile& stored) {
   std::error_code error;
   if (!fs::exists(file, error)) return "";

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "measured/file_kind.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {
@@ -77,6 +78,7 @@ double ProgramReport::collectives_s() const {
 }
 
 ProgramReport report_from_json(std::string_view json, const std::string& source) {
+  measured::require_kind(json, source, {measured::FileKind::report});
   const Json root = select::read_json(json, source);
   if (root.member("circoll_report") == nullptr) {
     select::fail_at(source, root.line, "this is no report; CIRCOLL_REPORT=FILE.json writes one (docs/user/reports.md)");

@@ -1,4 +1,4 @@
-// Writes rules (docs/admin/rules.md). What a rule may say is not repeated here: the reader is asked.
+// Writes rules (docs/admin/rules.md). The reader decides what a rule may say.
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>

@@ -16,7 +16,7 @@ namespace {
 
 using Runs = std::vector<ProgramReport>;
 
-/// Of the run's time. What takes less is not noticed.
+/// Of the run's time. Nobody notices less.
 constexpr double negligible_share = 0.02;
 /// Of the time in collectives: nobody needs to set a variable for less.
 constexpr double least_loss = 0.01;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "circoll/error.hpp"
+#include "measured/file_kind.hpp"
 #include "measured/one_line.hpp"
 #include "select/text_file.hpp"
 
@@ -75,11 +76,12 @@ std::string to_json(const ShardResult& result) {
 }
 
 bool is_shard(std::string_view json) {
-  const auto parsed = nlohmann::json::parse(json, nullptr, false);
-  return parsed.is_object() && parsed.contains("circoll_shard");
+  const measured::FileKind kind = measured::kind_of(json);
+  return kind == measured::FileKind::shard || kind == measured::FileKind::campaign;
 }
 
 ShardResult shard_from_json(std::string_view json, const std::string& source) {
+  measured::require_kind(json, source, {measured::FileKind::shard, measured::FileKind::campaign});
   const select::Json root = select::read_json(json, source);
   const select::Members members(
       root, source,

@@ -24,7 +24,7 @@ bool usable(const Timed& time, const RuleOperator& measured, std::string_view li
   if (library_of(time.algorithm) != library) return false;
   if (time.algorithm == "auto" || !library.empty()) return true;
   const Selection selection = parse_selection(time.collective, time.algorithm);
-  // What no policy may do (docs/admin/rules.md), although a call that names the algorithm may.
+  // No policy may do this (docs/admin/rules.md), although a call that names the algorithm may.
   if (traits_of(time.collective).sizes == SizesKnown::to_pairs && !selection.algorithm->guarantees.direct) return false;
   return op_of_rule(time.collective, time.p, time.algorithm, measured).has_value();
 }

@@ -38,7 +38,7 @@ struct RulesText {
 /// A rules file of cells that differ in collective, p or bytes. A rule reaches from one size to the next: neighbours
 /// with the same choice become one rule, others meet at the geometric mean of their sizes, and the outermost have no
 /// end. Choices that `otherwise` makes, too, are not written. The rules of a reduction are for the widest class of
-/// operators that holds the measured one and that the algorithm can serve. What is returned has been read back as a
+/// operators that holds the measured one and that the algorithm can serve. The text has been read back as a
 /// rules policy. Throws Error(invalid_argument) if a cell cannot be said in rules.
 [[nodiscard]] std::string rules_json(const std::vector<RuleCell>& cells, const RuleOperator& measured,
                                      const RulesText& text = {});

@@ -6,6 +6,7 @@
 
 #include "circoll/error.hpp"
 #include "facts/text.hpp"
+#include "options/ranges.hpp"
 
 namespace circoll::options {
 namespace {
@@ -39,14 +40,14 @@ void add_run_options(CLI::App& app, BenchWords& words) {
   app.add_option("--reps", words.reps, "Repetitions at most")
       ->capture_default_str()
       ->transform(CLI::Validator(rewrite_number, "NUMBER"))
-      ->check(CLI::PositiveNumber);
+      ->check(options::at_least(1));
   app.add_option("--warm-up", words.warm_up, "Repetitions of each before those, which do not count")
       ->capture_default_str()
       ->transform(CLI::Validator(rewrite_number, "NUMBER"))
-      ->check(CLI::NonNegativeNumber);
+      ->check(options::at_least(0));
   app.add_option("--seconds", words.seconds, "Time at most, per algorithm and size")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(options::above_zero());
   app.add_option("--sync", words.sync, "How ranks start together; see docs/admin/measuring.md")
       ->check(CLI::IsMember({"auto", "clock", "barrier"}))
       ->capture_default_str();

@@ -9,9 +9,9 @@
 namespace circoll {
 
 /// A self-contained SVG: ranks on a circle, clockwise, rank 0 on top. The first panel shows all pairs of
-/// ranks that exchange messages, those of the root (or rank 0) highlighted and labelled with their rounds;
-/// then follows one panel per communication round with one arrow per message, labelled with its blocks where
-/// they differ in number. Labels that would collide are left out; every arrow says its ranks and blocks when
+/// ranks that exchange messages. Those of the root (or rank 0) are highlighted and labelled with their rounds. Then
+/// follows one panel per communication round. It has one arrow per message, labelled with its blocks where they differ
+/// in number. Labels that would collide are left out; every arrow says its ranks and blocks when
 /// pointed at. Colours follow the viewer's light or dark scheme. Equal schedules give equal text.
 ///
 /// `ranks` are the schedules of all ranks of one collective, in order. Throws Error(invalid_argument) if they

@@ -1,5 +1,5 @@
 // One collective on all ranks at once, with its data and a watch on its buffers. It serves tests, tables and
-// `circoll local`.
+// `circoll execute`.
 #pragma once
 
 #include <functional>

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <ranges>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -49,6 +50,17 @@ Count size_of(const Buffer& buffer) {
   return static_cast<Count>(std::ranges::size(buffer));
 }
 
+/// The errors of buffers, which name the buffer, its elements and those that are needed.
+[[noreturn]] inline void fail_room(const char* buffer, Count elements, Count needed) {
+  throw Error(ErrorCode::invalid_argument, std::string(buffer) + " has " + std::to_string(elements) +
+                                               " elements, and " + std::to_string(needed) + " are needed");
+}
+[[noreturn]] inline void fail_blocks(const char* buffer, Count elements, Rank p) {
+  throw Error(ErrorCode::invalid_argument, std::string(buffer) + " has " + std::to_string(elements) +
+                                               " elements, which are not p = " + std::to_string(p) +
+                                               " blocks of equal size");
+}
+
 /// The making of one call on a communicator: its arguments, step by step, and their checks. T is the element type.
 template <typename T, typename C>
 class Making {
@@ -79,7 +91,7 @@ class Making {
       call.in_place = true;
     } else {
       static_assert(std::is_same_v<Element<Send>, T>, "send and receive buffers have different element types");
-      require(size_of(sendbuf) >= elements, "the send buffer is too small");
+      if (size_of(sendbuf) < elements) fail_room("sendbuf", size_of(sendbuf), elements);
       call.sendbuf = std::ranges::data(sendbuf);
     }
   }
@@ -90,9 +102,13 @@ class Making {
                   "the receive buffer is constant");
     call.recvbuf = std::ranges::data(recvbuf);
   }
-  /// The elements of each of the p equal blocks of a vector.
-  [[nodiscard]] Count block_of(Count elements) {
-    require(elements % size() == 0, "the vector is not p blocks of equal size");
+  /// The elements of each of the p equal blocks of recvbuf. The error of a short recvbuf says how many elements the
+  /// ranks contribute, if this rank's are known.
+  [[nodiscard]] Count block_of(Count elements, Count contributed = 0) {
+    if (elements % size() != 0) {
+      require_room(elements, contributed * size());
+      fail_blocks("recvbuf", elements, size());
+    }
     return elements / size();
   }
   void require_blocks(std::span<const Count> counts, std::span<const Count> displs) {
@@ -100,7 +116,7 @@ class Making {
             "p counts, and p displacements or none, are needed");
   }
   static void require_room(Count elements, Count needed) {
-    require(elements >= needed, "the receive buffer is too small");
+    if (elements < needed) fail_room("recvbuf", elements, needed);
   }
 
   /// Executes the call, whose buffers are given for their types.
@@ -216,7 +232,11 @@ ResultOn<C> reduce_scatter(Send&& sendbuf, Recv&& recvbuf, std::span<const Count
 template <ElementsOrInPlace Send, Elements Recv, Communicator C>
 ResultOn<C> allgather(Send&& sendbuf, Recv&& recvbuf, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Recv>, C> making(Collective::allgather, comm);
-  making.call.count = making.block_of(detail::size_of(recvbuf));
+  if constexpr (detail::is_in_place<Send>) {
+    making.call.count = making.block_of(detail::size_of(recvbuf));
+  } else {
+    making.call.count = making.block_of(detail::size_of(recvbuf), detail::size_of(sendbuf));
+  }
   making.send(sendbuf, making.call.count);
   making.recv(recvbuf);
   return making.template execute<Send, Recv>(choice);

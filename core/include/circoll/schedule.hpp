@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "circoll/error.hpp"
 #include "circoll/types.hpp"
 
 namespace circoll {
@@ -195,8 +196,28 @@ struct CollectiveContract {
 /// True if in-place calls of the collective run a schedule of their own at this rank (see contract_of).
 [[nodiscard]] bool has_in_place_schedule(Collective collective, const Shape& shape);
 
-/// Throws Error(invalid_argument) unless the structure is sound. Operands are within ranges, ranges within slots, slots
-/// within blocks, peers within p, operand lengths of reductions and copies equal, storages consistent.
+/// The error of check_structure(): "schedule of rank 2, step 3: the peer is its own rank".
+class StructureError : public Error {
+ public:
+  /// `step` is -1 if the error is none of a step. `line` is the step's line in a file, or 0.
+  StructureError(Rank rank, std::int64_t step, const std::string& problem, std::size_t line = 0);
+
+  /// The error without its place.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+  /// The step, or -1.
+  [[nodiscard]] std::int64_t step() const noexcept { return step_; }
+  /// The same error with the line of the step.
+  [[nodiscard]] StructureError at_line(std::size_t line) const { return {rank_, step_, problem_, line}; }
+
+ private:
+  Rank rank_;
+  std::int64_t step_;
+  std::string problem_;
+};
+
+/// Throws StructureError, of code invalid_argument, unless the structure is sound. Operands are within ranges, ranges
+/// within slots, slots within blocks, peers within p, operand lengths of reductions and copies equal, storages
+/// consistent.
 void check_structure(const Schedule& schedule);
 
 }  // namespace circoll

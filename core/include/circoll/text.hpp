@@ -22,8 +22,8 @@ namespace circoll {
 /// Error(invalid_argument) if check_structure() does, or if a name or number cannot be written (see above).
 [[nodiscard]] std::string to_text(const Schedule& given);
 /// Reads exactly one schedule. Memory is bounded by the length of the text.
-/// Throws Error(parse), naming the line, if the text is not of the form; Error(invalid_argument) if
-/// check_structure() does.
+/// Throws Error(parse), naming the line, if the text is not of the form. Throws StructureError, with the line of the
+/// step, if check_structure() does.
 [[nodiscard]] Schedule schedule_from_text(std::string_view text);
 /// Reads any number of schedules that follow one another. Errors as above.
 [[nodiscard]] std::vector<Schedule> schedules_from_text(std::string_view text);
@@ -31,8 +31,8 @@ namespace circoll {
 /// The JSON form: one object. Errors as to_text().
 [[nodiscard]] std::string to_json(const Schedule& given);
 /// Reads one object. Keys that are missing, unknown or given twice, wrong types and integers out of range are
-/// Error(parse) with the path of the value ("steps[3].left[0][2]"). Error(invalid_argument) comes from
-/// check_structure().
+/// Error(parse) with the path of the value ("steps[3].left[0][2]"). Throws StructureError, with the line of the step,
+/// if check_structure() does.
 [[nodiscard]] Schedule schedule_from_json(std::string_view text);
 /// Reads an array of such objects; paths then begin with "[i]". Errors as above.
 [[nodiscard]] std::vector<Schedule> schedules_from_json(std::string_view text);

@@ -131,7 +131,7 @@ template <Elements Send, BlockingCommunicator C>
 [[nodiscard]] auto reduce_scatter_block(const Send& sendbuf, const OperatorOn<C>& op, C&& comm,
                                         const Choice& choice = {}) {
   const Rank p = detail::size_of_comm(comm);
-  require(detail::size_of(sendbuf) % p == 0, "the vector is not p blocks of equal size");
+  if (detail::size_of(sendbuf) % p != 0) detail::fail_blocks("sendbuf", detail::size_of(sendbuf), p);
   auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf) / p);
   reduce_scatter_block(sendbuf, result, op, comm, choice);
   return result;
@@ -213,7 +213,7 @@ template <Elements Send, BlockingCommunicator C>
     block = detail::size_of(sendbuf) / detail::size_of_comm(comm);
   }
   bcast(std::span<Count>(&block, 1), root, comm);
-  require(block >= 0, "the root's vector is not p blocks of equal size");  // on all ranks alike
+  require(block >= 0, "sendbuf of the root is not p blocks of equal size");  // on all ranks alike
   auto result = detail::elements<detail::Element<Send>>(block);
   scatter(sendbuf, result, root, comm, choice);
   return result;

@@ -9,7 +9,8 @@
 #include "cli/simulate/scene.hpp"
 #include "commands.hpp"
 #include "facts/text.hpp"
-#include "select/machine.hpp"
+#include "measured/file_kind.hpp"
+#include "options/ranges.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll::cli {
@@ -56,6 +57,7 @@ sim::SlowRank read_slow(const std::string& text) {
 
 /// The fabric of p ranks.
 sim::Fabric fabric_of(const SimulateOptions& o, Rank p) {
+  if (o.topology.ends_with(".json")) (void)measured::read_file_of(o.topology, {measured::FileKind::topology});
   auto topology = sim::read_topology(o.topology, sim::nodes_needed(p, o.cores));
   std::vector<sim::Node> nodes = place(sim::parse_placement(o.placement), p, o.cores, topology->nodes());
   return {.topology = std::move(topology), .node_of = std::move(nodes), .ports = o.ports};
@@ -64,7 +66,7 @@ sim::Fabric fabric_of(const SimulateOptions& o, Rank p) {
 }  // namespace
 
 Scene scene_of(const SimulateOptions& o) {
-  Scene scene{.machine = o.machine_file.empty() ? default_machine() : read_machine(o.machine_file),
+  Scene scene{.machine = o.machine_file.empty() ? default_machine() : measured::read_machine_file(o.machine_file),
               .seeds = o.seeds,
               .jobs = o.jobs > 0 ? o.jobs : static_cast<int>(std::max(1U, std::thread::hardware_concurrency())),
               .root = o.root};
@@ -127,15 +129,16 @@ void add_machine_options(CLI::App& command, SimulateOptions& o) {
       command.add_option("--group-loggops", o.group_loggops, "Prices between nodes of one group")->type_name("LIST");
   CLI::Option* const group = command.add_option("--group", o.group_nodes, "Nodes of a group; group by group")
                                  ->transform(whole_number())
-                                 ->check(CLI::Range(Rank{1}, Rank{1} << 31));
+                                 ->check(options::between(Rank{1}, Rank{1} << 31));
   group->needs(group_loggops);
   group_loggops->needs(group);
   command.add_option("--gamma", o.gamma, "Seconds per byte combined (default: the machine's)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(options::at_least(0));
   command.add_option("--cores", o.cores, "Ranks on a node, which share its ports; node by node")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, Rank{1} << 20));
-  command.add_option("--ports", o.ports, "Ports of a node (without --cores: of a rank)")->check(CLI::Range(1, 1024));
+      ->check(options::between(Rank{1}, Rank{1} << 20));
+  command.add_option("--ports", o.ports, "Ports of a node (without --cores: of a rank)")
+      ->check(options::between(1, 1024));
   command
       .add_option("--topology", o.topology,
                   "Messages share the links of a network, round by round: flat,\n"
@@ -156,7 +159,7 @@ void add_machine_options(CLI::App& command, SimulateOptions& o) {
       ->capture_default_str();
   command.add_option("--slow", o.slow, "RANK:FACTOR: a rank that takes FACTOR times as long for all it does");
   command.add_option("--seed", o.seed, "Of all draws")->capture_default_str();
-  command.add_option("--seeds", o.seeds, "Play so many seeds, from --seed on")->check(CLI::Range(1, 100000));
+  command.add_option("--seeds", o.seeds, "Play so many seeds, from --seed on")->check(options::between(1, 100000));
 }
 
 }  // namespace circoll::cli

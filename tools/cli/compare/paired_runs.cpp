@@ -26,8 +26,8 @@ const MpiLibrary* mpi_of(const PairedRuns& options) {
   return linked != nullptr ? linked : mpi_named(options.mpi);
 }
 
-/// The MPI whose launcher starts a program of `mpi`. Programs of the standard ABI are for all; the one that mpirun
-/// belongs to starts them, unless the user says another.
+/// The MPI whose launcher starts a program of `mpi`. Programs of the standard ABI run with
+/// every MPI. The one that mpirun belongs to starts them, unless the user names another.
 const MpiLibrary* launched_by(const MpiLibrary* mpi, const PairedRuns& options) {
   if (mpi != &abi_library) return mpi;
   std::vector<std::string> others;

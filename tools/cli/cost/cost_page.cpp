@@ -38,8 +38,8 @@ and segments, tests hold the counts against the declared closed forms, and these
 all -p 1..64 --root all` does the first.
 )";
 
-/// A printed time formula. The coefficients are formulas in p, q, L, P, r, n (docs/lab/notation.md; "lg p" is log2 p):
-/// of alpha, alpha_uni, m beta, m beta_uni, m gamma.
+/// A printed time formula. The coefficients of alpha, alpha_uni, m beta, m beta_uni and m gamma are formulas in p, q,
+/// L, P, r and n (docs/lab/notation.md). "lg p" is log2 p.
 struct PrintedFormula {
   std::string_view id;       ///< the algorithm that it is about
   std::string_view printed;  ///< as it stands there, with m for the vector

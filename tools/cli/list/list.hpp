@@ -24,10 +24,10 @@ namespace circoll::cli {
 /// Policies, with what each chooses.
 [[nodiscard]] std::string policy_table();
 
-/// A line for each algorithm of each collective: id and summary.
+/// A line for each algorithm of each collective: id and summary. Long summaries are cut so that 100 columns suffice.
 [[nodiscard]] std::string table_of_all();
 
-/// A line for each algorithm of a collective: rounds, blocks sent, needs, and when to take it.
+/// A line for each algorithm of a collective: name, needs, and when to take it. The last is cut to fit 100 columns.
 [[nodiscard]] std::string table_of(Collective collective);
 
 /// All that an algorithm declares, under one of its ids.

@@ -25,25 +25,44 @@ std::vector<std::string> guarantees_of(const Algorithm& algorithm) {
   return words;
 }
 
-/// Rows with columns as wide as their widest cell; the last one has no width.
+/// Columns of a terminal that a table may take.
+constexpr std::size_t most_columns = 100;
+
+/// A sentence, or as many whole words of it as fit.
+std::string whole_words(std::string_view text, std::size_t most) {
+  constexpr std::string_view dots = " ...";
+  if (text.size() <= most) return std::string(text);
+  const std::size_t end = most > dots.size() ? text.rfind(' ', most - dots.size()) : std::string_view::npos;
+  if (end == std::string_view::npos) return "...";
+  const std::string_view kept = text.substr(0, end);
+  return fmt::format("{}{}", kept.substr(0, kept.find_last_not_of(" ,;:") + 1), dots);
+}
+
+/// The needs of an algorithm in few words, since the column repeats them for each.
+std::string brief_needs(const Needs& needs) {
+  std::vector<std::string> words;
+  if (needs.commutative) words.emplace_back("commutative");
+  if (needs.idempotent) words.emplace_back("idempotent");
+  if (needs.power_of_two) words.emplace_back("p = 2^k");
+  if (needs.even_size) words.emplace_back("p even");
+  if (needs.min_size > 1) words.push_back(fmt::format("p >= {}", needs.min_size));
+  return joined(words, "-");
+}
+
+/// Rows with columns as wide as their widest cell. The last column has the words that fit beside the others.
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   std::string text;
   std::vector<std::size_t> widths(rows.front().size() - 1);
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::size_t before_last = 0;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    for (const auto& row : rows) widths[i] = std::max(widths[i], row[i].size());
+    before_last += widths[i] + 2;
   }
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < widths.size(); ++i) text += fmt::format("{:<{}}  ", row[i], widths[i]);
-    text += row.back() + "\n";
+    text += whole_words(row.back(), most_columns - before_last) + "\n";
   }
   return text;
-}
-
-/// A formula as far as it fits in a column; without what it says of special cases.
-std::string brief(std::string_view formula) {
-  constexpr std::size_t most = 30;
-  const std::string_view first = formula.substr(0, formula.find(';'));
-  return first.size() <= most ? std::string(first) : fmt::format("{}...", first.substr(0, most - 3));
 }
 
 struct Class {
@@ -82,12 +101,11 @@ std::string table_of_all() {
 }
 
 std::string table_of(Collective collective) {
-  std::vector<std::vector<std::string>> rows{{"algorithm", "rounds", "blocks sent", "needs", "when"}};
+  std::vector<std::vector<std::string>> rows{{std::string(to_string(collective)), "needs", "when"}};
   for (const Algorithm* const a : algorithms_of(collective)) {
-    rows.push_back({a->id(collective), brief(a->formula.rounds), brief(a->formula.sent),
-                    joined(needs_in_words(*a), "-"), std::string(a->when)});
+    rows.push_back({std::string(a->name), brief_needs(a->needs), std::string(a->when)});
   }
-  return aligned(rows);
+  return aligned(rows) + fmt::format("\nall about one: circoll list {}/NAME\n", to_string(collective));
 }
 
 std::string described(const Algorithm& algorithm, Collective collective) {

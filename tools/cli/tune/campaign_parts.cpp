@@ -68,7 +68,7 @@ std::string table_of(const CampaignResult& result) {
         fmt::format("{:<40} {:>10.0f} {:>12} {:>12} {:>12} {:>10}  {}\n",
                     fmt::format("{}, {} ranks{}", to_string(gain.cell.collective), gain.cell.p, bytes_of(gain.cell)),
                     gain.cell.calls, micro(gain.ran_s), micro(gain.native_s), micro(gain.use_s),
-                    gain.ran_s && gain.use_s ? fmt::format("{:.3g} s", gain.gained_s()) : "-", gain.use);
+                    gain.sure && gain.ran_s && gain.use_s ? fmt::format("{:.3g} s", gain.gained_s()) : "-", gain.use);
   }
   return text;
 }
@@ -106,9 +106,21 @@ void finish_campaign(const std::vector<std::pair<std::int64_t, std::string>>& te
   }
   std::vector<CampaignCell> cells;
   for (const auto& [number, cell] : parts.cells) cells.push_back(cell);
-  const CampaignResult result = evaluate(cells, parts.launches,
-                                         {.margin = std::strtod(work.argument("margin").c_str(), nullptr),
-                                          .in_every_launch = work.argument("in_every_launch") == "yes"});
+  const double margin = std::strtod(work.argument("margin").c_str(), nullptr);
+  const CampaignResult result =
+      evaluate(cells, parts.launches, {.margin = margin, .in_every_launch = work.argument("in_every_launch") == "yes"});
+  if (!result.any_sure()) {
+    const std::string text = fmt::format(
+        "nothing to gain: keep auto. No choice took less time than the algorithms of the program in every\n"
+        "launch, by more than {:g} %. No rules are written\n",
+        100 * margin);
+    if (output.empty()) {
+      fmt::print(stderr, "{}", text);
+    } else {
+      print(table_of(result) + text);
+    }
+    return;
+  }
   double covered_s = 0;
   for (const CellGain& gain : result.gains) covered_s += gain.cell.program_s;
   const std::string about = fmt::format("the calls of {}, {} launches of {} cells; {}", work.argument("report"),

@@ -16,9 +16,10 @@
 #include "facts/hash.hpp"
 #include "facts/text.hpp"
 #include "launcher.hpp"
+#include "measured/file_kind.hpp"
+#include "options/ranges.hpp"
 #include "process.hpp"
 #include "processors.hpp"
-#include "select/machine.hpp"
 #include "select/text_file.hpp"
 #include "shard/shard_file.hpp"
 
@@ -46,7 +47,7 @@ TuneForOptions completed(TuneForOptions options, const ProgramReport& report) {
   options.mpi = mpi_of(options, report)->id;
   if (options.ranks_per_node == 0) options.ranks_per_node = own_processors().usable();
   if (options.most_ranks == 0) options.most_ranks = options.nodes * options.ranks_per_node;
-  if (!options.machine.empty()) options.campaign.machine = read_machine(options.machine);
+  if (!options.machine.empty()) options.campaign.machine = measured::read_machine_file(options.machine);
   options.campaign.op = {.op = parse_op(options.op), .type = parse_type(options.type)};
   options.campaign.most_ranks = options.most_ranks;
   options.campaign.ranks_per_node = options.ranks_per_node;
@@ -227,6 +228,19 @@ void measure(const TuneForOptions& options, const PlannedCampaign& planned, cons
   }
 }
 
+/// Says it if a job is asked for that has more ranks than the communicators of the report.
+void warn_of_few_ranks(const TuneForOptions& given, const TuneForOptions& options, const Campaign& campaign) {
+  if (given.nodes == 1 && given.ranks_per_node == 0) return;  // nobody asked for a size
+  Rank ranks = 0;
+  for (const CampaignCell& cell : campaign.cells) ranks = std::max(ranks, cell.p);
+  const Rank asked = options.nodes * options.ranks_per_node;
+  if (ranks >= asked) return;
+  fmt::print(stderr,
+             "circoll: the report has communicators of at most {} ranks, so the job starts {} and not {}; "
+             "make the report with {} ranks\n",
+             ranks, ranks, asked, asked);
+}
+
 }  // namespace
 
 void tune_for_report(const TuneForOptions& given, const std::string& output) {
@@ -241,6 +255,7 @@ void tune_for_report(const TuneForOptions& given, const std::string& output) {
   }
   if (!options.job.empty()) {
     if (!options.shard.empty()) throw Error(ErrorCode::invalid_argument, "a script has all shards; leave out --shard");
+    warn_of_few_ranks(given, options, planned.campaign);
     print(job_script(options, planned, output));
     return;
   }
@@ -266,13 +281,13 @@ std::shared_ptr<TuneForOptions> add_tune_for(CLI::App& command) {
   };
   add("--for", options->report, "A report of CIRCOLL_REPORT=FILE.json: measure the calls that it has");
   add("--time", options->campaign.limit_s, "Seconds at most; calls that cost the program most come first")
-      ->check(CLI::PositiveNumber)
+      ->check(options::above_zero())
       ->capture_default_str();
   add("--candidates", options->campaign.candidates, "Algorithms that the model names, besides native and what ran")
-      ->check(CLI::PositiveNumber)
+      ->check(options::at_least(1))
       ->capture_default_str();
   add("--candidate-seconds", options->campaign.seconds, "Seconds for each candidate in a launch")
-      ->check(CLI::PositiveNumber)
+      ->check(options::above_zero())
       ->capture_default_str();
   add("--launcher", options->launcher, "Starts the ranks in place of the mpirun on PATH; {np} is their number");
   add("--bench", options->bench, "circoll-bench of that MPI, if it is not installed beside circoll");
@@ -283,19 +298,19 @@ std::shared_ptr<TuneForOptions> add_tune_for(CLI::App& command) {
       ->check(CLI::IsMember({"auto", "clock", "barrier"}))
       ->capture_default_str();
   add("--seed", options->seed, "Of the order of launches")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 62U))
+      ->check(options::between(0, std::int64_t{1} << 62))
       ->capture_default_str();
   add("--most-ranks", options->most_ranks, "Ranks that can be started (default: the processors)")
-      ->check(CLI::PositiveNumber);
-  add("--nodes", options->nodes, "Nodes that they are started on")->check(CLI::PositiveNumber)->capture_default_str();
+      ->check(options::at_least(1));
+  add("--nodes", options->nodes, "Nodes that they are started on")->check(options::at_least(1))->capture_default_str();
   add("--ranks-per-node", options->ranks_per_node, "Ranks on a node (default: its processors)")
-      ->check(CLI::PositiveNumber);
+      ->check(options::at_least(1));
   command.add_flag("--oversubscribe", options->oversubscribe, "Start more ranks than there are processors")
       ->group("Tuning for a program (--for)");
-  add("--shard", options->shard, "Measure this part only, I of N, into the file of -o; see circoll combine");
+  add("--shard", options->shard, "Measure this part only, I of N, into the file of -o; see circoll merge");
   add("--print-job", options->job, "Print a script that measures in shards, and measure nothing")
       ->check(CLI::IsMember({"slurm", "local"}));
-  add("--shards", options->shards, "Shards of that script (default: one for each launch)")->check(CLI::PositiveNumber);
+  add("--shards", options->shards, "Shards of that script (default: one for each launch)")->check(options::at_least(1));
   return options;
 }
 

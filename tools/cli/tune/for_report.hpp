@@ -56,7 +56,8 @@ struct PlannedCampaign {
 /// A launch of the bench as a part of a shard, as JSON, and read again.
 [[nodiscard]] std::string campaign_part(const CampaignCell& cell, const CampaignItem& item, const std::string& bench);
 /// Puts measured parts together, of which these are the texts. Writes rules, or prints them if `output` is empty, and
-/// says what the program gains. Throws Error(parse) if a part is none of a campaign.
+/// says what the program gains. If no gain is sure, it says so and writes nothing. Throws Error(parse) if a part is
+/// none of a campaign.
 void finish_campaign(const std::vector<std::pair<std::int64_t, std::string>>& texts, const ShardedWork& work,
                      const std::string& output);
 

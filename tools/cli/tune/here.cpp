@@ -16,6 +16,7 @@
 #include "commands.hpp"
 #include "launcher.hpp"
 #include "measured/profile.hpp"
+#include "options/ranges.hpp"
 #include "process.hpp"
 #include "processors.hpp"
 #include "select/profile_search.hpp"
@@ -240,15 +241,15 @@ void add_here_options(CLI::App& command, HereOptions& options) {
                   "Numbers of ranks (2,4,8); without it powers of two up to the processors, and these")
       ->delimiter(',')
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{2}, Rank{1} << 20))
+      ->check(options::between(Rank{2}, Rank{1} << 20))
       ->group(group);
   command
       .add_option("--seconds", options.seconds, "The time for each number of ranks, without starting (default: 150)")
-      ->check(CLI::PositiveNumber)
+      ->check(options::above_zero())
       ->group(group);
   command
       .add_option("--launches", options.launches, "Launches at most; the time may allow for three only (default: 5)")
-      ->check(CLI::Range(1, 1000))
+      ->check(options::between(1, 1000))
       ->group(group);
   command
       .add_flag("--quick", options.quick,

@@ -90,21 +90,21 @@ std::string job_script(const TuneForOptions& options, const PlannedCampaign& pla
       "run_shard() {{\n"
       "  {} --shard \"$1/{}\" -o \"$rules.$1.measured\"\n"
       "}}\n"
-      "combine() {{\n"
+      "merge() {{\n"
       "  local files=() shard\n"
       "  for shard in $(seq {}); do\n"
       "    grep -q '\"done\":true' \"$rules.$shard.measured\" 2>/dev/null || return 0\n"
       "    files+=(\"$rules.$shard.measured\")\n"
       "  done\n"
-      "  {} combine \"${{files[@]}}\" -o \"$rules\"\n"
+      "  {} merge \"${{files[@]}}\" -o \"$rules\"\n"
       "}}\n",
       campaign.cells.size(), report, options.campaign.launches, options.seed, shards,
       readable_time(campaign.estimate_s), rules,
       slurm ? "Submit it by sbatch; a task that failed goes on where it stopped: sbatch --array=TASK."
             : "Run it by bash; started again it goes on where it stopped.",
       quoted(rules), command_of(options, report), shards, shards, quoted(fs::read_symlink("/proc/self/exe").string()));
-  text += slurm ? "run_shard \"$SLURM_ARRAY_TASK_ID\"\ncombine\n"
-                : fmt::format("for shard in $(seq {}); do run_shard \"$shard\"; done\ncombine\n", shards);
+  text += slurm ? "run_shard \"$SLURM_ARRAY_TASK_ID\"\nmerge\n"
+                : fmt::format("for shard in $(seq {}); do run_shard \"$shard\"; done\nmerge\n", shards);
   return text;
 }
 

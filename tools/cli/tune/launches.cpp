@@ -160,7 +160,7 @@ double Progress::left_s() const {
   const double share = std::min(1.0, static_cast<double>(done_) / static_cast<double>(all));
   const double guess_s = expected_s_ * static_cast<double>(all) / static_cast<double>(units_);
   if (done_ == 0) return std::max(0.0, guess_s - elapsed_s);
-  // What was expected counts less and less.
+  // The expected time counts less and less.
   const double trust = std::min(1.0, 4 * share);
   return (1 - share) * (trust * elapsed_s / share + (1 - trust) * guess_s);
 }

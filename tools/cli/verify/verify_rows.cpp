@@ -112,7 +112,7 @@ void print_rows(const std::vector<VerifyRow>& rows, const std::set<std::string>&
   std::int64_t instances = 0;
   std::int64_t algorithms = 0;
   for (const VerifyRow& row : rows) {
-    // Of a collective, an algorithm may be left out that needs an even p, say; one that was named may not.
+    // An algorithm that needs an even p, say, may be left out of its collective. A named algorithm may not.
     if (!row.applies() && (none || named.contains(row.id))) {
       throw Error(ErrorCode::invalid_argument,
                   row.id + ": nothing to verify, no p, root and segments asked for fit it");

@@ -1,4 +1,4 @@
-// The table of circoll local --table: every collective with its default algorithm, ranks as threads.
+// The table of circoll execute --table: every collective with its default algorithm, ranks as threads.
 #pragma once
 
 #include "circoll/types.hpp"
@@ -12,6 +12,6 @@ namespace circoll::cli {
 ///   straight
 ///                 from all inputs, barrier
 ///   ratio         median_us / reference_us
-bool print_local_table(Rank ranks, bool json);
+bool print_execute_table(Rank ranks, bool json);
 
 }  // namespace circoll::cli

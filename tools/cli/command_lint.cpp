@@ -1,4 +1,4 @@
-// circoll check reads a tuning file as its library does.
+// circoll lint reads a tuning file as its library does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,12 +10,13 @@
 #include "commands.hpp"
 #include "facts/text.hpp"
 #include "foreign/foreign.hpp"
-#include "select/text_file.hpp"
+#include "measured/file_kind.hpp"
+#include "options/ranges.hpp"
 
 namespace circoll::cli {
 namespace {
 
-struct CheckCommand {
+struct LintCommand {
   std::string file;
   std::string reader;
   std::vector<std::string> collectives;
@@ -48,7 +49,7 @@ std::vector<std::int64_t> numbers_of(const std::vector<std::string>& texts, std:
   return numbers;
 }
 
-std::vector<Answer> answers(const CheckCommand& options, const foreign::TuningFile& file) {
+std::vector<Answer> answers(const LintCommand& options, const foreign::TuningFile& file) {
   std::vector<Collective> collectives;
   for (const std::string& name : options.collectives) collectives.push_back(*collective_from_string(name));
   if (collectives.empty()) collectives.assign(all_collectives.begin(), all_collectives.end());
@@ -77,7 +78,7 @@ std::vector<Answer> answers(const CheckCommand& options, const foreign::TuningFi
   return all;
 }
 
-std::string as_text(const CheckCommand& options, const foreign::TuningFile& file, const std::vector<Answer>& all) {
+std::string as_text(const LintCommand& options, const foreign::TuningFile& file, const std::vector<Answer>& all) {
   std::string text;
   for (const foreign::Warning& warning : file.warnings()) {
     const std::string where = warning.line == 0 ? options.file : fmt::format("{}:{}", options.file, warning.line);
@@ -96,7 +97,7 @@ std::string as_text(const CheckCommand& options, const foreign::TuningFile& file
   return text;
 }
 
-std::string as_json(const CheckCommand& options, const foreign::TuningFile& file, const std::vector<Answer>& all) {
+std::string as_json(const LintCommand& options, const foreign::TuningFile& file, const std::vector<Answer>& all) {
   using Json = nlohmann::ordered_json;
   Json warnings = Json::array();
   for (const foreign::Warning& warning : file.warnings()) {
@@ -121,9 +122,10 @@ std::string as_json(const CheckCommand& options, const foreign::TuningFile& file
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void run(const CheckCommand& options, Context& context) {
+void run(const LintCommand& options, Context& context) {
   const foreign::Reader& reader = foreign::find_reader(options.reader);
-  const auto file = foreign::read(select::read_text_file(options.file), options.file, reader);
+  // Files of Circoll are none of another library, which skips their lines without a word.
+  const auto file = foreign::read(measured::read_file_of(options.file, {}), options.file, reader);
   const std::vector<Answer> all = answers(options, *file);
   print(options.json ? as_json(options, *file, all) : as_text(options, *file, all));
   const auto& warnings = file->warnings();
@@ -133,9 +135,9 @@ void run(const CheckCommand& options, Context& context) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Context& context) {
-  auto options = std::make_shared<CheckCommand>();
-  CLI::App* const command = app.add_subcommand("check", "Read a tuning file as another MPI library does");
+void add_lint(CLI::App& app, Context& context) {
+  auto options = std::make_shared<LintCommand>();
+  CLI::App* const command = app.add_subcommand("lint", "Read a tuning file as another MPI library does");
   command->add_option("file", options->file, "The tuning file, by whomever written")->type_name("FILE")->required();
   command->add_option("--for", options->reader, "The library and version; 'circoll export --list' shows all")
       ->required();
@@ -144,7 +146,7 @@ void add_check(CLI::App& app, Context& context) {
   command->add_option("-c,--collective", options->collectives, "These collectives only")->transform(collective_name());
   command->add_option("--cores", options->cores, "Ranks on a node")
       ->transform(whole_number())
-      ->check(CLI::Range(Rank{1}, Rank{1} << 20))
+      ->check(options::between(Rank{1}, Rank{1} << 20))
       ->capture_default_str();
   command->add_option("-t,--type", options->type, "Element type")->transform(type_name())->capture_default_str();
   command->add_flag("--noncommutative", options->noncommutative, "The operator is the caller's, and does not commute");
@@ -155,9 +157,9 @@ void add_check(CLI::App& app, Context& context) {
       "wrong for\n"
       "an operator. The exit code is 1 if there is a warning that is no note, or if the library rejects the file.\n"
       "Examples:\n"
-      "  circoll check tuned.rules --for openmpi-4.1\n"
-      "  circoll check tuned.rules --for openmpi-4.1 -p 16,64 --bytes 1Ki,1Mi -c allreduce\n"
-      "  circoll check tuned.rules --for openmpi-6.0 -p 16 --json");
+      "  circoll lint tuned.rules --for openmpi-4.1\n"
+      "  circoll lint tuned.rules --for openmpi-4.1 -p 16,64 --bytes 1Ki,1Mi -c allreduce\n"
+      "  circoll lint tuned.rules --for openmpi-6.0 -p 16 --json");
   command->callback([options, &context] { run(*options, context); });
 }
 

@@ -1,4 +1,4 @@
-#include "local_table.hpp"
+#include "execute_table.hpp"
 
 #include <fmt/format.h>
 
@@ -160,7 +160,7 @@ Row measure(Collective collective, Rank ranks, Count bytes) {
 
 }  // namespace
 
-bool print_local_table(Rank ranks, bool json) {
+bool print_execute_table(Rank ranks, bool json) {
   // A thread per rank and timing loops: beyond this the table says nothing about algorithms.
   require(ranks <= 256, "the table is for at most 256 ranks");
   if (!json) {

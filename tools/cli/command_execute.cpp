@@ -1,4 +1,4 @@
-// circoll local: run an algorithm in this process and check the result against the definition.
+// circoll execute: run an algorithm in this process and check the result against the definition.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,17 +9,17 @@
 #include "circoll/select.hpp"
 #include "commands.hpp"
 #include "exec/local/job.hpp"
-#include "local_table.hpp"
+#include "execute_table.hpp"
+#include "options/ranges.hpp"
 #include "oracle/oracle.hpp"
 #include "schedule_file.hpp"
 
 namespace circoll::cli {
 namespace {
 
-struct LocalOptions {
+struct ExecuteOptions {
   std::string id;
   Rank ranks = 4;
-  bool ranks_given = false;
   Count count = 1000;
   std::vector<Count> counts;
   std::string type = "float64";
@@ -34,7 +34,7 @@ struct LocalOptions {
 };
 
 /// The choice of the command line, completed: the one that really runs.
-Selection selection_of(const LocalOptions& options, const local::Job& job) {
+Selection selection_of(const ExecuteOptions& options, const local::Job& job) {
   Selection selection = parse_selection(options.id);
   if (options.segments > 0) {
     // Parsed once more, so that the declared range is checked.
@@ -48,7 +48,7 @@ Selection selection_of(const LocalOptions& options, const local::Job& job) {
 }
 
 /// The job of the command line, but for what an id or a file says.
-local::Job job_of(const LocalOptions& options, Collective collective) {
+local::Job job_of(const ExecuteOptions& options, Collective collective) {
   local::Job job;
   job.collective = collective;
   job.size = options.ranks;
@@ -70,7 +70,7 @@ struct Report {
   double seconds = 0;
 };
 
-void print_report(const LocalOptions& options, const local::Job& job, const Report& report) {
+void print_report(const ExecuteOptions& options, const local::Job& job, const Report& report) {
   if (options.json) {
     nlohmann::ordered_json params = nlohmann::ordered_json::object();
     for (const auto& [name, value] : report.params) params[name] = value;
@@ -99,13 +99,10 @@ void print_report(const LocalOptions& options, const local::Job& job, const Repo
 }
 
 /// True if the result of a file's schedules is right.
-bool execute_file(const LocalOptions& options) {
-  if (options.segments > 0 || options.in_place || options.root != 0 || options.ranks_given)
-    throw Error(ErrorCode::invalid_argument,
-                "a file of schedules says by itself what -p, --root, --segments and --in-place do");
+bool execute_file(const ExecuteOptions& options) {
   const ProvenFile proven = read_proven_file(options.id);
   const Schedule& first = proven.file.first();
-  LocalOptions of_file = options;
+  ExecuteOptions of_file = options;
   of_file.ranks = first.shape.size;
   of_file.root = first.shape.root;
   local::Job job = job_of(of_file, first.collective);
@@ -125,7 +122,7 @@ bool execute_file(const LocalOptions& options) {
 }
 
 /// True if the result is right.
-bool execute(const LocalOptions& options) {
+bool execute(const ExecuteOptions& options) {
   if (names_file(options.id)) return execute_file(options);
   const local::Job job = job_of(options, parse_selection(options.id).collective);
   const Selection selection = selection_of(options, job);
@@ -141,17 +138,17 @@ bool execute(const LocalOptions& options) {
 
 }  // namespace
 
-void add_local(CLI::App& app, Context& context) {
-  auto options = std::make_shared<LocalOptions>();
+void add_execute(CLI::App& app, Context& context) {
+  auto options = std::make_shared<ExecuteOptions>();
   CLI::App* command =
-      app.add_subcommand("local", "Run an algorithm in this process, without MPI, and check its result");
+      app.add_subcommand("execute", "Run an algorithm in this process, without MPI, and check its result");
   CLI::Option* id =
       command->add_option("id", options->id, "Algorithm, as in 'circoll list': COLLECTIVE/NAME; or a file of schedules")
           ->type_name("ID");
-  CLI::Option* ranks = command->add_option("-p,--ranks", options->ranks, "Number of ranks")
-                           ->transform(whole_number())
-                           ->check(CLI::Range(Rank{1}, Rank{1} << 20))
-                           ->capture_default_str();
+  command->add_option("-p,--ranks", options->ranks, "Number of ranks")
+      ->transform(whole_number())
+      ->check(options::between(Rank{1}, Rank{1} << 20))
+      ->capture_default_str();
   CLI::Option* count =
       command->add_option("-n,--count", options->count, "Elements of the vector, or of each rank's block")
           ->transform(whole_number())
@@ -168,7 +165,7 @@ void add_local(CLI::App& app, Context& context) {
   command->add_option("-r,--root", options->root, "Root")->transform(whole_number())->capture_default_str();
   command->add_option("--segments", options->segments, "Segments, for pipelined algorithms")
       ->transform(whole_number())
-      ->check(CLI::PositiveNumber);
+      ->check(options::at_least(1));
   command->add_flag("--in-place", options->in_place, "As with MPI_IN_PLACE");
   CLI::Option* threads = command->add_flag("--threads", options->threads, "Every rank in a thread of its own");
   command->add_flag("--single-thread", options->single_thread, "Ranks take turns in one thread (default)")
@@ -180,17 +177,17 @@ void add_local(CLI::App& app, Context& context) {
       ->excludes(id);
   command->footer(
       "Examples:\n"
-      "  circoll local allreduce/circulant_optimal -p 1000 --count 10000 --type int64\n"
-      "  circoll local allgatherv/circulant_optimal -p 3 --counts 5,0,7 --threads\n"
-      "  circoll local --table -p 4\n"
+      "  circoll execute allreduce/circulant_optimal -p 1000 --count 10000 --type int64\n"
+      "  circoll execute allgatherv/circulant_optimal -p 3 --counts 5,0,7 --threads\n"
+      "  circoll execute --table -p 4\n"
       "Exit codes: 0 correct, 1 wrong result, 2 misuse.");
-  command->callback([options, ranks, &context] {
-    options->ranks_given = ranks->count() > 0;
+  command->callback([options, command, &context] {
+    refuse_for_file(options->id, *command, {"--ranks", "--root", "--segments", "--in-place"});
     if (options->table) {
-      if (!print_local_table(options->ranks, options->json)) context.exit_code = exit_failure;
+      if (!print_execute_table(options->ranks, options->json)) context.exit_code = exit_failure;
       return;
     }
-    if (options->id.empty()) throw Error(ErrorCode::invalid_argument, "local needs an algorithm id, or --table");
+    if (options->id.empty()) throw Error(ErrorCode::invalid_argument, "execute needs an algorithm id, or --table");
     if (!execute(*options)) context.exit_code = exit_failure;
   });
 }

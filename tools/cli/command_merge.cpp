@@ -1,4 +1,4 @@
-// circoll combine: several launches of circoll-bench as one table.
+// circoll merge: several launches of circoll-bench as one table.
 #include <fmt/format.h>
 
 #include <memory>
@@ -15,7 +15,7 @@
 namespace circoll::cli {
 namespace {
 
-struct CombineOptions {
+struct MergeOptions {
   std::vector<std::string> files;
   bool json = false;
   std::string output;
@@ -63,7 +63,7 @@ std::string as_json(const std::vector<Launch>& launches, const std::vector<Combi
 }
 
 /// The shards among the files, which must be all of them then.
-void combine_shard_files(const CombineOptions& options, Context& context) {
+void merge_shard_files(const MergeOptions& options, Context& context) {
   std::vector<ShardResult> shards;
   for (const std::string& file : options.files) shards.push_back(shard_from_json(select::read_text_file(file), file));
   const ShardedWork& work = shards.front().work;
@@ -81,9 +81,9 @@ void combine_shard_files(const CombineOptions& options, Context& context) {
 
 }  // namespace
 
-void add_combine(CLI::App& app, Context& context) {
-  auto options = std::make_shared<CombineOptions>();
-  CLI::App* const command = app.add_subcommand("combine", "Put several launches of circoll-bench, or shards, together");
+void add_merge(CLI::App& app, Context& context) {
+  auto options = std::make_shared<MergeOptions>();
+  CLI::App* const command = app.add_subcommand("merge", "Put several launches of circoll-bench, or shards, together");
   command
       ->add_option("files", options->files,
                    "What circoll bench --json wrote, a file per launch; or the shards of circoll verify or tune")
@@ -96,11 +96,11 @@ void add_combine(CLI::App& app, Context& context) {
       "six.\n"
       "Exit code 1 if a launch had wrong results.\n"
       "Examples:\n"
-      "  circoll combine [1-6].json    # after: for i in 1 2 3 4 5 6; do mpirun -np 4 circoll bench --json $i.json; "
+      "  circoll merge [1-6].json    # after: for i in 1 2 3 4 5 6; do mpirun -np 4 circoll bench --json $i.json; "
       "done\n"
-      "  circoll combine verify.*.json    # after: circoll verify all --shard 1/4 -o verify.1.json, and so on");
+      "  circoll merge verify.*.json    # after: circoll verify all --shard 1/4 -o verify.1.json, and so on");
   command->callback([options, &context] {
-    if (is_shard(select::read_text_file(options->files.front()))) return combine_shard_files(*options, context);
+    if (is_shard(select::read_text_file(options->files.front()))) return merge_shard_files(*options, context);
     const std::vector<Launch> launches = read_launches(options->files);
     const std::vector<Combined> cells = combine(launches);
     print(options->json ? as_json(launches, cells) : as_text(launches, cells));
