@@ -23,6 +23,9 @@ if(NOT CIRCOLL_SANITIZE)
   set_tests_properties(manual_pages PROPERTIES LABELS house TIMEOUT 120 SKIP_RETURN_CODE 77)
 endif()
 
+add_test(NAME quickstart COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/words/quickstart_test.py ${PROJECT_SOURCE_DIR})
+set_tests_properties(quickstart PROPERTIES LABELS house TIMEOUT 60)
+
 # Recipes for clusters: they compile, and name what is here.
 add_test(NAME packaging COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/packaging/packaging_test.py ${PROJECT_SOURCE_DIR})
 set_tests_properties(packaging PROPERTIES LABELS house TIMEOUT 120)
