@@ -128,6 +128,8 @@ def compared():
         expect(any(line.startswith("# no ratio:") for line in lines) == ("together by barrier" in "".join(lines)), f"--sync {sync}: {lines}")
     wide = plain(2, "--collective", "scatter", "--algorithm", "auto,native", "--bytes", "8", "--reps", "5", "--sync", "barrier", "--wide")
     expect(any("busbw" in line for line in wide) and sum(line.startswith("scatter ") for line in wide) == 2, f"--wide: {wide}")
+    usual = plain(2, "--collective", "scatter", "--algorithm", "auto,native,linear", "--bytes", "8", "--reps", "5", "--sync", "barrier")
+    expect(sum(line.startswith("scatter ") and line.split()[-2] == "-" for line in usual) == 3, f"no speedup of ranks that leave: {usual}")
     for usual in (("--algorithm", "native,auto,all"), ("--algorithm", "auto"), ("--guidelines",)):
         lines = plain(2, "--collective", "bcast,reduce_scatter_block", *usual, "--bytes", "8", "--reps", "3", "--seconds", "0.001")
         rows = [line for line in lines if not line.startswith("#")]

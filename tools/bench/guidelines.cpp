@@ -263,8 +263,9 @@ std::string guideline_rows(const GuidelineCell& cell, int size, bool wide) {
   for (std::size_t i = 0; i < cell.series.size(); ++i) {
     const Series& series = cell.series[i];
     const double median_us = median(series.seconds) * 1e6;
+    const std::size_t names = series.seconds.empty() ? 25 : 32;
     text += wide ? fmt::format("{:<45} {:<20} {:>5} {:>11}", cell.sides[i], series.algorithm, size, cell.bytes)
-                 : fmt::format("{:<45} {:<32} {:>9}", cell.sides[i], clipped(label(series), 32), cell.bytes);
+                 : fmt::format("{:<45} {:<{}} {:>9}", cell.sides[i], clipped(label(series), names), names, cell.bytes);
     if (series.seconds.empty()) {
       text += " " + nothing_measured(series, wide) + "\n";
     } else if (wide) {

@@ -147,7 +147,7 @@ std::string remarks(Form form, const std::vector<Cell>& cells, Sync sync) {
   std::string text;
   if (late && form != Form::wide)
     text += "# late: a rank came late to every repetition; --sync barrier asks for no time\n";
-  if (leaves && form == Form::compared)
+  if (leaves && form != Form::wide)
     text += "# no ratio: after a barrier, a short call with a root times ranks that only leave\n";
   if (wrong > 0) text += fmt::format("# WRONG: {} of {} results differ from the native ones\n", wrong, wrong + right);
   if (wrong == 0 && right > 0) text += "# all results equal the native ones\n";
@@ -288,7 +288,9 @@ std::string table_rows(Form form, const Cell& cell, int size, Sync sync) {
     } else {
       text += fmt::format(" {:>11.2f}", f.median * 1e6);
     }
-    text += fmt::format(" {:>7.2f} {:>7}\n", ratio_to_native(cell, f), series.correct);
+    const bool has_ratio = wide || !only_leaves(cell, sync);
+    text += fmt::format(" {:>7} {:>7}\n", has_ratio ? fmt::format("{:.2f}", ratio_to_native(cell, f)) : "-",
+                        series.correct);
   }
   for (const Series& series : cell.refused) text += begin(series) + " " + nothing_measured(series, wide) + "\n";
   return text;
