@@ -14,13 +14,17 @@ if(NOT CIRCOLL_SANITIZE)
   add_test(NAME printed_commands COMMAND python3 ${words}/commands_test.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:circoll_cli>)
   add_test(NAME manual_pages COMMAND python3 ${words}/manual_test.py $<TARGET_FILE:circoll_cli>)
   add_test(NAME bench_command COMMAND python3 ${words}/bench_command_test.py $<TARGET_FILE:circoll_cli>)
-  set_tests_properties(printed_commands bench_command PROPERTIES LABELS house TIMEOUT 600)
+  add_test(NAME compare_command COMMAND python3 ${words}/compare_command_test.py $<TARGET_FILE:circoll_cli>)
+  set_tests_properties(printed_commands bench_command compare_command PROPERTIES LABELS house TIMEOUT 600)
   foreach(shell bash zsh fish)
     add_test(NAME completions_${shell} COMMAND python3 ${words}/completions_test.py ${shell} $<TARGET_FILE:circoll_cli>)
     set_tests_properties(completions_${shell} PROPERTIES LABELS house TIMEOUT 300 SKIP_RETURN_CODE 77)
   endforeach()
   set_tests_properties(manual_pages PROPERTIES LABELS house TIMEOUT 120 SKIP_RETURN_CODE 77)
 endif()
+
+add_test(NAME quickstart COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/words/quickstart_test.py ${PROJECT_SOURCE_DIR})
+set_tests_properties(quickstart PROPERTIES LABELS house TIMEOUT 60)
 
 # Recipes for clusters compile, and name things that exist.
 add_test(NAME packaging COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/packaging/packaging_test.py ${PROJECT_SOURCE_DIR})

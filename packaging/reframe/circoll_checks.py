@@ -42,7 +42,7 @@ class CircollRight(CircollCheck):
         self.num_tasks = self.nodes * self.ranks_per_node
         self.num_tasks_per_node = self.ranks_per_node
         self.executable_opts = ["bench", "--collective", self.collective, "--algorithm", "native,auto", "--bytes",
-                                "8,64Ki,1Mi", "--seconds", "0.2", "--check"]
+                                "8,64Ki,1Mi", "--seconds", "0.2", "--check", "--wide"]
 
     @sanity_function
     def right(self):

@@ -3,6 +3,7 @@ program. What it measures is checked for consistency; no time is."""
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,54 @@ def measure(ranks, sync):
             expect(abs(row["busbw_GBps"] / row["algbw_GBps"] - FACTORS[row["collective"]](ranks)) < 1e-9, what)
 
 
+def plain(ranks, *options):
+    """The output of a run in lines, without files."""
+    done = subprocess.run([*LAUNCH, str(ranks), BENCH, *options], check=False, capture_output=True, text=True)
+    expect(done.returncode == 0, f"{options}: exit code {done.returncode}: {done.stderr}")
+    return done.stdout.splitlines()
+
+
+def compared():
+    """Native and auto alone are a row for each cell of at most 80 columns, with a bar. Otherwise rows have at most 100."""
+    several = "allreduce,reduce,reduce_scatter_block,allgather,gather,scatter,alltoall,scan,exscan,bcast,barrier"
+    options = ("--bytes", "8,16Ki,1Mi", "--reps", "5", "--seconds", "0.01", "--check")
+    for sync in ("barrier", "auto"):
+        lines = plain(2, "--collective", several, "--algorithm", "native,auto", *options, "--sync", sync)
+        rows = [line for line in lines if not line.startswith("#")]
+        expect(len(rows) == 31, f"--sync {sync}: {len(rows)} rows")
+        table = [line for line in lines if not line.startswith(("# Circoll", "# auto goes"))]  # names of hosts and files may be long
+        expect(max(map(len, table)) <= 80, f"--sync {sync}: {max(table, key=len)}")
+        for row in rows:
+            found = re.fullmatch(r"([a-z_]+) +(-|\d+(?:\.\d)? (?:B|KiB|MiB)) +(late|[\d.]+) +(late|[\d.]+) +(-|[\d.]+)"
+                                 r"(?:  ([ #]{7})\|(#{0,7}))?", row)
+            expect(found, f"--sync {sync}: {row}")
+            if not found:
+                continue
+            collective, size, native, own, ratio, slower, faster = found.groups()
+            # After a barrier, a rank of a short call with a root may only leave.
+            rooted = "together by barrier" in "".join(lines) and collective in ("reduce", "gather", "scatter", "bcast") and "MiB" not in size
+            expect((ratio == "-") == (rooted or "late" in (native, own)), f"--sync {sync}: the ratio of {row}")
+            expect((faster is None) == (ratio == "-"), f"--sync {sync}: the bar of {row}")
+            if ratio != "-":
+                quotient = float(native) / float(own)
+                expect(abs(float(ratio) - quotient) < 0.02 * quotient + 0.02 * (1 + quotient) / float(own), f"--sync {sync}: {row}")
+                expect(not faster if float(ratio) < 0.9 else "#" not in slower if float(ratio) > 1.1 else True, f"--sync {sync}: {row}")
+        missing = sum(row.split()[-1] == "-" for row in rows)
+        expect("# all results equal the native ones" in lines, f"--sync {sync}: the results are compared")
+        expect(re.fullmatch(rf"# auto is faster than native in \d+ of {31 - missing} cells, [\d.]+ times in the geometric mean", lines[-1]),
+               f"--sync {sync}: the verdict: {lines[-1]}")
+        expect(any(line.startswith("# no ratio:") for line in lines) == ("together by barrier" in "".join(lines)), f"--sync {sync}: {lines}")
+    wide = plain(2, "--collective", "scatter", "--algorithm", "auto,native", "--bytes", "8", "--reps", "5", "--sync", "barrier", "--wide")
+    expect(any("busbw" in line for line in wide) and sum(line.startswith("scatter ") for line in wide) == 2, f"--wide: {wide}")
+    usual = plain(2, "--collective", "scatter", "--algorithm", "auto,native,linear", "--bytes", "8", "--reps", "5", "--sync", "barrier")
+    expect(sum(line.startswith("scatter ") and line.split()[-2] == "-" for line in usual) == 3, f"no speedup of ranks that leave: {usual}")
+    for usual in (("--algorithm", "native,auto,all"), ("--algorithm", "auto"), ("--guidelines",)):
+        lines = plain(2, "--collective", "bcast,reduce_scatter_block", *usual, "--bytes", "8", "--reps", "3", "--seconds", "0.001")
+        rows = [line for line in lines if not line.startswith("#")]
+        expect(rows and max(map(len, rows)) <= 100, f"{usual}: {max(rows, key=len)}")
+        expect(sum("auto" in row.split() for row in rows) >= 1, f"{usual}: a row for each algorithm")
+
+
 def rewrites():
     """A run that uses the buffers between repetitions has the same results, and says so; another says that it does not."""
     for buffers in ("reuse", "rewrite"):
@@ -146,6 +195,7 @@ for np in (1, 2, 3):
 names()
 sizes()
 warm_up()
+compared()
 rewrites()
 bad = subprocess.run([*LAUNCH, "1", BENCH, "--sync", "stopwatch"], check=False, capture_output=True, text=True)
 expect(bad.returncode == 2 and "stopwatch" in bad.stderr, f"--sync stopwatch: {bad.returncode} {bad.stderr}")

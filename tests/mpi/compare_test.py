@@ -5,8 +5,10 @@ PROGRAM is counted_calls, which makes calls of many kinds.
 """
 import glob
 import json
-
+import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -66,6 +68,48 @@ def check_comparison(work):
     misused = run("run", "--np", 2, "--", program, code=2)
     expect("--np is for --compare" in misused.stderr, "circoll run by itself starts no ranks", misused.stderr)
     return reports / "circoll.1.json"
+
+
+def check_launching(work):
+    """The launcher that circoll finds: its refusals, scripts, and the folder of a comparison."""
+    shimmed = {"LD_PRELOAD": shim} if launching.SPINS[mpi] else {}
+    here = work / "launching"
+    here.mkdir()
+    script = here / "script"
+    script.write_text('exec "$@"\n')
+    (here / "mpirun").symlink_to(shutil.which({"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}[mpi]))
+
+    def found(*arguments, code=0, **variables):
+        done = subprocess.run([circoll, *map(str, arguments)], env=launching.environment() | shimmed | variables, timeout=200,
+                              capture_output=True, text=True, check=False, cwd=here)
+        expect(done.returncode == code, f"circoll {arguments} ends with {code}, not {done.returncode}", done.stdout, done.stderr)
+        return done
+
+    started = ("--np", 2, "--oversubscribe", "--runs", 1)
+    told = found("compare", *started, "--", program, work / "log").stderr
+    told += found("compare", *started, "--", "sh", "script", program, work / "log", PATH=f"{here}:{os.environ['PATH']}").stderr
+    kept = sorted(one.name for one in (here / "circoll-compare").iterdir())
+    expect(len(kept) == 2 and re.fullmatch(rf"{pathlib.Path(program).name}-\d{{8}}-\d{{6}}", kept[0]) and
+           re.fullmatch(r"script-\d{8}-\d{6}", kept[1]), "each comparison has a folder", *kept)
+    for one in kept:
+        expect(f"reports of these runs are in circoll-compare/{one}\n" in told, "the folder is named", told)
+        expect(sorted(file.name for file in (here / "circoll-compare" / one).iterdir()) == ["circoll.1.json", "native.1.json"], "its files")
+    expect("'sh' is linked to no MPI; taking " in told, "the MPI of mpirun is named", told)
+    if mpi == "openmpi":
+        for words in (("compare", "--np", 4000, "--mpi", mpi, "--", program, work / "log"), ("bench", "--np", 4000, "--mpi", mpi)):
+            refused = found(*words, code=2).stderr.splitlines()[-1]
+            expect("Open MPI has " in refused and "for 4000 ranks: --np " in refused and refused.endswith("or --oversubscribe") or
+                   "fewer slots than 4000" in refused, "not enough slots", refused)
+    inside = subprocess.run([*launching.launcher(mpi, *launching.processes(mpi, 2, [circoll, "compare", "--", program]))],
+                            env=launching.environment(), timeout=60, capture_output=True, text=True, check=False, cwd=here)
+    expect(inside.returncode != 0 and inside.stderr.count("compare starts the ranks itself: leave mpirun out") == 1,
+           "ranks start no ranks, and one of them says so", inside.stdout, inside.stderr)
+    # The launcher of the other MPI; `true` stands for a program of this one.
+    other = {"openmpi": {"PMI_SIZE": "2", "PMI_RANK": "{}"}, "mpich": {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "{}"}}[mpi]
+    for rank in range(2):
+        mine = {name: value.format(rank) for name, value in other.items()}
+        warned = found("run", "--mpi", mpi, "--", "true", **mine).stderr
+        expect(("so that each may be alone: start it with the mpi" in warned) == (rank == 0), "one rank warns of the other launcher", warned)
 
 
 def tune(report, *arguments, code=0):
@@ -166,6 +210,7 @@ with tempfile.TemporaryDirectory() as name:
     place = pathlib.Path(name)
     made = check_comparison(place)
     if not launching.failures:
+        check_launching(place)
         check_tuning(place, made)
         check_shards(place, made)
 end()

@@ -167,6 +167,7 @@ def test_reframe():
         reframe_checks.output = output
         expect(bool(proves.proven()) == proven, f"verify printed {output!r}")
     right.place()
+    expect("--wide" in right.executable_opts, "the rows of the wide table are read")
     expect(right.num_tasks == right.nodes * right.ranks_per_node, "the ranks are those of all nodes")
     for last in ("yes", "NO"):
         reframe_checks.output = BENCH.format(right.collective, last)

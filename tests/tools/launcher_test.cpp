@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "process.hpp"
+#include "support/profiles.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -36,6 +37,23 @@ TEST(Process, LinesComeAsTheyAreWritten) {
   program.on_line = [&](std::string_view line) { lines.emplace_back(line); };
   EXPECT_TRUE(run_program(program).good());
   EXPECT_EQ(lines, (std::vector<std::string>{"one", "two", "three four"}));
+}
+
+TEST(Process, LinesOfStandardErrorComeLikewise) {
+  std::vector<std::string> lines;
+  Program program = shell("echo one >&2; echo out; printf two >&2");
+  program.on_error_line = [&](std::string_view line) { lines.emplace_back(line); };
+  EXPECT_TRUE(run_program(program).good());
+  EXPECT_EQ(lines, (std::vector<std::string>{"one", "two"}));
+}
+
+TEST(Process, LastLinesAreThoseWithWords) {
+  const Ending ending = run_program(
+      shell("echo out; for i in 1 2 3; do echo line $i; echo '------'; echo; echo '*****'; done >&2; exit 3"));
+  EXPECT_EQ(how_ended(ending), "ended with exit code 3");
+  EXPECT_EQ(last_lines(ending, 2), "\n  line 2\n  line 3");
+  EXPECT_EQ(last_lines(ending, 8), "\n  line 1\n  line 2\n  line 3");
+  EXPECT_EQ(last_lines(run_program(shell("echo only; exit 1")), 8), "\n  only");
 }
 
 TEST(Process, HasItsOwnEnvironment) {
@@ -101,6 +119,101 @@ TEST(Launcher, Commands) {
   EXPECT_EQ(mpi_named("mpich"), &mpich_library);
   EXPECT_EQ(mpi_named("abi"), &abi_library);
   EXPECT_EQ(mpi_named("auto"), nullptr);
+}
+
+TEST(Launcher, RefusalsHaveACauseAndARemedy) {
+  // The words of Open MPI 4.1, 5 and 6, which break lines differently.
+  const std::string slots =
+      "------\nThere are not enough slots available in the system to satisfy the 4\nslots that were requested by the "
+      "application:\n\n  prog\n\nEither request fewer slots ...\n------\n";
+  EXPECT_EQ(cause_and_remedy({.words = slots, .ranks = 4, .slots = 2}),
+            "Open MPI has 2 slots for 4 ranks: --np 2, or --oversubscribe");
+  EXPECT_EQ(cause_and_remedy({.words = slots, .ranks = 4, .slots = 1}),
+            "Open MPI has 1 slot for 4 ranks: --np 1, or --oversubscribe");
+  for (const long unknown : {0L, 4L, 8L}) {
+    EXPECT_EQ(cause_and_remedy({.words = slots, .ranks = 4, .slots = unknown}),
+              "Open MPI has fewer slots than 4 ranks: a smaller --np, or --oversubscribe");
+  }
+  EXPECT_NE(cause_and_remedy({.words = slots, .ranks = 4, .slots = 2, .custom = "mpirun -np {np}"}).find("--launcher"),
+            std::string::npos);
+  // The program has asked for more, and not circoll.
+  EXPECT_EQ(cause_and_remedy({.words = slots, .ranks = 2, .slots = 2}), "");
+  EXPECT_NE(cause_and_remedy({.words = "mpirun does not support recursive calls", .ranks = 2}).find("leave the outer"),
+            std::string::npos);
+  const std::string local = "[vm:04629] Local abort before MPI_INIT completed completed successfully";
+  EXPECT_NE(cause_and_remedy({.words = local, .ranks = 2, .custom = "srun -n {np}"}).find("srun --mpi=pmix -n {np}"),
+            std::string::npos);
+  EXPECT_EQ(cause_and_remedy({.words = local, .ranks = 2}), "");
+  EXPECT_NE(cause_and_remedy(
+                {.words = "The application appears to have been direct launched using \"srun\",\nbut", .ranks = 2})
+                .find("--mpi=pmix"),
+            std::string::npos);
+  EXPECT_EQ(cause_and_remedy({.words = "Segmentation fault", .ranks = 2}), "");
+}
+
+TEST(Launcher, SlotsAreThoseOfTheNode) {
+  const Variable none{"SLURM_JOB_ID", std::nullopt};
+  const Variable hosts{"OMPI_MCA_orte_default_hostfile", std::nullopt};
+  const Variable portable{"PBS_NODEFILE", std::nullopt};
+  EXPECT_GE(openmpi_slots(), 1);
+  const Variable job{"SLURM_JOB_ID", "7"};
+  EXPECT_EQ(openmpi_slots(), 0);
+}
+
+/// The variables of launchers, of which only some are set.
+struct LaunchedBy {
+  std::optional<std::string> openmpi_size{}, openmpi_rank{}, pmi_size{}, pmi_rank{}, pmix_rank{};
+  std::optional<std::string> step{}, tasks{}, task{};
+};
+
+/// Asks with these variables.
+template <typename Ask>
+auto with(const LaunchedBy& by, Ask&& ask) {
+  const Variable a{"OMPI_COMM_WORLD_SIZE", by.openmpi_size}, b{"OMPI_COMM_WORLD_RANK", by.openmpi_rank};
+  const Variable c{"PMI_SIZE", by.pmi_size}, d{"PMI_RANK", by.pmi_rank}, e{"PMIX_RANK", by.pmix_rank};
+  const Variable f{"SLURM_STEP_ID", by.step}, g{"SLURM_STEP_NUM_TASKS", by.tasks}, h{"SLURM_PROCID", by.task};
+  return ask();
+}
+
+TEST(Launcher, TheFirstRankIsWarnedOfAnotherLauncher) {
+  const auto warning = [](const LaunchedBy& by, const MpiLibrary& mpi) {
+    return with(by, [&] { return launch_warning(mpi); });
+  };
+  const LaunchedBy openmpi{.openmpi_size = "2", .openmpi_rank = "0", .pmix_rank = "0"};
+  const LaunchedBy mpich{.pmi_size = "2", .pmi_rank = "0"};
+  EXPECT_EQ(
+      warning(mpich, openmpi_library),
+      "the launcher of MPICH has started 2 ranks of a program that uses Open MPI, so that each may be alone: start "
+      "it with the mpirun of Open MPI");
+  EXPECT_NE(warning(openmpi, mpich_library).find("with the mpiexec of MPICH"), std::string::npos);
+  EXPECT_EQ(warning(openmpi, openmpi_library), "");
+  EXPECT_EQ(warning(mpich, mpich_library), "");
+  EXPECT_EQ(warning(mpich, abi_library), "");
+  EXPECT_EQ(warning({}, openmpi_library), "");
+  // Once: the first rank says it. A program of one rank has nobody to find.
+  EXPECT_EQ(warning({.pmi_size = "2", .pmi_rank = "1"}, openmpi_library), "");
+  EXPECT_EQ(warning({.pmi_size = "1", .pmi_rank = "0"}, openmpi_library), "");
+  EXPECT_EQ(warning({.openmpi_size = "2", .openmpi_rank = "0", .pmi_size = "2", .pmi_rank = "0"}, openmpi_library), "");
+  // srun, without PMI and with it.
+  EXPECT_NE(warning({.step = "0", .tasks = "2", .task = "0"}, openmpi_library).find("srun --mpi=pmix"),
+            std::string::npos);
+  EXPECT_NE(warning({.step = "0", .tasks = "2", .task = "0"}, mpich_library).find("srun --mpi=pmi2"),
+            std::string::npos);
+  EXPECT_EQ(warning({.step = "0", .tasks = "2", .task = "1"}, openmpi_library), "");
+  EXPECT_EQ(warning({.pmix_rank = "0", .step = "0", .tasks = "2", .task = "0"}, openmpi_library), "");
+  EXPECT_EQ(warning({.pmi_size = "2", .pmi_rank = "0", .step = "0", .tasks = "2", .task = "0"}, openmpi_library), "");
+  EXPECT_EQ(warning({.step = "0", .tasks = "1", .task = "0"}, openmpi_library), "");
+}
+
+TEST(Launcher, KnowsTheRankOfThisProcess) {
+  const auto rank = [](const LaunchedBy& by) { return with(by, launched_rank); };
+  EXPECT_EQ(rank({}), std::nullopt);
+  EXPECT_EQ(rank({.openmpi_size = "4", .openmpi_rank = "3"}), 3);
+  EXPECT_EQ(rank({.pmi_size = "4", .pmi_rank = "1"}), 1);
+  EXPECT_EQ(rank({.pmix_rank = "2"}), 2);
+  EXPECT_EQ(rank({.step = "0", .tasks = "4", .task = "2"}), 2);
+  // A shell on a node of the job (srun --pty) starts ranks.
+  EXPECT_EQ(rank({.pmix_rank = "0", .step = "0", .tasks = "1", .task = "0"}), std::nullopt);
 }
 
 }  // namespace

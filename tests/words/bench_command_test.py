@@ -12,7 +12,13 @@ import tempfile
 wrong = []
 SAYS = '#!/bin/sh\necho "{name}"; for word in "$@"; do printf "%s\\n" "$word"; done\n'
 LAUNCHER = '#!/bin/sh\n[ "$1" = --version ] && {{ echo "{version}"; exit; }}\necho {name}; for word in "$@"; do printf "%s\\n" "$word"; done\n'
-STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK")
+REFUSES = """#!/bin/sh
+[ "$1" = --version ] && { echo "mpirun (Open MPI) 4.1.4"; exit; }
+case $1 in --oversubscribe) echo "the fabric is on fire" >&2; exit 7 ;; esac
+printf -- '-----\\nThere are not enough slots available in the system to satisfy the 4000\\nslots that were requested\\n-----\\n' >&2
+exit 1
+"""
+STARTED = ("OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "SLURM_JOB_ID", "SLURM_STEP_ID")
 
 
 def make(file, text):
@@ -53,6 +59,14 @@ with tempfile.TemporaryDirectory() as directory:
     expect(lines == ["mpiexec", "-n", "3", f"{here}/circoll-bench.mpich", "--check"], f"the MPI of mpirun: {code} {lines} {said}")
     expect(run("--np", "2", "--mpi", "openmpi", "--oversubscribe")[1] ==
            ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", "2", f"{here}/circoll-bench.openmpi"], "the MPI that is said, started")
+    # A launcher that refuses: its words, and then the cause and the remedy.
+    make(here / "mpirun.openmpi", REFUSES)
+    code, lines, said = run("--np", "4000", "--mpi", "openmpi")
+    last = said.splitlines()[-1]
+    expect(code == 2 and "not enough slots" in said and last.startswith("circoll: Open MPI has ") and "for 4000 ranks: --np " in last and
+           last.endswith(", or --oversubscribe"), f"not enough slots: {code} {lines} {said}")
+    code, lines, said = run("--np", "3", "--mpi", "openmpi", "--oversubscribe")
+    expect(code == 7 and "the fabric is on fire" in said and "circoll:" not in said, f"another failure: {code} {lines} {said}")
     # The command finds misuse before it starts anything.
     for arguments, words, variables in [((), "how many ranks", {}), (("--np", "2"), "has started this process", {"PMI_RANK": "0"}),
                                         (("--collective", "allredce"), "did you mean allreduce", {"PMI_RANK": "0"}),

@@ -43,7 +43,7 @@ int measure_guidelines(const Options& options, int rank, int size) {
   std::vector<GuidelineCell> guidelines;
   std::vector<Cell> cells;
   if (rank == 0) std::fputs(heading(size).c_str(), stdout);
-  if (rank == 0) std::fputs(guideline_header(line).c_str(), stdout);
+  if (rank == 0) std::fputs(guideline_header(line, options.wide).c_str(), stdout);
   if (rank == 0 && options.native_algorithms) std::fputs(without_library_algorithms(options).c_str(), stdout);
   for (const Count bytes : options.bytes) {
     GuidelineCell cell = measure_guidelines(options, line, bytes);
@@ -52,7 +52,7 @@ int measure_guidelines(const Options& options, int rank, int size) {
     for (Cell& one : cells_of(cell, size)) cells.push_back(std::move(one));
     guidelines.push_back(std::move(cell));
     if (rank != 0) continue;
-    std::fputs(guideline_rows(guidelines.back(), size).c_str(), stdout);
+    std::fputs(guideline_rows(guidelines.back(), size, options.wide).c_str(), stdout);
     std::fflush(stdout);
   }
   const Surroundings here = surroundings();
@@ -71,7 +71,8 @@ int run(Options options, int rank, int size) {
   std::vector<Cell> cells;
   bool correct = true;
   if (rank == 0) std::fputs(heading(size).c_str(), stdout);
-  if (rank == 0) std::fputs(table_header(options, line).c_str(), stdout);
+  const Form form = form_of(options, all_asked);
+  if (rank == 0) std::fputs(table_header(form, line).c_str(), stdout);
   if (rank == 0 && options.native_algorithms) std::fputs(without_library_algorithms(options).c_str(), stdout);
   for (const AskedCell& one : all_asked) {
     options.algorithms = one.algorithms;
@@ -81,10 +82,10 @@ int run(Options options, int rank, int size) {
       correct = correct && (series.correct != "NO" || native::names_library(series.algorithm));
     }
     if (rank != 0) continue;
-    std::fputs(table_rows(options, cells.back(), size).c_str(), stdout);
+    std::fputs(table_rows(form, cells.back(), size, line.sync()).c_str(), stdout);
     std::fflush(stdout);
   }
-  if (rank == 0) std::fputs(verdict(cells).c_str(), stdout);
+  if (rank == 0) std::fputs(verdict(form, cells, line.sync()).c_str(), stdout);
   const Surroundings here = surroundings();
   if (rank == 0 && !options.csv.empty()) write_csv(options.csv, cells, size);
   if (rank == 0 && !options.json.empty()) write_json(options.json, cells, size, options, line, here);

@@ -251,8 +251,8 @@ double seconds_of_crowded(Rank ranks) {
 }
 
 /// Adds samples of memory, and the ways that they went, if the ranks of rank 0's node share memory. Rank 0 calls with
-/// `peer`, a rank of its node (0 if there is none), while the others sleep; and with all ranks, if they are on one node
-/// that has fewer processors. All ranks call it; the samples are complete on rank 0.
+/// `peer`, a rank of its node (0 if there is none), while the others sleep. If all ranks are on one node that has fewer
+/// processors, it also calls with all of them. All ranks call this function; the samples are complete on rank 0.
 void measure_ways(int rank, int peer, Calibration* calibration) {
   mpi::barrier(MPI_COMM_WORLD, "dissemination");  // the first call finds the neighbours
   std::vector<SampledWay> ways = peer == 0 ? std::vector<SampledWay>{} : ways_here();

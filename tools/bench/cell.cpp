@@ -254,7 +254,7 @@ bool first_call(Series& series, const std::function<std::string()>& served) {
     error = thrown.mpi_code();
     series.refused = last_line(thrown.what());
   }
-  // What one rank is refused none can time.
+  // A call that one rank is refused, no rank can time.
   int mine = error == MPI_SUCCESS ? 0 : 1, any = 0;
   PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (any != 0 && series.refused.empty()) series.refused = "refused on another rank";

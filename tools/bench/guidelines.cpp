@@ -249,23 +249,29 @@ std::vector<Cell> cells_of(const GuidelineCell& cell, int size) {
   return cells;
 }
 
-std::string guideline_header(const StartLine& line) {
-  return fmt::format(
-      "# ranks start together by {}; bytes of the whole vector\n{:<44} {:<20} {:>5} {:>11} {:>6} {:>12}  {}\n",
-      to_string(line.sync()), "# side", "algorithm", "p", "bytes", "reps", "median_us", "served by");
+std::string guideline_header(const StartLine& line, bool wide) {
+  const std::string begin =
+      fmt::format("# ranks start together by {}; bytes of the whole vector\n", to_string(line.sync()));
+  if (!wide) return begin + fmt::format("{:<45} {:<32} {:>9} {:>11}\n", "# side", "algorithm", "bytes", "median_us");
+  return begin + fmt::format("{:<45} {:<20} {:>5} {:>11} {:>6} {:>12}  {}\n", "# side", "algorithm", "p", "bytes",
+                             "reps", "median_us", "served by");
 }
 
-std::string guideline_rows(const GuidelineCell& cell, int size) {
+std::string guideline_rows(const GuidelineCell& cell, int size, bool wide) {
   std::string text;
   for (std::size_t i = 0; i < cell.series.size(); ++i) {
     const Series& series = cell.series[i];
+    const double median_us = median(series.seconds) * 1e6;
+    const std::size_t names = series.seconds.empty() ? 25 : 32;
+    text += wide ? fmt::format("{:<45} {:<20} {:>5} {:>11}", cell.sides[i], series.algorithm, size, cell.bytes)
+                 : fmt::format("{:<45} {:<{}} {:>9}", cell.sides[i], clipped(label(series), names), names, cell.bytes);
     if (series.seconds.empty()) {
-      text += fmt::format("{:<44} {:<20} {:>5} {:>11} {}\n", cell.sides[i], series.algorithm, size, cell.bytes,
-                          nothing_measured(series));
-      continue;
+      text += " " + nothing_measured(series, wide) + "\n";
+    } else if (wide) {
+      text += fmt::format(" {:>6} {:>12.2f}  {}\n", series.seconds.size(), median_us, series.served_by);
+    } else {
+      text += fmt::format(" {:>11.2f}\n", median_us);
     }
-    text += fmt::format("{:<44} {:<20} {:>5} {:>11} {:>6} {:>12.2f}  {}\n", cell.sides[i], series.algorithm, size,
-                        cell.bytes, series.seconds.size(), median(series.seconds) * 1e6, series.served_by);
   }
   return text;
 }

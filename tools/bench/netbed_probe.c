@@ -1,8 +1,10 @@
-/* netbed_probe BYTES: what dev/netbed verifies its network by, compiled by it when needed. Rank 0 prints one "name
- * value" per line: how many ranks MPI thinks a host has (least and most), latency and bandwidth of a ping-pong
- * between two hosts, of both directions at once (the sum), of all hosts sending to the next one and receiving at
- * once (of one host, one direction), and within a host where it has two ranks. BYTES is the size of a large message;
- * microseconds, bytes per second. Medians. */
+/* netbed_probe BYTES: dev/netbed compiles this program and verifies its network by it.
+ *
+ * Rank 0 prints one "name value" per line. The first values are the numbers of ranks that MPI thinks a host has (least
+ * and most). Then come latencies and bandwidths: of a ping-pong between two hosts, and of both directions at once (the
+ * sum). Then all hosts send to the next one and receive at once (of one host, one direction). The last ones are within
+ * a host, where it has two ranks. BYTES is the size of a large message. All values are medians, in microseconds and
+ * bytes per second. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,10 +52,10 @@ static double ping_pong(MPI_Comm comm, char* data, int there, int back, int repe
   return median(seconds, repetitions);
 }
 
-/* Seconds in which every rank of `comm` sends `bytes` to the next one and receives as many: of the slowest rank, the
- * median and in `best` the least. In messages of a size that needs no handshake, all at once: the answer to a
- * handshake may wait behind a large message that goes the same way, and then one direction comes after the other,
- * whatever the network can do. */
+/* Seconds in which every rank of `comm` sends `bytes` to the next one and receives as many. It is the median of the
+ * slowest rank, and the least in `best`. The messages have a size that needs no handshake, and go all at once. The
+ * answer to a handshake may wait behind a large message that goes the same way. Then one direction comes after the
+ * other, whatever the network can do. */
 static double ring(MPI_Comm comm, char* send, char* receive, int bytes, double* best) {
   double seconds[large_repetitions];
   int rank, size;

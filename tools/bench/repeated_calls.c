@@ -1,4 +1,5 @@
-/* The time of a call in a loop, of a few collectives and sizes. What a drop-in adds to each call shows here first.
+/* The time of a call in a loop, of a few collectives and sizes. The cost that a drop-in adds to each call shows here
+ * first.
  *
  * repeated_calls BATCHES: for each cell BATCHES batches of calls, all ranks from a barrier on. Rank 0 prints a line for
  * each cell: the collective, bytes of the vector, and the median over the batches of the microseconds of a call.

@@ -15,9 +15,9 @@ inline constexpr bool simulated = true;  ///< all ranks are in one process, whos
 inline constexpr bool simulated = false;
 #endif
 
-/// MPI_Wtime of rank 0, as every rank knows it. The difference of two clocks is taken from the quickest of some round
-/// trips of a message, half of which is the largest error; their drift is from two such measurements. Collective where
-/// it says so.
+/// MPI_Wtime of rank 0, as every rank knows it. The difference of two clocks comes from the quickest of some round
+/// trips of a message, half of which is the largest error. Their drift comes from two such measurements. Functions are
+/// collective where they say so.
 class GlobalClock {
  public:
   /// Collective.
@@ -67,7 +67,7 @@ class StartLine {
   [[nodiscard]] double clock_error() const { return clock_ ? clock_->error() : 0; }
 
   /// Collective. The result is the same on all ranks. `arm` and `disarm`, if they are given, stand around the run, and
-  /// around none of the calls that bring the ranks together; they are not timed.
+  /// around none of the calls that bring the ranks together. They are not timed.
   template <typename Run>
   [[nodiscard]] Repetition time(Run&& run, const std::function<void()>& arm = {},
                                 const std::function<void()>& disarm = {}) {

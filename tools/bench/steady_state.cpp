@@ -1,7 +1,8 @@
-// Times a repeated small allreduce against its own messages, in turn. There are the drop-in's MPI_Allreduce on
-// two ranks, the point-to-point calls that it makes by themselves, and the MPI library's own allreduce; and the
-// same as a nonblocking and as a persistent call. Needs the drop-in preloaded, and knows nothing else of Circoll.
-// See docs/developer/performance.md.
+// Times a repeated small allreduce against its own messages, in turn.
+//
+// These are timed: the drop-in's MPI_Allreduce on two ranks, the point-to-point calls that it makes by themselves, and
+// the MPI library's own allreduce. The nonblocking and the persistent call are timed likewise. Needs the drop-in
+// preloaded, and knows nothing else of Circoll. See docs/developer/performance.md.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -16,7 +17,7 @@
 #include <string>
 #include <vector>
 
-// Open MPI 4 has persistent collectives as an extension; version 5 has MPI's, though it says that it is MPI 3.1.
+// Open MPI 4 has persistent collectives as an extension. Version 5 has MPI's, though it says that it is MPI 3.1.
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
 #define CIRCOLL_ALLREDUCE_INIT MPIX_Allreduce_init

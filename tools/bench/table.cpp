@@ -11,6 +11,7 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "circoll/circoll.h"
 #include "circoll/collectives.hpp"
@@ -49,7 +50,7 @@ double algorithm_bandwidth(const Cell& cell, const Figures& own) {
 /// any algorithm needs, as nccl-tests has it.
 double bus_factor(Collective collective, int size) {
   const double p = size;
-  // What every rank gets has to be combined first.
+  // The vector that every rank gets has to be combined first.
   if (collective == Collective::allreduce) return 2 * (p - 1) / p;
   switch (traits_of(collective).blocks) {
     case Blocks::per_rank:
@@ -62,22 +63,95 @@ double bus_factor(Collective collective, int size) {
   return size > 1 ? 1 : 0;
 }
 
-/// The width of the column of names: those of the MPI library's own algorithms are long.
-int name_width(bool longer) { return longer ? 44 : 32; }
-
-bool has_longer_names(const std::vector<Series>& series) {
-  return std::ranges::any_of(series, [](const Series& one) { return native::names_library(one.algorithm); });
-}
-
-std::string label(const Series& series) {
-  return series.algorithm == "auto" ? "auto (" + series.served_by + ")" : series.algorithm;
-}
+// Widths of the columns of names.
+constexpr std::size_t usual_width = 40, wide_width = 44;
 
 /// The columns before those of times.
 template <typename Size, typename Bytes>
-std::string begin_of_row(std::string_view collective, const std::string& algorithm, int width, const Size& p,
+std::string begin_of_row(Form form, std::string_view collective, const std::string& name, const Size& p,
                          const Bytes& bytes) {
-  return fmt::format("{:<20} {:<{}} {:>5} {:>10}", collective, algorithm, width, p, bytes);
+  // The number of ranks stands in the heading.
+  if (form == Form::usual)
+    return fmt::format("{:<20} {:<{}} {:>10}", collective, clipped(name, usual_width), usual_width, bytes);
+  return fmt::format("{:<20} {:<{}} {:>5} {:>10}", collective, name, wide_width, p, bytes);
+}
+
+/// The columns of native and auto side by side, without the bar.
+template <typename Native, typename Circoll, typename Ratio>
+std::string compared_columns(std::string_view collective, std::string_view bytes, const Native& native,
+                             const Circoll& circoll, const Ratio& ratio) {
+  return fmt::format("{:<20} {:>10} {:>11} {:>12} {:>6}", collective, bytes, native, circoll, ratio);
+}
+
+/// The series of a name, or nullptr.
+const Series* series_of(const Cell& cell, std::string_view name) {
+  const auto found = std::ranges::find(cell.series, name, &Series::algorithm);
+  return found == cell.series.end() ? nullptr : &*found;
+}
+
+/// True where the times of a cell say nothing about the collective, because a rank may only leave.
+///
+/// After a barrier each rank counts from its own leaving of the barrier. Messages of a rooted collective go one way. A
+/// short one lies in a buffer before its receiver has left the barrier, or soon after its sender has begun. Then nobody
+/// waits, and the longest time of a rank is that of a sender who leaves. The quotient of two such times may be 52 where
+/// the collectives are equally fast. The median over the ranks would be such a time, too, so these cells have no ratio.
+/// With the clock the time lasts until the last rank ends, and all cells have a ratio.
+bool only_leaves(const Cell& cell, Sync sync) {
+  constexpr Count buffered_bytes = 16384;  // longer messages are read by the receiver or wait for it
+  return sync == Sync::barrier && is_rooted(cell.collective) && cell.bytes <= buffered_bytes;
+}
+
+/// Native's median over that of auto, if both were measured and their times mean something.
+std::optional<double> compared_ratio(const Cell& cell, Sync sync) {
+  const Series* const served = series_of(cell, "auto");
+  if (served == nullptr || served->seconds.empty() || only_leaves(cell, sync)) return std::nullopt;
+  const double ratio = ratio_to_native(cell, figures_of(served->seconds));
+  return ratio > 0 ? std::optional(ratio) : std::nullopt;
+}
+
+// The bar of a ratio has a character for each quarter of a doubling. It grows to the right where Circoll is faster.
+constexpr int half_bar = 7;
+std::string bar(double ratio) {
+  const int length = std::clamp(static_cast<int>(std::lround(4 * std::log2(ratio))), -half_bar, half_bar);
+  const auto of = [](int count, char what) { return std::string(static_cast<std::size_t>(std::max(count, 0)), what); };
+  return of(half_bar + std::min(length, 0), ' ') + of(-length, '#') + "|" + of(length, '#');
+}
+
+std::string compared_row(const Cell& cell, Sync sync) {
+  const auto median_us = [&](std::string_view name) {
+    const Series* const series = series_of(cell, name);
+    if (series == nullptr) return std::string("-");
+    return series->seconds.empty() ? "late" : fmt::format("{:.2f}", figures_of(series->seconds).median * 1e6);
+  };
+  const std::optional<double> ratio = compared_ratio(cell, sync);
+  const bool wrong = std::ranges::any_of(cell.series, [](const Series& one) { return one.correct == "NO"; });
+  std::string text = compared_columns(
+      to_string(cell.collective), cell.collective == Collective::barrier ? "-" : readable_bytes(cell.bytes),
+      median_us("native"), median_us("auto"), ratio ? fmt::format("{:.2f}", *ratio) : "-");
+  if (wrong) return text + "  WRONG RESULT\n";
+  return text + (ratio ? "  " + bar(*ratio) : "") + "\n";
+}
+
+/// The lines that explain entries of the rows.
+std::string remarks(Form form, const std::vector<Cell>& cells, Sync sync) {
+  bool late = false, leaves = false;
+  int right = 0, wrong = 0;
+  for (const Cell& cell : cells) {
+    leaves = leaves || only_leaves(cell, sync);
+    for (const Series& series : cell.series) {
+      late = late || series.seconds.empty();
+      right += series.correct == "yes" ? 1 : 0;
+      wrong += series.correct == "NO" ? 1 : 0;
+    }
+  }
+  std::string text;
+  if (late && form != Form::wide)
+    text += "# late: a rank came late to every repetition; --sync barrier asks for no time\n";
+  if (leaves && form != Form::wide)
+    text += "# no ratio: after a barrier, a short call with a root times ranks that only leave\n";
+  if (wrong > 0) text += fmt::format("# WRONG: {} of {} results differ from the native ones\n", wrong, wrong + right);
+  if (wrong == 0 && right > 0) text += "# all results equal the native ones\n";
+  return text;
 }
 
 /// The columns that rows of all kinds have, behind the one that says what was measured.
@@ -136,22 +210,51 @@ std::string heading(int size) {
                      size, size == 1 ? "rank" : "ranks", host.data(), date());
 }
 
-std::string nothing_measured(const Series& series) {
-  if (!series.refused.empty()) return "     0 not measured: the MPI library refuses it: " + series.refused;
-  return fmt::format(
-      "     0 not measured: a rank came late to all {} repetitions (--sync barrier asks for no time); correct: {}",
-      series.invalid, series.correct);
+Form form_of(const Options& options, const std::vector<AskedCell>& cells) {
+  if (options.wide) return Form::wide;
+  const bool all = std::ranges::all_of(cells, [](const AskedCell& cell) {
+    std::vector<std::string> names = cell.algorithms;
+    std::ranges::sort(names);
+    return names == std::vector<std::string>{"auto", "native"};
+  });
+  return all && !options.native_algorithms ? Form::compared : Form::usual;
 }
 
-std::string table_header(const Options& options, const StartLine& line) {
+std::string nothing_measured(const Series& series, bool wide) {
+  const std::string repetitions = wide ? "     0 " : "";
+  if (!series.refused.empty()) return repetitions + "not measured: the MPI library refuses it: " + series.refused;
+  if (!wide) return "not measured: late";
+  return repetitions + fmt::format(
+                           "not measured: a rank came late to all {} repetitions (--sync barrier asks for no "
+                           "time); correct: {}",
+                           series.invalid, series.correct);
+}
+
+std::string clipped(const std::string& name, std::size_t columns) {
+  constexpr std::string_view gap = "..";
+  if (name.size() <= columns) return name;
+  const std::size_t last = columns / 3, first = columns - last - gap.size();
+  return name.substr(0, first) + std::string(gap) + name.substr(name.size() - last);
+}
+
+std::string label(const Series& series) {
+  return series.algorithm == "auto" ? "auto (" + series.served_by + ")" : series.algorithm;
+}
+
+std::string table_header(Form form, const StartLine& line) {
   std::string text = fmt::format("# ranks start together by {}", to_string(line.sync()));
   if (line.sync() == Sync::clock) text += fmt::format(", to within {:.2f} us", line.clock_error() * 1e6);
-  return text + fmt::format("; medians with their 95 % confidence intervals\n") +
-         begin_of_row("# collective", "algorithm", name_width(options.native_algorithms), "p", "bytes") +
-         (options.wide ? fmt::format(" {:>6} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}", "reps", "median_us",
-                                     "low_us", "high_us", "min_us", "p95_us", "algbw_GB/s", "busbw_GB/s")
-                       : fmt::format(" {:>11}", "median_us")) +
-         fmt::format(" {:>7} {:>7}\n", "speedup", "correct");
+  text += form == Form::wide ? "; medians with their 95 % confidence intervals\n" : "; medians\n";
+  if (form == Form::compared) {
+    return text + compared_columns("# collective", "size", "native [us]", "Circoll [us]", "ratio") +
+           fmt::format("  {:<{}}|faster\n", "slower", half_bar);
+  }
+  text += begin_of_row(form, "# collective", "algorithm", "p", "bytes");
+  text += form == Form::wide
+              ? fmt::format(" {:>6} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}", "reps", "median_us", "low_us",
+                            "high_us", "min_us", "p95_us", "algbw_GB/s", "busbw_GB/s")
+              : fmt::format(" {:>11}", "median_us");
+  return text + fmt::format(" {:>7} {:>7}\n", "speedup", "correct");
 }
 
 std::string without_library_algorithms(const Options& options) {
@@ -163,20 +266,21 @@ std::string without_library_algorithms(const Options& options) {
   return text;
 }
 
-std::string table_rows(const Options& options, const Cell& cell, int size) {
+std::string table_rows(Form form, const Cell& cell, int size, Sync sync) {
+  if (form == Form::compared) return compared_row(cell, sync);
+  const bool wide = form == Form::wide;
   std::string text;
-  const int width = name_width(has_longer_names(cell.series) || has_longer_names(cell.refused));
   const auto begin = [&](const Series& series) {
-    return begin_of_row(to_string(cell.collective), label(series), width, size, cell.bytes);
+    return begin_of_row(form, to_string(cell.collective), label(series), size, cell.bytes);
   };
   for (const Series& series : cell.series) {
     text += begin(series);
     if (series.seconds.empty()) {
-      text += " " + nothing_measured(series) + "\n";
+      text += " " + nothing_measured(series, wide) + "\n";
       continue;
     }
     const Figures f = figures_of(series.seconds);
-    if (options.wide) {
+    if (wide) {
       const double bandwidth = algorithm_bandwidth(cell, f);
       text += fmt::format(" {:>6} {:>11.2f} {:>11.2f} {:>11.2f} {:>11.2f} {:>11.2f} {:>11.4f} {:>11.4f}",
                           series.seconds.size(), f.median * 1e6, f.interval.low * 1e6, f.interval.high * 1e6,
@@ -184,39 +288,47 @@ std::string table_rows(const Options& options, const Cell& cell, int size) {
     } else {
       text += fmt::format(" {:>11.2f}", f.median * 1e6);
     }
-    text += fmt::format(" {:>7.2f} {:>7}\n", ratio_to_native(cell, f), series.correct);
+    const bool has_ratio = wide || !only_leaves(cell, sync);
+    text += fmt::format(" {:>7} {:>7}\n", has_ratio ? fmt::format("{:.2f}", ratio_to_native(cell, f)) : "-",
+                        series.correct);
   }
-  for (const Series& series : cell.refused) text += begin(series) + " " + nothing_measured(series) + "\n";
+  for (const Series& series : cell.refused) text += begin(series) + " " + nothing_measured(series, wide) + "\n";
   return text;
 }
 
-std::string verdict(const std::vector<Cell>& cells) {
+std::string verdict(Form form, const std::vector<Cell>& cells, Sync sync) {
   int all = 0, faster = 0;
   double logarithms = 0;
   std::vector<std::pair<double, std::string>> slower;
   for (const Cell& cell : cells) {
-    const auto served = std::ranges::find(cell.series, "auto", &Series::algorithm);
-    if (served == cell.series.end() || served->seconds.empty()) continue;
-    const double ratio = ratio_to_native(cell, figures_of(served->seconds));
-    if (ratio <= 0) continue;
+    const std::optional<double> ratio = compared_ratio(cell, sync);
+    if (!ratio) continue;
     ++all;
-    faster += ratio >= 1 ? 1 : 0;
-    logarithms += std::log(ratio);
+    faster += *ratio >= 1 ? 1 : 0;
+    logarithms += std::log(*ratio);
     const bool has_sizes = cell.collective != Collective::barrier;
-    if (ratio < 1) {
-      slower.emplace_back(ratio, fmt::format("{}{} {:.2f}", to_string(cell.collective),
-                                             has_sizes ? " " + readable_bytes(cell.bytes) : "", ratio));
+    if (*ratio < 1) {
+      slower.emplace_back(*ratio, fmt::format("{}{} {:.2f}", to_string(cell.collective),
+                                              has_sizes ? " " + readable_bytes(cell.bytes) : "", *ratio));
     }
   }
-  if (all == 0) return {};
-  std::string text = fmt::format("# auto is faster than native in {} of {} cells, {:.2f} times in the geometric mean",
-                                 faster, all, std::exp(logarithms / all));
+  std::string text = remarks(form, cells, sync);
+  if (all == 0) return text;
   std::ranges::sort(slower);
-  constexpr std::size_t most_named = 6;
-  for (std::size_t i = 0; i < std::min(slower.size(), most_named); ++i)
-    text += (i == 0 ? "\n# slower: " : ", ") + slower[i].second;
-  if (slower.size() > most_named) text += fmt::format(", and {} more", slower.size() - most_named);
-  return text + "\n";
+  constexpr std::size_t most_named = 6, columns = 80;
+  std::string line = "# slower:";
+  for (std::size_t i = 0; i < std::min(slower.size(), most_named); ++i) {
+    const std::string word = " " + slower[i].second + (i + 1 < std::min(slower.size(), most_named) ? "," : "");
+    if (line.size() + word.size() > columns) {
+      text += line + "\n";
+      line = "#  ";
+    }
+    line += word;
+  }
+  if (slower.size() > most_named) line += fmt::format("\n#   and {} more", slower.size() - most_named);
+  if (!slower.empty()) text += line + "\n";
+  return text + fmt::format("# auto is faster than native in {} of {} cells, {:.2f} times in the geometric mean\n",
+                            faster, all, std::exp(logarithms / all));
 }
 
 void write_csv(const std::string& path, const std::vector<Cell>& cells, int size) {

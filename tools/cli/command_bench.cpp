@@ -1,6 +1,7 @@
 // circoll bench starts circoll-bench for the MPI in use, on every rank or with the ranks.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -47,7 +48,26 @@ std::string installed_bench(const MpiLibrary& mpi) {
                   mpi.id, mpi.title));
 }
 
-void bench(const BenchCommand& options, const CLI::App& command) {
+/// Starts ranks and hands on what they print. If the launcher refuses, the last line is the cause and the remedy. The
+/// result is the exit code.
+int start_ranks(const std::vector<std::string>& command, long ranks) {
+  Program program{.arguments = command, .limit = std::chrono::hours(24 * 365)};
+  program.on_line = [](std::string_view line) { print(std::string(line) + "\n"); };
+  program.on_error_line = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+  const Interruptible interruptible;
+  const Ending ending = run_program(program);
+  if (ending.good()) return exit_ok;
+  if (ending.how == Ending::How::not_started) {
+    throw Error(ErrorCode::unsupported, fmt::format("{} {}", command.front(), how_ended(ending)));
+  }
+  const std::string cause =
+      cause_and_remedy({.words = ending.err + ending.out, .ranks = ranks, .slots = openmpi_slots()});
+  if (!cause.empty()) throw Error(ErrorCode::unsupported, cause);
+  return ending.how == Ending::How::exited ? ending.code : exit_failure;
+}
+
+/// The exit code, where this process does not become circoll-bench.
+int bench(const BenchCommand& options, const CLI::App& command) {
   std::vector<std::string> arguments = passed_on(command);
   if (const MpiLibrary* const launching = launching_mpi()) {
     if (options.ranks > 0) misuse("a launcher has started this process; --np is for starting ranks without one");
@@ -60,12 +80,13 @@ void bench(const BenchCommand& options, const CLI::App& command) {
   const Launcher launcher = choose_launcher(options.mpi, others);
   if (const std::string why = refusal(launcher); !why.empty()) throw Error(ErrorCode::unsupported, why);
   arguments.insert(arguments.begin(), installed_bench(*launcher.mpi));
-  become(launch_command(launcher, options.ranks, {.oversubscribe = options.oversubscribe}, arguments));
+  return start_ranks(launch_command(launcher, options.ranks, {.oversubscribe = options.oversubscribe}, arguments),
+                     options.ranks);
 }
 
 }  // namespace
 
-void add_bench(CLI::App& app, Context& /*context*/) {
+void add_bench(CLI::App& app, Context& context) {
   const auto options = std::make_shared<BenchCommand>();
   CLI::App* const command = app.add_subcommand("bench", "Time collectives of the MPI library and of Circoll");
   command->add_option("--np", options->ranks, "Start so many ranks on this node; under mpirun or srun leave it out")
@@ -80,7 +101,7 @@ void add_bench(CLI::App& app, Context& /*context*/) {
       "It runs circoll-bench.openmpi or circoll-bench.mpich, which has the other options; docs/admin/measuring.md.\n"
       "Examples:\n" +
       options::bench_examples());
-  command->callback([options, command] { bench(*options, *command); });
+  command->callback([options, command, &context] { context.exit_code = bench(*options, *command); });
 }
 
 }  // namespace circoll::cli

@@ -36,6 +36,7 @@ RunReports reports_of(CompareOptions& options) {
     return {.without = read_reports(options.without), .with = read_reports(options.with)};
   }
   if (options.program) {
+    if (!may_start_ranks("compare")) throw CLI::Success();
     options.runs.program = options.words;
     return run_in_turns(options.runs);
   }
@@ -56,7 +57,8 @@ void add_paired_runs(CLI::App& command, PairedRuns& options) {
   command.add_option("--launcher", options.launcher,
                      "Starts the ranks in place of the mpirun on PATH; {np} stands for their number");
   command.add_flag("--oversubscribe", options.oversubscribe, "Run more ranks than there are processors");
-  command.add_option("--reports", options.directory, "The directory of the runs' reports")->capture_default_str();
+  command.add_option("--reports", options.directory,
+                     "The directory of the runs' reports; default: circoll-compare/PROGRAM-TIME");
   command.add_option("--limit", options.limit_s, "Seconds after which a run has failed")
       ->check(options::above_zero())
       ->capture_default_str();

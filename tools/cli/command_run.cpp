@@ -88,6 +88,7 @@ std::string preloads(const std::string& dropin, const std::string& program) {
 
 /// Starts the program several times, natively and with Circoll.
 void run_compared(const RunOptions& options) {
+  if (!may_start_ranks("run --compare")) return;
   PairedRuns runs = options.runs;
   runs.mpi = options.mpi;
   runs.program = options.program;
@@ -97,7 +98,10 @@ void run_compared(const RunOptions& options) {
 
 void run(const RunOptions& options) {
   const std::string& program = options.program.front();
-  const std::string dropin = dropin_for(detect_mpi(program, mpi_named(options.mpi)));
+  const MpiLibrary& mpi = detect_mpi(program, mpi_named(options.mpi));
+  const std::string dropin = dropin_for(mpi);
+  if (const std::string warning = launch_warning(mpi); !warning.empty())
+    fmt::print(stderr, "circoll: warning: {}\n", warning);
   setenv("LD_PRELOAD", preloads(dropin, program).c_str(), 1);
   become(options.program);
 }

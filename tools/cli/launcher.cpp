@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "process.hpp"
+#include "processors.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -30,6 +31,28 @@ std::string version_behind(const std::string& text, const std::string& word) {
   std::size_t end = at;
   while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '.')) ++end;
   return text.substr(at, end - at);
+}
+
+bool is_set(const char* name) { return std::getenv(name) != nullptr; }
+
+/// The whole number that a variable has.
+std::optional<long> number_in(const char* name) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr || std::isdigit(static_cast<unsigned char>(*value)) == 0) return std::nullopt;
+  return std::strtol(value, nullptr, 10);
+}
+
+/// The tasks of the step of srun that this process is one of; 0: of none.
+long tasks_of_step() { return is_set("SLURM_STEP_ID") ? number_in("SLURM_STEP_NUM_TASKS").value_or(1) : 0; }
+
+/// A text in one line, as launchers break theirs anywhere.
+std::string in_one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    const bool blank = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (!blank || (!line.empty() && line.back() != ' ')) line += blank ? ' ' : c;
+  }
+  return line;
 }
 
 fs::path own_directory() { return fs::read_symlink("/proc/self/exe").parent_path(); }
@@ -105,12 +128,85 @@ Launcher choose_launcher(const std::string& wanted, std::vector<std::string>& ot
 }
 
 const MpiLibrary* launching_mpi() {
-  const auto set = [](const char* name) { return std::getenv(name) != nullptr; };
-  if (set("OMPI_COMM_WORLD_SIZE")) return &openmpi_library;
-  if (set("PMI_SIZE") || set("PMI_RANK")) return &mpich_library;
+  if (is_set("OMPI_COMM_WORLD_SIZE")) return &openmpi_library;
+  if (is_set("PMI_SIZE") || is_set("PMI_RANK")) return &mpich_library;
   // PMIx has servers of its own, as srun; of the two only Open MPI asks them.
-  return set("PMIX_RANK") ? &openmpi_library : nullptr;
+  return is_set("PMIX_RANK") ? &openmpi_library : nullptr;
 }
+
+std::optional<long> launched_rank() {
+  if (is_set("OMPI_COMM_WORLD_SIZE")) return number_in("OMPI_COMM_WORLD_RANK").value_or(0);
+  const long tasks = tasks_of_step();
+  if (tasks > 1) return number_in("SLURM_PROCID").value_or(0);
+  if (tasks == 1 || launching_mpi() == nullptr) return std::nullopt;
+  for (const char* const name : {"PMI_RANK", "PMIX_RANK"}) {
+    if (const auto rank = number_in(name)) return rank;
+  }
+  return 0;
+}
+
+std::string launch_warning(const MpiLibrary& mpi) {
+  const auto openmpi_ranks = number_in("OMPI_COMM_WORLD_SIZE"), mpich_ranks = number_in("PMI_SIZE");
+  const bool pmix = is_set("PMIX_RANK");
+  // Programs of the standard's interface find out which MPI has started them.
+  if (&mpi == &abi_library || launched_rank().value_or(0) != 0) return "";
+  if (const long tasks = tasks_of_step(); tasks > 1 && !openmpi_ranks && !mpich_ranks && !pmix) {
+    return fmt::format("srun has started {} ranks without PMI, so that each may be alone: srun {}", tasks,
+                       srun_interface(&mpi));
+  }
+  const auto other = [&](const MpiLibrary& launching, long ranks, std::string_view launcher) {
+    return fmt::format(
+        "the launcher of {} has started {} ranks of a program that uses {}, so that each may be alone: start it with "
+        "the {} of {}",
+        launching.title, ranks, mpi.title, launcher, mpi.title);
+  };
+  // A launcher may have started the other one. Then nobody knows which of them is the nearer one.
+  if (openmpi_ranks && mpich_ranks) return "";
+  if (&mpi == &mpich_library && openmpi_ranks.value_or(1) > 1) return other(openmpi_library, *openmpi_ranks, "mpiexec");
+  // srun gives both kinds of variables to ranks that ask for either.
+  if (&mpi == &openmpi_library && mpich_ranks.value_or(1) > 1 && !pmix && tasks_of_step() == 0)
+    return other(mpich_library, *mpich_ranks, "mpirun");
+  return "";
+}
+
+std::string cause_and_remedy(const FailedLaunch& launch) {
+  const std::string words = in_one_line(launch.words);
+  const auto say = [&](std::string_view part) { return words.find(part) != std::string::npos; };
+  const std::string more =
+      launch.custom.empty() ? "--oversubscribe" : "--launcher with --oversubscribe behind the name of mpirun";
+  if (say("not enough slots") || say("more processes than cpus")) {
+    // A program that starts others by MPI_Comm_spawn may ask for slots, too.
+    const std::string_view asked = "satisfy the ";
+    if (const std::size_t at = words.find(asked); at != std::string::npos) {
+      if (std::strtol(words.c_str() + at + asked.size(), nullptr, 10) != launch.ranks) return "";
+    }
+    if (launch.slots == 0 || launch.slots >= launch.ranks) {
+      return fmt::format("Open MPI has fewer slots than {} ranks: a smaller --np, or {}", launch.ranks, more);
+    }
+    return fmt::format("Open MPI has {} {} for {} ranks: --np {}, or {}", launch.slots,
+                       launch.slots == 1 ? "slot" : "slots", launch.ranks, launch.slots, more);
+  }
+  if (say("does not support recursive calls")) {
+    return "mpirun has started this process, and starts no ranks inside: leave the outer mpirun out";
+  }
+  if (say("direct launched using \"srun\"") ||
+      (launch.custom.find("srun") != std::string::npos && say("before MPI_INIT"))) {
+    return "srun has given the ranks no PMI that Open MPI speaks: --launcher 'srun --mpi=pmix -n {np}'";
+  }
+  return "";
+}
+
+long openmpi_slots() {
+  for (const char* const name : {"SLURM_JOB_ID", "PBS_NODEFILE", "LSB_JOBID", "PE_HOSTFILE",
+                                 "OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile"}) {
+    if (is_set(name)) return 0;
+  }
+  const Processors here = own_processors();
+  // Open MPI does not look at the processors' time that control groups give.
+  return std::max<long>(static_cast<long>(here.allowed / here.threads_per_core), 1);
+}
+
+std::string_view srun_interface(const MpiLibrary* mpi) { return mpi == &mpich_library ? "--mpi=pmi2" : "--mpi=pmix"; }
 
 const MpiLibrary* mpi_named(const std::string& id) {
   for (const MpiLibrary* const library : mpi_libraries) {

@@ -34,6 +34,14 @@ struct Launcher {
 /// The MPI whose launcher has started this process as a rank, as the environment says; nullptr if none has.
 [[nodiscard]] const MpiLibrary* launching_mpi();
 
+/// The rank of this process, if a launcher has started it. A single process of srun (a shell, --pty) is no rank,
+/// because users start ranks from there.
+[[nodiscard]] std::optional<long> launched_rank();
+
+/// A warning that the ranks of a program of `mpi` may not find one another. A launcher of the other MPI has started
+/// them, or srun without PMI. Only the first rank gets it. Empty if all is well, and on the other ranks.
+[[nodiscard]] std::string launch_warning(const MpiLibrary& mpi);
+
 /// The MPI of an option's value, "openmpi", "mpich" or "abi"; nullptr for "auto".
 [[nodiscard]] const MpiLibrary* mpi_named(const std::string& id);
 
@@ -49,6 +57,22 @@ struct LaunchOptions {
 /// Why this launcher would start nothing here. The sentence says what to do; it is empty if nothing is known against
 /// it.
 [[nodiscard]] std::string refusal(const Launcher& launcher);
+
+/// A launch that has failed.
+struct FailedLaunch {
+  std::string words{};   ///< what the launcher and the ranks have said
+  long ranks = 0;        ///< that were asked for
+  long slots = 0;        ///< places for ranks that Open MPI counts here; 0: unknown
+  std::string custom{};  ///< the launcher that the user has given; empty: the one that circoll has found
+};
+/// The cause of a failed launch and its remedy, by the words of the launcher. Empty if the words say something else.
+/// For example, "Open MPI has 2 slots for 4 ranks: --np 2, or --oversubscribe".
+[[nodiscard]] std::string cause_and_remedy(const FailedLaunch& launch);
+/// The slots that Open MPI counts on this node: one for each core. It is 0 in an allocation of a batch system and with
+/// a file of hosts, which have their own.
+[[nodiscard]] long openmpi_slots();
+/// The option of srun by which ranks of an MPI find one another.
+[[nodiscard]] std::string_view srun_interface(const MpiLibrary* mpi);
 
 /// circoll-bench for an MPI, beside this executable, in the build tree, or on PATH.
 [[nodiscard]] std::optional<std::string> find_bench(const MpiLibrary& mpi);

@@ -138,8 +138,9 @@ class Running {
     while (out_.end(0) >= 0 || err_.end(0) >= 0) {
       std::array<pollfd, 2> waits{pollfd{out_.end(0), POLLIN, 0}, pollfd{err_.end(0), POLLIN, 0}};
       (void)poll(waits.data(), waits.size(), 200);
-      if (waits[0].revents != 0 && !take(out_, ending_.out)) finish_line();
-      if (waits[1].revents != 0) (void)take(err_, ending_.err);
+      if (waits[0].revents != 0 && !take(out_, ending_.out)) finish_line(ending_.out, passed_out_, program_.on_line);
+      if (waits[1].revents != 0 && !take(err_, ending_.err))
+        finish_line(ending_.err, passed_err_, program_.on_error_line);
       pass_lines();
       const auto now = Clock::now();
       if (program_.on_tick && now - last_tick >= std::chrono::milliseconds(200)) {
@@ -169,7 +170,8 @@ class Running {
       while (pipe->end(0) >= 0 && take(*pipe, pipe == &out_ ? ending_.out : ending_.err)) continue;
     }
     pass_lines();
-    finish_line();
+    finish_line(ending_.out, passed_out_, program_.on_line);
+    finish_line(ending_.err, passed_err_, program_.on_error_line);
   }
 
   /// False at the end.
@@ -185,17 +187,26 @@ class Running {
     return false;
   }
 
+  using OnLine = std::function<void(std::string_view)>;
+
   void pass_lines() {
-    if (!program_.on_line) return;
-    for (std::size_t end = 0; (end = ending_.out.find('\n', passed_)) != std::string::npos; passed_ = end + 1) {
-      program_.on_line(std::string_view(ending_.out).substr(passed_, end - passed_));
+    pass_lines(ending_.out, passed_out_, program_.on_line);
+    pass_lines(ending_.err, passed_err_, program_.on_error_line);
+  }
+
+  /// `passed` are the bytes of the text that `on_line` has got.
+  static void pass_lines(const std::string& text, std::size_t& passed, const OnLine& on_line) {
+    if (!on_line) return;
+    for (std::size_t end = 0; (end = text.find('\n', passed)) != std::string::npos; passed = end + 1) {
+      on_line(std::string_view(text).substr(passed, end - passed));
     }
   }
 
-  void finish_line() {
-    if (!program_.on_line || passed_ >= ending_.out.size()) return;
-    program_.on_line(std::string_view(ending_.out).substr(passed_));
-    passed_ = ending_.out.size();
+  static void finish_line(const std::string& text, std::size_t& passed, const OnLine& on_line) {
+    pass_lines(text, passed, on_line);
+    if (!on_line || passed >= text.size()) return;
+    on_line(std::string_view(text).substr(passed));
+    passed = text.size();
   }
 
   void end(Ending::How how) {
@@ -223,49 +234,56 @@ class Running {
   Ending ending_{};
   Pipe out_, err_;
   pid_t child_ = -1;
-  std::size_t passed_ = 0;  ///< bytes of the output that on_line has got
+  std::size_t passed_out_ = 0, passed_err_ = 0;
   std::optional<Ending::How> early_{};
   std::optional<Clock::time_point> ended_at_{};
 };
 
-/// The last line with letters in it; launchers frame their messages by dashes.
-std::string last_line(std::string_view text) {
-  while (!text.empty()) {
+/// The last lines with letters in them, the first one first; launchers frame their messages by dashes or stars.
+std::vector<std::string> last_lines_of(std::string_view text, std::size_t most) {
+  std::vector<std::string> lines;
+  while (!text.empty() && lines.size() < most) {
     const std::size_t end = text.find_last_not_of("\n\r \t");
     if (end == std::string_view::npos) break;
     text = text.substr(0, end + 1);
     const std::size_t begin = text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1;
     const std::string_view line = text.substr(begin);
-    if (line.find_first_not_of("-= \t") != std::string_view::npos) return std::string(line);
+    if (line.find_first_not_of("-=* \t") != std::string_view::npos) lines.insert(lines.begin(), std::string(line));
     text = text.substr(0, begin);
   }
-  return "";
+  return lines;
 }
 
 }  // namespace
 
 Ending run_program(const Program& program) { return Running(program).run(); }
 
-std::string described(const Ending& ending) {
-  std::string text;
+std::string how_ended(const Ending& ending) {
   switch (ending.how) {
     case Ending::How::exited:
-      text = fmt::format("ended with exit code {}", ending.code);
-      break;
+      return fmt::format("ended with exit code {}", ending.code);
     case Ending::How::killed:
-      text = fmt::format("was ended by signal {} ({})", ending.code, strsignal(ending.code));
-      break;
+      return fmt::format("was ended by signal {} ({})", ending.code, strsignal(ending.code));
     case Ending::How::timed_out:
-      text = "took too long and was ended";
-      break;
+      return "took too long and was ended";
     case Ending::How::interrupted:
-      text = "was interrupted";
-      break;
+      return "was interrupted";
     case Ending::How::not_started:
-      return fmt::format("could not be started: {}", std::strerror(ending.code));
+      break;
   }
-  const std::string line = last_line(ending.err.empty() ? ending.out : ending.err);
-  return line.empty() || ending.good() ? text : text + ": " + line;
+  return fmt::format("could not be started: {}", std::strerror(ending.code));
+}
+
+std::string described(const Ending& ending) {
+  const std::vector<std::string> lines = last_lines_of(ending.err.empty() ? ending.out : ending.err, 1);
+  return how_ended(ending) + (lines.empty() || ending.good() ? "" : ": " + lines.front());
+}
+
+std::string last_lines(const Ending& ending, std::size_t most) {
+  std::string text;
+  for (const std::string& line : last_lines_of(ending.err.empty() ? ending.out : ending.err, most))
+    text += "\n  " + line;
+  return text;
 }
 
 void become(const std::vector<std::string>& arguments) {

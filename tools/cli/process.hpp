@@ -18,6 +18,7 @@ struct Program {
   std::vector<std::pair<std::string, std::optional<std::string>>> environment{};
   std::chrono::milliseconds limit{std::chrono::minutes(1)};  ///< of its time
   std::function<void(std::string_view)> on_line{};           ///< gets its standard output line by line, as it comes
+  std::function<void(std::string_view)> on_error_line{};     ///< likewise for standard error
   std::function<void()> on_tick{};                           ///< called about five times in a second
 };
 
@@ -42,8 +43,13 @@ struct Ending {
 /// has the signal SIGTERM and five seconds, so that a launcher can end its ranks, and then SIGKILL with its group.
 [[nodiscard]] Ending run_program(const Program& program);
 
-/// The end as a part of a sentence, with the last line that the program said, if there is one.
+/// The end as a part of a sentence: "ended with exit code 1".
+[[nodiscard]] std::string how_ended(const Ending& ending);
+/// The same with the last line that the program said, if there is one.
 [[nodiscard]] std::string described(const Ending& ending);
+/// The last lines that the program said, at most so many, each behind a newline and two blanks. They are of standard
+/// error if it said something there. Frames of dashes and stars, and empty lines, are left out.
+[[nodiscard]] std::string last_lines(const Ending& ending, std::size_t most);
 
 /// Lets this process become a program. Throws Error(invalid_argument) if there is no such program.
 [[noreturn]] void become(const std::vector<std::string>& arguments);

@@ -89,7 +89,7 @@ Offer make_offer(Collective collective) {
 }
 
 void prepare_library() {
-  // Who has said otherwise is told so later.
+  // A user who has set it otherwise is told so later.
   setenv((std::string("OMPI_MCA_") + switch_variable).c_str(), "1",
          0);  // NOLINT(concurrency-mt-unsafe): no threads yet
 }

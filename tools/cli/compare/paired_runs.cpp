@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <fmt/chrono.h>
 #include <algorithm>
+
 #include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <utility>
 
 #include "circoll/error.hpp"
+#include "commands.hpp"
 #include "facts/text.hpp"
 #include "launcher.hpp"
 #include "process.hpp"
@@ -19,15 +23,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The MPI of the program; nullptr if neither the program nor the user says it.
+/// The MPI of the program, or the one that the user says.
+///
+/// For interpreters and scripts it is the MPI of the mpirun on PATH, as under `mpirun circoll run`. It is nullptr if
+/// the user gives a launcher, because `circoll run` finds out by which launcher it was started.
 const MpiLibrary* mpi_of(const PairedRuns& options) {
   const std::string& name = options.program.front();
-  const MpiLibrary* const linked = linked_mpi(program_file(name).value_or(name));
-  return linked != nullptr ? linked : mpi_named(options.mpi);
+  if (const MpiLibrary* const linked = linked_mpi(program_file(name).value_or(name))) return linked;
+  if (const MpiLibrary* const said = mpi_named(options.mpi)) return said;
+  if (!options.launcher.empty()) return nullptr;
+  std::vector<std::string> others;
+  const Launcher launcher = choose_launcher("auto", others);
+  fmt::print(stderr, "'{}' is linked to no MPI; taking {}, as mpirun does (--mpi says another)\n", name,
+             library_of(launcher));
+  return launcher.mpi;
 }
 
-/// The MPI whose launcher starts a program of `mpi`. Programs of the standard ABI run with
-/// every MPI. The one that mpirun belongs to starts them, unless the user names another.
+/// The MPI whose launcher starts a program of `mpi`. Every MPI can start programs of the standard ABI. The one that
+/// mpirun belongs to starts them, unless the user says another.
 const MpiLibrary* launched_by(const MpiLibrary* mpi, const PairedRuns& options) {
   if (mpi != &abi_library) return mpi;
   std::vector<std::string> others;
@@ -39,14 +52,13 @@ const MpiLibrary* launched_by(const MpiLibrary* mpi, const PairedRuns& options) 
 std::vector<std::string> launched(const PairedRuns& options, const MpiLibrary* mpi,
                                   const std::vector<std::string>& program) {
   if (!options.launcher.empty()) {
+    if (options.oversubscribe) {
+      throw Error(ErrorCode::invalid_argument,
+                  "--oversubscribe is for the launcher that circoll finds; write it into --launcher");
+    }
     std::vector<std::string> words = launcher_words(options.launcher, options.ranks);
     words.insert(words.end(), program.begin(), program.end());
     return words;
-  }
-  if (mpi == nullptr) {
-    throw Error(ErrorCode::unsupported,
-                fmt::format("'{}' is linked to no MPI that Circoll knows; say which MPI it uses: --mpi openmpi",
-                            options.program.front()));
   }
   const std::vector<Launcher> launchers = find_launchers();
   const MpiLibrary* const launching = launched_by(mpi, options);
@@ -72,6 +84,19 @@ std::vector<std::string> settings(bool native, const std::string& report) {
   return words;
 }
 
+/// Throws the error of a run that has failed. It has the cause and the remedy if they are known. Otherwise it has the
+/// last lines of the launcher and the ranks.
+[[noreturn]] void fail(const PairedRuns& options, bool native, const Ending& ending) {
+  constexpr std::size_t most_lines = 8;
+  const std::string begin =
+      fmt::format("the run {} {}", native ? "without Circoll" : "with Circoll", how_ended(ending));
+  const std::string cause = cause_and_remedy(
+      {.words = ending.err + ending.out, .ranks = options.ranks, .slots = openmpi_slots(), .custom = options.launcher});
+  if (!cause.empty()) throw Error(ErrorCode::unsupported, begin + ": " + cause);
+  const std::string lines = last_lines(ending, most_lines);
+  throw Error(ErrorCode::unsupported, begin + (lines.empty() ? "" : "; the last lines that it wrote:" + lines));
+}
+
 ProgramReport run_once(const PairedRuns& options, const MpiLibrary* mpi, bool native, const std::string& report) {
   std::error_code none;
   fs::remove(report, none);
@@ -85,26 +110,45 @@ ProgramReport run_once(const PairedRuns& options, const MpiLibrary* mpi, bool na
                  .limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.limit_s * 1000))};
   if (options.show_output) launch.on_line = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
   const Ending ending = run_program(launch);
-  if (!ending.good()) {
-    throw Error(ErrorCode::unsupported,
-                fmt::format("the run {} {}", native ? "without Circoll" : "with Circoll", described(ending)));
-  }
+  if (!ending.good()) fail(options, native, ending);
   if (!fs::exists(report)) {
     throw Error(ErrorCode::unsupported,
-                fmt::format("the run has written no report to {}; is its directory the same on all nodes?{}", report,
-                            ending.err.empty() ? "" : "\n" + ending.err));
+                fmt::format("the run has written no report to {}; does the program call MPI_Init and MPI_Finalize, and "
+                            "is the directory the same on all nodes?{}",
+                            report, ending.err.empty() ? "" : "\n" + ending.err));
   }
   ProgramReport read = report_from_json(select::read_text_file(report), report);
   // A launcher of another MPI starts so many programs of one rank each.
   if (read.ranks != options.ranks) {
-    throw Error(ErrorCode::unsupported, fmt::format("the program ran on {} ranks in place of {}: is this the launcher "
-                                                    "of its MPI?",
-                                                    read.ranks, options.ranks));
+    const bool by_srun = options.launcher.starts_with("srun");
+    throw Error(ErrorCode::unsupported,
+                fmt::format("the program ran on {} {} in place of {}: {}", read.ranks,
+                            read.ranks == 1 ? "rank" : "ranks", options.ranks,
+                            by_srun ? fmt::format("try --launcher 'srun {} -n {{np}}'", srun_interface(mpi))
+                                    : "is this the launcher of its MPI?"));
   }
   return read;
 }
 
 }  // namespace
+
+bool may_start_ranks(const std::string& command) {
+  const std::optional<long> rank = launched_rank();
+  if (rank && *rank == 0) misuse(fmt::format("{} starts the ranks itself: leave mpirun out, and give --np N", command));
+  return !rank;
+}
+
+std::string new_report_directory(const std::vector<std::string>& program) {
+  // The name of a script says more than that of its interpreter.
+  const bool interpreted = program.size() > 1 && linked_mpi(program_file(program[0]).value_or(program[0])) == nullptr &&
+                           fs::is_regular_file(program[1]);
+  const std::string name = fs::path(program[interpreted ? 1 : 0]).filename().string();
+  const std::string first =
+      fmt::format("circoll-compare/{}-{:%Y%m%d-%H%M%S}", name, fmt::localtime(std::time(nullptr)));
+  std::string directory = first;
+  for (int i = 2; fs::exists(directory); ++i) directory = fmt::format("{}-{}", first, i);
+  return directory;
+}
 
 std::vector<std::string> launcher_words(const std::string& text, long ranks) {
   std::vector<std::string> words;
@@ -126,8 +170,9 @@ std::vector<std::string> launcher_words(const std::string& text, long ranks) {
 
 RunReports run_in_turns(const PairedRuns& options) {
   const MpiLibrary* const mpi = mpi_of(options);
-  fs::create_directories(options.directory);
-  const fs::path directory = fs::absolute(options.directory);
+  const std::string reports_in = options.directory.empty() ? new_report_directory(options.program) : options.directory;
+  fs::create_directories(reports_in);
+  const fs::path directory = fs::absolute(reports_in);
   RunReports reports;
   const Interruptible interruptible;
   for (int pair = 0; pair < options.runs; ++pair) {
@@ -135,12 +180,13 @@ RunReports run_in_turns(const PairedRuns& options) {
       const bool native = (pair % 2 == 0) != second;
       const std::string file = fmt::format("{}.{}.json", native ? "native" : "circoll", pair + 1);
       const ProgramReport report = run_once(options, mpi, native, (directory / file).string());
-      fmt::print(stderr, "{}: {}{}\n", (fs::path(options.directory) / file).string(),
+      fmt::print(stderr, "{}: {}{}\n", (fs::path(reports_in) / file).string(),
                  readable_time(report.collectives_s()) + " in collectives",
                  report.program_s ? " of " + readable_time(*report.program_s) : "");
       (native ? reports.without : reports.with).push_back(report);
     }
   }
+  fmt::print(stderr, "The reports of these runs are in {}\n", reports_in);
   return reports;
 }
 

@@ -13,12 +13,12 @@ struct PairedRuns {
   std::vector<std::string> program{};
   std::string mpi = "auto";
   long ranks = 2;
-  int runs = 3;                               ///< of each kind
-  std::string launcher{};                     ///< "srun -n {np}"; empty: the one of the program's MPI
-  std::string directory = "circoll-compare";  ///< of the reports
-  double limit_s = 86400;                     ///< of a run
-  bool oversubscribe = false;                 ///< there are more ranks than processors
-  bool show_output = false;                   ///< of the program, on standard error
+  int runs = 3;                ///< of each kind
+  std::string launcher{};      ///< "srun -n {np}"; empty: the one of the program's MPI
+  std::string directory{};     ///< of the reports; empty: one for this program and time
+  double limit_s = 86400;      ///< of a run
+  bool oversubscribe = false;  ///< there are more ranks than processors
+  bool show_output = false;    ///< of the program, on standard error
 };
 
 struct RunReports {
@@ -29,6 +29,13 @@ struct RunReports {
 /// slower or faster meanwhile favours neither. Tells on standard error what it does. Both kinds run under the
 /// drop-in, which measures; the native ones have CIRCOLL_POLICY=native. Throws Error if a run fails or reports nothing.
 [[nodiscard]] RunReports run_in_turns(const PairedRuns& options);
+
+/// True if this process may start ranks, because no launcher has started it as a rank. Otherwise the first rank throws
+/// Error, and on the other ranks the result is false: one message is enough. `command` is the command's name.
+[[nodiscard]] bool may_start_ranks(const std::string& command);
+
+/// "circoll-compare/cg-20261128-101500", where nothing is yet.
+[[nodiscard]] std::string new_report_directory(const std::vector<std::string>& program);
 
 /// The options of runs, of a command that has them.
 void add_paired_runs(CLI::App& command, PairedRuns& options);
