@@ -7,7 +7,7 @@ function(tools_tests)
              ${np} ${dropin} ${yield} $<TARGET_FILE:counted_calls_${name}>)
   endforeach()
 
-  # The help that a report gives: comparing runs, and tuning the program's calls, in shards, by scripts.
+  # Programs without and with Circoll, and tuning of the calls in a report: in shards, and by scripts.
   mpi_test(compare_${name} 300 SERIAL COMMAND python3 ${here}/compare_test.py ${name} 3 ${cli}
            $<TARGET_FILE:circoll_bench_${name}> ${yield} $<TARGET_FILE:counted_calls_${name}>)
   mpi_test(slurm_${name} 300 SERIAL SKIPS COMMAND python3 ${here}/slurm_test.py ${name} ${cli}

@@ -53,13 +53,13 @@ std::string to_string(Weight weight) {
   return weight == Weight::good ? "good" : weight == Weight::note ? "note" : "wrong";
 }
 
-bool any_wrong(const Findings& findings) {
-  return std::ranges::any_of(findings, [](const Finding& one) { return one.weight == Weight::wrong; });
+bool any_wrong(const Diagnoses& findings) {
+  return std::ranges::any_of(findings, [](const Diagnosis& one) { return one.weight == Weight::wrong; });
 }
 
-std::string text_of(const Findings& findings) {
+std::string text_of(const Diagnoses& findings) {
   std::string text;
-  for (const Finding& one : findings) {
+  for (const Diagnosis& one : findings) {
     const char* const mark = one.weight == Weight::good ? "ok" : one.weight == Weight::note ? "note" : "WRONG";
     text += fmt::format("  {:<6} {:<14} {}\n", mark, one.about, one.says);
     if (!one.todo.empty()) text += fmt::format("  {:<6} {:<14} -> {}\n", "", "", one.todo);
@@ -67,9 +67,9 @@ std::string text_of(const Findings& findings) {
   return text;
 }
 
-nlohmann::ordered_json json_of(const Findings& findings) {
+nlohmann::ordered_json json_of(const Diagnoses& findings) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Finding& one : findings) {
+  for (const Diagnosis& one : findings) {
     list.push_back({{"weight", to_string(one.weight)}, {"about", one.about}, {"says", one.says}, {"todo", one.todo}});
   }
   return list;
@@ -81,13 +81,13 @@ void soften(std::vector<LibraryExamination>& libraries) {
   for (const LibraryExamination& one : libraries) complete = complete || (one.complete && !any_wrong(one.findings));
   for (LibraryExamination& one : libraries) {
     if (one.complete || !complete) continue;
-    for (Finding& finding : one.findings) {
+    for (Diagnosis& finding : one.findings) {
       if (finding.weight == Weight::wrong && finding.about != "profile") finding.weight = Weight::note;
     }
   }
 }
 
-Findings examine_launchers(const std::string& mpi, const std::vector<Launcher>& launchers) {
+Diagnoses examine_launchers(const std::string& mpi, const std::vector<Launcher>& launchers) {
   if (!launchers.empty()) return {};
   const MpiLibrary* const wanted = mpi_named(mpi);
   const bool both = wanted == nullptr;
@@ -100,7 +100,7 @@ Findings examine_launchers(const std::string& mpi, const std::vector<Launcher>& 
                                                                                             : "mpich")}};
 }
 
-std::string as_text(const Findings& system, const std::vector<LibraryExamination>& libraries,
+std::string as_text(const Diagnoses& system, const std::vector<LibraryExamination>& libraries,
                     const DoctorOptions& options) {
   std::string text = fmt::format("Circoll {}, {} ranks on this node\n", circoll_version(), options.ranks);
   text += text_of(system);
@@ -115,7 +115,7 @@ std::string as_text(const Findings& system, const std::vector<LibraryExamination
   return text;
 }
 
-std::string as_json(const Findings& system, const std::vector<LibraryExamination>& libraries,
+std::string as_json(const Diagnoses& system, const std::vector<LibraryExamination>& libraries,
                     const DoctorOptions& options, bool wrong) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const LibraryExamination& library : libraries) {
@@ -136,15 +136,15 @@ std::string as_json(const Findings& system, const std::vector<LibraryExamination
 
 void examine(const DoctorOptions& options, Context& context) {
   const Interruptible guard;
-  Findings system = examine_processors(options.ranks);
-  for (const Findings& more : {examine_copies(), examine_environment()}) {
+  Diagnoses system = examine_processors(options.ranks);
+  for (const Diagnoses& more : {examine_copies(), examine_environment()}) {
     system.insert(system.end(), more.begin(), more.end());
   }
   std::vector<Launcher> launchers = find_launchers();
   if (const MpiLibrary* const wanted = mpi_named(options.mpi)) {
     std::erase_if(launchers, [&](const Launcher& one) { return one.mpi != wanted; });
   }
-  const Findings missing = examine_launchers(options.mpi, launchers);
+  const Diagnoses missing = examine_launchers(options.mpi, launchers);
   system.insert(system.end(), missing.begin(), missing.end());
   std::vector<LibraryExamination> libraries;
   libraries.reserve(launchers.size());

@@ -22,36 +22,37 @@ enum class Weight {
   wrong,  ///< something does not work, or is not what was meant
 };
 
-struct Finding {
+/// A statement about one thing that was looked at.
+struct Diagnosis {
   Weight weight = Weight::good;
   std::string about{};  ///< a word or two
   std::string says{};
   std::string todo{};  ///< empty: nothing
 };
-using Findings = std::vector<Finding>;
+using Diagnoses = std::vector<Diagnosis>;
 
-inline void add_good(Findings& findings, std::string about, std::string says) {
+inline void add_good(Diagnoses& findings, std::string about, std::string says) {
   findings.push_back({.about = std::move(about), .says = std::move(says)});
 }
-inline void add_note(Findings& findings, std::string about, std::string says, std::string todo = {}) {
+inline void add_note(Diagnoses& findings, std::string about, std::string says, std::string todo = {}) {
   findings.push_back(
       {.weight = Weight::note, .about = std::move(about), .says = std::move(says), .todo = std::move(todo)});
 }
-inline void add_wrong(Findings& findings, std::string about, std::string says, std::string todo) {
+inline void add_wrong(Diagnoses& findings, std::string about, std::string says, std::string todo) {
   findings.push_back(
       {.weight = Weight::wrong, .about = std::move(about), .says = std::move(says), .todo = std::move(todo)});
 }
 
 /// Processors and control groups, for `ranks` on this node.
-[[nodiscard]] Findings examine_processors(Rank ranks);
+[[nodiscard]] Diagnoses examine_processors(Rank ranks);
 /// Settings that may forbid processes to read one another's memory.
-[[nodiscard]] Findings examine_copies();
+[[nodiscard]] Diagnoses examine_copies();
 /// Variables that begin with CIRCOLL_: those that are set, and those that are not Circoll's.
-[[nodiscard]] Findings examine_environment();
+[[nodiscard]] Diagnoses examine_environment();
 
 struct LibraryExamination {
   std::string name{};  ///< with the version that programs run with, or else the launcher's
-  Findings findings{};
+  Diagnoses findings{};
   bool complete = false;  ///< ranks start, and Circoll can serve them
   bool crowded = false;
   std::string profile{};                      ///< the file; empty: there is none

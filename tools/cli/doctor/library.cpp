@@ -64,7 +64,7 @@ nlohmann::json start_ranks(const Launcher& launcher, const std::string& bench, R
 }
 
 /// Runtimes of GPUs in the ranks that were started: any program of this MPI has them, and may load more.
-void examine_devices(const nlohmann::json& runtimes, Findings& findings) {
+void examine_devices(const nlohmann::json& runtimes, Diagnoses& findings) {
   const std::string wanted = environment("CIRCOLL_DEVICE_MEMORY").value_or("auto");
   if (wanted == "on" || wanted == "off") {
     findings.push_back(
@@ -131,8 +131,8 @@ void examine_ranks(const Launcher& launcher, const std::string& bench, Rank rank
 }
 
 /// The findings about a search for a profile. `ranks`: those that are asked for.
-Findings findings_of(const select::FoundProfile& found, Rank ranks, const std::string& mpi) {
-  Findings findings;
+Diagnoses findings_of(const select::FoundProfile& found, Rank ranks, const std::string& mpi) {
+  Diagnoses findings;
   const std::string tune = fmt::format("circoll tune --here --mpi {} -p {}", mpi, ranks);
   if (found.file.empty()) {
     add_note(findings, "profile", "auto is the model's choice, since " + found.why, tune);
@@ -171,7 +171,7 @@ void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& resu
   }
   const select::ProfileKey key{.library = result.name, .processor = processor_name()};
   const select::FoundProfile found = select::find_profile(key, select::profile_setting(), options, true);
-  for (Finding& one : findings_of(found, ranks, std::string(launcher.mpi->id))) {
+  for (Diagnosis& one : findings_of(found, ranks, std::string(launcher.mpi->id))) {
     result.findings.push_back(std::move(one));
   }
   result.profile = found.file;

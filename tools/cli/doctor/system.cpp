@@ -54,9 +54,9 @@ std::string nearest_variable(const std::string& name) {
 
 }  // namespace
 
-Findings examine_processors(Rank ranks) {
+Diagnoses examine_processors(Rank ranks) {
   const Processors all = own_processors();
-  Findings findings;
+  Diagnoses findings;
   std::string says = fmt::format("{} may be used", all.allowed);
   if (all.threads_per_core > 1) says += fmt::format(", {} of them in each core", all.threads_per_core);
   if (all.quota > 0 && all.quota < all.allowed) {
@@ -75,8 +75,8 @@ Findings examine_processors(Rank ranks) {
   return findings;
 }
 
-Findings examine_copies() {
-  Findings findings;
+Diagnoses examine_copies() {
+  Diagnoses findings;
   const std::string scope = word_in("/proc/sys/kernel/yama/ptrace_scope");
   if (scope == "2" || scope == "3") {
     add_note(findings, "Yama",
@@ -95,8 +95,8 @@ Findings examine_copies() {
   return findings;
 }
 
-Findings examine_environment() {
-  Findings findings;
+Diagnoses examine_environment() {
+  Diagnoses findings;
   for (const std::string& name : unknown_environment_variables()) {
     const std::string meant = nearest_variable(name);
     add_wrong(findings, "variables", name + " is set and is not one of Circoll's",
