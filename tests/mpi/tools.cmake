@@ -21,7 +21,7 @@ function(tools_tests)
   endif()
 
   # The instrument: what a run of circoll-bench says about itself.
-  mpi_test(bench_${name} 300 SERIAL ENVIRONMENT ${${name}_environment} COMMAND python3
+  mpi_test(bench_${name} 450 SERIAL ENVIRONMENT ${${name}_environment} COMMAND python3
            ${here}/bench_test.py $<TARGET_FILE:circoll_bench_${name}> ${${name}_launch})
 
   # The algorithms inside the MPI library: chosen, named, and really used.
