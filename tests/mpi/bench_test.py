@@ -119,7 +119,7 @@ def compared():
             expect((faster is None) == (ratio == "-"), f"--sync {sync}: the bar of {row}")
             if ratio != "-":
                 quotient = float(native) / float(own)
-                expect(abs(float(ratio) - quotient) < 0.02 * quotient + 0.02 * (1 + quotient) / float(own), f"--sync {sync}: {row}")
+                expect(abs(float(ratio) - quotient) < 0.006 + 0.02 * quotient + 0.02 * (1 + quotient) / float(own), f"--sync {sync}: {row}")
                 expect(not faster if float(ratio) < 0.9 else "#" not in slower if float(ratio) > 1.1 else True, f"--sync {sync}: {row}")
         missing = sum(row.split()[-1] == "-" for row in rows)
         expect("# all results equal the native ones" in lines, f"--sync {sync}: the results are compared")

@@ -21,7 +21,7 @@ function(tools_tests)
   endif()
 
   # The report of circoll-bench about a run of its own.
-  mpi_test(bench_${name} 300 SERIAL ENVIRONMENT ${${name}_environment} COMMAND python3
+  mpi_test(bench_${name} 450 SERIAL ENVIRONMENT ${${name}_environment} COMMAND python3
            ${here}/bench_test.py $<TARGET_FILE:circoll_bench_${name}> ${${name}_launch})
 
   # The algorithms inside the MPI library can be chosen and named, and are really used.

@@ -148,7 +148,7 @@ std::string remarks(Form form, const std::vector<Cell>& cells, Sync sync) {
   if (late && form != Form::wide)
     text += "# late: a rank came late to every repetition; --sync barrier asks for no time\n";
   if (leaves && form != Form::wide)
-    text += "# no ratio: after a barrier, a short call with a root times ranks that only leave\n";
+    text += "# no ratio: after a barrier, ranks of a short call with a root only leave\n";
   if (wrong > 0) text += fmt::format("# WRONG: {} of {} results differ from the native ones\n", wrong, wrong + right);
   if (wrong == 0 && right > 0) text += "# all results equal the native ones\n";
   return text;
