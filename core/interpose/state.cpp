@@ -119,6 +119,8 @@ State::State() : process_(getpid()) {
   mpi::globals().serve_after = serve_after();
   report_ = report_setting();
   trace_file_ = environment("CIRCOLL_TRACE").value_or("");
+  check_placeholders("CIRCOLL_REPORT", report_);
+  check_placeholders("CIRCOLL_TRACE", trace_file_);
   if (report_ != "0") ledger_ = std::make_unique<Ledger>();
   if (!trace_file_.empty()) trace_ = std::make_unique<Trace>();
   recording_ = ledger_ != nullptr || trace_ != nullptr;
@@ -331,6 +333,13 @@ void State::go_native() {
   learns_ = false;
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
+  }
+}
+
+void State::check_placeholders(const char* variable, const std::string& name) const {
+  for (const std::string& unknown : unknown_placeholders(name)) {
+    warn(std::string(variable) + ": '" + unknown + "' in '" + name +
+         "' is no placeholder, and stays as it is; there are %h, %p, %j, %n, and %% for a percent sign");
   }
 }
 
