@@ -50,6 +50,6 @@ with tempfile.TemporaryDirectory() as directory:
                 expect(right, f"killed: {what}", said)
                 expect(failure in said or "did not end" in said, f"killed: {what}: why there is no report", said)
     for way in "blocking", "nonblocking", "persistent":
-        right, said = run(way, 10, "revoke", CIRCOLL_CHECK="1")
+        right, said = run(way, 10, "revoke", CIRCOLL_MATCH="1")
         expect(right and "circoll:" not in said, f"revoked while calls are compared: {way}", said)
 end()
