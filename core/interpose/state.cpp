@@ -289,7 +289,8 @@ void State::use_profile() {
   }
   const mpi::SharedProfile shared = mpi::share_profile(mpi::base_world(), options_);
   if (!shared.complaint.empty()) warn(shared.complaint);
-  profile_ = "none, since " + shared.why;
+  profile_ = shared.other_patch.empty() ? "none, since " + shared.why
+                                        : "none; there is one of " + shared.other_patch + ": tune again";
   if (shared.text.empty()) return;
   profile_ = shared.file;
   const Policy& policy = keep(select::make_profile_policy(shared.text, shared.file, options_));
