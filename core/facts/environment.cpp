@@ -51,13 +51,17 @@ constexpr std::array variables{
     EnvironmentVariable{
         "CIRCOLL_PROGRESS", "hook | thread | off", "hook",
         "Drop-in: what advances nonblocking and persistent operations; off leaves them to the MPI library."},
-    EnvironmentVariable{"CIRCOLL_REPORT", "0 | 1 | FILE | FILE.json", "0",
-                        "Drop-in: at MPI_Finalize rank 0 writes what served which calls: as text to stderr (1) or to "
-                        "FILE, as JSON if its name ends in .json."},
+    EnvironmentVariable{"CIRCOLL_REPORT", "0 | 1 | short | FILE | FILE.json | FILE.jsonl", "0",
+                        "Drop-in: at MPI_Finalize rank 0 writes what served which calls: as text to stderr (1), as one "
+                        "line to stderr (short), as text to FILE, as JSON to FILE.json, or as one more line of JSON to "
+                        "FILE.jsonl. In names %h is the host, %p the process id, %j the job and %n the number of "
+                        "ranks."},
     EnvironmentVariable{"CIRCOLL_TRACE", "FILE", "no trace",
-                        "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome."},
-    EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0",
+                        "Drop-in: at MPI_Finalize rank 0 writes every call of every rank, for Perfetto or Chrome. FILE "
+                        "may have %h, %p, %j and %n, as in CIRCOLL_REPORT."},
+    EnvironmentVariable{"CIRCOLL_MATCH", "0 | 1", "0",
                         "Drop-in: 1 compares, before each collective, what the ranks call, and says who calls what."},
+    EnvironmentVariable{"CIRCOLL_CHECK", "0 | 1", "0", "Drop-in: the name of CIRCOLL_MATCH in 0.2, with a warning."},
     EnvironmentVariable{"CIRCOLL_PATIENCE", "SECONDS", "10",
                         "Drop-in: a rank that has waited in a collective for this time asks the others whether their "
                         "calls match its own. 0: it waits on, as the MPI library does."},

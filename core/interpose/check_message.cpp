@@ -121,7 +121,7 @@ std::string comm_text(const DescribedComm& comm) {
 std::string mismatch_text(const DescribedComm& comm, std::uint64_t number, std::span<const DescribedCall> calls) {
   const bool amounts = std::all_of(calls.begin(), calls.end(),
                                    [&](const DescribedCall& call) { return call.hash == calls.front().hash; });
-  return fmt::format("circoll: CIRCOLL_CHECK: the {} ranks of {} {} (call {} on it):\n", calls.size(), comm_text(comm),
+  return fmt::format("circoll: CIRCOLL_MATCH: the {} ranks of {} {} (call {} on it):\n", calls.size(), comm_text(comm),
                      amounts ? "do not agree on amounts" : "do not make the same collective call", number) +
          groups_text(calls) + (amounts ? pairs_text(calls) : "");
 }
@@ -129,7 +129,7 @@ std::string mismatch_text(const DescribedComm& comm, std::uint64_t number, std::
 std::string waiting_text(const DescribedComm& comm, std::uint64_t number, Rank rank, int seconds,
                          const DescribedCall& call) {
   return fmt::format(
-      "circoll: CIRCOLL_CHECK: rank {} of {} has waited for {} s for the other ranks to make call {} on it: {}, called "
+      "circoll: CIRCOLL_MATCH: rank {} of {} has waited for {} s for the other ranks to make call {} on it: {}, called "
       "from {}\n",
       rank, comm_text(comm), seconds, number, call.call, call.caller);
 }

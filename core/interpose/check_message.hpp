@@ -1,4 +1,4 @@
-// The message of CIRCOLL_CHECK about calls that do not match, from each rank's description of its own. No MPI.
+// The message of CIRCOLL_MATCH about calls that do not match, from each rank's description of its own. No MPI.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The record of one rank's call that CIRCOLL_CHECK compares, and the place in the program that the call comes from.
+// The record of one rank's call that CIRCOLL_MATCH compares, and the place in the program that the call comes from.
 #pragma once
 
 #include <mpi.h>

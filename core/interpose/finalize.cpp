@@ -65,13 +65,28 @@ RunFacts::Node gather_node_use(MPI_Comm comm, int ranks) {
   return node;
 }
 
+FileNameFacts file_name_facts() {
+  std::array<char, 256> host{};
+  (void)gethostname(host.data(), host.size() - 1);
+  FileNameFacts facts{.host = host.data(), .process = std::to_string(getpid()), .ranks = world_size()};
+  for (const char* const variable : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}) {
+    if (auto job = launch_text(variable)) {
+      facts.job = std::move(*job);
+      break;
+    }
+  }
+  return facts;
+}
+
 }  // namespace
 
-std::string State::place(const std::string& path) const {
+std::string State::place(const std::string& name, bool anew) {
+  const FileNameFacts facts = file_name_facts();
+  std::string path = filled_in(name, facts);
   // Spawned processes have a world of their own. Their files must not overwrite their parents'.
   MPI_Comm parent = MPI_COMM_NULL;
-  if (!mpi::base_is_made()) PMPI_Comm_get_parent(&parent);
-  return parent == MPI_COMM_NULL ? path : path + "." + std::to_string(getpid());
+  if (anew && !mpi::base_is_made()) PMPI_Comm_get_parent(&parent);
+  return parent == MPI_COMM_NULL ? path : path + "." + facts.process;
 }
 
 void State::report() {
@@ -129,13 +144,21 @@ void State::write_report(MPI_Comm comm, const Ledger& ledger, double program_s,
                  .program_s = std::move(program),
                  .learned = std::move(section)});
   for (const std::string& one : ledgers) report.add_rank(one);
-  if (report_ == "1") {
-    std::fputs(report.text().c_str(), stderr);
+  if (report_ == "1" || report_ == "short") {
+    std::fputs((report_ == "1" ? report.text() : "circoll: " + report.one_line() + "\n").c_str(), stderr);
     return;
   }
-  std::ofstream file(place(report_));
-  file << (report_.ends_with(".json") ? report.json() : report.text());
-  if (!file.flush()) warn("CIRCOLL_REPORT: the file " + report_ + " could not be written");
+  const bool appends = report_.ends_with(".jsonl");
+  const std::string path = place(report_, !appends);
+  bool written = false;
+  if (appends) {
+    written = append_line(path, report.json_line());
+  } else {
+    std::ofstream file(path);
+    file << (report_.ends_with(".json") ? report.json() : report.text());
+    written = !file.flush().fail();
+  }
+  if (!written) warn("CIRCOLL_REPORT: the file " + path + " could not be written");
 }
 
 void State::write_trace(MPI_Comm comm, const Trace& trace) const {
@@ -151,9 +174,10 @@ void State::write_trace(MPI_Comm comm, const Trace& trace) const {
   std::int64_t dropped = trace.dropped();
   PMPI_Allreduce(MPI_IN_PLACE, &dropped, 1, MPI_INT64_T, MPI_SUM, comm);
 
+  const std::string path = place(trace_file_);
   std::ofstream file;
   if (world_rank_ == 0) {
-    file.open(place(trace_file_));
+    file.open(path);
     const nlohmann::ordered_json about{{"circoll_trace", 1},
                                        {"mpi", library_version()},
                                        {"ranks", world_size()},
@@ -172,7 +196,7 @@ void State::write_trace(MPI_Comm comm, const Trace& trace) const {
       [&](int /*rank*/, std::string_view part) { file << part; });
   if (world_rank_ != 0) return;
   file << "\n]}\n";
-  if (!file.flush()) warn("CIRCOLL_TRACE: the file " + trace_file_ + " could not be written");
+  if (!file.flush()) warn("CIRCOLL_TRACE: the file " + path + " could not be written");
 }
 
 namespace {

@@ -83,9 +83,14 @@ class Report {
 
   /// Adds one rank's Ledger::serialised(). Throws nlohmann::json::exception if it is none.
   void add_rank(std::string_view serialised);
-  /// At most 120 columns, but for reasons.
+  /// At most 120 columns, but for reasons. Rows that took below 1 % of the time in collectives are only counted.
   [[nodiscard]] std::string text() const;
+  /// All rows, with a line for each value.
   [[nodiscard]] std::string json() const;
+  /// The same on one line, without a line break at its end.
+  [[nodiscard]] std::string json_line() const;
+  /// The number of served calls, and the share of the program's time that collectives took.
+  [[nodiscard]] std::string one_line() const;
   /// The run in sentences, at the end of the text. They say where the time was spent, and what to do next.
   [[nodiscard]] std::vector<std::string> summary() const;
 
@@ -130,6 +135,9 @@ class Report {
   [[nodiscard]] Predicted predict(Estimator& estimator, const Key& key, const Row& row) const;
   /// A row of the text, and a section's heading before the first one of it.
   void add_row_to(std::string& text, Estimator& estimator, const Key& key, const Row& row) const;
+  /// True for rows of which the text shows only the number.
+  [[nodiscard]] bool is_small(const Row& row) const;
+  [[nodiscard]] std::string json_with(int indent) const;
   /// The mean over all ranks of a sum over them.
   [[nodiscard]] double mean_of(double all) const { return all / std::max(1, facts_.ranks); }
   /// The ways of messages inside nodes, in a sentence.

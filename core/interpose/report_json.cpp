@@ -17,7 +17,11 @@ Json or_null(std::optional<double> value) { return value ? Json(*value) : Json(n
 
 }  // namespace
 
-std::string Report::json() const {
+std::string Report::json() const { return json_with(1) + "\n"; }
+
+std::string Report::json_line() const { return json_with(-1); }
+
+std::string Report::json_with(int indent) const {
   Estimator estimator(facts_.machine, facts_.library, facts_.node.all, facts_.node.crowded);
   const auto own = [](const Own& o) -> Json {
     if (o.ranks == 0) return nullptr;
@@ -96,7 +100,7 @@ std::string Report::json() const {
                     {"own", own(own_)},
                     {"rows", std::move(rows)},
                     {"learned", facts_.learned ? Json::parse(facts_.learned->json) : Json(nullptr)}};
-  return report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return report.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace circoll::interpose

@@ -12,6 +12,8 @@ namespace {
 
 /// Below this share of the run's time even collectives that took no time would not be noticed.
 constexpr double negligible_share = 0.02;
+/// Smaller shares are not told apart in one line.
+constexpr double least_percent = 0.01;
 /// The rows that are named.
 constexpr std::size_t most_rows = 5;
 
@@ -32,6 +34,33 @@ struct Group {
 };
 
 }  // namespace
+
+std::string Report::one_line() const {
+  std::int64_t calls = 0;
+  std::int64_t served = 0;
+  std::map<std::string, std::int64_t> reasons;
+  for (const auto& [key, row] : rows_) {
+    const auto& [ranks, mode, collective, algorithm, reason] = key;
+    calls += row.sum.calls;
+    if (algorithm == "native") {
+      reasons[reason] += row.sum.calls;
+    } else {
+      served += row.sum.calls;
+    }
+  }
+  if (calls == 0) return "no collectives were called";
+  std::string text = fmt::format("served {} of {} collective {}", served, calls, calls == 1 ? "call" : "calls");
+  if (served == 0) {
+    const auto most = std::max_element(reasons.begin(), reasons.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    text += fmt::format(", most often for the reason '{}'", most->first);
+  }
+  const double program_s = std::accumulate(facts_.program_s.begin(), facts_.program_s.end(), 0.0);
+  if (program_s <= 0) return text;
+  const double share = all_inside_s_ / program_s;
+  return text + (share < least_percent ? std::string("; less than 1 %") : fmt::format("; {:.0f} %", 100 * share)) +
+         " of the program's time in collectives";
+}
 
 std::vector<std::string> Report::summary() const {
   if (rows_.empty()) return {"no collectives were called: there is nothing to gain"};

@@ -9,6 +9,8 @@ namespace circoll::interpose {
 namespace {
 
 constexpr std::size_t columns = 120;
+/// Rows whose calls took less than this share of the time in collectives are not shown.
+constexpr double least_share = 0.01;
 
 /// "12.3us"
 std::string readable(std::optional<double> seconds) { return seconds ? readable_time(*seconds, "") : "-"; }
@@ -21,7 +23,7 @@ void add_line(std::string& text, const std::string& line) {
 
 template <typename... Fields>
 void add_row(std::string& text, const Fields&... fields) {
-  add_line(text, fmt::format("{:<20} {:<22} {:>9} {:>15} {:>8} {:>9} {:>8} {:>10}", fields...));
+  add_line(text, fmt::format("{:<20} {:<21} {:>9} {:>15} {:>8} {:>8} {:>13} {:>10}", fields...));
 }
 
 }  // namespace
@@ -51,10 +53,13 @@ void Report::add_row_to(std::string& text, Estimator& estimator, const Key& key,
   add_line(text, "    why    " + busiest->why);
 }
 
+// The whole duration of calls counts, so that a nonblocking call for which the program waits is no small one.
+bool Report::is_small(const Row& row) const { return row.sum.all_seconds < least_share * all_inside_s_; }
+
 std::string Report::text() const {
   Estimator estimator(facts_.machine, facts_.library, facts_.node.all, facts_.node.crowded);
   std::string text;
-  add_line(text, fmt::format("{} {} of MPI_COMM_WORLD, {}; predictions for machine '{}'", facts_.ranks,
+  add_line(text, fmt::format("{} {} of MPI_COMM_WORLD, {}; the model is of machine '{}'", facts_.ranks,
                              facts_.ranks == 1 ? "rank" : "ranks", facts_.mpi, facts_.machine.name));
   add_line(text, "messages inside nodes: " + inside_nodes());
   if (!facts_.profile.empty()) add_line(text, "profile: " + facts_.profile);
@@ -62,14 +67,20 @@ std::string Report::text() const {
     add_line(text,
              "memory of GPUs: ranks agree about it in each call, since " + facts_.devices + "; docs/user/served.md");
   }
-  add_line(
-      text,
-      "calls, bytes, sizes: over all ranks. time: all calls, on the slowest rank. predicted, native: by the model");
+  add_line(text,
+           "calls, bytes, sizes: over all ranks. time: measured, on the slowest rank. model: predicted, not measured");
   add_line(text,
            "own/call: Circoll's own work [us], mean/max over the ranks. sizes: calls by bytes. docs/user/reports.md");
   std::optional<std::tuple<Rank, Mode>> section;
+  int small_rows = 0;
+  std::int64_t their_calls = 0;
   for (const auto& [key, row] : rows_) {
     const auto& [ranks, mode, collective, algorithm, reason] = key;
+    if (is_small(row)) {
+      ++small_rows;
+      their_calls += row.sum.calls;
+      continue;
+    }
     if (section != std::tuple(ranks, mode)) {
       section = {ranks, mode};
       add_line(text, {});
@@ -78,9 +89,15 @@ std::string Report::text() const {
                                  : ranks == 1 ? "rank"
                                               : "ranks",
                                  to_string(mode)));
-      add_row(text, "collective", "served by", "calls", "bytes", "time", "predicted", "native", "own/call");
+      add_row(text, "collective", "served by", "calls", "bytes", "time", "model", "model(native)", "own/call");
     }
     add_row_to(text, estimator, key, row);
+  }
+  if (small_rows > 0) {
+    add_line(text, {});
+    add_line(text,
+             fmt::format("and {} more {} below 1 % of the time in collectives, with {} {}; JSON has all", small_rows,
+                         small_rows == 1 ? "row" : "rows", their_calls, their_calls == 1 ? "call" : "calls"));
   }
   if (facts_.learned) {
     add_line(text, {});

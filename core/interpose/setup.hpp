@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "exec/mpi/comm/stalls.hpp"
-#include "facts/environment.hpp"
+#include "interpose/report_setting.hpp"
 
 namespace circoll::interpose {
 
@@ -25,18 +25,6 @@ void stop_if_wrong(const void* caller) noexcept;
 /// MPI_Init was not called, or in MPI_Finalize. Collective over the processes for which it was made. They wait for one
 /// another if there is a report.
 void end_sessions_if(int left) noexcept;
-
-/// The value of CIRCOLL_REPORT: "0", "1", or the name of a file. People write other words for 1 and 0, too.
-[[nodiscard]] inline std::string report_setting() {
-  std::string value = environment("CIRCOLL_REPORT").value_or("0");
-  for (const char* const word : {"yes", "true", "on"}) {
-    if (value == word) return "1";
-  }
-  for (const char* const word : {"no", "false", "off"}) {
-    if (value == word) return "0";
-  }
-  return value;
-}
 
 /// Calls a function on a thread of its own after some time, unless it is destroyed before.
 class Watchdog {

@@ -22,7 +22,7 @@ std::string text_of(const mpi::Stalled& stalled) {
         "circoll: ranks {} and {} of {} do not make the same collective call (served call {} on it):\n"
         "  rank {}: {}\n"
         "  rank {}: {}\n"
-        "  Rank {} has waited for {} s, and its call returns an error. CIRCOLL_CHECK=1 says where the calls are.\n",
+        "  Rank {} has waited for {} s, and its call returns an error. CIRCOLL_MATCH=1 says where the calls are.\n",
         stalled.rank, stalled.peer, comm, stalled.number, stalled.rank, mine, stalled.peer,
         CheckRecord(stalled.answer.call).text(), stalled.rank, stalled.seconds);
   }
@@ -31,7 +31,7 @@ std::string text_of(const mpi::Stalled& stalled) {
   if (stalled.answer.verdict == mpi::StallVerdict::failed) did = "has ended that call with an error";
   return fmt::format(
       "circoll: rank {} of {} has waited for {} s in {} (served call {} on it) for rank {}, which {}.\n"
-      "  The call returns an error on rank {}. CIRCOLL_CHECK=1 says whether the calls of the ranks match.\n",
+      "  The call returns an error on rank {}. CIRCOLL_MATCH=1 says whether the calls of the ranks match.\n",
       stalled.rank, comm, stalled.seconds, mine, stalled.number, stalled.peer, did, stalled.rank);
 }
 

@@ -119,6 +119,8 @@ State::State() : process_(getpid()) {
   mpi::globals().serve_after = serve_after();
   report_ = report_setting();
   trace_file_ = environment("CIRCOLL_TRACE").value_or("");
+  check_placeholders("CIRCOLL_REPORT", report_);
+  check_placeholders("CIRCOLL_TRACE", trace_file_);
   if (report_ != "0") ledger_ = std::make_unique<Ledger>();
   if (!trace_file_.empty()) trace_ = std::make_unique<Trace>();
   recording_ = ledger_ != nullptr || trace_ != nullptr;
@@ -287,7 +289,8 @@ void State::use_profile() {
   }
   const mpi::SharedProfile shared = mpi::share_profile(mpi::base_world(), options_);
   if (!shared.complaint.empty()) warn(shared.complaint);
-  profile_ = "none, since " + shared.why;
+  profile_ = shared.other_patch.empty() ? "none, since " + shared.why
+                                        : "none; there is one of " + shared.other_patch + ": tune again";
   if (shared.text.empty()) return;
   profile_ = shared.file;
   const Policy& policy = keep(select::make_profile_policy(shared.text, shared.file, options_));
@@ -331,6 +334,13 @@ void State::go_native() {
   learns_ = false;
   for (const Collective collective : all_collectives) {
     choices_[static_cast<std::size_t>(collective)] = mpi::intern(collective, "native");
+  }
+}
+
+void State::check_placeholders(const char* variable, const std::string& name) const {
+  for (const std::string& unknown : unknown_placeholders(name)) {
+    warn(std::string(variable) + ": '" + unknown + "' in '" + name +
+         "' is no placeholder, and stays as it is; there are %h, %p, %j, %n, and %% for a percent sign");
   }
 }
 

@@ -115,7 +115,11 @@ class State {
   void report();
   void write_report(MPI_Comm comm, const Ledger& ledger, double program_s, std::optional<ReportSection> section) const;
   void write_trace(MPI_Comm comm, const Trace& trace) const;
-  [[nodiscard]] std::string place(const std::string& path) const;
+  /// Warns about placeholders in a file's name that have no meaning.
+  void check_placeholders(const char* variable, const std::string& name) const;
+  /// The file of that name: its placeholders are filled in. A file that is written anew ends in the process id if the
+  /// processes were spawned.
+  [[nodiscard]] static std::string place(const std::string& name, bool anew = true);
   static int at_finalize(MPI_Comm comm, int keyval, void* value, void* extra);
 
   pid_t process_;  ///< that made this; one that it forks has a copy
@@ -127,7 +131,7 @@ class State {
   const Policy* automatic_ = nullptr;  ///< the policy "auto" of the environment; nullptr if it is another
   std::string profile_;                ///< the file of the profile in use, or why there is none
   bool learns_ = false;                ///< the policy is "learn"
-  std::string report_;                 ///< "1" stderr, else a file name
+  std::string report_;                 ///< of report_setting(): "1" and "short" go to stderr
   std::string trace_file_;
   std::string learn_file_;              ///< of CIRCOLL_LEARN; empty: nothing is kept
   std::atomic<bool> recording_{false};  ///< there is a ledger or a trace

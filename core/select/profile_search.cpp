@@ -64,12 +64,25 @@ std::string mismatch(const ProfileHead& head, const ProfileKey& key) {
   return "";
 }
 
+/// "Open MPI 4.1" of "Open MPI 4.1.4"; empty for a name without a patch level.
+std::string_view without_patch(std::string_view library) {
+  const auto points = std::count(library.begin(), library.end(), '.');
+  return points == 2 ? library.substr(0, library.rfind('.')) : std::string_view();
+}
+
+/// True for two patch levels of one library on one processor.
+bool differ_by_patch(const ProfileKey& one, const ProfileKey& other) {
+  return one.processor == other.processor && one.library != other.library && !without_patch(one.library).empty() &&
+         without_patch(one.library) == without_patch(other.library);
+}
+
 void consider(const std::string& file, const ProfileKey& key, const PolicyOptions& options, FoundProfile& found) {
   try {
     std::string text = read_text_file(file);
     ProfileHead head = read_profile_head(text, file);
     if (std::string why = mismatch(head, key); !why.empty()) {
       found.refused.push_back({.file = file, .why = std::move(why)});
+      if (found.other_patch.empty() && differ_by_patch(head.key, key)) found.other_patch = head.key.library;
       return;
     }
     (void)make_profile_policy(text, file, options);
@@ -139,7 +152,10 @@ FoundProfile find_profile(const ProfileKey& key, const ProfileSetting& setting, 
   for (const std::string& file : candidates(setting, key)) {
     if (found.file.empty() || all) consider(file, key, options, found);
   }
-  if (!found.file.empty()) return found;
+  if (!found.file.empty()) {
+    found.other_patch.clear();
+    return found;
+  }
   found.why = "there is none for " + key.library + " on '" + key.processor + "' in";
   std::string separator = " ";
   for (const std::string& directory : directories_of(setting)) {

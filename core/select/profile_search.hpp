@@ -37,6 +37,9 @@ struct FoundProfile {
   ProfileHead head{};
   std::vector<RefusedProfile> refused{};
   std::string why{};  ///< a sentence about why there is none, without a full stop
+  /// If there is none, the name of the same MPI library at another patch level. It has a profile for this processor,
+  /// which was refused.
+  std::string other_patch{};
 };
 
 /// The first profile for `key` that is whole, as the setting says. Options are those of the policy to be made of it.

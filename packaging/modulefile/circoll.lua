@@ -50,9 +50,9 @@ if off then
   setenv("CIRCOLL_POLICY", "native")
 end
 if reports ~= "" then
-  -- Of several runs in one job the report of the last one remains.
+  -- The drop-in replaces %j by the job, and %p by a process id that tells its runs apart.
   local job = os.getenv("SLURM_JOB_ID") or os.getenv("PBS_JOBID") or os.getenv("LSB_JOBID")
   if job then
-    setenv("CIRCOLL_REPORT", pathJoin(reports, job .. ".json"))
+    setenv("CIRCOLL_REPORT", pathJoin(reports, "%j.%p.json"))
   end
 end

@@ -1,4 +1,4 @@
-// Messages of CIRCOLL_CHECK about calls that do not match.
+// Messages of CIRCOLL_MATCH about calls that do not match.
 #include "interpose/check_message.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ TEST(CheckMessage, RanksThatCallAlikeMakeOneLine) {
   const std::vector<DescribedCall> calls{most, bcast("200 bytes", "solve+0x80 (./program+0x1200)", 2), most, most};
   EXPECT_EQ(
       mismatch_text(world, 7, calls),
-      "circoll: CIRCOLL_CHECK: the 4 ranks of MPI_COMM_WORLD do not make the same collective call (call 7 on it):\n"
+      "circoll: CIRCOLL_MATCH: the 4 ranks of MPI_COMM_WORLD do not make the same collective call (call 7 on it):\n"
       "  ranks 0, 2-3: MPI_Bcast of 400 bytes, root 0, called from main+0x1f (./program+0x1139)\n"
       "  rank 1: MPI_Bcast of 200 bytes, root 0, called from solve+0x80 (./program+0x1200)\n");
 }
@@ -40,7 +40,7 @@ TEST(CheckMessage, PairsOfRanksAreNamed) {
   calls[1].sends[2].bytes = 16;
   calls[0].sends[0].bytes = 1;
   EXPECT_EQ(mismatch_text(world, 2, calls),
-            "circoll: CIRCOLL_CHECK: the 3 ranks of MPI_COMM_WORLD do not agree on amounts (call 2 on it):\n"
+            "circoll: CIRCOLL_MATCH: the 3 ranks of MPI_COMM_WORLD do not agree on amounts (call 2 on it):\n"
             "  ranks 0-2: MPI_Alltoallv, called from main\n"
             "  rank 0 sends itself 1 byte and expects 8\n"
             "  rank 1 sends 16 bytes to rank 2, which expects 8\n");
@@ -67,7 +67,7 @@ TEST(CheckMessage, CommunicatorsAreNamedAsPeopleKnowThem) {
 TEST(CheckMessage, WaitingSaysForWhat) {
   EXPECT_EQ(
       waiting_text(world, 3, 1, 10, bcast("4 bytes", "main", 1)),
-      "circoll: CIRCOLL_CHECK: rank 1 of MPI_COMM_WORLD has waited for 10 s for the other ranks to make call 3 on it: "
+      "circoll: CIRCOLL_MATCH: rank 1 of MPI_COMM_WORLD has waited for 10 s for the other ranks to make call 3 on it: "
       "MPI_Bcast of 4 bytes, root 0, called from main\n");
 }
 

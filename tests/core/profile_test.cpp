@@ -213,6 +213,20 @@ TEST_F(ProfileSearch, ForeignProfilesAreRefusedInSilence) {
   EXPECT_EQ(select::complaint(found, select::profile_setting()), "");
 }
 
+TEST_F(ProfileSearch, AnotherPatchLevelIsNamed) {
+  const auto write = [&](const std::string& name, const std::string& library, const std::string& processor) {
+    config_.write("circoll/profiles/" + name, profile_text({.library = library, .processor = processor}));
+  };
+  write("a.json", "Open MPI 4.0.4", here.processor);
+  write("b.json", "Open MPI 4.1.3", "Xeon");
+  write("c.json", "Open MPI 4.1", here.processor);
+  EXPECT_EQ(find().other_patch, "");
+  write("d.json", "Open MPI 4.1.3", here.processor);
+  EXPECT_EQ(find().other_patch, "Open MPI 4.1.3");
+  write("e.json", here.library, here.processor);
+  EXPECT_EQ(find().other_patch, "") << "there is a profile";
+}
+
 TEST_F(ProfileSearch, DamagedProfilesAreOneComplaint) {
   config_.write("circoll/profiles/a.json", "{");
   config_.write("circoll/profiles/b.json", profile_text() + "}");

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "interpose/ledger.hpp"
+#include "interpose/report_setting.hpp"
 #include "interpose/trace.hpp"
 #include "mpi/allocations.hpp"
 
@@ -177,7 +180,9 @@ TEST(Report, PredictsWithTheParametersThatRan) {
 TEST(Report, TextHasTheRowsAndFitsTheScreen) {
   const Selection longest = parse_selection("reduce_scatter_block/circulant_pipelined");
   Ledger ledger;
-  ledger.add(native(Collective::allreduce, "because of a test", 8));
+  Event long_call = native(Collective::allreduce, "because of a test", 8);
+  long_call.end_s = long_call.begin_s + 1e4;
+  ledger.add(long_call);
   for (int k = 0; k < 40; ++k) ledger.add(served_by(longest, Count{1} << k, 1e3));
   Report report(two_ranks());
   report.add_rank(ledger.serialised());
@@ -186,11 +191,110 @@ TEST(Report, TextHasTheRowsAndFitsTheScreen) {
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LE(line.size(), 120U) << line;
     EXPECT_TRUE(line.starts_with("circoll:")) << line;
-    found =
-        found || line.starts_with("circoll: allreduce            native                         1               8 ");
+    found = found || line.starts_with("circoll: allreduce            native                        1               8 ");
   }
   EXPECT_TRUE(found) << report.text();
   EXPECT_NE(report.text().find("why    because of a test"), std::string::npos);
+}
+
+TEST(Report, NamesPredictionsAsTheModels) {
+  Ledger ledger;
+  ledger.add(served_by(parse_selection("allreduce/ring"), 8, 1));
+  Report report(two_ranks());
+  report.add_rank(ledger.serialised());
+  const std::string text = report.text();
+  EXPECT_NE(text.find("     time    model model(native)   own/call\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("predicted  "), std::string::npos) << text;
+}
+
+TEST(Report, TextOnlyCountsSmallRows) {
+  const auto report_of = [](double barrier_s) {
+    Ledger ledger;
+    ledger.add(served_by(parse_selection("allreduce/ring"), 8, 98.5));
+    for (int i = 0; i < 3; ++i) ledger.add(served_by(parse_selection("barrier/dissemination"), 0, barrier_s / 3));
+    Event bcast = native(Collective::bcast, "chosen", 8);
+    bcast.end_s = bcast.begin_s + 0.5;
+    bcast.inside_s = 0.5;
+    ledger.add(bcast);
+    Event waited = bcast;  // its starting call is short, and its duration is not
+    waited.mode = Mode::nonblocking;
+    waited.end_s = waited.begin_s + 50;
+    waited.inside_s = 1e-6;
+    ledger.add(waited);
+    Report report(two_ranks());
+    report.add_rank(ledger.serialised());
+    return report;
+  };
+  const Report two_small = report_of(0.9);
+  const std::string text = two_small.text();
+  EXPECT_NE(text.find("circoll: and 2 more rows below 1 % of the time in collectives, with 4 calls; JSON has all\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("circoll: barrier "), std::string::npos) << text;
+  EXPECT_NE(text.find("circoll: allreduce "), std::string::npos) << text;
+  EXPECT_NE(text.find("nonblocking calls\n"), std::string::npos) << text;
+  EXPECT_EQ(json::parse(two_small.json())["rows"].size(), 4U);
+  const std::string other = report_of(1.1).text();
+  EXPECT_NE(other.find("and 1 more row below 1 % of the time in collectives, with 1 call;"), std::string::npos)
+      << other;
+  EXPECT_NE(other.find("circoll: barrier "), std::string::npos) << other;
+}
+
+TEST(Report, OneLineHasServedCallsAndTheShareOfTime) {
+  const auto line_of = [](const std::vector<Event>& events, std::vector<double> program_s) {
+    Ledger ledger;
+    for (const Event& event : events) ledger.add(event);
+    RunFacts facts = two_ranks();
+    facts.program_s = std::move(program_s);
+    Report report(facts);
+    report.add_rank(ledger.serialised());
+    report.add_rank("[]");
+    return report.one_line();
+  };
+  const Event served = served_by(parse_selection("allreduce/ring"), 8, 3);
+  Event chosen = native(Collective::bcast, "chosen", 8);
+  chosen.inside_s = 1;
+  const Event rare = native(Collective::bcast, "rare", 8);
+  EXPECT_EQ(line_of({served, chosen}, {20, 20}),
+            "served 1 of 2 collective calls; 10 % of the program's time in collectives");
+  EXPECT_EQ(line_of({rare, chosen, chosen}, {30, 20}),
+            "served 0 of 3 collective calls, most often for the reason 'chosen'; 4 % of the program's time in "
+            "collectives");
+  EXPECT_EQ(line_of({served}, {400, 400}),
+            "served 1 of 1 collective call; less than 1 % of the program's time in collectives");
+  EXPECT_EQ(line_of({served}, {}), "served 1 of 1 collective call");
+  EXPECT_EQ(line_of({}, {1, 1}), "no collectives were called");
+}
+
+TEST(Report, JsonLineIsTheJsonOnOneLine) {
+  Ledger ledger;
+  ledger.add(served_by(parse_selection("allreduce/ring"), 8, 1));
+  Report report(two_ranks());
+  report.add_rank(ledger.serialised());
+  EXPECT_EQ(report.json_line().find('\n'), std::string::npos);
+  EXPECT_EQ(json::parse(report.json_line()), json::parse(report.json()));
+}
+
+TEST(FileName, PlaceholdersAreFilledIn) {
+  const FileNameFacts facts{.host = "node7", .process = "42", .job = "1234", .ranks = 8};
+  EXPECT_EQ(filled_in("r/%j.%h.%p.%n.json", facts), "r/1234.node7.42.8.json");
+  EXPECT_EQ(filled_in("100%%h", facts), "100%h");
+  EXPECT_EQ(filled_in("a%xb%", facts), "a%xb%");
+  EXPECT_EQ(filled_in("%j", {.process = "42"}), "42");
+  EXPECT_EQ(filled_in("%h", {.host = "%p", .process = "42"}), "%p") << "values have no placeholders";
+  EXPECT_EQ(unknown_placeholders("%j%h%p%n%%"), std::vector<std::string>{});
+  EXPECT_EQ(unknown_placeholders("a%xb%%%J%"), (std::vector<std::string>{"%x", "%J", "%"}));
+}
+
+TEST(FileName, LinesAreAppended) {
+  const std::string path = testing::TempDir() + "circoll_report_lines.jsonl";
+  std::remove(path.c_str());
+  EXPECT_TRUE(append_line(path, "one"));
+  EXPECT_TRUE(append_line(path, "two"));
+  std::ifstream file(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "one\ntwo\n");
+  EXPECT_FALSE(append_line(path + "/missing", "three"));
+  std::remove(path.c_str());
 }
 
 TEST(Report, RowsOfUnequalRanksTakeTheMeanBlock) {

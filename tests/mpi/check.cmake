@@ -1,6 +1,6 @@
-# CIRCOLL_CHECK. Called for each MPI, whose name is ${name}.
+# CIRCOLL_MATCH. Called for each MPI, whose name is ${name}.
 function(check_tests)
-  # CIRCOLL_CHECK=1 reports calls that do not match, and says nothing of correct programs.
+  # CIRCOLL_MATCH=1 reports calls that do not match, and says nothing of correct programs.
   mpi_program(mismatches)
   target_link_options(mismatches_${name} PRIVATE -rdynamic)  # its functions are named
   set(mismatch_programs "")
@@ -20,7 +20,7 @@ function(check_tests)
   mpi_test(check_${name} 300 SERIAL COMMAND python3 ${here}/check_test.py ${name}
            ${dropin} ${yield} $<TARGET_FILE:mismatches_${name}>
            ${mismatch_programs})
-  mpi_test(check_${name}_nonblocking_3 120 SERIAL ENVIRONMENT CIRCOLL_CHECK=1 COMMAND
+  mpi_test(check_${name}_nonblocking_3 120 SERIAL ENVIRONMENT CIRCOLL_MATCH=1 COMMAND
            ${here}/nonblocking_test.sh ${name} 3 ${dropin}
            ${yield} ${cli} $<TARGET_FILE:nonblocking_${name}>)
   foreach(run "all_collectives 3" "communicators 5" "errors 2" "errors 2 nonblocking" "threads 3"
@@ -28,7 +28,7 @@ function(check_tests)
     separate_arguments(words UNIX_COMMAND ${run})
     list(POP_FRONT words program np)
     string(REPLACE " " "_" test "check_${name}_${run}")
-    mpi_test(${test} 120 SERIAL ENVIRONMENT CIRCOLL_CHECK=1 QUIET=1 COMMAND
+    mpi_test(${test} 120 SERIAL ENVIRONMENT CIRCOLL_MATCH=1 QUIET=1 COMMAND
              ${here}/same_output_test.sh ${name} ${np} ${dropin}
              ${yield} - $<TARGET_FILE:${program}_${name}> ${words})
   endforeach()

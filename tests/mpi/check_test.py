@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""check_test.py MPI DROPIN YIELD MISMATCHES [FORTRAN...]: with CIRCOLL_CHECK=1, for each kind of calls which differ
+"""check_test.py MPI DROPIN YIELD MISMATCHES [FORTRAN...]: with CIRCOLL_MATCH=1, for each kind of calls which differ
 exactly one message names the ranks, the calls and the functions that make them, all ranks get an error, and under
 MPI_ERRORS_ARE_FATAL the job ends. FORTRAN: programs with a mismatch of their own, one per binding."""
 import re
@@ -67,7 +67,7 @@ def launch(np, *command, **variables):
 
 
 def expect_message(what, head, body, err):
-    said = [line for line in err.splitlines() if "CIRCOLL_CHECK" in line]
+    said = [line for line in err.splitlines() if "CIRCOLL_MATCH" in line]
     expect(len(said) == 1 and re.search(r"the \d ranks of " + head, said[0]), f"{what}: not exactly that message", err)
     said = re.findall(r"^  (?:ranks? [-0-9, ]+:|rank \d+ sends) .*$", err, re.MULTILINE)
     expect(len(said) == len(body), f"{what}: {len(said)} lines, not {len(body)}", err)
@@ -76,32 +76,38 @@ def expect_message(what, head, body, err):
 
 
 for case, (head, body) in CASES.items():
-    status, out, err = launch(4, PROGRAM, case, "return", CIRCOLL_CHECK=1)
+    status, out, err = launch(4, PROGRAM, case, "return", CIRCOLL_MATCH=1)
     expect_message(case, head, body, err)
     ranks = [r for r in range(4) if case != "finalize" or r != 1]
     expect(out == "".join(f"rank {r}: {ERROR}\n" for r in ranks), f"{case}: not an error at all ranks", out, err)
     expect(status == 0 or case in KILLED, f"{case}: the program ends with {status}", err)
 for case in FATAL:
-    status, out, err = launch(4, PROGRAM, case, CIRCOLL_CHECK=1)
+    status, out, err = launch(4, PROGRAM, case, CIRCOLL_MATCH=1)
     expect_message(case + ", fatal", *CASES[case], err)
     expect(status != 0 and out == "", f"{case}: the error is not fatal", out, err)
 for program in FORTRAN:
-    status, out, err = launch(3, program, CIRCOLL_CHECK=1)
+    status, out, err = launch(3, program, CIRCOLL_MATCH=1)
     place = r", called from \S+\+0x[0-9a-f]+ \(" + re.escape(program)
     expect_message(program, WORLD, ["ranks 0, 2: MPI_Bcast of 40 bytes, root 0" + place,
                                     "rank 1: MPI_Barrier" + place], err)
 
 # A rank is late. The others say what they wait for, and go on.
-status, out, err = launch(4, PROGRAM, "alone", CIRCOLL_CHECK=1)
+status, out, err = launch(4, PROGRAM, "alone", CIRCOLL_MATCH=1)
 expect(status == 0 and out == "".join(f"rank {r}: success\n" for r in range(4)), "alone: it does not go on", out, err)
 waiting = re.findall(r"rank (\d) of MPI_COMM_WORLD has waited for 10 s for the other ranks to make call 3 on it: "
                      r"MPI_Barrier, called from ordinary\+0x", err)
-expect(sorted(waiting) == ["0", "2", "3"] and err.count("CIRCOLL_CHECK") == 3, "alone: who waits is not said", err)
+expect(sorted(waiting) == ["0", "2", "3"] and err.count("CIRCOLL_MATCH") == 3, "alone: who waits is not said", err)
 # The checks are off, or the variable is wrong.
 status, out, err = launch(4, PROGRAM, "none")
 expect(status == 0 and "circoll" not in err, "something is said unasked", err)
-status, out, err = launch(4, PROGRAM, "none", CIRCOLL_CHECK="yes")
-expect(status == 0 and err.count("CIRCOLL_CHECK: 'yes' is neither 0 nor 1") == 1,
+status, out, err = launch(4, PROGRAM, "none", CIRCOLL_MATCH="yes")
+expect(status == 0 and err.count("CIRCOLL_MATCH: 'yes' is neither 0 nor 1") == 1,
        "a wrong value is not one warning", err)
+# The variable's name of 0.2 works, with a warning. The new name comes first.
+status, out, err = launch(4, PROGRAM, FATAL[0], "return", CIRCOLL_CHECK=1)
+expect(err.count("circoll: CIRCOLL_CHECK is called CIRCOLL_MATCH now") == 1, "the old name is not one warning", err)
+expect_message("the old name", *CASES[FATAL[0]], "".join(line for line in err.splitlines(True) if "is called" not in line))
+status, out, err = launch(4, PROGRAM, "none", CIRCOLL_CHECK=1, CIRCOLL_MATCH="yes")
+expect(status == 0 and err.count("CIRCOLL_MATCH: 'yes' is neither 0 nor 1") == 1, "the old name comes first", err)
 
 end()

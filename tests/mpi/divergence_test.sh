@@ -7,7 +7,7 @@ mpi=$1 np=$2 dropin=$3 yield=$4 program=$5
 . "$(dirname "$0")/launch.sh"
 
 run() { # run VARIABLE=VALUE...: the program, its report in $work/report
-  launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report" CIRCOLL_ALLREDUCE=circulant "$@" "$program" \
+  launch env LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report.json" CIRCOLL_ALLREDUCE=circulant "$@" "$program" \
     >"$work/out" 2>"$work/err" || fail "the program fails with $*: $(cat "$work/err")"
   cat "$work/report"
 }

@@ -14,7 +14,7 @@ launch env LD_PRELOAD="$preload" "$program" >"$work/native" 2>"$work/err" || fai
 check() { # check NAME ALLREDUCES LIBRARIES: the calls of all ranks in the trace; the drop-in serves them if it is there
   local name=$1 wanted=$2 libraries=$3 traced
   rm -rf "$work/trace" "$work/report"
-  launch timeout 60 env EZTRACE_MPI_MODE=1 EZTRACE_TRACE="$mpi" EZTRACE_TRACE_DIR="$work/trace" CIRCOLL_REPORT="$work/report" \
+  launch timeout 60 env EZTRACE_MPI_MODE=1 EZTRACE_TRACE="$mpi" EZTRACE_TRACE_DIR="$work/trace" CIRCOLL_REPORT="$work/report.json" \
     LD_PRELOAD="$libraries $preload" "$program" >"$work/ours" 2>"$work/err" ||
     fail "$name: the program fails: $(cat "$work/err")"
   sed -i "\\|^dir: $work/trace|d" "$work/ours" # EZTrace 2.2 prints it

@@ -16,7 +16,7 @@ launch env LD_LIBRARY_PATH="$plain" LD_PRELOAD="$dropin" "$program" >"$work/plai
 diff <(sort "$work/native") <(sort "$work/plain") || fail "buffers were taken for descriptors"
 
 # With the drop-in only those calls go to the library that Circoll refuses for gaps in their buffers.
-launch env LD_LIBRARY_PATH="$described" LD_PRELOAD="$dropin" CIRCOLL_REPORT="$work/report" \
+launch env LD_LIBRARY_PATH="$described" LD_PRELOAD="$dropin" CIRCOLL_REPORT="$work/report.json" \
   "$program" >"$work/ours" 2>&1 || fail "the program fails: $(cat "$work/ours")"
 grep wrong "$work/ours" && fail "wrong results"
 [ "$(grep -c ': right$' "$work/ours")" = 24 ] || fail "not all are served: $(cat "$work/ours")"

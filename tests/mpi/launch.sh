@@ -1,8 +1,17 @@
 # To be sourced where $mpi, $np and $yield are set. `launch COMMAND...` runs np ranks. $preload is the part of
 # LD_PRELOAD that every run needs. $btl says how Open MPI's ranks reach one another, if not by memory alone. `fail
-# WHAT...` says what is wrong, and sets $failed. $work is a directory that is removed in the end.
+# WHAT...` says what is wrong, and sets $failed. $work is a directory that is removed in the end. If the ranks write a
+# report to $work/report.json, its rows are lines of $work/report (report_rows.py).
 # shellcheck shell=bash disable=SC2154,SC2034
 launch() {
+  rm -f "$work/report" "$work/report.json"
+  local ended=0
+  launch_ranks "$@" || ended=$?
+  [ ! -f "$work/report.json" ] ||
+    python3 "$(dirname "${BASH_SOURCE[0]}")/report_rows.py" <"$work/report.json" >"$work/report"
+  return $ended
+}
+launch_ranks() {
   case $mpi in
     openmpi)
       # From Open MPI 5 on mpirun loses and mixes the output of ranks. If the output goes to files, ranks append it

@@ -11,7 +11,7 @@ launch env LD_PRELOAD="$preload" "$program" blocking >"$work/native" 2>"$work/er
   fail "the program fails without the drop-in: $(cat "$work/err")"
 [ "$(wc -l <"$work/native")" -gt 250 ] || fail "the program printed too little"
 for progress in hook thread; do
-  launch env LD_PRELOAD="$dropin $preload" CIRCOLL_PROGRESS=$progress CIRCOLL_REPORT="$work/report" "$program" \
+  launch env LD_PRELOAD="$dropin $preload" CIRCOLL_PROGRESS=$progress CIRCOLL_REPORT="$work/report.json" "$program" \
     >"$work/ours" 2>"$work/err" || fail "the program fails with CIRCOLL_PROGRESS=$progress: $(cat "$work/err")"
   diff "$work/native" "$work/ours" || fail "the output differs with CIRCOLL_PROGRESS=$progress"
   grep circoll "$work/err" && fail "the drop-in printed something unasked"

@@ -83,7 +83,8 @@ with tempfile.TemporaryDirectory() as scratch:
     expect(used.startswith("none") and "profile /" not in str(whys) and len(warnings) == 1
            and "a profile is damaged and not used: " in warnings[0], "damage is one warning", used, str(whys), str(warnings))
     used, whys, warnings = reported(2, foreign, good)
-    expect(used.startswith("none") and "profile /" not in str(whys) and not warnings, "another version's is not used", used, str(warnings))
+    expect(used == f"none; there is one of {library}9: tune again" and "profile /" not in str(whys) and not warnings,
+           "another patch level's is not used, and named", used, str(warnings))
     named = f"CIRCOLL_PROFILE={foreign}/circoll/profiles/test.json"
     used, whys, warnings = reported(2, good, good, named)
     expect(used.startswith("none") and len(warnings) == 1 and f"it is for {library}9, not {library}" in warnings[0],

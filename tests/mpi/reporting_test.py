@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -112,16 +113,21 @@ def check_left(report, calls):
 
 
 def check_text(text, calls):
-    """The rows add up to the calls as well."""
+    """The rows add up to the calls as well, with those that the text only counts."""
     found = collections.Counter()
+    counted = 0
     for line in text.splitlines():
         expect(line.startswith("circoll:"), f"a line is marked: {line}")
         word = line.split()
         if len(word) == 9 and word[3].isdigit():
             found[word[1]] += int(word[3])
+        elif folded := re.match(r"circoll: and \d+ more rows? below 1 % .* with (\d+) calls?;", line):
+            counted = int(folded[1])
         elif "why" not in word and word[1:2] != ["profile:"]:  # both give a reason, which has names of any length
             expect(len(line) <= 120, f"a line is short: {line}")
-    expect(found == collections.Counter(call[3] for call in calls), f"the text has the calls: {found}")
+    wanted = collections.Counter(call[3] for call in calls)
+    expect(found <= wanted and found.total() + counted == wanted.total(), f"the text has the calls: {found} and {counted}")
+    expect("model model(native)" in text and "predicted  " not in text, "predictions are named as such")
     last = text[text.rindex("circoll: measured:"):]
     expect(re.search(r"measured: \S+ in collectives, [0-9.]+ % of the \S+ from MPI_Init to MPI_Finalize", last) and
            re.search(r"  [0-9.]+ % of them in .* on [0-9]+ ranks, mostly ", last) and "next: " in last,
@@ -206,6 +212,33 @@ with tempfile.TemporaryDirectory() as name:
     check_text(stderr, calls)
     stderr, calls = run(work, {"CIRCOLL_REPORT": "no"})
     expect(stderr == "", f"CIRCOLL_REPORT=no: {stderr}")
+
+    for variables in {}, {"CIRCOLL_POLICY": "native"}:
+        stderr, calls = run(work, {"CIRCOLL_REPORT": "short"} | variables)
+        by = 0 if variables else len(calls)
+        reason = "" if by else ", most often for the reason 'chosen'"
+        expect(re.fullmatch(f"circoll: served {by} of {len(calls)} collective calls{reason}; (\\d+|less than 1) % of the program's "
+                            "time in collectives\n", stderr), f"CIRCOLL_REPORT=short: {stderr}")
+
+    # Names of files have placeholders. A file of lines grows by one in each run.
+    for job, name in ("SLURM_JOB_ID", "17"), ("PBS_JOBID", "18.server"), ("LSB_JOBID", "19"):
+        stderr, calls = run(work, {"CIRCOLL_REPORT": work / "%j.%n.%h.%%.jsonl", "CIRCOLL_TRACE": work / "%j.trace", job: name})
+        lines = (work / f"{name}.{np}.{socket.gethostname()}.%.jsonl").read_text().splitlines()
+        expect(stderr == "" and len(lines) == 1, f"placeholders of {job}: {stderr}")
+        check_json(json.loads(lines[0]), calls, set())
+        check_trace(json.loads((work / f"{name}.trace").read_text()), calls)
+    for times in 1, 2:
+        stderr, calls = run(work, {"CIRCOLL_REPORT": work / "all.jsonl"})
+        lines = (work / "all.jsonl").read_text().splitlines()
+        expect(len(lines) == times, f"{times} runs are {len(lines)} lines")
+        for line in lines:
+            check_json(json.loads(line), calls, set())
+    stderr, calls = run(work, {"CIRCOLL_REPORT": work / "%p.json"})
+    named = [path for path in work.iterdir() if re.fullmatch(r"\d+\.json", path.name)]
+    expect(stderr == "" and len(named) == 1, f"the process id is in the name: {stderr} {named}")
+    stderr, calls = run(work, {"CIRCOLL_REPORT": work / "a%x.json"})
+    expect((work / "a%x.json").exists() and stderr.count("circoll: CIRCOLL_REPORT: '%x' in") == 1 == len(stderr.splitlines()),
+           f"an unknown placeholder stays, with one warning: {stderr}")
 
     # With CIRCOLL_NODE=off, messages of a node do not get the price of messages through memory, here a second each.
     (work / "slow.json").write_text(json.dumps({

@@ -3,6 +3,7 @@ as native ones do, and the survivors go on (programs/revoked.c).
 
 usage: revoked_test.py MPI NP DROPIN YIELD PROGRAM
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -37,18 +38,18 @@ with tempfile.TemporaryDirectory() as directory:
         for way in "blocking", "nonblocking", "persistent":
             for count in 1, 100000:
                 what = f"{way}, {count} numbers, CIRCOLL_NODE={node}"
-                report = pathlib.Path(directory) / "report"
+                report = pathlib.Path(directory) / "report.json"
                 report.unlink(missing_ok=True)
                 right, said = run(way, count, "revoke", CIRCOLL_NODE=node, CIRCOLL_REPORT=report)
                 expect(right, f"revoked: {what}", said)
-                words = [line.split() for line in report.read_text().splitlines()] if report.exists() else []
+                rows = json.loads(report.read_text())["rows"] if report.exists() else []
                 for collective in collectives:
-                    expect(any(line[1:2] == [collective] and line[2:3] != ["native"] for line in words),
-                           f"revoked: {what}: {collective} is not served", *words)
+                    expect(any(row["collective"] == collective and row["served_by"] != "native" for row in rows),
+                           f"revoked: {what}: {collective} is not served", *rows)
                 right, said = run(way, count, "kill", CIRCOLL_NODE=node, CIRCOLL_REPORT="1")
                 expect(right, f"killed: {what}", said)
                 expect(failure in said or "did not end" in said, f"killed: {what}: why there is no report", said)
     for way in "blocking", "nonblocking", "persistent":
-        right, said = run(way, 10, "revoke", CIRCOLL_CHECK="1")
+        right, said = run(way, 10, "revoke", CIRCOLL_MATCH="1")
         expect(right and "circoll:" not in said, f"revoked while calls are compared: {way}", said)
 end()

@@ -41,7 +41,7 @@ complaints() { grep -oE 'occurred in MPI_[A-Za-z_]+|MPI_ERR_[A-Z]+|internal_[A-Z
 
 run native LD_PRELOAD="$preload" "${program[@]}"
 expected=$ended
-run ours LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report" "${program[@]}"
+run ours LD_PRELOAD="$dropin $preload" CIRCOLL_REPORT="$work/report.json" "${program[@]}"
 status=$ended
 [ $status = $expected ] || fail "the program ends with $status, without the drop-in with $expected: $(cat "$work/ours.err")"
 for output in native ours; do essence "$work/$output" >"$work/$output.essence"; done

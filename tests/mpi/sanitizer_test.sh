@@ -20,7 +20,7 @@ check() { # check NAME COMMAND...: runs the program, which the drop-in serves
   local name=$1
   shift
   rm -f "$work/report"
-  launch env CIRCOLL_REPORT="$work/report" "$@" "$program" >"$work/ours" 2>"$work/err" ||
+  launch env CIRCOLL_REPORT="$work/report.json" "$@" "$program" >"$work/ours" 2>"$work/err" ||
     fail "$name: the program fails: $(grep -v UCX "$work/err" | head -n 5)"
   diff "$work/native" "$work/ours" || fail "$name: the output differs"
   grep -q "circoll: allreduce" "$work/report" || fail "$name: the drop-in does not serve the program"

@@ -3,8 +3,8 @@ run without the drop-in or with other variables.
 
 usage: sessions_test.py MPI NP DROPIN YIELD PROGRAM TIMES
 """
+import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -42,16 +42,16 @@ def lines(mode, again):
 
 for mode, again in ("only", times), ("before", 1), ("beside", 1):
     with tempfile.TemporaryDirectory() as directory:
-        report = pathlib.Path(directory) / "report"
+        report = pathlib.Path(directory) / "report.json"
         status, printed, said = run(mode, again, CIRCOLL_REPORT=report)
         expect(status == 0 and sorted(printed.splitlines()) == lines(mode, again), f"{mode}: wrong", status, printed, said)
         # The report of the last time. No call on a communicator of all ranks is native.
         text = report.read_text() if report.exists() else ""
         for ways in "blocking", "nonblocking", "persistent":
-            part = re.search(f"^circoll: communicators of {np} ranks?, {ways} calls\n((?:.+\n)*?)circoll:\n", text, re.M)
-            rows = re.findall(r"^circoll: +(\w+) +(\w+) +\d", part[1] if part else "", re.M)
+            rows = json.loads(text)["rows"] if text else []
             missing = {"allreduce"} if ways == "persistent" else {"allreduce", "bcast"}
-            missing -= {name for name, by in rows if by != "native"}
+            missing -= {row["collective"] for row in rows
+                        if row["comm_size"] == np and row["mode"] == ways and row["served_by"] != "native"}
             expect(not missing, f"{mode}: {ways} {missing} are not served", text)
     status, printed, said = run(mode, again)
     expect(status == 0 and "circoll:" not in said, f"{mode}: something is said", status, said)

@@ -92,7 +92,7 @@ expect(code is not None and "the job is ended" in said and "allreduce" in said, 
 
 # The drop-in reports misuse.
 for variables, text in [(["CIRCOLL_FAULTS=yes"], "'yes' is none of off, report, finish"),
-                        (["CIRCOLL_FAULTS=finish", "CIRCOLL_CHECK=1"], "CIRCOLL_FAULTS is off: CIRCOLL_CHECK"),
+                        (["CIRCOLL_FAULTS=finish", "CIRCOLL_MATCH=1"], "CIRCOLL_FAULTS is off: CIRCOLL_MATCH"),
                         (["CIRCOLL_FAULTS=finish", "CIRCOLL_POLICY=learn"], "nothing is learned while CIRCOLL_FAULTS is on")]:
     code, said = launch(2, [2, 10, 1, 0, "a"], variables)
     expect(text in said, f"{variables}: {text}", code, said)

@@ -15,7 +15,7 @@ check() { # check NAME COUNTED SERVED LIBRARY...: "counted" of the tool's line; 
   local name=$1 counted=$2 serves=$3
   shift 3
   rm -f "$work"/counts*
-  launch env LD_PRELOAD="$* $preload" TOOL_OUTPUT="$work/counts" CHAINED_OUTPUT="$work/counts_chained" CIRCOLL_REPORT="$work/report" "$program" >"$work/ours" 2>"$work/err" ||
+  launch env LD_PRELOAD="$* $preload" TOOL_OUTPUT="$work/counts" CHAINED_OUTPUT="$work/counts_chained" CIRCOLL_REPORT="$work/report.json" "$program" >"$work/ours" 2>"$work/err" ||
     fail "$name: the program fails: $(cat "$work/err")"
   diff "$work/native" "$work/ours" || fail "$name: the output differs"
   local file="$work/counts"

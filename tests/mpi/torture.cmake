@@ -38,7 +38,7 @@ function(torture_tests)
            ${yield} $<TARGET_FILE:circoll_torture_${name}>)
 
   # The drop-in compares the calls of ranks.
-  torture_test(checked_np3 3 "${preload_dropin};CIRCOLL_CHECK=1" 5 --seed 51)
-  torture_test(checked_threads 3 "${preload_dropin};CIRCOLL_CHECK=1" 5 --seed 53 --threads multiple)
-  torture_test(checked_delayed 5 "${preload_delay};CIRCOLL_CHECK=1" 5 --seed 55)
+  torture_test(checked_np3 3 "${preload_dropin};CIRCOLL_MATCH=1" 5 --seed 51)
+  torture_test(checked_threads 3 "${preload_dropin};CIRCOLL_MATCH=1" 5 --seed 53 --threads multiple)
+  torture_test(checked_delayed 5 "${preload_delay};CIRCOLL_MATCH=1" 5 --seed 55)
 endfunction()

@@ -48,7 +48,7 @@ one_sentence alone
 [ ! -e "$work/unwritten" ] || fail "alone: Circoll served the program"
 for both in "$dropin:$other" "$other:$dropin" "$dropin $preload $other"; do
   rm -f "$work/report"
-  run "$both" launch env LD_PRELOAD="$both:$preload" CIRCOLL_REPORT="$work/report" "${program[@]}"
+  run "$both" launch env LD_PRELOAD="$both:$preload" CIRCOLL_REPORT="$work/report.json" "${program[@]}"
   one_sentence "$both"
   served || fail "$both: the right drop-in did not serve the program"
 done
@@ -61,7 +61,7 @@ run shell launch env LD_PRELOAD="$other:$preload" sh -c '"$@"; exit' sh "${progr
 one_sentence shell
 rm -f "$work/report"
 # shellcheck disable=SC2016
-run "right shell" launch env LD_PRELOAD="$dropin:$preload" CIRCOLL_REPORT="$work/report" sh -c '"$@"; exit' sh \
+run "right shell" launch env LD_PRELOAD="$dropin:$preload" CIRCOLL_REPORT="$work/report.json" sh -c '"$@"; exit' sh \
   "${program[@]}"
 [ "$(sentences)" = 0 ] || fail "right shell: $(cat "$work/err")"
 served || fail "right shell: the program was not served"
@@ -92,12 +92,12 @@ if [ $linked = yes ]; then
   refused "no such file" "does not exist" env CIRCOLL_DROPIN_PATH="$work/none.so" "$circoll" run -- "${program[@]}"
   refused "no drop-in" "no drop-in" env CIRCOLL_DROPIN_PATH="$yield" "$circoll" run -- "${program[@]}"
   rm -f "$work/report"
-  run "circoll run" launch env LD_PRELOAD="$preload" CIRCOLL_REPORT="$work/report" "$circoll" run -- "${program[@]}"
+  run "circoll run" launch env LD_PRELOAD="$preload" CIRCOLL_REPORT="$work/report.json" "$circoll" run -- "${program[@]}"
   [ "$(sentences)" = 0 ] || fail "circoll run: $(cat "$work/err")"
   served || fail "circoll run: the program was not served"
   rm -f "$work/report"
   run "circoll run, with the wrong one preloaded" launch env LD_PRELOAD="$other:$preload" \
-    CIRCOLL_REPORT="$work/report" "$circoll" run -- "${program[@]}"
+    CIRCOLL_REPORT="$work/report.json" "$circoll" run -- "${program[@]}"
   served || fail "circoll run, with the wrong one preloaded: the program was not served"
 else
   # If nothing says which MPI an interpreter will load, it ends in MPI_Init, whichever drop-in comes first.

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -209,6 +211,8 @@ struct Written {
 };
 constexpr Written written[] = {
     {R"({"circoll_report": 1, "rows": []})", "a report of a program (CIRCOLL_REPORT)", "'circoll tune --for FILE'"},
+    {"{\"circoll_report\":1}\n{\"circoll_report\":1}\n", "a list of reports", "'circoll report FILE'"},
+    {R"({"circoll_report_sum": 1})", "a sum of circoll report --json", "no command"},
     {R"({"otherData": {"circoll_trace": 1}, "traceEvents": []})", "a trace (CIRCOLL_TRACE)", "perfetto"},
     {R"({"circoll_comparison": 1})", "a comparison of circoll compare --json", "no command"},
     {R"({"type": "byte", "rows": [{"p": 2}]})", "a measurement of circoll-bench;", "'circoll tune FILE'"},
@@ -235,6 +239,7 @@ TEST(CliFiles, OfAnotherKindAreNamedWithTheirCommand) {
   const std::vector<FileReader> readers{
       {"tune ", {"a measurement"}},
       {"tune --for ", {"a report"}},
+      {"report ", {"a report", "a list of reports"}},
       {"merge ", {"a measurement", "a shard"}},
       {"guidelines ", {"a measurement"}},
       {"calibrate ", {"a calibration"}},
@@ -265,6 +270,63 @@ TEST(CliFiles, OfAnotherKindAreNamedWithTheirCommand) {
       EXPECT_TRUE(contains(outcome.out, use)) << reader.command << outcome.out;
     }
   }
+}
+
+/// A report of some calls, on one line.
+std::string report_of(int ranks, const char* served_by, int calls, double seconds) {
+  const bool native = std::string_view(served_by) == "native";
+  const json row{{"comm_size", ranks},
+                 {"mode", "blocking"},
+                 {"collective", "reduce_scatter_block"},
+                 {"served_by", served_by},
+                 {"why_native", native ? json(std::string(200, 'y')) : json(nullptr)},
+                 {"calls", calls},
+                 {"bytes", 0},
+                 {"mean_s", seconds},
+                 {"mean_inside_s", seconds},
+                 {"histogram", json::array()}};
+  return json{{"circoll_report", 1}, {"mpi", "Open MPI v4.1.4"},           {"ranks", ranks},
+              {"calls", calls},      {"native_calls", native ? calls : 0}, {"program", {{"mean_s", 20.0}}},
+              {"rows", {row}}}
+      .dump();
+}
+
+TEST(CliFiles, ReportsOfManyJobsAreOneTable) {
+  const std::string directory = testing::TempDir() + "circoll_files_reports";
+  std::filesystem::remove_all(directory);
+  EXPECT_EQ(run("report " + directory + " 2>/dev/null").exit_code, 2) << "there is no such directory";
+  std::filesystem::create_directory(directory);
+  const Outcome empty = run("report " + directory);
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_TRUE(contains(empty.out, "no reports; CIRCOLL_REPORT=DIRECTORY/%j.json")) << empty.out;
+  std::ofstream(directory + "/1.json") << report_of(4, "circulant_pipelined", 75, 3);
+  std::ofstream(directory + "/all.jsonl") << report_of(8, "native", 20, 1) << "\n"
+                                          << report_of(8, "native", 5, 1) << "\n";
+  std::ofstream(directory + "/trace.json") << R"({"otherData": {"circoll_trace": 1}, "traceEvents": []})";
+  std::ofstream(directory + "/note.txt") << "not read";
+  const Outcome table = run("report " + directory + " 2>&1 >/dev/null");
+  EXPECT_EQ(table.out, "circoll: left out: " + directory + "/trace.json: this is a trace (CIRCOLL_TRACE); " +
+                           "https://ui.perfetto.dev shows it\n");
+  const Outcome shown = run("report " + directory + " 2>/dev/null");
+  EXPECT_EQ(shown.exit_code, 0) << shown.out;
+  std::istringstream lines(shown.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_TRUE(shown.out.starts_with("3 jobs of 4 to 8 ranks: Open MPI v4.1.4\n")) << shown.out;
+  EXPECT_TRUE(contains(
+      shown.out, "\nreduce_scatter_block       3           100   75.0 %       5 s  100.0 %  circulant_pipelined\n"))
+      << shown.out;
+  EXPECT_TRUE(contains(shown.out, "\n           25      2  yyy")) << shown.out;
+  EXPECT_TRUE(
+      shown.out.ends_with("\nCollectives took 5 s, 8.3 % of the programs' time.\n"
+                          "Circoll served 75.0 % of 100 collective calls.\n"))
+      << shown.out;
+  const json sum = json::parse(run("report --json " + directory + " 2>/dev/null").out);
+  EXPECT_EQ(sum.at("jobs"), 3);
+  EXPECT_EQ(sum.at("native_calls"), 25);
+  EXPECT_EQ(sum.at("reasons").at(0).at("reason"), std::string(200, 'y'));
+  EXPECT_EQ(sum.at("left_out").size(), 1U);
+  EXPECT_EQ(run("report " + directory + "/trace.json 2>/dev/null").exit_code, 2) << "a file that is named is read";
+  std::filesystem::remove_all(directory);
 }
 
 TEST(CliFiles, OfMscclAreProvenPricedPlayedAndExecuted) {

@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "circoll/error.hpp"
 #include "interpose/ledger.hpp"
 #include "interpose/report.hpp"
+#include "measured/report_sum.hpp"
 
 namespace circoll {
 namespace {
@@ -185,6 +189,65 @@ const ComparedCalls& calls_of(const RunComparison& all, Collective collective, c
 bool mentions(const std::vector<std::string>& sentences, std::string_view what) {
   return std::any_of(sentences.begin(), sentences.end(),
                      [&](const std::string& sentence) { return sentence.find(what) != std::string::npos; });
+}
+
+TEST(ReportSum, AddsUpJobs) {
+  const auto native = [](const char* collective, std::int64_t calls, double seconds, const char* why) {
+    json one = row(collective, "native", calls, seconds);
+    one["why_native"] = why;
+    return one;
+  };
+  json untimed = report(5, {row("bcast", "linear", 10, 1)}, 16);
+  untimed["program"] = nullptr;
+  untimed["mpi"] = "another MPI";
+  const ReportSum sum = add_up({read(report(20, {row("allreduce", "ring", 60, 3), row("allreduce", "circulant", 20, 4),
+                                                 native("bcast", 8, 1, "chosen"), native("bcast", 4, 1, "rare")})),
+                                read(report(30, {native("bcast", 6, 2, "chosen")}, 2)), read(untimed)});
+  EXPECT_EQ(sum.jobs, 3);
+  EXPECT_EQ(sum.least_ranks, 2);
+  EXPECT_EQ(sum.most_ranks, 16);
+  EXPECT_EQ(sum.mpis, (std::map<std::string, int>{{"an MPI", 2}, {"another MPI", 1}}));
+  EXPECT_EQ(sum.calls, 108);
+  EXPECT_EQ(sum.native_calls, 18);
+  EXPECT_DOUBLE_EQ(sum.collectives_s, 12);
+  EXPECT_DOUBLE_EQ(sum.program_s, 50);
+  EXPECT_DOUBLE_EQ(sum.program_collectives_s, 11);
+  ASSERT_EQ(sum.collectives.size(), 2U);
+  EXPECT_EQ(sum.collectives[0].collective, Collective::allreduce);
+  EXPECT_EQ(sum.collectives[0].jobs, 1);
+  EXPECT_EQ(sum.collectives[0].calls, 80);
+  EXPECT_EQ(sum.collectives[0].native_calls, 0);
+  EXPECT_DOUBLE_EQ(sum.collectives[0].seconds, 7);
+  EXPECT_EQ(sum.collectives[0].mostly, "circulant");
+  EXPECT_EQ(sum.collectives[1].jobs, 3);
+  EXPECT_EQ(sum.collectives[1].native_calls, 18);
+  EXPECT_EQ(sum.collectives[1].mostly, "native");
+  ASSERT_EQ(sum.reasons.size(), 2U);
+  EXPECT_EQ(sum.reasons[0].reason, "chosen");
+  EXPECT_EQ(sum.reasons[0].jobs, 2);
+  EXPECT_EQ(sum.reasons[0].calls, 14);
+  EXPECT_EQ(sum.reasons[1].calls, 4);
+  EXPECT_EQ(add_up({}).jobs, 0);
+}
+
+TEST(ReportSum, ReadsLines) {
+  const std::string path = testing::TempDir() + "circoll_report_sum.jsonl";
+  const auto write = [&](const std::string& text) { std::ofstream(path) << text; };
+  const std::string line = report(20, {row("allreduce", "ring", 60, 3)}).dump() + "\n";
+  write(line + line);
+  EXPECT_EQ(read_reports(path).size(), 2U);
+  EXPECT_EQ(read_reports(path)[1].calls, 60);
+  write(line + "{\"circoll_report\": 1}\n");
+  try {
+    (void)read_reports(path);
+    FAIL() << "a damaged line is read";
+  } catch (const Error& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with(path + ", line 2:")) << error.what();
+  }
+  write("{\"circoll_machine\": 1}\n");
+  EXPECT_THROW((void)read_reports(path), Error);
+  std::remove(path.c_str());
+  EXPECT_THROW((void)read_reports(path), Error);
 }
 
 TEST(Comparison, AdvisesNothingForWhatNobodyNotices) {

@@ -47,6 +47,7 @@ void add_export(CLI::App& app, Context& context);
 void add_guidelines(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
 void add_lint(CLI::App& app, Context& context);
+void add_report(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_man(CLI::App& app, Context& context);
 void add_merge(CLI::App& app, Context& context);

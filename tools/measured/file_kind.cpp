@@ -24,6 +24,9 @@ struct KindDescription {
 constexpr std::array descriptions{
     KindDescription{FileKind::report, "a report of a program (CIRCOLL_REPORT)",
                     "'circoll tune --for {0}' measures its calls, and 'circoll compare' compares it with another"},
+    KindDescription{FileKind::reports, "a list of reports (CIRCOLL_REPORT)", "'circoll report {0}' adds them up"},
+    KindDescription{FileKind::report_sum, "a sum of circoll report --json",
+                    "no command reads it; give the reports that were added up"},
     KindDescription{FileKind::trace, "a trace (CIRCOLL_TRACE)", "https://ui.perfetto.dev shows it"},
     KindDescription{FileKind::comparison, "a comparison of circoll compare --json", "no command reads it"},
     KindDescription{
@@ -60,7 +63,7 @@ constexpr std::array kind_keys{
     KindKey{"circoll_report", FileKind::report},   KindKey{"circoll_comparison", FileKind::comparison},
     KindKey{"circoll_machine", FileKind::machine}, KindKey{"circoll_calibration", FileKind::calibration},
     KindKey{"circoll_cells", FileKind::cells},     KindKey{"circoll_topology", FileKind::topology},
-    KindKey{"circoll_doctor", FileKind::doctor},
+    KindKey{"circoll_doctor", FileKind::doctor},   KindKey{"circoll_report_sum", FileKind::report_sum},
 };
 
 bool is_schedule(const json& value) {
@@ -108,6 +111,7 @@ FileKind kind_of(std::string_view text) {
   const json root = json::parse(
       text, [](int depth, json::parse_event_t, json&) { return depth <= 2; }, false);
   if (root.is_object()) return kind_of_object(root);
+  if (root.is_discarded() && begin.starts_with("{\"circoll_report\":")) return FileKind::reports;
   return root.is_array() && !root.empty() && is_schedule(root.front()) ? FileKind::schedules : FileKind::unknown;
 }
 

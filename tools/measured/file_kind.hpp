@@ -16,6 +16,8 @@ namespace circoll::measured {
 enum class FileKind : std::uint8_t {
   unknown,      ///< none of the others, or damaged
   report,       ///< of CIRCOLL_REPORT
+  reports,      ///< of CIRCOLL_REPORT=FILE.jsonl, with two lines or more
+  report_sum,   ///< of circoll report --json
   trace,        ///< of CIRCOLL_TRACE
   comparison,   ///< of circoll compare --json
   launch,       ///< of circoll bench --json

@@ -52,6 +52,9 @@ ReportedRow read_report_row(const Json& entry, const std::string& source) {
                    .mean_s = mean_or_most(row, entry, "mean_s", "seconds"),
                    .mean_inside_s = mean_or_most(row, entry, "mean_inside_s", "inside_s"),
                    .sizes = {}};
+  if (const Json* const why = row.find("why_native"); why != nullptr && why->string() != nullptr) {
+    read.why_native = *why->string();
+  }
   if (read.mode != "blocking" && read.mode != "nonblocking" && read.mode != "persistent") {
     row.fail(entry, "'" + read.mode + "' is no mode of a call");
   }

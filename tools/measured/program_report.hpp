@@ -30,6 +30,7 @@ struct ReportedRow {
   Count bytes = 0;                              ///< of the vectors of all calls, over all ranks
   double mean_s = 0;                            ///< from call to completion; mean over the ranks of the program
   double mean_inside_s = 0;                     ///< of that inside the entry point
+  std::string why_native{};                     ///< the reason of native calls; else empty
   std::vector<ReportedSize> sizes{};            ///< in the file's order; older reports have none
 
   [[nodiscard]] bool native() const { return served_by == "native"; }  ///< true if the MPI library served the calls

@@ -72,14 +72,14 @@ class Check::Turn {
 };
 
 std::unique_ptr<Serving> wrap_in_check(const Wish& wish, std::unique_ptr<Serving> next) {
-  const std::string value = environment("CIRCOLL_CHECK").value_or("0");
+  const std::string value = match_setting();
   if (value != "0" && mpi::base_is_made()) {
-    wish.warn("CIRCOLL_CHECK is off: calls are not compared in a program that does not call MPI_Init");
+    wish.warn("CIRCOLL_MATCH is off: calls are not compared in a program that does not call MPI_Init");
     return next;
   }
   int size = 1;
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (value != "0" && value != "1") wish.warn("CIRCOLL_CHECK: '" + value + "' is neither 0 nor 1; 0 is used");
+  if (value != "0" && value != "1") wish.warn("CIRCOLL_MATCH: '" + value + "' is neither 0 nor 1; 0 is used");
   if (value != "1" || size < 2) return next;
   MPI_Comm messages = collecting_communicator();
   if (messages == MPI_COMM_NULL) return next;
@@ -290,7 +290,7 @@ void Check::drain() {
     poll();
     patience.wait([] {
       return std::string(
-          "circoll: CIRCOLL_CHECK: MPI_Finalize has begun, and not all ranks have called all nonblocking "
+          "circoll: CIRCOLL_MATCH: MPI_Finalize has begun, and not all ranks have called all nonblocking "
           "collectives\n");
     });
   }

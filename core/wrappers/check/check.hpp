@@ -1,4 +1,4 @@
-// CIRCOLL_CHECK=1 lets the ranks compare their calls before each collective (docs/user/diagnose.md).
+// CIRCOLL_MATCH=1 lets the ranks compare their calls before each collective (docs/user/diagnose.md).
 //
 // One object, made where MPI_Init ends, done in MPI_Finalize. Messages go over a private communicator of all of
 // MPI_COMM_WORLD, so that they meet neither messages nor collectives of the program, and no communicator is needed for

@@ -135,7 +135,7 @@ std::string why_unguarded(const Wish& wish) {
     return wish.devices +
            ", and calls with memory of GPUs are not repaired; CIRCOLL_DEVICE_MEMORY=off says that no call has any";
   }
-  if (environment("CIRCOLL_CHECK").value_or("0") != "0") return "CIRCOLL_CHECK asks all ranks before each call";
+  if (match_setting() != "0") return "CIRCOLL_MATCH asks all ranks before each call";
   return {};
 }
 

@@ -130,11 +130,15 @@ void examine_ranks(const Launcher& launcher, const std::string& bench, Rank rank
   examine_devices(seen.value("device_runtimes", nlohmann::json::array()), result.findings);
 }
 
-/// The findings about a search for a profile. `ranks`: those that are asked for.
-Diagnoses findings_of(const select::FoundProfile& found, Rank ranks, const std::string& mpi) {
+/// The findings about a search for a profile of `library`. `ranks`: those that are asked for.
+Diagnoses findings_of(const select::FoundProfile& found, const std::string& library, Rank ranks,
+                      const std::string& mpi) {
   Diagnoses findings;
   const std::string tune = fmt::format("circoll tune --here --mpi {} -p {}", mpi, ranks);
-  if (found.file.empty()) {
+  if (!found.other_patch.empty()) {
+    add_note(findings, "profile",
+             fmt::format("none for {}; there is one of {}: tune again", library, found.other_patch), tune);
+  } else if (found.file.empty()) {
     add_note(findings, "profile", "auto is the model's choice, since " + found.why, tune);
   } else if (const select::ProfileRanks* const part = found.head.find(ranks)) {
     add_good(findings, "profile",
@@ -171,9 +175,10 @@ void examine_auto(const Launcher& launcher, Rank ranks, LibraryExamination& resu
   }
   const select::ProfileKey key{.library = result.name, .processor = processor_name()};
   const select::FoundProfile found = select::find_profile(key, select::profile_setting(), options, true);
-  for (Diagnosis& one : findings_of(found, ranks, std::string(launcher.mpi->id))) {
-    result.findings.push_back(std::move(one));
-  }
+  Diagnoses about = findings_of(found, result.name, ranks, std::string(launcher.mpi->id));
+  // After an upgrade of the MPI library this is what a user must see first.
+  const auto at = found.other_patch.empty() ? result.findings.end() : result.findings.begin();
+  result.findings.insert(at, std::make_move_iterator(about.begin()), std::make_move_iterator(about.end()));
   result.profile = found.file;
   result.automatic =
       found.file.empty() ? make_policy("auto", options) : select::make_profile_policy(found.text, found.file, options);

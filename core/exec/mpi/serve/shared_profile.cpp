@@ -35,10 +35,13 @@ SharedProfile share_profile(MPI_Comm comm, const PolicyOptions& options) {
     profile.file = std::move(found.file);
     profile.text = std::move(found.text);
     profile.why = std::move(found.why);
+    profile.other_patch = std::move(found.other_patch);
   }
   Lengths lengths{.file = profile.file.size(), .text = profile.text.size()};
   if (PMPI_Bcast(&lengths, sizeof lengths, MPI_BYTE, 0, comm) != MPI_SUCCESS || lengths.text == 0) {
-    return {.why = std::move(profile.why), .complaint = std::move(profile.complaint)};
+    return {.why = std::move(profile.why),
+            .other_patch = std::move(profile.other_patch),
+            .complaint = std::move(profile.complaint)};
   }
   std::string both = profile.file + profile.text;
   both.resize(lengths.file + lengths.text);  // at most that of a text file, 16 MiB

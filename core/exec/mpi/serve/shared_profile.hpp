@@ -15,8 +15,9 @@ namespace circoll::mpi {
 struct SharedProfile {
   std::string file{};  ///< as rank 0 names it; empty: there is none
   std::string text{};
-  std::string why{};        ///< at rank 0: a sentence about why there is none
-  std::string complaint{};  ///< at rank 0: what a user must know; empty: nothing
+  std::string why{};          ///< at rank 0: a sentence about why there is none
+  std::string other_patch{};  ///< at rank 0: as FoundProfile::other_patch
+  std::string complaint{};    ///< at rank 0: what a user must know; empty: nothing
 };
 
 /// Finds a profile at rank 0 and hands it to all. No other rank opens one, so that files that differ among nodes do no
