@@ -40,7 +40,7 @@ exec "$REAL_CIRCOLL" --dry-run "$@"
     # Takes a launcher's options away and starts the program once.
     "mpirun": '''#!/bin/bash
 while [[ ${1:-} == -* ]]; do
-  case $1 in --enable-recovery | -disable-auto-cleanup | --oversubscribe | --bind-to-none) shift ;; *) shift 2 ;; esac
+  case $1 in --enable-recovery | -disable-auto-cleanup | --oversubscribe | --bind-to-none | --*=*) shift ;; *) shift 2 ;; esac
 done
 [ $# -gt 0 ] || { echo "a launcher without a program" >&2; exit 2; }
 exec "$@"

@@ -57,7 +57,6 @@ void add_commands(CLI::App& app, Context& context) {
       "'circoll --help --all' lists all commands: for programs, for tuning, for algorithms, and those of the lab.\n"
       "'circoll COMMAND --help' explains a command.\n"
       "Examples:\n"
-      "  mpirun -np 4 circoll run -- ./program its arguments\n"
       "  circoll compare --np 2 -- ./program\n"
       "  circoll list allreduce\n"
       "  circoll show allreduce/circulant_optimal -p 11 --rank 0\n"
