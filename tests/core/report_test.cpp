@@ -251,7 +251,8 @@ TEST(Report, OneLineHasServedCallsAndTheShareOfTime) {
     report.add_rank("[]");
     return report.one_line();
   };
-  const Event served = served_by(parse_selection("allreduce/ring"), 8, 3);
+  const Selection ring = parse_selection("allreduce/ring");
+  const Event served = served_by(ring, 8, 3);
   Event chosen = native(Collective::bcast, "chosen", 8);
   chosen.inside_s = 1;
   const Event rare = native(Collective::bcast, "rare", 8);

@@ -16,7 +16,7 @@ from launching import end, expect
 SOURCE, BENCH = pathlib.Path(sys.argv[1]), sys.argv[2]
 NETBED = str(SOURCE / "dev/netbed")
 MEASURE = [BENCH, "--collective", "allreduce,allgather,bcast", "--algorithm", "native,auto", "--bytes", "8,4Ki", "--reps", "3",
-           "--seconds", "0.1", "--sync", "barrier", "--check"]
+           "--seconds", "0.1", "--sync", "barrier", "--check", "--wide"]
 
 
 def probe():
