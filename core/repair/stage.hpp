@@ -40,6 +40,7 @@ struct Place {
   std::int32_t buffer = 0;
   Slot slot = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 

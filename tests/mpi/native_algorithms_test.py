@@ -110,7 +110,7 @@ def names_are_those_of_the_variables():
     for turn in range(5):
         chosen = {collective: names.split()[turn % len(names.split())] for collective, names in known.items()}
         variables = {f"MPIR_CVAR_{collective.upper()}_INTRA_ALGORITHM": name for collective, name in chosen.items()}
-        _, text = bench(2, "--native-algorithms", "--algorithm", "native", "--collective", ",".join(known), "--bytes", "64", "--type", "int32", "--op", "sum",
+        _, text = bench(2, "--native-algorithms", "--algorithm", "native", "--collective", ",".join(known), "--bytes", "64", "--type", "int32", "--op", "sum", "--wide",
                         **variables)
         for collective, name in chosen.items():
             expect(re.search(rf"^{collective} +mpich/{name} ", text, re.M), f"{collective}: {name}", text)

@@ -288,9 +288,8 @@ std::string table_rows(Form form, const Cell& cell, int size, Sync sync) {
     } else {
       text += fmt::format(" {:>11.2f}", f.median * 1e6);
     }
-    const bool has_ratio = wide || !only_leaves(cell, sync);
-    text += fmt::format(" {:>7} {:>7}\n", has_ratio ? fmt::format("{:.2f}", ratio_to_native(cell, f)) : "-",
-                        series.correct);
+    const double ratio = wide || !only_leaves(cell, sync) ? ratio_to_native(cell, f) : 0;
+    text += fmt::format(" {:>7} {:>7}\n", ratio > 0 ? fmt::format("{:.2f}", ratio) : "-", series.correct);
   }
   for (const Series& series : cell.refused) text += begin(series) + " " + nothing_measured(series, wide) + "\n";
   return text;

@@ -22,6 +22,7 @@ struct LearnedKey {
   bool commutative = true, exact = true, idempotent = false;  ///< the operator
   int size_class = 0;                                         ///< of the whole vector's bytes (ledger.hpp)
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
   friend auto operator<=>(const LearnedKey&, const LearnedKey&) = default;
 };
 

@@ -30,6 +30,7 @@ struct KindOfCalls {
   unsigned op = 0;  ///< bits: commutative, idempotent, exact, predefined
   std::uint64_t bits = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a defaulted comparison for a pointer
   friend auto operator<=>(const KindOfCalls&, const KindOfCalls&) = default;
 };
 
