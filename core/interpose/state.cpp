@@ -339,8 +339,10 @@ void State::go_native() {
 
 void State::check_placeholders(const char* variable, const std::string& name) const {
   for (const std::string& unknown : unknown_placeholders(name)) {
-    warn(std::string(variable) + ": '" + unknown + "' in '" + name +
-         "' is no placeholder, and stays as it is; there are %h, %p, %j, %n, and %% for a percent sign");
+    std::string text = variable;
+    text.append(": '").append(unknown).append("' in '").append(name);
+    text.append("' is no placeholder, and stays as it is; there are %h, %p, %j, %n, and %% for a percent sign");
+    warn(text);
   }
 }
 

@@ -78,7 +78,7 @@ std::string head_text(const Reader& reader, const ExportOptions& options, std::s
   if (options.operators != Operators::any) {
     text += begin + "FOR PROGRAMS WHOSE OPERATORS COMMUTE: it is wrong for others\n";
   }
-  for (const std::string& loss : losses) text += begin + "- " + loss + "\n";
+  for (const std::string& loss : losses) text.append(begin).append("- ").append(loss).append("\n");
   return text;
 }
 
