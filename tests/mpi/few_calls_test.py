@@ -38,8 +38,7 @@ with tempfile.TemporaryDirectory() as work:
     expect(counts[4, "allreduce", "served"] == 3 * 4, "MPI_COMM_WORLD is served at once", counts)
     expect(counts[3, "allreduce", FIRST] == 4 * 3 and counts[3, "allreduce", "served"] == 2 * 3, "4 calls are native, then served", counts)
     expect(counts[3, "bcast", FIRST] == 2 * 3, "each collective is counted by itself, whatever the root is", counts)
-    expect(counts[2, "allreduce", FIRST] == 4 * 2 and sum(counts[key] for key in counts if key[0] == 2) == 5 * 2,
-           "nonblocking calls are counted, too", counts)
+    expect(counts[2, "allreduce", "served"] == 5 * 2, "nonblocking calls are served at once", counts)
     expect(counts[1, "allreduce", ALONE] == 3 * 4, "one rank is native", counts)
     counts, _ = run(work)
     expect(counts[3, "allreduce", FIRST] == 6 * 3 and counts[4, "allreduce", "served"] == 3 * 4, "without the variable: 1024", counts)

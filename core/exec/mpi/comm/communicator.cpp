@@ -104,10 +104,10 @@ int CommState::find_places() {
   return MPI_SUCCESS;
 }
 
-bool CommState::pays(Collective collective, bool persistent, int* error) {
+bool CommState::pays(Collective collective, bool has_request, int* error) {
   *error = MPI_SUCCESS;
   std::uint16_t& left = left_native_[static_cast<std::size_t>(collective)];
-  if (left > 0 && !persistent) {
+  if (left > 0 && !has_request) {
     --left;
     return false;
   }

@@ -147,7 +147,7 @@ Outcome start(const Call& call, const InternedChoice& choice, MPI_Request* reque
   if (const NativeCall* known = known_native(call, choice)) {
     return native(call, request, known->reason, known->bytes);
   }
-  const FoundCommunicator found = find_communicator(call, choice);
+  const FoundCommunicator found = find_communicator(call, choice, true);
   if (found.error != MPI_SUCCESS) return Outcome{.error = found.error, .handled = true};
   if (!found.native_reason.empty()) return native(call, request, found.native_reason);
   if (!found.state->serves_nonblocking()) {

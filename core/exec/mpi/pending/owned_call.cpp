@@ -53,7 +53,7 @@ Service serve_on(CommState& state, const Call& call, const InternedChoice& choic
 }
 
 Service serve(const Call& call, const InternedChoice& choice, Kind kind) {
-  const FoundCommunicator found = find_communicator(call, choice, kind == Kind::persistent);
+  const FoundCommunicator found = find_communicator(call, choice, true);
   throw_error(found.error);
   if (!found.native_reason.empty()) return native(call, choice, kind, found.native_reason);
   if (kind == Kind::nonblocking && !found.state->serves_nonblocking()) {

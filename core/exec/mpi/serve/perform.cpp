@@ -145,7 +145,7 @@ Outcome perform_on(CommState& state, const Call& call, const InternedChoice& cho
 
 }  // namespace
 
-FoundCommunicator find_communicator(const Call& call, const InternedChoice& choice, bool persistent) {
+FoundCommunicator find_communicator(const Call& call, const InternedChoice& choice, bool has_request) {
   if (choice.kind == InternedChoice::Kind::native) return {.native_reason = "chosen"};
   if (call.comm == MPI_COMM_NULL) return {.native_reason = "erroneous arguments", .erroneous = true};
   FoundCommunicator found;
@@ -154,7 +154,7 @@ FoundCommunicator find_communicator(const Call& call, const InternedChoice& choi
   if (found.state == nullptr) {
     return {.native_reason = globals().finalizing ? "MPI_Finalize has begun" : "the communicator is being freed"};
   }
-  if (found.state->still_usable() && !found.state->pays(call.collective, persistent, &found.error))
+  if (found.state->still_usable() && !found.state->pays(call.collective, has_request, &found.error))
     found.native_reason = "among the first calls on its communicator";
   // The search above may have made the communicator unusable.
   if (!found.state->still_usable()) found.native_reason = found.state->unusable_reason();

@@ -47,7 +47,7 @@ struct FoundCommunicator {
   bool erroneous = false;
 };
 [[nodiscard]] FoundCommunicator find_communicator(const Call& call, const InternedChoice& choice,
-                                                  bool persistent = false);
+                                                  bool has_request = false);
 
 /// Prepares an operation on a communicator. Makes a carrier if the communicator has none (collective). Returns an MPI
 /// error code, for which MPI has called the error handler.
