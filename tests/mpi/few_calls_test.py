@@ -37,6 +37,7 @@ with tempfile.TemporaryDirectory() as work:
     counts, _ = run(work, CIRCOLL_SERVE_AFTER=4)
     expect(counts[4, "allreduce", "served"] == 3 * 4, "MPI_COMM_WORLD is served at once", counts)
     expect(counts[3, "allreduce", FIRST] == 4 * 3 and counts[3, "allreduce", "served"] == 2 * 3, "4 calls are native, then served", counts)
+    expect(counts[None, "allreduce", "the native collective returned an error"] == 2, "wrong calls of one rank are not counted", counts)
     expect(counts[3, "bcast", FIRST] == 2 * 3, "each collective is counted by itself, whatever the root is", counts)
     expect(counts[2, "allreduce", "served"] == 5 * 2, "nonblocking calls are served at once", counts)
     expect(counts[1, "allreduce", ALONE] == 3 * 4, "one rank is native", counts)

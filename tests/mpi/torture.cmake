@@ -20,7 +20,7 @@ function(torture_tests)
   # The first blocking calls of a collective on each communicator are native, and the next ones are served.
   torture_test(first_calls_np3 3 "${preload_dropin};CIRCOLL_SERVE_AFTER=2" 5 --seed 81 --may-be-native)
   torture_test(first_calls_np5 5 "${preload_dropin};CIRCOLL_SERVE_AFTER=1" 5 --seed 82 --may-be-native --threads multiple)
-  # This case hung while the first nonblocking calls were native, too.
+  # This case hung in the library while the first nonblocking calls were native, too.
   if(name STREQUAL openmpi)
     torture_test(first_calls_np2 2 "${preload_dropin};CIRCOLL_SERVE_AFTER=1024" 5 --seed 944183631 --only 27)
   endif()

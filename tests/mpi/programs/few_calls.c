@@ -1,5 +1,5 @@
-/* Few calls on each communicator: 3 on MPI_COMM_WORLD, 6 and 2 on its first three ranks, 5 that do not block on its
- * first two, and 3 on one rank alone. Knows nothing of Circoll. */
+/* Few calls on each communicator: 3 on MPI_COMM_WORLD, 6 and 2 on its first three ranks, where one rank alone makes two
+ * wrong calls, 5 that do not block on its first two, and 3 on one rank alone. Knows nothing of Circoll. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -25,6 +25,9 @@ int main(int argc, char** argv) {
   sum_up(MPI_COMM_SELF, 3);
   MPI_Comm_split(MPI_COMM_WORLD, rank < 3 ? 0 : MPI_UNDEFINED, rank, &comm);
   if (comm != MPI_COMM_NULL) {
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (i = 0; rank == 1 && i < 2; ++i)
+      wrong += MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_OP_NULL, comm) == MPI_SUCCESS;
     sum_up(comm, 6);
     for (i = 0; i < 2; ++i) MPI_Bcast(&sum, 1, MPI_INT, i, comm);
     MPI_Comm_free(&comm);

@@ -106,11 +106,7 @@ int CommState::find_places() {
 
 bool CommState::pays(Collective collective, bool has_request, int* error) {
   *error = MPI_SUCCESS;
-  std::uint16_t& left = left_native_[static_cast<std::size_t>(collective)];
-  if (left > 0 && !has_request) {
-    --left;
-    return false;
-  }
+  if (left_native_[static_cast<std::size_t>(collective)] > 0 && !has_request) return false;
   *error = find_places();
   return true;
 }

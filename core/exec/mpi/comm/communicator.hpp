@@ -67,12 +67,14 @@ class CommState {
   /// pays() says that this call is one to serve.
   [[nodiscard]] static CommState* of_call(MPI_Comm comm, int* error);
 
-  /// Counts a call, and returns true if Circoll should serve it. The first blocking calls of each collective on a
-  /// communicator other than MPI_COMM_WORLD are native (Globals::serve_after), because programs make thousands of
-  /// communicators and use each a few times. All ranks count the same calls, whatever their arguments. Nonblocking and
-  /// persistent calls are served at once (docs/adr/0025). The first call that pays looks at the ranks' places, and may
-  /// return an MPI error code in `*error`.
+  /// True if Circoll should serve a call. The first blocking calls of each collective on a communicator other than
+  /// MPI_COMM_WORLD are native (Globals::serve_after), because programs make thousands of communicators and use each a
+  /// few times. Nonblocking and persistent calls are served at once (docs/adr/0025). The first call that pays looks at
+  /// the ranks' places, and may return an MPI error code in `*error`.
   [[nodiscard]] bool pays(Collective collective, bool has_request, int* error);
+  /// Counts a native call for pays(). All ranks count the same calls: those that succeeded, because a call with wrong
+  /// arguments may be made by one rank alone.
+  void count_native(Collective collective) { --left_native_[static_cast<std::size_t>(collective)]; }
 
   /// The state of a communicator that this thread has used lately. Otherwise nullptr, without asking MPI.
   [[nodiscard]] static CommState* last_used(MPI_Comm comm);

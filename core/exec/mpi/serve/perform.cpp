@@ -154,8 +154,10 @@ FoundCommunicator find_communicator(const Call& call, const InternedChoice& choi
   if (found.state == nullptr) {
     return {.native_reason = globals().finalizing ? "MPI_Finalize has begun" : "the communicator is being freed"};
   }
-  if (found.state->still_usable() && !found.state->pays(call.collective, has_request, &found.error))
+  if (found.state->still_usable() && !found.state->pays(call.collective, has_request, &found.error)) {
     found.native_reason = "among the first calls on its communicator";
+    found.counted = true;
+  }
   // The search above may have made the communicator unusable.
   if (!found.state->still_usable()) found.native_reason = found.state->unusable_reason();
   return found;
@@ -180,8 +182,11 @@ Outcome perform(const Call& call, const InternedChoice& choice, Unserved unserve
   if (found.error != MPI_SUCCESS)
     return Outcome{.error = found.error, .handled = true};  // by MPI's functions that failed
   if (found.state == nullptr || !found.native_reason.empty()) {
-    return found.erroneous ? erroneous_call(call, unserved, found.native_reason)
-                           : not_served(call, choice, unserved, found.native_reason, 0);
+    if (found.erroneous) return erroneous_call(call, unserved, found.native_reason);
+    Outcome outcome = not_served(call, choice, unserved, found.native_reason, 0);
+    // After an error the user's handler may have freed the communicator.
+    if (found.counted && outcome.error == MPI_SUCCESS) found.state->count_native(call.collective);
+    return outcome;
   }
   return with_memory(*found.state, [&] {
     const Meaning meaning(call, choice, *found.state);

@@ -39,11 +39,12 @@ enum class Unserved {
   refuse,  ///< throw Error(unsupported, invalid_argument); an automatic choice may still be native
 };
 
-/// Facts about a call's communicator, before the call's arguments are read. Each call asks once: they are counted.
+/// Facts about a call's communicator, before the call's arguments are read. Each call asks once.
 struct FoundCommunicator {
   CommState* state = nullptr;
   int error = MPI_SUCCESS;           ///< of MPI's functions for communicators, which have called the error handler
   std::string_view native_reason{};  ///< empty: Circoll may serve the call
+  bool counted = false;              ///< native, and counted if it succeeds (CommState::count_native)
   bool erroneous = false;
 };
 [[nodiscard]] FoundCommunicator find_communicator(const Call& call, const InternedChoice& choice,
