@@ -144,6 +144,18 @@ void check_callables_by_value(C& comm, Expect expect) {
   expect(code(sum) == ErrorCode::unsupported, "an ordered callable by an algorithm that needs commutative ones");
   expect(code(commutative(sum)) == ErrorCode::ok, "a commutative callable");
   expect(code(std::plus<>()) == ErrorCode::ok, "MPI's operator");
+  // Every algorithm keeps the order of an ordered callable, or refuses it.
+  int served = 0;
+  for (const Algorithm* algorithm : algorithms_of(Collective::allreduce)) {
+    Chain joined{};
+    const ErrorCode given = code_thrown_by([&] {
+      joined = allreduce(mine, join, comm, Selection{algorithm, Collective::allreduce, {}});
+    });
+    served += given == ErrorCode::ok ? 1 : 0;
+    expect(given == ErrorCode::unsupported || (given == ErrorCode::ok && joined == whole),
+           "an ordered callable by " + std::string(algorithm->name));
+  }
+  expect(served > 1, "few algorithms serve an ordered callable");
 }
 
 }  // namespace circoll::test
