@@ -6,15 +6,11 @@ from pages import toctree, write_if_new
 
 # Headers, grouped by purpose. Each stands here once.
 GROUPS = {
-    "Calling collectives": "comm.hpp values.hpp local.hpp mpi.hpp request.hpp types.hpp buffers.hpp error.hpp call.hpp communicator.hpp "
-                           "circoll.h survive.h",
-    "Algorithms and schedules": "collectives.hpp algorithm.hpp builder.hpp schedule.hpp dependencies.hpp transform.hpp relabelling.hpp "
-                                "rotation.hpp plan.hpp ops.hpp",
-    "Proofs and failures": "verify.hpp given.hpp bits.hpp faults.hpp",
-    "Costs and choices": "model.hpp machine.hpp traffic.hpp select.hpp sim.hpp topology.hpp contention.hpp",
-    "Forms of a schedule": "text.hpp picture.hpp goal.hpp chakra.hpp msccl.hpp",
-    "Measurements": "measured/measurement.hpp measured/tuning.hpp measured/calibration.hpp measured/guidelines.hpp "
-                    "measured/program_report.hpp measured/campaign.hpp measured/shard.hpp foreign.hpp",
+    "Calling collectives": "comm.hpp values.hpp operators.hpp misuse.hpp local.hpp mpi.hpp request.hpp types.hpp buffers.hpp error.hpp "
+                           "call.hpp communicator.hpp circoll.h survive.h",
+    "Algorithms and schedules": "collectives.hpp algorithm.hpp builder.hpp schedule.hpp dependencies.hpp transform.hpp plan.hpp ops.hpp "
+                                "text.hpp",
+    "Proofs, costs and choices": "verify.hpp model.hpp select.hpp",
 }
 
 
@@ -50,7 +46,8 @@ def run_doxygen(root, output):
 def lay_out(root, source, output):
     """Writes the pages; returns their names and what is wrong."""
     problems = run_doxygen(root, output)
-    headers = {str(path.relative_to(root / "include" / "circoll")) for path in (root / "include" / "circoll").rglob("*.h*")}
+    include = root / "core" / "include" / "circoll"
+    headers = {str(path.relative_to(include)) for path in include.rglob("*.h*")}
     grouped = [header for group in GROUPS.values() for header in group.split()]
     problems += [f"site/declarations.py: {header} stands in no group, or does not exist" for header in headers ^ set(grouped)]
     index = ("# All functions of C++ and C\n\nEvery public header, and what it declares. [The library, from C++ and C](../docs/user/library.md) shows how it is "
@@ -59,7 +56,7 @@ def lay_out(root, source, output):
         index += f"\n## {group}\n" + toctree((page_of(name)[4:-3] for name in names.split()), hidden=False)
     write_if_new(source / "api" / "index.md", index)
     for header in grouped:
-        text = (f"# circoll/{header}\n\n```cpp\n#include <circoll/{header}>\n```\n\n{about_of(root / 'include' / 'circoll' / header)}\n\n"
+        text = (f"# circoll/{header}\n\n```cpp\n#include <circoll/{header}>\n```\n\n{about_of(include / header)}\n\n"
                 f"```{{doxygenfile}} circoll/{header}\n:sections: func enum typedef var define innerclass innernamespace "
                 "public-* user-defined\n```\n")
         write_if_new(source / page_of(header), text)

@@ -48,6 +48,15 @@ if(NOT CIRCOLL_SANITIZE)
   endforeach()
 endif()
 
+# Wrong calls of the typed API, and the tables of signatures.
+if(NOT CIRCOLL_SANITIZE)
+  add_test(NAME wrong_calls COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/wrong_calls_test.py ${CMAKE_CXX_COMPILER}
+                                    ${PROJECT_SOURCE_DIR}/core/include)
+  set_tests_properties(wrong_calls PROPERTIES LABELS house TIMEOUT 600)
+endif()
+add_test(NAME signatures COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/signatures_test.py ${PROJECT_SOURCE_DIR})
+set_tests_properties(signatures PROPERTIES LABELS house TIMEOUT 60)
+
 # Every public header compiles alone, with nothing before it.
 if(NOT CIRCOLL_SANITIZE)
   file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/core/include ${PROJECT_SOURCE_DIR}/core/include/circoll/*.hpp)

@@ -5,6 +5,7 @@
 
 #include "circoll/local.hpp"
 #include "support/typed_api.hpp"
+#include "support/typed_callables.hpp"
 #include "support/typed_calls.hpp"
 
 namespace circoll {
@@ -35,6 +36,22 @@ TEST(TypedApi, AllCollectivesByNamedAlgorithms) {
 
 TEST(TypedApi, ResultsByValue) {
   in_worlds([](Comm& comm) { test::check_values(comm, expect); });
+}
+
+TEST(TypedApi, Callables) {
+  in_worlds([](Comm& comm) {
+    test::check_callables(comm, expect, "auto");
+    test::check_callables_by_value(comm, expect);
+  });
+}
+
+TEST(TypedApi, AnExceptionOfACallableLeavesTheCall) {
+  World world(2);
+  EXPECT_THROW(world.run([](Comm& comm) {
+    (void)allreduce(
+        1, [](int, int) -> int { throw std::range_error("the callable"); }, comm);
+  }),
+               std::range_error);
 }
 
 TEST(TypedApi, WrongCallsAreRefused) {
@@ -162,13 +179,6 @@ TEST(TypedApi, RecordsAreCombinedByCallersOperators) {
   });
 }
 
-// A call that returns before its end takes no temporary buffers; results by value need one that waits.
-template <typename C>
-concept GivesValues = requires(C comm, std::vector<int> x) {
-  allreduce(x, Op::sum, comm);
-};
-static_assert(GivesValues<Comm&>);
-static_assert(!GivesValues<Nonblocking<Comm>>);
 static_assert(!std::is_copy_constructible_v<Request> && std::is_nothrow_move_constructible_v<Request>);
 static_assert(!Communicator<int> && !Communicator<double>);
 

@@ -14,6 +14,8 @@
 
 extern "C" int circoll_test_c_abi(void);
 extern "C" int circoll_test_c_errors(void);
+extern "C" int circoll_test_c_requests(const char* choice, int persistent);
+extern "C" int circoll_test_c_request_errors(void);
 
 namespace circoll::test {
 
@@ -27,6 +29,18 @@ TEST_MPI(c_errors) {
   const int failed = circoll_test_c_errors();
   expect(failed == 0,
          "the check in line " + std::to_string(failed % 10000) + ", choice " + std::to_string(failed / 10000));
+}
+
+TEST_MPI(c_requests) {
+  for (const int persistent : {0, 1}) {
+    for (const char* const choice : {static_cast<const char*>(nullptr), "auto", "native"}) {
+      const int failed = circoll_test_c_requests(choice, persistent);
+      expect(failed == 0, "line " + std::to_string(failed / 1000) + " or " + std::to_string(failed % 1000) + " by " +
+                              (choice == nullptr ? "NULL" : choice) + (persistent != 0 ? ", persistent" : ""));
+    }
+  }
+  const int failed = circoll_test_c_request_errors();
+  expect(failed == 0, "the check in line " + std::to_string(failed));
 }
 
 /// A reduce_scatter of n elements to rank `root`.

@@ -1,6 +1,6 @@
 # The library over MPI: its own tests, in each way that messages may go. Called for each MPI, whose name is ${name}.
 function(executor_tests)
-  add_executable(mpi_test_${name} ${mpi_test_sources} c_abi.c)
+  add_executable(mpi_test_${name} ${mpi_test_sources} c_abi.c c_requests.c)
   target_include_directories(mpi_test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/core ${PROJECT_SOURCE_DIR}/tests
                                                      ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(mpi_test_${name} PRIVATE circoll_${name} circoll_flags ${CMAKE_DL_LIBS})

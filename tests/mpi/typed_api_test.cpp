@@ -1,4 +1,5 @@
 // The typed API over MPI: its calls are checked as in one process, and also MPI's errors, operators and handles.
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include "circoll/mpi.hpp"
 #include "harness.hpp"
 #include "support/typed_api.hpp"
+#include "support/typed_callables.hpp"
 #include "support/typed_calls.hpp"
 
 namespace circoll::test {
@@ -71,6 +73,65 @@ TEST_MPI(typed_results_by_value) {
   check_values(comm, told);
   const OwnComm own;
   check_values(own, told);
+}
+
+TEST_MPI(typed_callables) {
+  const OwnComm own;
+  MPI_Comm comm = own;
+  check_callables(comm, told, "auto");
+  check_callables(comm, told, "native", native_persistent_is_right());
+  check_callables_by_value(comm, told);
+}
+
+/// An exception must not pass through MPI. It comes at the end of the call, and the next call is as good as ever.
+TEST_MPI(typed_callables_that_throw) {
+  const OwnComm own;
+  MPI_Comm comm = own;
+  const std::vector<int> x(10, 1);
+  std::vector<int> y(10);
+  const auto failing = [](int, int) -> int { throw std::range_error("the callable"); };
+  for (const char* const choice : {"auto", "native", "linear"}) {
+    int thrown = 0;
+    for (const bool waits : {true, false}) {
+      try {
+        if (waits) allreduce(x, y, failing, comm, choice);
+        if (!waits) allreduce(x, y, failing, nonblocking(comm), choice).wait();
+      } catch (const std::range_error&) {
+        ++thrown;
+      }
+    }
+    int all = 0;  // the algorithm says which ranks combine
+    PMPI_Allreduce(&thrown, &all, 1, MPI_INT, MPI_SUM, comm);
+    expect(world_size() == 1 || (thrown <= 2 && all >= 2), std::string("the exception, ") + choice);
+    expect(allreduce(
+               1, [](int a, int b) { return a + b; }, comm, choice) == world_size(),
+           "the next call");
+  }
+}
+
+/// MPI's operators know nothing of a callable's state, so the number of calls is limited. The error comes on all ranks.
+TEST_MPI(typed_many_callables_under_way) {
+  const OwnComm own;
+  MPI_Comm comm = own;
+  constexpr int most = 256;
+  const std::vector<int> one{1};
+  std::vector<std::vector<int>> sums(most + 1, std::vector<int>(1));
+  std::vector<Request> requests;
+  const auto begin = [&](int i) {
+    const auto sum_and = [i](int a, int b) { return a + b + i; };
+    requests.push_back(allreduce(one, sums[static_cast<std::size_t>(i)], sum_and, nonblocking(comm)));
+  };
+  for (int i = 0; i < most; ++i) begin(i);
+  expect(code_thrown_by([&] { begin(most); }) == ErrorCode::unsupported, "one too many");
+  for (Request& request : requests) request.wait();
+  for (int i = 0; i < most; ++i) {
+    const int expected = world_size() + i * (world_size() - 1);
+    expect(sums[static_cast<std::size_t>(i)][0] == expected, "sum " + std::to_string(i));
+  }
+  requests.clear();
+  begin(most);
+  requests[0].wait();
+  expect(sums[most][0] == world_size() + most * (world_size() - 1), "places are given back");
 }
 
 TEST_MPI(typed_wrong_calls_are_refused) {

@@ -52,12 +52,12 @@ void reduce_scatter(const void* sendbuf, void* recvbuf, const Counts& recvcounts
 
 void scan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
           const Choice& choice) {
-  serve(calls::prefix(Collective::scan, sendbuf, recvbuf, count, datatype, op, comm), choice);
+  serve(calls::scan(sendbuf, recvbuf, count, datatype, op, comm), choice);
 }
 
 void exscan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
             const Choice& choice) {
-  serve(calls::prefix(Collective::exscan, sendbuf, recvbuf, count, datatype, op, comm), choice);
+  serve(calls::exscan(sendbuf, recvbuf, count, datatype, op, comm), choice);
 }
 
 void allgather(const void* sendbuf, Count sendcount, MPI_Datatype sendtype, void* recvbuf, Count recvcount,

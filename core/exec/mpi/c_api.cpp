@@ -1,20 +1,33 @@
-// The collectives of the C ABI.
+// The collectives of the C ABI, and its requests.
 #include <mpi.h>
+
+#include <memory>
+#include <utility>
 
 #include "api/c_errors.hpp"
 #include "circoll/circoll.h"
 #include "circoll/mpi.hpp"
+#include "exec/mpi/call/calls.hpp"
+#include "exec/mpi/pending/owned_call.hpp"
+#include "exec/mpi/serve/bound_plan.hpp"
+
+struct circoll_mpi_request_state {
+  circoll::Request request;
+};
 
 namespace {
 
 using circoll::Choice;
+using circoll::require;
+using circoll::mpi::Call;
 using circoll::mpi::Counts;
+using circoll::mpi::RequestKind;
 
-/// Calls a function of the C++ API, whose last parameter is the choice. Returns the code of its error.
-template <typename Function, typename... Arguments>
-int call(Function* function, const char* choice, const Arguments&... arguments) noexcept {
+/// Runs a function and returns the code of its error.
+template <typename Function>
+int code_of(const Function& function) noexcept {
   try {
-    function(arguments..., choice == nullptr ? Choice() : Choice(choice));
+    function();
     return CIRCOLL_OK;
   } catch (const circoll::MpiError& e) {
     return circoll::api::record(e.code(), e.what(), e.mpi_code());
@@ -23,94 +36,157 @@ int call(Function* function, const char* choice, const Arguments&... arguments) 
   }
 }
 
+Choice choice_of(const char* choice) { return choice == nullptr ? Choice() : Choice(choice); }
+
+int execute(const Call& call, const char* choice) noexcept {
+  return code_of([&] { execute_owned(call, *circoll::mpi::intern(call.collective, choice_of(choice))); });
+}
+
+int make(const Call& call, const char* choice, circoll_mpi_request* request, RequestKind kind) noexcept {
+  return code_of([&] {
+    require(request != nullptr, "the place of the request is NULL");
+    *request = nullptr;
+    auto made = std::make_unique<circoll_mpi_request_state>();
+    made->request = make_request(call, choice_of(choice), kind);
+    *request = made.release();
+  });
+}
+
+/// A request whose call has ended, well or with an error: only a persistent one is kept.
+void end(circoll_mpi_request* request) noexcept {
+  if ((*request)->request.persistent()) return;
+  delete std::exchange(*request, nullptr);
+}
+
 Counts counts_of(const int64_t* counts) { return counts == nullptr ? Counts() : Counts::wide(counts); }
 
 }  // namespace
 
 extern "C" {
 
-int circoll_mpi_allreduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
-                          MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::allreduce, choice, sendbuf, recvbuf, count, datatype, op, comm);
+int circoll_mpi_wait(circoll_mpi_request* request) {
+  return code_of([&] {
+    require(request != nullptr, "the place of the request is NULL");
+    if (*request == nullptr) return;
+    try {
+      (*request)->request.wait();
+    } catch (...) {
+      end(request);
+      throw;
+    }
+    end(request);
+  });
 }
 
-int circoll_mpi_reduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,
-                       MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::reduce, choice, sendbuf, recvbuf, count, datatype, op, root, comm);
+int circoll_mpi_test(circoll_mpi_request* request, int* ended) {
+  return code_of([&] {
+    require(request != nullptr && ended != nullptr, "the place of the request, or of its end, is NULL");
+    *ended = 1;
+    if (*request == nullptr) return;
+    try {
+      *ended = (*request)->request.test() ? 1 : 0;
+    } catch (...) {
+      end(request);
+      throw;
+    }
+    if (*ended != 0) end(request);
+  });
 }
 
-int circoll_mpi_reduce_scatter_block(const void* sendbuf, void* recvbuf, int64_t recvcount, MPI_Datatype datatype,
-                                     MPI_Op op, MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::reduce_scatter_block, choice, sendbuf, recvbuf, recvcount, datatype, op, comm);
+int circoll_mpi_start(circoll_mpi_request request) {
+  return code_of([&] {
+    require(request != nullptr, "the request is NULL");
+    request->request.start();
+  });
 }
 
-int circoll_mpi_reduce_scatter(const void* sendbuf, void* recvbuf, const int64_t* recvcounts, MPI_Datatype datatype,
-                               MPI_Op op, MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::reduce_scatter, choice, sendbuf, recvbuf, counts_of(recvcounts), datatype, op, comm);
+int circoll_mpi_request_free(circoll_mpi_request* request) {
+  return code_of([&] {
+    require(request != nullptr, "the place of the request is NULL");
+    const std::unique_ptr<circoll_mpi_request_state> freed(std::exchange(*request, nullptr));
+    if (freed != nullptr) freed->request.wait();
+  });
 }
 
-int circoll_mpi_allgather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
-                          int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::allgather, choice, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
+/// Defines the three functions of a collective: blocking, nonblocking and persistent. `parameters` and `arguments` are
+/// lists in brackets: those of the C function, and those of the function in calls.hpp.
+#define CIRCOLL_LIST(...) __VA_ARGS__
+#define CIRCOLL_C_FUNCTIONS(name, parameters, arguments)                                                     \
+  int circoll_mpi_##name(CIRCOLL_LIST parameters, const char* choice) {                                      \
+    return execute(circoll::mpi::calls::name arguments, choice);                                             \
+  }                                                                                                          \
+  int circoll_mpi_i##name(CIRCOLL_LIST parameters, const char* choice, circoll_mpi_request* request) {       \
+    return make(circoll::mpi::calls::name arguments, choice, request, RequestKind::nonblocking);             \
+  }                                                                                                          \
+  int circoll_mpi_##name##_init(CIRCOLL_LIST parameters, const char* choice, circoll_mpi_request* request) { \
+    return make(circoll::mpi::calls::name arguments, choice, request, RequestKind::persistent);              \
+  }
 
-int circoll_mpi_allgatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
-                           const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, MPI_Comm comm,
-                           const char* choice) {
-  return call(circoll::mpi::allgatherv, choice, sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts),
-              counts_of(displs), recvtype, comm);
-}
+CIRCOLL_C_FUNCTIONS(allreduce,
+                    (const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                     MPI_Comm comm),
+                    (sendbuf, recvbuf, count, datatype, op, comm))
+CIRCOLL_C_FUNCTIONS(reduce,
+                    (const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,
+                     MPI_Comm comm),
+                    (sendbuf, recvbuf, count, datatype, op, root, comm))
+CIRCOLL_C_FUNCTIONS(reduce_scatter_block,
+                    (const void* sendbuf, void* recvbuf, int64_t recvcount, MPI_Datatype datatype, MPI_Op op,
+                     MPI_Comm comm),
+                    (sendbuf, recvbuf, recvcount, datatype, op, comm))
+CIRCOLL_C_FUNCTIONS(reduce_scatter,
+                    (const void* sendbuf, void* recvbuf, const int64_t* recvcounts, MPI_Datatype datatype, MPI_Op op,
+                     MPI_Comm comm),
+                    (sendbuf, recvbuf, counts_of(recvcounts), datatype, op, comm))
+CIRCOLL_C_FUNCTIONS(allgather,
+                    (const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+CIRCOLL_C_FUNCTIONS(allgatherv,
+                    (const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts), counts_of(displs), recvtype, comm))
+CIRCOLL_C_FUNCTIONS(gather,
+                    (const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
+CIRCOLL_C_FUNCTIONS(gatherv,
+                    (const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, int root, MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts), counts_of(displs), recvtype, root,
+                     comm))
+CIRCOLL_C_FUNCTIONS(scatter,
+                    (const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm))
+CIRCOLL_C_FUNCTIONS(scatterv,
+                    (const void* sendbuf, const int64_t* sendcounts, const int64_t* displs, MPI_Datatype sendtype,
+                     void* recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm),
+                    (sendbuf, counts_of(sendcounts), counts_of(displs), sendtype, recvbuf, recvcount, recvtype, root,
+                     comm))
+CIRCOLL_C_FUNCTIONS(alltoall,
+                    (const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm),
+                    (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+CIRCOLL_C_FUNCTIONS(alltoallv,
+                    (const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls, MPI_Datatype sendtype,
+                     void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls, MPI_Datatype recvtype,
+                     MPI_Comm comm),
+                    (sendbuf, counts_of(sendcounts), counts_of(sdispls), sendtype, recvbuf, counts_of(recvcounts),
+                     counts_of(rdispls), recvtype, comm))
+CIRCOLL_C_FUNCTIONS(scan,
+                    (const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                     MPI_Comm comm),
+                    (sendbuf, recvbuf, count, datatype, op, comm))
+CIRCOLL_C_FUNCTIONS(exscan,
+                    (const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                     MPI_Comm comm),
+                    (sendbuf, recvbuf, count, datatype, op, comm))
+CIRCOLL_C_FUNCTIONS(bcast, (void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm),
+                    (buffer, count, datatype, root, comm))
+CIRCOLL_C_FUNCTIONS(barrier, (MPI_Comm comm), (comm))
 
-int circoll_mpi_gather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
-                       MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::gather, choice, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int circoll_mpi_gatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
-                        const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, int root,
-                        MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::gatherv, choice, sendbuf, sendcount, sendtype, recvbuf, counts_of(recvcounts),
-              counts_of(displs), recvtype, root, comm);
-}
-
-int circoll_mpi_scatter(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
-                        MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::scatter, choice, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int circoll_mpi_scatterv(const void* sendbuf, const int64_t* sendcounts, const int64_t* displs, MPI_Datatype sendtype,
-                         void* recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                         const char* choice) {
-  return call(circoll::mpi::scatterv, choice, sendbuf, counts_of(sendcounts), counts_of(displs), sendtype, recvbuf,
-              recvcount, recvtype, root, comm);
-}
-
-int circoll_mpi_alltoall(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
-                         int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::alltoall, choice, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-int circoll_mpi_alltoallv(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls, MPI_Datatype sendtype,
-                          void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls, MPI_Datatype recvtype,
-                          MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::alltoallv, choice, sendbuf, counts_of(sendcounts), counts_of(sdispls), sendtype, recvbuf,
-              counts_of(recvcounts), counts_of(rdispls), recvtype, comm);
-}
-
-int circoll_mpi_scan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                     const char* choice) {
-  return call(circoll::mpi::scan, choice, sendbuf, recvbuf, count, datatype, op, comm);
-}
-
-int circoll_mpi_exscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
-                       MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::exscan, choice, sendbuf, recvbuf, count, datatype, op, comm);
-}
-
-int circoll_mpi_bcast(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, const char* choice) {
-  return call(circoll::mpi::bcast, choice, buffer, count, datatype, root, comm);
-}
-
-int circoll_mpi_barrier(MPI_Comm comm, const char* choice) { return call(circoll::mpi::barrier, choice, comm); }
+#undef CIRCOLL_LIST
+#undef CIRCOLL_C_FUNCTIONS
 
 }  // extern "C"

@@ -1,10 +1,8 @@
 // The typed API: from its description of a call to MPI's arguments; blocking, nonblocking and persistent calls.
 #include <mpi.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
@@ -26,12 +24,8 @@ namespace {
 /// blocks one after another, and counts of bytes where elements travel as bytes.
 class TypedArguments {
  public:
-  /// Arrays may be the caller's own, or copies that live as long as this object. Copies are of int if all numbers are,
-  /// as the nonblocking calls of some MPI libraries need them.
-  enum class Arrays { callers, copies };
-
-  /// Throws Error(invalid_argument, unsupported).
-  TypedArguments(const CollectiveCall& typed, MPI_Op op, MPI_Comm comm, Arrays arrays);
+  /// Throws Error(invalid_argument, unsupported, transport).
+  TypedArguments(const CollectiveCall& typed, MPI_Op op, MPI_Comm comm);
   TypedArguments(const TypedArguments&) = delete;
   TypedArguments& operator=(const TypedArguments&) = delete;
 
@@ -39,16 +33,15 @@ class TypedArguments {
 
  private:
   /// `unit` is the factor of counts and displacements.
-  void set_arrays(const CollectiveCall& typed, Count unit, Arrays arrays);
+  void set_arrays(const CollectiveCall& typed, Count unit);
 
   Call call_;
   // Counts and displacements. For alltoallv there are also those of the blocks that are sent.
   std::array<CountArray, 4> arrays_{};
   std::array<std::vector<Count>, 4> wide_;
-  std::array<std::vector<int>, 4> narrow_;
 };
 
-void TypedArguments::set_arrays(const CollectiveCall& typed, Count unit, Arrays arrays) {
+void TypedArguments::set_arrays(const CollectiveCall& typed, Count unit) {
   const std::array<std::span<const Count>, 4> given{typed.counts, typed.displs, typed.send_counts, typed.send_displs};
   for (std::size_t i = 0; i < given.size(); ++i) {
     const bool displs = i % 2 == 1;
@@ -56,7 +49,7 @@ void TypedArguments::set_arrays(const CollectiveCall& typed, Count unit, Arrays 
     if (counts.empty() || (displs && typed.collective == Collective::reduce_scatter)) continue;  // not significant
     const bool packed = displs && given[i].empty();
     arrays_[i] = CountArray(given[i]);
-    if (arrays == Arrays::callers && unit == 1 && !packed) continue;
+    if (unit == 1 && !packed) continue;
     wide_[i].assign(counts.begin(), counts.end());
     if (packed) {
       std::exclusive_scan(counts.begin(), counts.end(), wide_[i].begin(), Count{0});
@@ -66,28 +59,20 @@ void TypedArguments::set_arrays(const CollectiveCall& typed, Count unit, Arrays 
     for (Count& number : wide_[i]) number *= unit;
     arrays_[i] = CountArray(wide_[i].data());
   }
-  // The arrays of a call are of one width.
-  const auto fits = [](Count number) { return std::in_range<int>(number); };
-  const bool narrow = std::ranges::all_of(wide_, [&](const auto& wide) { return std::ranges::all_of(wide, fits); });
-  if (arrays == Arrays::callers || !narrow) return;
-  for (std::size_t i = 0; i < wide_.size(); ++i) {
-    if (wide_[i].empty()) continue;
-    for (const Count number : wide_[i]) narrow_[i].push_back(static_cast<int>(number));
-    arrays_[i] = CountArray(narrow_[i].data());
-  }
 }
 
-TypedArguments::TypedArguments(const CollectiveCall& typed, MPI_Op op, MPI_Comm comm, Arrays arrays) {
+TypedArguments::TypedArguments(const CollectiveCall& typed, MPI_Op op, MPI_Comm comm) {
   const bool records = typed.record_bytes > 0;
   require(std::in_range<int>(typed.root), "the root must be in 0 .. p-1");
-  MPI_Datatype type = records ? MPI_BYTE : datatype_of(typed.type);
-  const Count unit = records ? typed.record_bytes : 1;
+  const bool combined = records && is_reducing(typed.collective);  // an operator is called for whole elements
+  MPI_Datatype type = combined ? record_type(typed.record_bytes) : records ? MPI_BYTE : datatype_of(typed.type);
+  const Count unit = records && !combined ? typed.record_bytes : 1;
   const Count count = typed.count * unit;
   const bool scatters = typed.collective == Collective::scatter || typed.collective == Collective::scatterv;
   const void* const send = typed.in_place && !scatters ? MPI_IN_PLACE : typed.sendbuf;
   void* const recv = typed.in_place && scatters ? MPI_IN_PLACE : typed.recvbuf;
   const int root = is_rooted(typed.collective) ? static_cast<int>(typed.root) : 0;
-  if (is_irregular(typed.collective)) set_arrays(typed, unit, arrays);
+  if (is_irregular(typed.collective)) set_arrays(typed, unit);
   const auto& [counts, displs, send_counts, send_displs] = arrays_;
   switch (typed.collective) {
     case Collective::allreduce:
@@ -129,69 +114,15 @@ TypedArguments::TypedArguments(const CollectiveCall& typed, MPI_Op op, MPI_Comm 
   }
 }
 
-/// Polls of a waiting rank before it lets others run.
-constexpr int polls_before_yield = 100;
+const UserOperator* callers_operator(const CollectiveCall& call) {
+  return is_reducing(call.collective) ? call.op.user() : nullptr;
+}
 
-/// A call behind a Request.
-class MpiWork final : public Request::Work {
- public:
-  enum class Kind { nonblocking, persistent };
-
-  MpiWork(const CollectiveCall& typed, MPI_Op op, MPI_Comm comm, const Choice& choice, Kind kind)
-      : arguments_(typed, op, comm, TypedArguments::Arrays::copies), kind_(kind), active_(kind == Kind::nonblocking) {
-    const InternedChoice& interned = *intern(typed.collective, choice);
-    service_ =
-        kind == Kind::persistent ? init_owned(arguments_.call(), interned) : begin_owned(arguments_.call(), interned);
-  }
-
-  ~MpiWork() override {
-    try {
-      if (active_) wait();
-    } catch (...) {  // its error has nowhere to go
-    }
-    if (service_.native != MPI_REQUEST_NULL) PMPI_Request_free(&service_.native);
-  }
-
-  void start() override {
-    if (service_.owned != nullptr) {
-      service_.owned->start();
-    } else if (const int rc = PMPI_Start(&service_.native); rc != MPI_SUCCESS) {
-      throw MpiError(rc);
-    }
-    active_ = true;
-  }
-
-  [[nodiscard]] bool test() override {
-    progress().poll();
-    int error = MPI_SUCCESS;
-    if (service_.owned != nullptr) {
-      if (!service_.owned->over()) return false;
-      error = service_.owned->operation().error();
-    } else {
-      int ended = 0;
-      error = PMPI_Test(&service_.native, &ended, MPI_STATUS_IGNORE);
-      if (error == MPI_SUCCESS && ended == 0) return false;
-    }
-    active_ = false;
-    if (error != MPI_SUCCESS) throw MpiError(error);
-    return true;
-  }
-
-  void wait() override {
-    for (int polls = 0; !test(); ++polls) {
-      if (polls >= polls_before_yield) sched_yield();
-    }
-  }
-
-  [[nodiscard]] bool active() const override { return active_; }
-  [[nodiscard]] bool persistent() const override { return kind_ == Kind::persistent; }
-
- private:
-  TypedArguments arguments_;  // before what refers to its arrays
-  Kind kind_;
-  bool active_;
-  Service service_{};
-};
+Request request(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice, RequestKind kind) {
+  CallersOperator callers(callers_operator(call));
+  const TypedArguments arguments(call, callers.handle_or(op), comm);
+  return make_request(arguments.call(), choice, kind, std::move(callers));
+}
 
 }  // namespace
 
@@ -251,16 +182,18 @@ Rank rank_of(MPI_Comm comm) {
 }
 
 void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice) {
-  const TypedArguments arguments(call, op, comm, TypedArguments::Arrays::callers);
+  CallersOperator callers(callers_operator(call));
+  const TypedArguments arguments(call, callers.handle_or(op), comm);
   execute_owned(arguments.call(), *intern(call.collective, choice));
+  callers.rethrow();
 }
 
 Request begin(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice) {
-  return Request(std::make_unique<MpiWork>(call, op, comm, choice, MpiWork::Kind::nonblocking));
+  return request(call, op, comm, choice, RequestKind::nonblocking);
 }
 
 Request init(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice) {
-  return Request(std::make_unique<MpiWork>(call, op, comm, choice, MpiWork::Kind::persistent));
+  return request(call, op, comm, choice, RequestKind::persistent);
 }
 
 }  // namespace circoll::mpi

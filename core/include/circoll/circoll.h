@@ -93,6 +93,113 @@ int circoll_mpi_exscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Da
                        MPI_Comm comm, const char* choice);
 int circoll_mpi_bcast(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, const char* choice);
 int circoll_mpi_barrier(MPI_Comm comm, const char* choice);
+
+/* Nonblocking and persistent calls: the arguments of the blocking one, then the place of the request.
+ *
+ * circoll_mpi_iallreduce() and the like begin a call and return at once. circoll_mpi_allreduce_init() and the like make
+ * an inactive call, which circoll_mpi_start() begins again and again. Making a persistent call is collective, and may
+ * wait for the other ranks. Buffers stay untouched while a call is active. An operator of MPI_Op_create must live as
+ * long as the request. Arrays may be overwritten at once, and datatypes freed.
+ *
+ * Calls advance in circoll_mpi_wait() and circoll_mpi_test() of any request, and a blocking call on their communicator
+ * ends them first. All ranks begin the calls of a communicator in the same order, blocking ones among them. A request
+ * is used by one thread at a time, and must be over before its communicator is freed. Wrong arguments are errors of the
+ * call that makes the request, and *request is NULL then. Other errors come from wait and test.
+ */
+typedef struct circoll_mpi_request_state* circoll_mpi_request;
+
+/* Waits until the call has ended. A nonblocking request is freed and becomes NULL, also if the call failed. A
+ * persistent one becomes inactive. An inactive request, or NULL, needs no waiting. */
+int circoll_mpi_wait(circoll_mpi_request* request);
+/* Never waits. Sets *ended to 1 if the call has ended or failed, and then does as circoll_mpi_wait(). Otherwise sets
+ * *ended to 0. */
+int circoll_mpi_test(circoll_mpi_request* request, int* ended);
+/* Begins a persistent call with what its buffers hold now. CIRCOLL_INVALID_ARGUMENT if the request is active, NULL or
+ * nonblocking. */
+int circoll_mpi_start(circoll_mpi_request request);
+/* Frees a request, which becomes NULL. An active call is waited for, and its error is returned. NULL is allowed. */
+int circoll_mpi_request_free(circoll_mpi_request* request);
+
+int circoll_mpi_iallreduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_ireduce(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op, int root,
+                        MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_ireduce_scatter_block(const void* sendbuf, void* recvbuf, int64_t recvcount, MPI_Datatype datatype,
+                                      MPI_Op op, MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_ireduce_scatter(const void* sendbuf, void* recvbuf, const int64_t* recvcounts, MPI_Datatype datatype,
+                                MPI_Op op, MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_iallgather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
+                           circoll_mpi_request* request);
+int circoll_mpi_iallgatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, MPI_Comm comm,
+                            const char* choice, circoll_mpi_request* request);
+int circoll_mpi_igather(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf, int64_t recvcount,
+                        MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice,
+                        circoll_mpi_request* request);
+int circoll_mpi_igatherv(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, int root,
+                         MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_iscatter(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                         int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice,
+                         circoll_mpi_request* request);
+int circoll_mpi_iscatterv(const void* sendbuf, const int64_t* sendcounts, const int64_t* displs, MPI_Datatype sendtype,
+                          void* recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                          const char* choice, circoll_mpi_request* request);
+int circoll_mpi_ialltoall(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                          int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
+                          circoll_mpi_request* request);
+int circoll_mpi_ialltoallv(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                           MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls,
+                           MPI_Datatype recvtype, MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_iscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                      MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_iexscan(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                        MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_ibcast(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm, const char* choice,
+                       circoll_mpi_request* request);
+int circoll_mpi_ibarrier(MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+
+int circoll_mpi_allreduce_init(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                               MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_reduce_init(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                            int root, MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_reduce_scatter_block_init(const void* sendbuf, void* recvbuf, int64_t recvcount, MPI_Datatype datatype,
+                                          MPI_Op op, MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_reduce_scatter_init(const void* sendbuf, void* recvbuf, const int64_t* recvcounts,
+                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, const char* choice,
+                                    circoll_mpi_request* request);
+int circoll_mpi_allgather_init(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
+                               circoll_mpi_request* request);
+int circoll_mpi_allgatherv_init(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, MPI_Comm comm,
+                                const char* choice, circoll_mpi_request* request);
+int circoll_mpi_gather_init(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice,
+                            circoll_mpi_request* request);
+int circoll_mpi_gatherv_init(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             const int64_t* recvcounts, const int64_t* displs, MPI_Datatype recvtype, int root,
+                             MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_scatter_init(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, const char* choice,
+                             circoll_mpi_request* request);
+int circoll_mpi_scatterv_init(const void* sendbuf, const int64_t* sendcounts, const int64_t* displs,
+                              MPI_Datatype sendtype, void* recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root,
+                              MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_alltoall_init(const void* sendbuf, int64_t sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm, const char* choice,
+                              circoll_mpi_request* request);
+int circoll_mpi_alltoallv_init(const void* sendbuf, const int64_t* sendcounts, const int64_t* sdispls,
+                               MPI_Datatype sendtype, void* recvbuf, const int64_t* recvcounts, const int64_t* rdispls,
+                               MPI_Datatype recvtype, MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_scan_init(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                          MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_exscan_init(const void* sendbuf, void* recvbuf, int64_t count, MPI_Datatype datatype, MPI_Op op,
+                            MPI_Comm comm, const char* choice, circoll_mpi_request* request);
+int circoll_mpi_bcast_init(void* buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                           const char* choice, circoll_mpi_request* request);
+int circoll_mpi_barrier_init(MPI_Comm comm, const char* choice, circoll_mpi_request* request);
 #endif
 
 #ifdef __cplusplus

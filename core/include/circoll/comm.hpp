@@ -8,12 +8,15 @@
 //
 // Buffers are contiguous ranges (vector, span, array) of trivially copyable elements; `sendbuf` may be in_place where
 // MPI allows MPI_IN_PLACE. Sizes are checked, and MPI's counts follow from them. Rooted collectives ignore the buffers
-// that are not significant at a rank. Too small a buffer throws Error(invalid_argument); other errors are those of the
-// communicator. Nonblocking and persistent calls take no temporary buffers.
+// that are not significant at a rank. Operators are circoll::Op, those of the communicator, UserOperator, and callables
+// (circoll/operators.hpp). Too small a buffer throws Error(invalid_argument); other errors are those of the
+// communicator. Nonblocking and persistent calls take no temporary buffers. A call with wrong types does not compile,
+// and a sentence says why (circoll/misuse.hpp).
 #pragma once
 
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <string>
@@ -24,6 +27,8 @@
 #include "circoll/call.hpp"
 #include "circoll/communicator.hpp"
 #include "circoll/error.hpp"
+#include "circoll/misuse.hpp"
+#include "circoll/operators.hpp"
 #include "circoll/types.hpp"
 
 namespace circoll {
@@ -33,21 +38,47 @@ template <typename Buffer>
 concept Elements = std::ranges::contiguous_range<Buffer> && std::ranges::sized_range<Buffer> &&
     std::is_trivially_copyable_v<std::ranges::range_value_t<Buffer>>;
 
-/// A buffer of elements, or in_place.
-template <typename Buffer>
-concept ElementsOrInPlace = Elements<Buffer> || std::same_as<std::remove_cvref_t<Buffer>, InPlace>;
-
 namespace detail {
-
-template <typename Buffer>
-using Element = std::ranges::range_value_t<Buffer>;
 
 template <typename Buffer>
 inline constexpr bool is_in_place = std::is_same_v<std::remove_cvref_t<Buffer>, InPlace>;
 
+/// The element type of a buffer; NoElement if it is none.
+template <typename Buffer>
+struct ElementOf {
+  using type = NoElement;
+};
+template <Elements Buffer>
+struct ElementOf<Buffer> {
+  using type = std::ranges::range_value_t<Buffer>;
+};
+template <typename Buffer>
+using Element = typename ElementOf<Buffer>::type;
+
 template <typename Buffer>
 Count size_of(const Buffer& buffer) {
-  return static_cast<Count>(std::ranges::size(buffer));
+  if constexpr (Elements<const Buffer>) return static_cast<Count>(std::ranges::size(buffer));
+  return 0;
+}
+
+/// True if the type can be a buffer of a call, or in_place. Otherwise the compiler prints one sentence.
+template <typename Buffer>
+[[nodiscard]] constexpr bool check_buffer() {
+  using Plain = std::remove_cvref_t<Buffer>;
+  if constexpr (!is_in_place<Plain> && !Elements<Buffer>) {
+    constexpr bool pointer = std::is_pointer_v<Plain>;
+    constexpr bool range = std::ranges::contiguous_range<Buffer> && std::ranges::sized_range<Buffer>;
+    static_assert(!pointer,
+                  "a pointer is no buffer: give std::span(pointer, count), or call circoll::mpi with MPI's "
+                  "arguments");
+    static_assert(pointer || range,
+                  "a buffer is a contiguous range, such as std::vector (not of bool), std::array or "
+                  "std::span: give std::span(&value, 1) for one element");
+    static_assert(!range,
+                  "the elements of a buffer are trivially copyable: a struct of numbers is, std::string, "
+                  "std::pair and std::tuple are not");
+  }
+  return is_in_place<Plain> || Elements<Buffer>;
 }
 
 /// The errors of buffers, which name the buffer, its elements and those that are needed.
@@ -67,6 +98,7 @@ class Making {
  public:
   using Traits = CommunicatorTraits<std::remove_cvref_t<C>>;
   using Operator = typename Traits::Operator;
+  using Result = typename Traits::Result;
 
   Making(Collective collective, typename Traits::Reference comm) : comm_(comm) {
     call.collective = collective;
@@ -89,18 +121,27 @@ class Making {
   void send(const Send& sendbuf, Count elements) {
     if constexpr (is_in_place<Send>) {
       call.in_place = true;
-    } else {
-      static_assert(std::is_same_v<Element<Send>, T>, "send and receive buffers have different element types");
+    } else if constexpr (is_buffer_of_elements<const Send>()) {
       if (size_of(sendbuf) < elements) fail_room("sendbuf", size_of(sendbuf), elements);
       call.sendbuf = std::ranges::data(sendbuf);
     }
   }
   template <typename Recv>
   void recv(Recv&& recvbuf) {
-    static_assert(std::is_same_v<Element<Recv>, T>, "send and receive buffers have different element types");
-    static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Recv>>>,
-                  "the receive buffer is constant");
-    call.recvbuf = std::ranges::data(recvbuf);
+    static_assert(!is_in_place<Recv>, "in_place stands for sendbuf (of scatter and scatterv: for recvbuf)");
+    if constexpr (is_buffer_of_elements<Recv>()) {
+      constexpr bool constant = std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Recv>>>;
+      static_assert(!constant, "the receive buffer is constant");
+      if constexpr (!constant) call.recvbuf = std::ranges::data(recvbuf);
+    }
+  }
+  /// Sets the buffer of a bcast, which may be constant at the root.
+  template <typename Buffer>
+  void source(Buffer&& buffer) {
+    call.count = size_of(buffer);
+    if constexpr (Elements<Buffer>) {
+      call.recvbuf = const_cast<void*>(static_cast<const void*>(std::ranges::data(buffer)));
+    }
   }
   /// The elements of each of the p equal blocks of recvbuf. The error of a short recvbuf says how many elements the
   /// ranks contribute, if this rank's are known.
@@ -122,19 +163,49 @@ class Making {
   /// Executes the call, whose buffers are given for their types.
   template <typename... Buffers>
   auto execute(const Operator* op, const Choice& choice) {
-    static_assert(std::is_void_v<typename Traits::Result> || (borrowed<Buffers> && ...),
-                  "a call that returns before its end takes no temporary buffer");
-    return Traits::execute(comm_, call, op, choice);
-  }
-  template <typename... Buffers>
-  auto execute(const Operator& op, const Choice& choice) {
-    static_assert(Traits::combines_records || type_of<T>().has_value(),
-                  "reductions need an element type that MPI predefines");
-    return execute<Buffers...>(&op, choice);
+    constexpr bool all_buffers = (check_buffer<Buffers>() && ...);
+    constexpr bool all_last = std::is_void_v<Result> || ((borrowed<Buffers> || !Elements<Buffers>)&&...);
+    static_assert(all_last, "a call that returns before its end takes no temporary buffer");
+    if constexpr (all_buffers) return Traits::execute(comm_, call, op, choice);
+    if constexpr (!all_buffers) return Result();
   }
   template <typename... Buffers>
   auto execute(const Choice& choice) {
     return execute<Buffers...>(nullptr, choice);
+  }
+  /// The same with an operator: one of the communicator's, or a callable, which a request keeps.
+  template <typename... Buffers, typename O>
+  Result reduce(const O& op, const Choice& choice) {
+    using Callable = CallableIn<O>;
+    constexpr bool known = type_of<T>().has_value() || std::is_same_v<O, UserOperator> ||
+                           std::is_same_v<O, circoll::Operator> || std::is_same_v<T, NoElement>;
+    if constexpr (std::is_convertible_v<const O&, Operator>) {
+      static_assert(known,
+                    "MPI's operators know MPI's element types: combine a struct by a callable, as "
+                    "[](const T& a, const T& b) { return ...; }");
+      const Operator& operation = op;
+      return execute<Buffers...>(&operation, choice);
+    } else if constexpr (std::is_same_v<T, NoElement>) {
+      return execute<Buffers...>(choice);
+    } else if constexpr (predefined_of<Callable, T>().has_value()) {
+      const Operator operation = *predefined_of<Callable, T>();
+      return execute<Buffers...>(&operation, choice);
+    } else if constexpr (check_callable<Callable, T>()) {
+      if constexpr (std::is_void_v<Result>) {
+        const UserOperator user = refer_to<T>(callable_in(op), is_commutative_callable<O>);
+        const Operator operation = user;
+        execute<Buffers...>(&operation, choice);
+      } else {
+        using Kept = KeptCallable<T, std::decay_t<Callable>>;
+        const auto kept = std::make_shared<const Kept>(callable_in(op), is_commutative_callable<O>);
+        const Operator operation = kept->op;
+        Result request = execute<Buffers...>(&operation, choice);
+        request.keep(kept);
+        return request;
+      }
+    } else {
+      return Result();
+    }
   }
 
   CollectiveCall call;
@@ -143,50 +214,57 @@ class Making {
   template <typename Buffer>
   static constexpr bool borrowed = is_in_place<Buffer> || std::ranges::borrowed_range<Buffer>;
 
+  /// True if a buffer has elements T. Where T is none, there is another message.
+  template <typename Buffer>
+  [[nodiscard]] static constexpr bool is_buffer_of_elements() {
+    static_assert(!Elements<Buffer> || std::is_same_v<T, NoElement> || std::is_same_v<Element<Buffer>, T>,
+                  "send and receive buffers have different element types");
+    return Elements<Buffer> && std::is_same_v<Element<Buffer>, T>;
+  }
+
   typename Traits::Reference comm_;
   Rank size_ = 0;
 };
 
 /// allreduce, scan, exscan: count = size of recvbuf.
-template <typename Send, typename Recv, typename C>
-ResultOn<C> combine(Collective collective, Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm,
+template <typename Send, typename Recv, typename O, typename C>
+ResultOn<C> combine(Collective collective, Send&& sendbuf, Recv&& recvbuf, const O& op, C&& comm,
                     const Choice& choice) {
   Making<Element<Recv>, C> making(collective, comm);
   making.call.count = size_of(recvbuf);
   making.send(sendbuf, making.call.count);
   making.recv(recvbuf);
-  return making.template execute<Send, Recv>(op, choice);
+  return making.template reduce<Send, Recv>(op, choice);
 }
 
 }  // namespace detail
 
 /// recvbuf = contributions of all ranks, combined; count = size of recvbuf.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
-ResultOn<C> allreduce(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
-  return detail::combine<Send, Recv, C>(Collective::allreduce, std::forward<Send>(sendbuf), std::forward<Recv>(recvbuf),
-                                        op, std::forward<C>(comm), choice);
+template <typename Send, typename Recv, typename O, Communicator C>
+ResultOn<C> allreduce(Send&& sendbuf, Recv&& recvbuf, const O& op, C&& comm, const Choice& choice = {}) {
+  return detail::combine<Send, Recv, O, C>(Collective::allreduce, std::forward<Send>(sendbuf),
+                                           std::forward<Recv>(recvbuf), op, std::forward<C>(comm), choice);
 }
 
 /// recvbuf = contributions of ranks 0 .. rank, combined; count = size of recvbuf.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
-ResultOn<C> scan(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
-  return detail::combine<Send, Recv, C>(Collective::scan, std::forward<Send>(sendbuf), std::forward<Recv>(recvbuf), op,
-                                        std::forward<C>(comm), choice);
+template <typename Send, typename Recv, typename O, Communicator C>
+ResultOn<C> scan(Send&& sendbuf, Recv&& recvbuf, const O& op, C&& comm, const Choice& choice = {}) {
+  return detail::combine<Send, Recv, O, C>(Collective::scan, std::forward<Send>(sendbuf), std::forward<Recv>(recvbuf),
+                                           op, std::forward<C>(comm), choice);
 }
 
 /// recvbuf = contributions of ranks 0 .. rank - 1, combined. At rank 0 it is left as it is.
 /// count = size of recvbuf, at rank 0 too.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
-ResultOn<C> exscan(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
-  return detail::combine<Send, Recv, C>(Collective::exscan, std::forward<Send>(sendbuf), std::forward<Recv>(recvbuf),
-                                        op, std::forward<C>(comm), choice);
+template <typename Send, typename Recv, typename O, Communicator C>
+ResultOn<C> exscan(Send&& sendbuf, Recv&& recvbuf, const O& op, C&& comm, const Choice& choice = {}) {
+  return detail::combine<Send, Recv, O, C>(Collective::exscan, std::forward<Send>(sendbuf), std::forward<Recv>(recvbuf),
+                                           op, std::forward<C>(comm), choice);
 }
 
 /// recvbuf at the root = contributions of all ranks, combined; count = size of sendbuf. In place at the root: the
 /// contribution is in recvbuf, and count = size of recvbuf.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
-ResultOn<C> reduce(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, Rank root, C&& comm,
-                   const Choice& choice = {}) {
+template <typename Send, typename Recv, typename O, Communicator C>
+ResultOn<C> reduce(Send&& sendbuf, Recv&& recvbuf, const O& op, Rank root, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Recv>, C> making(Collective::reduce, comm);
   making.call.root = root;
   if constexpr (detail::is_in_place<Send>) {
@@ -197,26 +275,25 @@ ResultOn<C> reduce(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, Rank
   }
   making.send(sendbuf, making.call.count);
   making.recv(recvbuf);
-  return making.template execute<Send, Recv>(op, choice);
+  return making.template reduce<Send, Recv>(op, choice);
 }
 
 /// recvbuf = block `rank` of the combined vectors of p blocks; block = size of recvbuf. In place: recvbuf holds the
 /// vector before, and the block at its beginning afterwards.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
-ResultOn<C> reduce_scatter_block(Send&& sendbuf, Recv&& recvbuf, const OperatorOn<C>& op, C&& comm,
-                                 const Choice& choice = {}) {
+template <typename Send, typename Recv, typename O, Communicator C>
+ResultOn<C> reduce_scatter_block(Send&& sendbuf, Recv&& recvbuf, const O& op, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Recv>, C> making(Collective::reduce_scatter_block, comm);
   making.call.count = detail::size_of(recvbuf);
   if constexpr (detail::is_in_place<Send>) making.call.count = making.block_of(making.call.count);
   making.send(sendbuf, making.call.count * making.size());
   making.recv(recvbuf);
-  return making.template execute<Send, Recv>(op, choice);
+  return making.template reduce<Send, Recv>(op, choice);
 }
 
 /// The same with counts[i] elements in block i.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
-ResultOn<C> reduce_scatter(Send&& sendbuf, Recv&& recvbuf, std::span<const Count> counts, const OperatorOn<C>& op,
-                           C&& comm, const Choice& choice = {}) {
+template <typename Send, typename Recv, typename O, Communicator C>
+ResultOn<C> reduce_scatter(Send&& sendbuf, Recv&& recvbuf, std::span<const Count> counts, const O& op, C&& comm,
+                           const Choice& choice = {}) {
   detail::Making<detail::Element<Recv>, C> making(Collective::reduce_scatter, comm);
   making.require_blocks(counts, {});
   const Count total = end_of_blocks(counts, {});
@@ -225,11 +302,11 @@ ResultOn<C> reduce_scatter(Send&& sendbuf, Recv&& recvbuf, std::span<const Count
   making.require_room(detail::size_of(recvbuf), received);
   making.recv(recvbuf);
   making.call.counts = counts;
-  return making.template execute<Send, Recv>(op, choice);
+  return making.template reduce<Send, Recv>(op, choice);
 }
 
 /// recvbuf = the p contributions in the order of ranks; block = size of recvbuf / p.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+template <typename Send, typename Recv, Communicator C>
 ResultOn<C> allgather(Send&& sendbuf, Recv&& recvbuf, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Recv>, C> making(Collective::allgather, comm);
   if constexpr (detail::is_in_place<Send>) {
@@ -243,7 +320,7 @@ ResultOn<C> allgather(Send&& sendbuf, Recv&& recvbuf, C&& comm, const Choice& ch
 }
 
 /// The same with counts[i] elements from rank i, at displs[i] (packed if empty).
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+template <typename Send, typename Recv, Communicator C>
 ResultOn<C> allgatherv(Send&& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
                        C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Recv>, C> making(Collective::allgatherv, comm);
@@ -259,7 +336,7 @@ ResultOn<C> allgatherv(Send&& sendbuf, Recv&& recvbuf, std::span<const Count> co
 
 /// recvbuf at the root = the p contributions in the order of ranks; block = size of sendbuf. In place at the root: its
 /// own is already there, and block = size of recvbuf / p.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+template <typename Send, typename Recv, Communicator C>
 ResultOn<C> gather(Send&& sendbuf, Recv&& recvbuf, Rank root, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Recv>, C> making(Collective::gather, comm);
   making.call.root = root;
@@ -275,7 +352,7 @@ ResultOn<C> gather(Send&& sendbuf, Recv&& recvbuf, Rank root, C&& comm, const Ch
 }
 
 /// The same with counts[i] elements from rank i, at displs[i] (packed if empty); both matter at the root only.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+template <typename Send, typename Recv, Communicator C>
 ResultOn<C> gatherv(Send&& sendbuf, Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs,
                     Rank root, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Recv>, C> making(Collective::gatherv, comm);
@@ -294,7 +371,7 @@ ResultOn<C> gatherv(Send&& sendbuf, Recv&& recvbuf, std::span<const Count> count
 
 /// recvbuf = block `rank` of the root's sendbuf of p blocks; block = size of recvbuf. At the root, recvbuf may be
 /// in_place. Then its own block stays in sendbuf, and block = size of sendbuf / p.
-template <Elements Send, ElementsOrInPlace Recv, Communicator C>
+template <typename Send, typename Recv, Communicator C>
 ResultOn<C> scatter(Send&& sendbuf, Recv&& recvbuf, Rank root, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Send>, C> making(Collective::scatter, comm);
   making.call.root = root;
@@ -310,7 +387,7 @@ ResultOn<C> scatter(Send&& sendbuf, Recv&& recvbuf, Rank root, C&& comm, const C
 }
 
 /// The same with counts[i] elements to rank i, from displs[i] (packed if empty); both matter at the root only.
-template <Elements Send, ElementsOrInPlace Recv, Communicator C>
+template <typename Send, typename Recv, Communicator C>
 ResultOn<C> scatterv(Send&& sendbuf, std::span<const Count> counts, std::span<const Count> displs, Recv&& recvbuf,
                      Rank root, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Send>, C> making(Collective::scatterv, comm);
@@ -333,19 +410,17 @@ ResultOn<C> scatterv(Send&& sendbuf, std::span<const Count> counts, std::span<co
 }
 
 /// buffer = the root's buffer.
-template <Elements Buffer, Communicator C>
+template <std::ranges::range Buffer, Communicator C>
 ResultOn<C> bcast(Buffer&& buffer, Rank root, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Buffer>, C> making(Collective::bcast, comm);
   making.call.root = root;
-  making.call.count = detail::size_of(buffer);
-  making.call.recvbuf =
-      const_cast<void*>(static_cast<const void*>(std::ranges::data(buffer)));  // the root's may be const
+  making.source(buffer);
   return making.template execute<Buffer>(choice);
 }
 
 /// recvbuf = block `rank` of every rank's p blocks, in the order of ranks; block = size of recvbuf / p. In place:
 /// recvbuf holds the blocks to send before.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+template <typename Send, typename Recv, Communicator C>
 ResultOn<C> alltoall(Send&& sendbuf, Recv&& recvbuf, C&& comm, const Choice& choice = {}) {
   detail::Making<detail::Element<Recv>, C> making(Collective::alltoall, comm);
   making.call.count = making.block_of(detail::size_of(recvbuf));
@@ -357,7 +432,7 @@ ResultOn<C> alltoall(Send&& sendbuf, Recv&& recvbuf, C&& comm, const Choice& cho
 /// The same with send_counts[i] elements to rank i, from send_displs[i], and counts[i] from rank i, at
 /// displs[i] (packed if empty). In place: the blocks to send lie where the received ones will; send_counts and
 /// send_displs are ignored.
-template <ElementsOrInPlace Send, Elements Recv, Communicator C>
+template <typename Send, typename Recv, Communicator C>
 ResultOn<C> alltoallv(Send&& sendbuf, std::span<const Count> send_counts, std::span<const Count> send_displs,
                       Recv&& recvbuf, std::span<const Count> counts, std::span<const Count> displs, C&& comm,
                       const Choice& choice = {}) {

@@ -12,9 +12,8 @@ namespace circoll {
 
 /// Execution of calls on a communicator of type C. A specialization has
 ///   Reference                      the type by which the communicator is passed on
-///   Operator                       the type of operators
+///   Operator                       the type of operators, which Op and UserOperator convert to
 ///   Result                         void, or Request
-///   combines_records               whether operators may be on records
 ///   rank(Reference), size(Reference)
 ///   execute(Reference, CollectiveCall&, const Operator*, const Choice&)
 /// and, for nonblocking() and persistent(), begin() and init() as execute(), which return a Request. The operator is
@@ -70,7 +69,6 @@ struct RequestingTraits {
   using Reference = Form;
   using Operator = OperatorOn<C>;
   using Result = Request;
-  static constexpr bool combines_records = CommunicatorTraits<C>::combines_records;
   static Rank rank(Reference c) { return CommunicatorTraits<C>::rank(c.comm); }
   static Rank size(Reference c) { return CommunicatorTraits<C>::size(c.comm); }
 };

@@ -103,7 +103,6 @@ struct CommunicatorTraits<local::Comm> {
   using Reference = local::Comm&;
   using Operator = circoll::Operator;
   using Result = void;
-  static constexpr bool combines_records = true;
   static Rank rank(Reference comm) { return comm.rank(); }
   static Rank size(Reference comm) { return comm.size(); }
   static void execute(Reference comm, CollectiveCall& call, const Operator* op, const Choice& choice) {

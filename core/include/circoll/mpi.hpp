@@ -4,7 +4,8 @@
 //   circoll::allreduce(mine, sum, circoll::Op::sum, MPI_COMM_WORLD);                      // typed
 //   circoll::mpi::allreduce(a, b, 1000, MPI_DOUBLE, MPI_SUM, comm, "circulant_optimal");  // with MPI's arguments
 //
-// The typed calls are those of circoll/comm.hpp and circoll/values.hpp; operators are MPI_Op or Op.
+// The typed calls are those of circoll/comm.hpp and circoll/values.hpp; operators are MPI_Op, Op, or callables. An
+// exception of a callable is thrown again when the call has ended on its rank. The results of all ranks are undefined.
 //
 // Calls are collective: all ranks of the communicator make the same ones in the same order, with matching
 // arguments and the same choice. Messages go through a private communicator that the first call on a
@@ -96,22 +97,26 @@ void barrier(MPI_Comm comm, const Choice& choice = {});
 /// MPI's operator.
 [[nodiscard]] MPI_Op op_of(Op op);
 
-/// A predefined operator by our name or MPI's, or a user's operator made by MPI_Op_create.
+/// A predefined operator by our name or MPI's, a user's operator made by MPI_Op_create, or a UserOperator.
 class AnyOp {
  public:
-  AnyOp(Op op) : op_(op_of(op)) {}                  // NOLINT(google-explicit-constructor)
-  AnyOp(MPI_Op op) : op_(op) {}                     // NOLINT(google-explicit-constructor)
-  [[nodiscard]] MPI_Op get() const { return op_; }  ///< the handle to hand to MPI
+  AnyOp(Op op) : op_(op_of(op)) {}                   // NOLINT(google-explicit-constructor)
+  AnyOp(MPI_Op op) : op_(op) {}                      // NOLINT(google-explicit-constructor)
+  AnyOp(const UserOperator& user) : user_(&user) {}  // NOLINT(google-explicit-constructor)
+  [[nodiscard]] MPI_Op get() const { return op_; }   ///< the handle to hand to MPI; MPI_OP_NULL of a UserOperator
+  [[nodiscard]] const UserOperator* user() const { return user_; }  ///< nullptr: it is a handle
 
  private:
-  MPI_Op op_;
+  MPI_Op op_ = MPI_OP_NULL;
+  const UserOperator* user_ = nullptr;
 };
 
 /// The rank of this process, and the number of processes. Throw Error(invalid_argument) about MPI_COMM_NULL.
 [[nodiscard]] Rank rank_of(MPI_Comm comm);
 [[nodiscard]] Rank size_of(MPI_Comm comm);
 
-/// Executes a typed call. `op` is ignored where the collective has none; CollectiveCall::op always is.
+/// Executes a typed call. `op` is ignored where the collective has none, or where CollectiveCall::op is a UserOperator.
+/// At most 256 calls with a UserOperator may be under way or persistent (Error(unsupported)).
 void execute(const CollectiveCall& call, MPI_Op op, MPI_Comm comm, const Choice& choice = {});
 /// The same without waiting. Nonblocking calls advance in wait() and test() of any request. A blocking call through
 /// this API waits for those of its communicator first. Wrong arguments and choices throw here, other errors come from
@@ -131,21 +136,24 @@ struct CommunicatorTraits<MPI_Comm> {
   using Reference = MPI_Comm;
   using Operator = mpi::AnyOp;
   using Result = void;
-  static constexpr bool combines_records = false;
   static Rank rank(MPI_Comm comm) { return mpi::rank_of(comm); }
   static Rank size(MPI_Comm comm) { return mpi::size_of(comm); }
-  static void execute(MPI_Comm comm, const CollectiveCall& call, const Operator* op, const Choice& choice) {
-    mpi::execute(call, handle(op), comm, choice);
+  static void execute(MPI_Comm comm, CollectiveCall& call, const Operator* op, const Choice& choice) {
+    mpi::execute(call, handle(call, op), comm, choice);
   }
-  static Request begin(MPI_Comm comm, const CollectiveCall& call, const Operator* op, const Choice& choice) {
-    return mpi::begin(call, handle(op), comm, choice);
+  static Request begin(MPI_Comm comm, CollectiveCall& call, const Operator* op, const Choice& choice) {
+    return mpi::begin(call, handle(call, op), comm, choice);
   }
-  static Request init(MPI_Comm comm, const CollectiveCall& call, const Operator* op, const Choice& choice) {
-    return mpi::init(call, handle(op), comm, choice);
+  static Request init(MPI_Comm comm, CollectiveCall& call, const Operator* op, const Choice& choice) {
+    return mpi::init(call, handle(call, op), comm, choice);
   }
 
  private:
-  static MPI_Op handle(const Operator* op) { return op != nullptr ? op->get() : MPI_OP_NULL; }
+  static MPI_Op handle(CollectiveCall& call, const Operator* op) {
+    if (op == nullptr) return MPI_OP_NULL;
+    if (op->user() != nullptr) call.op = *op->user();
+    return op->get();
+  }
 };
 
 /// Classes that are communicators, as those of Boost.MPI and of the programs' own.

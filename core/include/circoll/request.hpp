@@ -8,8 +8,8 @@
 
 namespace circoll {
 
-/// A nonblocking call until it has ended, or a persistent call that is started again and again. Buffers and a
-/// caller's operator must live, and buffers stay untouched, while it is active. Other arguments are copied.
+/// A nonblocking call until it has ended, or a persistent call that is started again and again. Buffers must live and
+/// stay untouched while it is active. A UserOperator or MPI_Op must live. Other arguments are copied, callables too.
 /// It is used by one thread at a time, the one that uses its communicator, which must outlive it.
 ///
 /// Calls advance in wait() and test(), and a blocking call on their communicator ends them first. Nothing else advances
@@ -35,6 +35,10 @@ class [[nodiscard]] Request {
     virtual void wait() = 0;
     [[nodiscard]] virtual bool active() const = 0;      ///< as Request::active
     [[nodiscard]] virtual bool persistent() const = 0;  ///< as Request::persistent
+
+   private:
+    friend class Request;
+    std::shared_ptr<const void> kept_{};  // goes after the call of the derived class
   };
 
   /// The null request: not active, and done.
@@ -63,6 +67,10 @@ class [[nodiscard]] Request {
   /// True if the call has begun, and has not been seen to end.
   [[nodiscard]] bool active() const { return work_ != nullptr && work_->active(); }
   [[nodiscard]] bool persistent() const { return work_ != nullptr && work_->persistent(); }
+  /// Keeps an object that the call refers to until the call is destroyed.
+  void keep(std::shared_ptr<const void> object) {
+    if (work_ != nullptr) work_->kept_ = std::move(object);
+  }
 
  private:
   std::unique_ptr<Work> work_;

@@ -34,8 +34,7 @@ struct Gathered {
 
 /// A single element.
 template <typename T>
-concept Scalar = std::is_trivially_copyable_v<std::remove_cvref_t<T>> && !std::ranges::range<T> &&
-                 !std::is_pointer_v<std::decay_t<T>> && !std::same_as<std::remove_cvref_t<T>, InPlace>;
+concept Scalar = !std::ranges::range<T> && !std::same_as<std::remove_cvref_t<T>, InPlace>;
 
 namespace detail {
 
@@ -77,59 +76,56 @@ template <typename T>
 }  // namespace detail
 
 /// The contributions of all ranks, combined.
-template <Elements Send, BlockingCommunicator C>
-[[nodiscard]] auto allreduce(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+template <std::ranges::range Send, typename O, BlockingCommunicator C>
+[[nodiscard]] auto allreduce(const Send& sendbuf, const O& op, C&& comm, const Choice& choice = {}) {
   return detail::as_long(sendbuf, [&](auto& result) { allreduce(sendbuf, result, op, comm, choice); });
 }
 /// The same of one value from each rank, as MPI_Allreduce with a count of 1.
-template <Scalar T, BlockingCommunicator C>
-[[nodiscard]] T allreduce(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+template <Scalar T, typename O, BlockingCommunicator C>
+[[nodiscard]] T allreduce(const T& value, const O& op, C&& comm, const Choice& choice = {}) {
   return detail::single<T>([&](auto result) { allreduce(detail::one(value), result, op, comm, choice); });
 }
 
 /// The contributions of ranks 0 .. rank, combined.
-template <Elements Send, BlockingCommunicator C>
-[[nodiscard]] auto scan(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+template <std::ranges::range Send, typename O, BlockingCommunicator C>
+[[nodiscard]] auto scan(const Send& sendbuf, const O& op, C&& comm, const Choice& choice = {}) {
   return detail::as_long(sendbuf, [&](auto& result) { scan(sendbuf, result, op, comm, choice); });
 }
 /// The same of one value from each rank, as MPI_Scan with a count of 1.
-template <Scalar T, BlockingCommunicator C>
-[[nodiscard]] T scan(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+template <Scalar T, typename O, BlockingCommunicator C>
+[[nodiscard]] T scan(const T& value, const O& op, C&& comm, const Choice& choice = {}) {
   return detail::single<T>([&](auto result) { scan(detail::one(value), result, op, comm, choice); });
 }
 
 /// The contributions of ranks 0 .. rank - 1, combined; at rank 0 zeros.
-template <Elements Send, BlockingCommunicator C>
-[[nodiscard]] auto exscan(const Send& sendbuf, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+template <std::ranges::range Send, typename O, BlockingCommunicator C>
+[[nodiscard]] auto exscan(const Send& sendbuf, const O& op, C&& comm, const Choice& choice = {}) {
   return detail::as_long(sendbuf, [&](auto& result) { exscan(sendbuf, result, op, comm, choice); });
 }
 /// The same of one value from each rank; the result at rank 0 is value-initialised.
-template <Scalar T, BlockingCommunicator C>
-[[nodiscard]] T exscan(const T& value, const OperatorOn<C>& op, C&& comm, const Choice& choice = {}) {
+template <Scalar T, typename O, BlockingCommunicator C>
+[[nodiscard]] T exscan(const T& value, const O& op, C&& comm, const Choice& choice = {}) {
   return detail::single<T>([&](auto result) { exscan(detail::one(value), result, op, comm, choice); });
 }
 
 /// At the root the contributions of all ranks, combined; elsewhere an empty vector, or nothing.
-template <Elements Send, BlockingCommunicator C>
-[[nodiscard]] auto reduce(const Send& sendbuf, const OperatorOn<C>& op, Rank root, C&& comm,
-                          const Choice& choice = {}) {
+template <std::ranges::range Send, typename O, BlockingCommunicator C>
+[[nodiscard]] auto reduce(const Send& sendbuf, const O& op, Rank root, C&& comm, const Choice& choice = {}) {
   auto result = detail::elements<detail::Element<Send>>(detail::is_root(root, comm) ? detail::size_of(sendbuf) : 0);
   reduce(sendbuf, result, op, root, comm, choice);
   return result;
 }
 /// The same of one value from each rank. Nothing at ranks other than the root.
-template <Scalar T, BlockingCommunicator C>
-[[nodiscard]] std::optional<T> reduce(const T& value, const OperatorOn<C>& op, Rank root, C&& comm,
-                                      const Choice& choice = {}) {
+template <Scalar T, typename O, BlockingCommunicator C>
+[[nodiscard]] std::optional<T> reduce(const T& value, const O& op, Rank root, C&& comm, const Choice& choice = {}) {
   T result{};
   reduce(detail::one(value), std::span<T>(&result, 1), op, root, comm, choice);
   return detail::is_root(root, comm) ? std::optional<T>(result) : std::nullopt;
 }
 
 /// Block `rank` of the combined vectors, which are of p equal blocks.
-template <Elements Send, BlockingCommunicator C>
-[[nodiscard]] auto reduce_scatter_block(const Send& sendbuf, const OperatorOn<C>& op, C&& comm,
-                                        const Choice& choice = {}) {
+template <std::ranges::range Send, typename O, BlockingCommunicator C>
+[[nodiscard]] auto reduce_scatter_block(const Send& sendbuf, const O& op, C&& comm, const Choice& choice = {}) {
   const Rank p = detail::size_of_comm(comm);
   if (detail::size_of(sendbuf) % p != 0) detail::fail_blocks("sendbuf", detail::size_of(sendbuf), p);
   auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf) / p);
@@ -138,8 +134,8 @@ template <Elements Send, BlockingCommunicator C>
 }
 
 /// The same with counts[i] elements in block i.
-template <Elements Send, BlockingCommunicator C>
-[[nodiscard]] auto reduce_scatter(const Send& sendbuf, std::span<const Count> counts, const OperatorOn<C>& op, C&& comm,
+template <std::ranges::range Send, typename O, BlockingCommunicator C>
+[[nodiscard]] auto reduce_scatter(const Send& sendbuf, std::span<const Count> counts, const O& op, C&& comm,
                                   const Choice& choice = {}) {
   require(static_cast<Rank>(counts.size()) == detail::size_of_comm(comm), "p counts are needed");
   const Rank rank = CommunicatorTraits<std::remove_cvref_t<C>>::rank(comm);
@@ -149,7 +145,7 @@ template <Elements Send, BlockingCommunicator C>
 }
 
 /// The contributions of all ranks, in the order of ranks. They are of one size.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto allgather(const Send& sendbuf, C&& comm, const Choice& choice = {}) {
   auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf) * detail::size_of_comm(comm));
   allgather(sendbuf, result, comm, choice);
@@ -157,12 +153,12 @@ template <Elements Send, BlockingCommunicator C>
 }
 /// One value from each rank, in the order of ranks; p entries at every rank.
 template <Scalar T, BlockingCommunicator C>
-[[nodiscard]] std::vector<T> allgather(const T& value, C&& comm, const Choice& choice = {}) {
+[[nodiscard]] auto allgather(const T& value, C&& comm, const Choice& choice = {}) {
   return allgather(detail::one(value), comm, choice);
 }
 
 /// The contributions of all ranks, of any sizes, in the order of ranks.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto allgatherv(const Send& sendbuf, C&& comm, WithCounts /*tag*/, const Choice& choice = {}) {
   Gathered<detail::Element<Send>> result;
   result.counts = allgather(detail::size_of(sendbuf), comm);
@@ -171,13 +167,13 @@ template <Elements Send, BlockingCommunicator C>
   return result;
 }
 /// The elements of all ranks without the counts.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto allgatherv(const Send& sendbuf, C&& comm, const Choice& choice = {}) {
   return allgatherv(sendbuf, comm, with_counts, choice).elements;
 }
 
 /// At the root the contributions of all ranks, in the order of ranks; elsewhere nothing. They are of one size.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto gather(const Send& sendbuf, Rank root, C&& comm, const Choice& choice = {}) {
   const Count blocks = detail::is_root(root, comm) ? detail::size_of_comm(comm) : 0;
   auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf) * blocks);
@@ -186,12 +182,12 @@ template <Elements Send, BlockingCommunicator C>
 }
 /// One value from each rank, in the order of ranks. Empty at ranks other than the root.
 template <Scalar T, BlockingCommunicator C>
-[[nodiscard]] std::vector<T> gather(const T& value, Rank root, C&& comm, const Choice& choice = {}) {
+[[nodiscard]] auto gather(const T& value, Rank root, C&& comm, const Choice& choice = {}) {
   return gather(detail::one(value), root, comm, choice);
 }
 
 /// The same of contributions of any sizes.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto gatherv(const Send& sendbuf, Rank root, C&& comm, WithCounts /*tag*/, const Choice& choice = {}) {
   Gathered<detail::Element<Send>> result;
   result.counts = gather(detail::size_of(sendbuf), root, comm);
@@ -200,13 +196,13 @@ template <Elements Send, BlockingCommunicator C>
   return result;
 }
 /// The elements of all ranks without the counts. Empty at ranks other than the root.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto gatherv(const Send& sendbuf, Rank root, C&& comm, const Choice& choice = {}) {
   return gatherv(sendbuf, root, comm, with_counts, choice).elements;
 }
 
 /// Block `rank` of the root's p equal blocks. The others' sendbuf is ignored, and says the element type.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto scatter(const Send& sendbuf, Rank root, C&& comm, const Choice& choice = {}) {
   Count block = -1;
   if (detail::is_root(root, comm) && detail::size_of(sendbuf) % detail::size_of_comm(comm) == 0) {
@@ -220,7 +216,7 @@ template <Elements Send, BlockingCommunicator C>
 }
 
 /// The same with counts[i] elements for rank i, one after another. The counts matter at the root only.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto scatterv(const Send& sendbuf, std::span<const Count> counts, Rank root, C&& comm,
                             const Choice& choice = {}) {
   Count own = 0;
@@ -231,7 +227,7 @@ template <Elements Send, BlockingCommunicator C>
 }
 
 /// Block `rank` of every rank's p equal blocks, in the order of ranks.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto alltoall(const Send& sendbuf, C&& comm, const Choice& choice = {}) {
   auto result = detail::elements<detail::Element<Send>>(detail::size_of(sendbuf));
   alltoall(sendbuf, result, comm, choice);
@@ -239,7 +235,7 @@ template <Elements Send, BlockingCommunicator C>
 }
 
 /// The same with send_counts[i] elements for rank i, one after another.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto alltoallv(const Send& sendbuf, std::span<const Count> send_counts, C&& comm, WithCounts /*tag*/,
                              const Choice& choice = {}) {
   require(static_cast<Rank>(send_counts.size()) == detail::size_of_comm(comm), "p counts to send are needed");
@@ -250,7 +246,7 @@ template <Elements Send, BlockingCommunicator C>
   return result;
 }
 /// The elements that came without the counts.
-template <Elements Send, BlockingCommunicator C>
+template <std::ranges::range Send, BlockingCommunicator C>
 [[nodiscard]] auto alltoallv(const Send& sendbuf, std::span<const Count> send_counts, C&& comm,
                              const Choice& choice = {}) {
   return alltoallv(sendbuf, send_counts, comm, with_counts, choice).elements;

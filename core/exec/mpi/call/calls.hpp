@@ -29,10 +29,12 @@ inline Call reduce(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype
   return reduction(Collective::reduce, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-/// scan, exscan.
-inline Call prefix(Collective collective, const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype,
-                   MPI_Op op, MPI_Comm comm) {
-  return reduction(collective, sendbuf, recvbuf, count, datatype, op, 0, comm);
+inline Call scan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return reduction(Collective::scan, sendbuf, recvbuf, count, datatype, op, 0, comm);
+}
+
+inline Call exscan(const void* sendbuf, void* recvbuf, Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return reduction(Collective::exscan, sendbuf, recvbuf, count, datatype, op, 0, comm);
 }
 
 inline Call reduce_scatter_block(const void* sendbuf, void* recvbuf, Count recvcount, MPI_Datatype datatype, MPI_Op op,

@@ -51,10 +51,35 @@ bool free_op_later(MPI_Op op) noexcept {
   return true;
 }
 
+std::vector<Count> keep_arrays(Call& call, Rank rank, Rank size) {
+  const Collective c = call.collective;
+  const bool at_root = !is_rooted(c) || static_cast<Rank>(call.root) == rank;
+  const bool in_place = call.sendbuf == MPI_IN_PLACE;
+  const bool sends = at_root && !(is_exchange(c) && in_place);
+  const Call theirs = call;
+  std::vector<Count> numbers;
+  numbers.reserve(4 * static_cast<std::size_t>(size));
+  const auto copy = [&](CountArray Call::*array, bool significant) {
+    call.*array = {};
+    const CountArray& from = theirs.*array;
+    if (!from || !significant) return;
+    const Count* const begin = numbers.data() + numbers.size();
+    for (Rank i = 0; i < size; ++i) numbers.push_back(from[i]);
+    call.*array = CountArray::wide(begin);
+  };
+  copy(&Call::sendcounts, sends);
+  copy(&Call::senddispls, sends);
+  copy(&Call::recvcounts, at_root);
+  copy(&Call::recvdispls, at_root);
+  // Where that is an error, it must stay one.
+  if (call.sendcounts && theirs.sendcounts.data() == theirs.recvcounts.data()) call.recvcounts = call.sendcounts;
+  return numbers;
+}
+
 KeptArguments::KeptArguments(const Call& call, Rank rank, Rank size) : call_(call) {
   const bool user_operator = is_reducing(call.collective) && call.op != MPI_OP_NULL && !predefined_op(call.op);
   try {
-    if (is_irregular(call.collective)) hold_arrays(rank, size);
+    if (is_irregular(call.collective)) numbers_ = keep_arrays(call_, rank, size);
     hold(&Call::sendtype, user_operator);
     hold(&Call::recvtype, user_operator);
     if (user_operator) {
@@ -70,30 +95,6 @@ KeptArguments::KeptArguments(const Call& call, Rank rank, Rank size) : call_(cal
 }
 
 KeptArguments::~KeptArguments() { release(); }
-
-void KeptArguments::hold_arrays(Rank rank, Rank size) {
-  const Collective c = call_.collective;
-  // Where it is not significant, an array may be anything.
-  const bool at_root = !is_rooted(c) || static_cast<Rank>(call_.root) == rank;
-  const bool in_place = call_.sendbuf == MPI_IN_PLACE;
-  const bool sends = at_root && !(is_exchange(c) && in_place);
-  const Call theirs = call_;
-  numbers_.reserve(4 * static_cast<std::size_t>(size));
-  const auto copy = [&](CountArray Call::*array, bool significant) {
-    call_.*array = {};
-    const CountArray& from = theirs.*array;
-    if (!from || !significant) return;
-    const Count* const begin = numbers_.data() + numbers_.size();
-    for (Rank i = 0; i < size; ++i) numbers_.push_back(from[i]);
-    call_.*array = CountArray::wide(begin);
-  };
-  copy(&Call::sendcounts, sends);
-  copy(&Call::senddispls, sends);
-  copy(&Call::recvcounts, at_root);
-  copy(&Call::recvdispls, at_root);
-  // Where that is an error, it must stay one.
-  if (call_.sendcounts && theirs.sendcounts.data() == theirs.recvcounts.data()) call_.recvcounts = call_.sendcounts;
-}
 
 /// Dense types are needed only to call a user's operator: all else is bytes.
 void KeptArguments::hold(MPI_Datatype Call::*type, bool user_operator) {

@@ -15,6 +15,10 @@ namespace circoll::mpi {
 /// Serves MPI_Op_free. True if the operator is held, and will be freed later; false if the caller shall free it now.
 [[nodiscard]] bool free_op_later(MPI_Op op) noexcept;
 
+/// Copies the arrays of a call into one, and lets the call refer to the copies. `rank` and `size` are those of the
+/// communicator. Arrays that are not significant at this rank may be anything, and are not read.
+[[nodiscard]] std::vector<Count> keep_arrays(Call& call, Rank rank, Rank size);
+
 /// Keeps the objects to which a call refers, as long as it lives.
 class KeptArguments {
  public:
@@ -29,12 +33,11 @@ class KeptArguments {
 
  private:
   void hold(MPI_Datatype Call::*type, bool user_operator);
-  void hold_arrays(Rank rank, Rank size);
   void release() noexcept;
 
   Call call_;
-  std::vector<Count> numbers_;  ///< copies of the arrays, one after another
-  MPI_Op op_ = MPI_OP_NULL;     ///< held
+  std::vector<Count> numbers_;                                               ///< copies of the arrays
+  MPI_Op op_ = MPI_OP_NULL;                                                  ///< held
   std::array<MPI_Datatype, 2> types_{MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};  ///< made, to be freed
 };
 
