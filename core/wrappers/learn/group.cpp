@@ -1,203 +1,296 @@
 #include "wrappers/learn/group.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "circoll/error.hpp"
 #include "facts/median.hpp"
 
 namespace circoll::learn {
 namespace {
 
-constexpr std::int64_t quiet_calls = 8;  ///< that nothing is tried in
+constexpr std::int64_t quiet_calls = 8;  ///< that nothing is tried in, where there is no opening
 constexpr std::int64_t samples = 4;      ///< the last of these, and those of a look
-constexpr int first_leg = 4;             ///< calls of each
-constexpr int second_leg_half = 6;       ///< twice, in turn
-/// A challenger that is so much slower in the first leg is dropped.
-constexpr double hopeless = 1.25;
-/// A challenger must be faster by so much. A smaller gain is not worth a change.
-constexpr double better = 0.97;
 /// A winner that takes so much longer than it did is compared anew.
 constexpr double slower = 1.5;
-constexpr std::int64_t first_look = 4096, last_look = std::int64_t{1} << 20U;
+constexpr std::int64_t first_look = 512, last_look = std::int64_t{1} << 20U;
 /// The expected time of an unknown candidate, relative to the best.
 constexpr double unknown = 1.5;
+/// Times that say more may be those of a delay.
+constexpr double most_expected = 1.9;
+/// An agreement that takes a smaller part of a call is cheap.
+constexpr double cheap = 0.05;
 
 }  // namespace
 
-Group::Group(std::vector<Candidate> candidates, std::optional<std::size_t> known)
+Group::Group(std::vector<Candidate> candidates, std::optional<std::size_t> known, bool long_calls)
     : candidates_(std::move(candidates)),
       tried_(candidates_.size()),
+      met_(candidates_.size()),
+      long_calls_(long_calls),
       known_before_(known.has_value()),
       best_(known.value_or(0)) {
   require(best_ < candidates_.size(), "the best of a group of calls is one of its candidates");
+  if (best_ != 0) {
+    begin_contest(0, Contest::Kind::opening, Account());
+  } else if (!known && candidates_.size() > 1 && candidates_[1].native) {
+    begin_contest(1, Contest::Kind::opening, Account());
+  }
+}
+
+bool Group::waits_for_agreement(const Account& account) const {
+  const bool known = best_s_ > 0 && account.agreement_s() > 0;
+  return known ? account.agreement_s() <= cheap * best_s_ : long_calls_;
 }
 
 Group::Turn Group::next(Account& account) {
   ++calls_;
   switch (phase_) {
-    case Phase::quiet: {
-      const bool timed = candidates_.size() > 1 && calls_ > quiet_calls - samples;
-      due_ = timed && calls_ == quiet_calls;
-      return {.candidate = best_, .timed = timed};
-    }
-    case Phase::between:
-      served(1, account);
-      if (const double price = price_s(account); spent_s_ + price > account.limits().most_s) {
-        settle();
-        return {.candidate = best_};
-      } else if (!account.affords(price)) {
-        return {.candidate = best_};
-      }
-      reserved_s_ = price_s(account);
-      account.reserve(reserved_s_);
-      begin_duel(false);
-      return turn_of_duel();
-    case Phase::duel:
-      account.earn(best_s_);
-      return turn_of_duel();
+    case Phase::quiet:
+      if (candidates_.size() == 1) return {.candidate = best_};
+      return sample_of_best(calls_, quiet_calls);
+    case Phase::contest:
+      return turn_of_contest(account);
     case Phase::settled:
       break;
   }
   served(1, account);
-  ++since_look_;
-  const bool timed = since_look_ > look_after_ - samples;
-  due_ = since_look_ == look_after_;
-  return {.candidate = best_, .timed = timed};
+  return sample_of_best(++since_look_, look_after_);
 }
 
-Group::Turn Group::turn_of_duel() {
-  const bool challengers = turns_[place_] != 0;
-  due_ = ++place_ == turns_.size();
-  return {.candidate = challengers ? challenger_ : best_, .timed = true};
+Group::Turn Group::sample_of_best(std::int64_t number, std::int64_t last) {
+  if (number == last) due_ = true;
+  if (number <= last - samples || number > last) return {.candidate = best_};
+  timed_.push_back({.candidate = best_, .call = calls_});
+  return {.candidate = best_, .timed = true};
+}
+
+Group::Turn Group::turn_of_contest(Account& account) {
+  if (contest_.challengers_turn()) return timed_turn(challenger_, account);
+  // The opening has no choice but to try both. Afterwards each pair must be paid for.
+  const bool free = contest_.kind() == Contest::Kind::opening && searches_ == 0;
+  if (contest_.at_stop() || calls_ <= rest_until_ || (!free && !affords_pair(price_of_pair(account), account))) {
+    served(1, account);
+    return {.candidate = best_};
+  }
+  return timed_turn(incumbent_, account);
+}
+
+Group::Turn Group::timed_turn(std::size_t candidate, Account& account) {
+  account.earn(best_s_);
+  const bool cold = candidate == challenger_ && contest_.begun() == 1 && tried_[candidate].calls == 0;
+  double charged = best_s_ > 0 ? std::max(0.0, expected_s(candidate) - best_s_) : 0;
+  if (cold && !candidates_[candidate].native && best_s_ > 0) charged += account.preparation_s();
+  pay(calls_, charged, account);
+  timed_.push_back({.candidate = candidate, .call = calls_, .charged = charged});
+  contest_.served();
+  if (contest_.at_stop()) due_ = true;
+  return {.candidate = candidate, .timed = true};
 }
 
 int Group::quiet() const {
   constexpr int most = 64;
   // The account may be able to pay soon.
-  constexpr int between = 8;
+  constexpr int waiting = 4;
   if (candidates_.size() == 1) return most;
-  if (phase_ == Phase::between) return between;
+  if (due_ || !timed_.empty()) return 0;
+  if (phase_ == Phase::contest) return contest_.challengers_turn() || searches_ == 0 ? 0 : waiting;
   if (phase_ != Phase::settled) return 0;
   return static_cast<int>(std::clamp(look_after_ - samples - since_look_, std::int64_t{0}, std::int64_t{most}));
 }
 
 double Group::expected_s(std::size_t candidate) const {
-  if (tried_[candidate].rival_s > 0) return best_s_ * tried_[candidate].median_s / tried_[candidate].rival_s;
+  if (candidate == best_) return best_s_;
+  const Contest::Side& side = candidate == challenger_ ? contest_.challenger : contest_.incumbent;
+  if (!side.samples.empty()) return side.typical_s();
+  if (const Tried& tried = tried_[candidate]; tried.rival_s > 0) {
+    return best_s_ * std::min(most_expected, tried.median_s / tried.rival_s);
+  }
   if (candidates_[candidate].predicted_s > 0 && candidates_[best_].predicted_s > 0) {
-    return best_s_ * candidates_[candidate].predicted_s / candidates_[best_].predicted_s;
+    return best_s_ * std::max(1.25, candidates_[candidate].predicted_s / candidates_[best_].predicted_s);
   }
   return best_s_ * unknown;
 }
 
-double Group::price_s(const Account& account) const {
-  constexpr int calls = first_leg + 2 * second_leg_half;
-  return (candidates_[challenger_].prepared ? 0 : account.preparation_s()) +
-         calls * std::max(0.0, expected_s(challenger_) - best_s_) + 2 * last_agreement_s_;
+Group::PairPrice Group::price_of_pair(const Account& account) const {
+  const bool first = contest_.begun() == 0 && tried_[challenger_].calls == 0;
+  return {.calls_s = std::max(0.0, expected_s(incumbent_) - best_s_) + std::max(0.0, expected_s(challenger_) - best_s_),
+          .preparation_s = first && !candidates_[challenger_].native ? account.preparation_s() : 0,
+          .agreement_s = contest_.before_stop() ? account.agreement_s() : 0};
 }
 
-void Group::settle() {
-  phase_ = Phase::settled;
-  since_look_ = 0;
-  look_after_ = std::clamp(look_after_ * 2, first_look, last_look);
+double Group::window_budget_s(const Limits& limits) const {
+  return limits.share * std::max(static_cast<double>(limits.window_calls) * best_s_, limits.window_s);
 }
 
-void Group::begin_duel(bool second_leg) {
-  phase_ = Phase::duel;
-  second_leg_ = second_leg;
-  place_ = 0;
-  turns_.clear();
-  if (second_leg) {
-    for (const int challengers : {0, 1, 0, 1}) {
-      turns_.insert(turns_.end(), second_leg_half, static_cast<std::uint8_t>(challengers));
-    }
-    return;
-  }
-  turns_.insert(turns_.end(), first_leg, 0);
-  turns_.insert(turns_.end(), first_leg + 1, 1);  // in the first of them it is prepared
+bool Group::affords_pair(const PairPrice& price, const Account& account) {
+  const Limits& limits = account.limits();
+  const double calls = std::max(static_cast<double>(limits.window_calls), limits.window_s / std::max(best_s_, 1e-9));
+  const double paid_s = window_.since(calls_ + 2 - static_cast<std::int64_t>(calls));
+  const double fixed_s = price.preparation_s + price.agreement_s;
+  const double budget_s = window_budget_s(limits);
+  // What cannot be divided fits into a window where nothing else is paid.
+  const bool fits = paid_s + price.calls_s + fixed_s <= budget_s || (paid_s <= 0 && price.calls_s <= budget_s);
+  return fits && account.affords(price.calls_s + fixed_s);
+}
+
+void Group::pay(std::int64_t call, double seconds, Account& account) {
+  if (seconds == 0) return;
+  account.spend(seconds);
+  spent_s_ += seconds;
+  window_.pay(call, seconds);
+}
+
+void Group::begin_contest(std::size_t challenger, Contest::Kind kind, const Account& account) {
+  phase_ = Phase::contest;
+  incumbent_ = best_;
+  challenger_ = challenger;
+  gain_of_incumbent_ = gain_;
+  contest_ = Contest(kind, waits_for_agreement(account));
 }
 
 void Group::agreed(std::span<const double> greatest_s, double agreement_s, Account& account) {
-  require(due_ && greatest_s.size() == local_.size(), "an agreement that is not due");
-  due_ = false;
-  local_.clear();
-  last_agreement_s_ = agreement_s;
-  account.spend(agreement_s);
-  spent_s_ += agreement_s;
-  if (phase_ == Phase::duel) {
-    end_duel(greatest_s, account);
-    return;
+  require(greatest_s.size() <= local_s_.size(), "an agreement on more times than there are");
+  pay(calls_, agreement_s, account);
+  for (std::size_t i = 0; i < greatest_s.size(); ++i) {
+    const Timed& timed = timed_[i];
+    if (phase_ != Phase::contest) {
+      looks_s_.push_back(greatest_s[i]);
+      continue;
+    }
+    Contest::Side& side = timed.candidate == challenger_ ? contest_.challenger : contest_.incumbent;
+    side.samples.push_back({.call = timed.call, .seconds = greatest_s[i], .charged = timed.charged});
   }
-  const double now_s = median({greatest_s.begin(), greatest_s.end()});
-  if (phase_ == Phase::settled) {
-    look_again(now_s);
-    return;
+  const auto count = static_cast<std::ptrdiff_t>(greatest_s.size());
+  local_s_.erase(local_s_.begin(), local_s_.begin() + count);
+  timed_.erase(timed_.begin(), timed_.begin() + count);
+  if (phase_ == Phase::contest) {
+    if (contest_.complete()) judge(account);
+  } else if (static_cast<std::int64_t>(looks_s_.size()) == samples) {
+    measured(median(std::exchange(looks_s_, {})), account);
   }
-  best_s_ = now_s;
-  account.earn(now_s * static_cast<double>(calls_));
-  ++searches_;
-  next_challenger();
 }
 
-void Group::end_duel(std::span<const double> greatest_s, Account& account) {
-  std::vector<double> own, others;
-  for (std::size_t i = 0; i < turns_.size(); ++i) (turns_[i] == 0 ? own : others).push_back(greatest_s[i]);
-  Tried& tried = tried_[challenger_];
-  tried.calls += static_cast<std::int64_t>(others.size());
-  best_s_ = median(own);
-  double extra_s = 0;
-  if (!second_leg_) {
-    extra_s += others.front() - best_s_;
-    if (!candidates_[challenger_].prepared) account.prepared(extra_s);
-    others.erase(others.begin());
-  }
-  tried.median_s = median(others);
-  tried.rival_s = best_s_;
-  // Delays that hold up a call now and then have nothing to do with the algorithm.
-  for (const double one_s : others) extra_s += std::min(one_s, 2 * tried.median_s) - best_s_;
-  account.spend(extra_s);
-  spent_s_ += std::max(extra_s, 0.0);
-  tried.dropped = !second_leg_ && tried.median_s > hopeless * best_s_;
-  if (!second_leg_ && !tried.dropped) {
-    begin_duel(true);
-    return;
-  }
-  account.release(reserved_s_);
-  if (tried.median_s < better * best_s_) {
-    best_ = challenger_;
-    best_s_ = tried.median_s;
-    gain_ = best_ == 0 ? 1 : gain_ * tried.rival_s / tried.median_s;
-  } else if (challenger_ == 0) {
-    gain_ = std::max(1.0, tried.median_s / tried.rival_s);
-  }
-  next_challenger();
-}
-
-void Group::next_challenger() {
-  if (known_before_ && (phase_ == Phase::duel || best_ == 0)) {
-    known_before_ = false;
-    const bool confirmed = phase_ != Phase::duel || best_ != 0;
-    if (confirmed) {
-      settle();
-      return;
+void Group::bill(std::size_t candidate, Contest::Side& side, Account& account) {
+  const double typical_s = side.typical_s();
+  for (; side.billed < side.samples.size(); ++side.billed) {
+    const Contest::Sample& sample = side.samples[side.billed];
+    // Delays that hold up a call now and then have nothing to do with the algorithm. A cold call really takes longer.
+    const double took_s = side.billed == 0 ? sample.seconds : std::min(sample.seconds, 2 * typical_s);
+    const double extra_s = candidate == best_ ? 0 : std::max(0.0, took_s - best_s_);
+    pay(sample.call, extra_s - sample.charged, account);
+    if (side.billed == 0 && candidate == challenger_ && !candidates_[candidate].native && side.samples.size() > 1) {
+      account.prepared(std::max(0.0, sample.seconds - typical_s));
     }
   }
-  // Goes once round the candidates from the first on. The one that has become the best meanwhile has had its duel.
-  const std::size_t from = phase_ == Phase::duel ? challenger_ + 1 : 0;
-  challenger_ = from == best_ ? from + 1 : from;
-  if (challenger_ < candidates_.size()) {
-    phase_ = Phase::between;
+}
+
+void Group::judge(Account& account) {
+  due_ = false;
+  const bool opening = contest_.kind() == Contest::Kind::opening;
+  const Contest::Verdict verdict = contest_.judge(waits_for_agreement(account));
+  const double incumbent_s = contest_.incumbent.typical_s(), challenger_s = contest_.challenger.typical_s();
+  const bool ahead =
+      verdict == Contest::Verdict::wins || (verdict == Contest::Verdict::open && opening && contest_.ahead());
+  const bool first = best_s_ == 0;
+  best_ = ahead ? challenger_ : incumbent_;
+  best_s_ = ahead ? challenger_s : incumbent_s;
+  if (first) account.earn(best_s_ * static_cast<double>(calls_));
+  bill(incumbent_, contest_.incumbent, account);
+  bill(challenger_, contest_.challenger, account);
+  Tried& tried = tried_[challenger_];
+  tried = {.median_s = challenger_s,
+           .rival_s = incumbent_s,
+           .calls = tried.calls + (verdict == Contest::Verdict::open ? 0 : contest_.begun())};
+  // What is saved is counted from the first candidate on.
+  if (best_ == 0) {
+    gain_ = 1;
+  } else if (ahead) {
+    gain_ = gain_of_incumbent_ * incumbent_s / challenger_s;
+  } else {
+    gain_ = challenger_ == 0 ? std::max(1.0, challenger_s / incumbent_s) : gain_of_incumbent_;
+  }
+  // Ten calls are enough to know who serves. The pairs after them must be paid for.
+  if (searches_ == 0 && contest_.begun() >= Contest::opening_pairs) searches_ = 1;
+  if (verdict != Contest::Verdict::open) {
+    end_contest(ahead, account);
+  } else if (contest_.rests()) {
+    rest_until_ = calls_ + account.limits().window_calls;
+  }
+}
+
+void Group::end_contest(bool challenger_wins, Account& account) {
+  searches_ = std::max<std::int64_t>(searches_, 1);
+  // A delay may have decided an opening of few pairs.
+  const bool early = contest_.kind() == Contest::Kind::opening && contest_.begun() < Contest::sure_pairs;
+  if (early) second_chance_ = challenger_wins ? incumbent_ : challenger_;
+  met_[challenger_] = met_[incumbent_] = 1;
+  if (std::exchange(known_before_, false) && !challenger_wins) {
+    settle();
     return;
+  }
+  next_challenger(account);
+}
+
+void Group::next_challenger(const Account& account) {
+  met_[best_] = 1;
+  if (const auto again = std::exchange(second_chance_, std::nullopt)) {
+    begin_contest(*again, Contest::Kind::later, account);
+    return;
+  }
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    if (met_[i] != 0) continue;
+    begin_contest(i, candidates_[i].native ? Contest::Kind::opening : Contest::Kind::later, account);
+    if (price_of_pair(account).calls_s <= window_budget_s(account.limits())) return;
   }
   settle();
 }
 
-void Group::look_again(double now_s) {
-  if (now_s <= slower * best_s_) {
+void Group::settle() {
+  phase_ = Phase::settled;
+  due_ = false;
+  since_look_ = 0;
+  look_after_ = std::clamp(look_after_ * 2, first_look, last_look);
+}
+
+void Group::measured(double now_s, Account& account) {
+  due_ = false;
+  const bool first = best_s_ == 0;
+  if (first) {
+    account.earn(now_s * static_cast<double>(calls_));
+  } else if (now_s <= slower * best_s_) {
     best_s_ = std::min(best_s_, now_s);
     settle();
     return;
   }
   best_s_ = now_s;
   ++searches_;
-  next_challenger();
+  if (std::exchange(known_before_, false)) {
+    settle();
+    return;
+  }
+  std::fill(met_.begin(), met_.end(), std::uint8_t{0});
+  next_challenger(account);
+}
+
+void Agreement::add(Group& group) {
+  const std::span<const double> local = group.local();
+  if (local.empty()) return;
+  parts_.push_back({.group = &group, .count = local.size()});
+  seconds_.insert(seconds_.end(), local.begin(), local.end());
+}
+
+void Agreement::end(Account& account) {
+  const double agreement_s = seconds_.back();
+  account.agreed(agreement_s);
+  const double share_s = agreement_s / static_cast<double>(parts_.size());
+  std::size_t at = 0;
+  for (const Part& part : parts_) {
+    part.group->agreed(std::span<const double>(seconds_).subspan(at, part.count), share_s, account);
+    at += part.count;
+  }
+  parts_.clear();
+  seconds_.clear();
 }
 
 }  // namespace circoll::learn

@@ -1,86 +1,47 @@
 // The search for the fastest of several algorithms for calls of one kind, while a program makes them.
 //
-// Its price on one communicator is bounded by a share of the time that collectives take there.
+// Its price is bounded (price.hpp), and contests decide (contest.hpp). ADR 28 has the reasons.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "wrappers/learn/contest.hpp"
+#include "wrappers/learn/price.hpp"
+
 namespace circoll::learn {
-
-/// Limits of what trying may cost.
-struct Limits {
-  double share = 0.02;   ///< of the time in collectives on the communicator
-  double most_s = 0.25;  ///< for a group of calls, in all
-};
-
-/// The time that the collectives of a communicator have taken, and the extra cost of trying. It has only values on
-/// which the ranks have agreed, in the order of calls. So all ranks have the same account.
-class Account {
- public:
-  explicit Account(Limits limits = {}) : limits_(limits) {}
-
-  /// Adds the time of a call, as far as it is known.
-  void earn(double seconds) { in_collectives_s_ += seconds; }
-  /// Adds the time that trying has taken beyond that of the best known algorithm.
-  void spend(double seconds) { tried_s_ += std::max(seconds, 0.0); }
-  /// Sets aside the expected cost of trying that begins, and frees it at the end. Several groups try at the same time.
-  void reserve(double seconds) { reserved_s_ += seconds; }
-  void release(double seconds) { reserved_s_ -= seconds; }
-  /// The price of the first call of an algorithm, which is prepared in it.
-  void prepared(double seconds) { preparation_s_ = std::max(preparation_s_ * 0.9, seconds); }
-
-  /// True if so much may be spent now.
-  [[nodiscard]] bool affords(double seconds) const {
-    return tried_s_ + reserved_s_ + seconds <= limits_.share * in_collectives_s_;
-  }
-  [[nodiscard]] double preparation_s() const { return preparation_s_; }
-  [[nodiscard]] double in_collectives_s() const { return in_collectives_s_; }
-  [[nodiscard]] double tried_s() const { return tried_s_; }
-  [[nodiscard]] const Limits& limits() const { return limits_; }
-
- private:
-  Limits limits_;
-  double in_collectives_s_ = 0;
-  double tried_s_ = 0;
-  double reserved_s_ = 0;
-  double preparation_s_ = 50e-6;  ///< until one is known, that of a short schedule
-};
 
 /// Calls of one kind on a communicator, and the candidates that can serve them. It says which serves the next call.
 /// Every rank has one, and they say the same, because it follows from the number of calls and from times on which the
 /// ranks have agreed.
 ///
-/// The first calls are left alone. Then the best candidate so far and one challenger take turns: four calls each, and
-/// twelve more unless the challenger is much slower. The ranks agree on the greatest time of each call, and the medians
-/// decide. A duel begins when the account can pay for it. The winner stays, and is timed now and then. When it has
-/// become slower, the duels are held again.
+/// The first calls are those of the opening: the candidate of unlearned calls and the library's own serve in turn, and
+/// after ten calls at most the faster one serves. Then the other candidates meet the best one, as far as the price
+/// allows. The winner stays, and is timed now and then. When it has become slower, the contests are held again.
 class Group {
  public:
   /// A candidate has a number. 0 is the one that serves calls if nothing is learned.
   struct Candidate {
     double predicted_s = 0;  ///< of a call; 0: nothing is known
-    bool prepared = false;   ///< its first call takes no longer than others
+    bool native = false;     ///< the library's own, for which nothing is prepared
   };
   struct Turn {
     std::size_t candidate = 0;
     bool timed = false;  ///< took() must be told how long the call takes at this rank
   };
-  /// The outcome of the duels of a candidate, times in seconds.
+  /// The outcome of the contests of a candidate, times in seconds.
   struct Tried {
-    double median_s = 0;  ///< in its last duel, 0 before the first
-    double rival_s = 0;   ///< median of the best one in the same duel
+    double median_s = 0;  ///< in its last contest, 0 before the first
+    double rival_s = 0;   ///< median of the best one in the same contest
     std::int64_t calls = 0;
-    bool dropped = false;  ///< much slower, in few calls
   };
 
   /// There is one candidate at least. `known` was the best in an earlier run: calls get it from the first on. It meets
-  /// candidate 0 only, and the others if it loses.
-  explicit Group(std::vector<Candidate> candidates, std::optional<std::size_t> known = {});
+  /// candidate 0 only, and the others if it loses. `long_calls`: an agreement is probably cheap beside a call.
+  explicit Group(std::vector<Candidate> candidates, std::optional<std::size_t> known = {}, bool long_calls = false);
 
   /// The candidate that serves the next call. To be asked once for each call, in the order of calls.
   [[nodiscard]] Turn next(Account& account);
@@ -94,48 +55,67 @@ class Group {
     served(calls, account);
   }
   /// The time of a timed call at this rank.
-  void took(double seconds) { local_.push_back(seconds); }
-  /// True after a call if the ranks must agree before the next one of this group.
+  void took(double seconds) { local_s_.push_back(seconds); }
+  /// True after a call if the group waits for an agreement of the ranks.
   [[nodiscard]] bool agreement_due() const { return due_; }
+  /// True if an agreement is so cheap beside a call, that the next call can wait for it.
+  [[nodiscard]] bool waits_for_agreement(const Account& account) const;
   /// This rank's times since the last agreement; as many on all ranks.
-  [[nodiscard]] std::span<const double> local() const { return local_; }
-  /// Takes the greatest of the ranks' local times, each by itself, and the time that the agreement before has taken.
+  [[nodiscard]] std::span<const double> local() const { return local_s_; }
+  /// Takes the greatest of the ranks' first local times, each by itself, and this group's part of the agreement's time.
   void agreed(std::span<const double> greatest_s, double agreement_s, Account& account);
 
   /// The candidate that is the best so far.
   [[nodiscard]] std::size_t best() const { return best_; }
   /// Its agreed time; 0 before the first agreement.
   [[nodiscard]] double best_s() const { return best_s_; }
-  /// True if all candidates have had their duels.
+  /// True if all candidates have had their contests, as far as the price allows.
   [[nodiscard]] bool settled() const { return phase_ == Phase::settled; }
   [[nodiscard]] const std::vector<Tried>& tried() const { return tried_; }
-  /// The price of all duels, in seconds.
+  /// The price of all contests and agreements, in seconds.
   [[nodiscard]] double spent_s() const { return spent_s_; }
-  /// Time of the first candidate over that of the best, by the duels in between. 1: nothing is gained.
+  /// Time of the first candidate over that of the best, by the contests in between. 1: nothing is gained.
   [[nodiscard]] double gain() const { return gain_; }
-  /// The time that calls would have taken longer by the first candidate, in seconds, by the duels.
+  /// The time that calls would have taken longer by the first candidate, in seconds, by the contests.
   [[nodiscard]] double saved_s() const { return saved_s_; }
   [[nodiscard]] std::int64_t calls() const { return calls_; }
   [[nodiscard]] std::int64_t searches() const { return searches_; }
 
  private:
   enum class Phase : std::uint8_t {
-    quiet,    ///< the first calls
-    between,  ///< a challenger waits until the account can pay
-    duel,
+    quiet,  ///< the first calls, where there is no opening
+    contest,
     settled,
   };
+  /// A timed call, of whose time the ranks have not agreed yet.
+  struct Timed {
+    std::size_t candidate = 0;
+    std::int64_t call = 0;
+    double charged = 0;
+  };
 
-  [[nodiscard]] Turn turn_of_duel();
-  /// The expected price of the duel with the challenger.
-  [[nodiscard]] double price_s(const Account& account) const;
+  [[nodiscard]] Turn turn_of_contest(Account& account);
+  [[nodiscard]] Turn timed_turn(std::size_t candidate, Account& account);
+  [[nodiscard]] Turn sample_of_best(std::int64_t number, std::int64_t last);
   [[nodiscard]] double expected_s(std::size_t candidate) const;
-  void begin_duel(bool second_leg);
-  void end_duel(std::span<const double> greatest_s, Account& account);
-  void next_challenger();
+  /// The expected price of a pair's calls, and of what comes with them.
+  struct PairPrice {
+    double calls_s = 0, preparation_s = 0, agreement_s = 0;
+  };
+  [[nodiscard]] PairPrice price_of_pair(const Account& account) const;
+  /// The most that a window may pay, and whether a pair fits into the one that ends with the next calls.
+  [[nodiscard]] double window_budget_s(const Limits& limits) const;
+  [[nodiscard]] bool affords_pair(const PairPrice& price, const Account& account);
+  void pay(std::int64_t call, double seconds, Account& account);
+  /// Replaces expected prices of a side's calls by the real ones.
+  void bill(std::size_t candidate, Contest::Side& side, Account& account);
+  void begin_contest(std::size_t challenger, Contest::Kind kind, const Account& account);
+  void judge(Account& account);
+  void end_contest(bool challenger_wins, Account& account);
+  void next_challenger(const Account& account);
   void settle();
-  void look_again(double now_s);
-  /// Calls of the best one, outside of duels.
+  void measured(double now_s, Account& account);
+  /// Calls of the best one, outside of contests.
   void served(int calls, Account& account) {
     account.earn(best_s_ * calls);
     saved_s_ += best_s_ * calls * (gain_ - 1);
@@ -143,25 +123,51 @@ class Group {
 
   std::vector<Candidate> candidates_;
   std::vector<Tried> tried_;
-  std::vector<std::uint8_t> turns_{};  ///< of a duel: true where it is the challenger's
-  std::vector<double> local_{};
+  std::vector<std::uint8_t> met_;  ///< for each candidate: it has had its contest in this search
+  std::vector<double> local_s_{};
+  std::vector<Timed> timed_{};  ///< what local_s_ are the times of
+  std::vector<double> looks_s_{};
+  Window window_{};
+  Contest contest_{};
   Phase phase_ = Phase::quiet;
+  bool long_calls_ = false;
   bool due_ = false;
-  bool second_leg_ = false;
   bool known_before_ = false;  ///< the best was known before the first call, and has met no candidate yet
-  std::size_t place_ = 0;      ///< in turns_
   std::size_t best_ = 0;
+  std::size_t incumbent_ = 0;
   std::size_t challenger_ = 0;
+  std::optional<std::size_t> second_chance_{};  ///< has lost the opening in few calls, and meets the best once more
   double best_s_ = 0;
   double gain_ = 1;
+  double gain_of_incumbent_ = 1;
   double saved_s_ = 0;
   double spent_s_ = 0;
-  double reserved_s_ = 0;  ///< of the account, for the duel that is under way
-  double last_agreement_s_ = 0;
   std::int64_t calls_ = 0;
   std::int64_t searches_ = 0;
   std::int64_t since_look_ = 0;
   std::int64_t look_after_ = 0;
+  std::int64_t rest_until_ = 0;  ///< the number of the call up to which the best one serves
+};
+
+/// The times of several groups on a communicator, for one agreement of the ranks.
+class Agreement {
+ public:
+  /// Adds what a group's calls have taken at this rank.
+  void add(Group& group);
+  /// Adds the time that the agreement before has taken here. The ranks replace the values by the greatest of each.
+  void close(double last_s) { seconds_.push_back(last_s); }
+  [[nodiscard]] std::vector<double>& seconds() { return seconds_; }
+  /// Hands the greatest times to the groups.
+  void end(Account& account);
+  [[nodiscard]] bool empty() const { return parts_.empty(); }
+
+ private:
+  struct Part {
+    Group* group = nullptr;
+    std::size_t count = 0;
+  };
+  std::vector<Part> parts_;
+  std::vector<double> seconds_;
 };
 
 }  // namespace circoll::learn

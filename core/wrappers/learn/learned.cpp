@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -102,6 +103,17 @@ double Learned::saved_s() const {
   return sum;
 }
 
+std::string too_few_calls(const Learned& learned) {
+  std::int64_t calls = 0, most = 0;
+  for (const auto& [key, row] : learned.rows) {
+    if (row.settled) return {};
+    calls += row.calls;
+    most = std::max(most, row.calls);
+  }
+  return fmt::format("too few calls to learn from: {}, at most {} of a kind; a kind takes 200 to 2000 calls", calls,
+                     most);
+}
+
 std::string serialised(const Learned& learned) { return to_json(learned).dump(); }
 
 Learned learned_from(std::string_view serialised) {
@@ -143,6 +155,7 @@ std::vector<std::string> report_lines(const Learned& learned) {
       fmt::format("learned: {} in calls that were learned from; trying has taken {} of it ({:.1f} %), and saved {}",
                   readable_time(learned.in_collectives_s, ""), readable_time(learned.tried_s, ""), share,
                   readable_time(learned.saved_s(), ""))};
+  if (const std::string why = too_few_calls(learned); !why.empty()) lines.push_back("learned: " + why);
   if (learned.rows.empty()) return lines;
   lines.emplace_back(
       "ranks: of the communicator; gain: time without learning / now; tried: time / the best one's then");

@@ -62,6 +62,9 @@ struct Learned {
   [[nodiscard]] double saved_s() const;
 };
 
+/// Says that the program has made too few calls to learn from. Empty if one row has settled at least.
+[[nodiscard]] std::string too_few_calls(const Learned& learned);
+
 /// For other ranks, as text. Throws nlohmann::json::exception on text that is not from serialised().
 [[nodiscard]] std::string serialised(const Learned& learned);
 [[nodiscard]] Learned learned_from(std::string_view serialised);

@@ -15,13 +15,16 @@
 namespace circoll::interpose {
 namespace {
 
-/// The number of algorithms that are tried beside the model's choice and the library's own. They are the next ones in
-/// the model's ranking.
+/// The number of algorithms that are tried beside the model's choice and the library's own. They are that of the policy
+/// `classic`, and the next ones in the model's ranking.
 constexpr std::size_t most_tried = 4;
 /// An algorithm is not tried if the model predicts that it is slower by so much.
-constexpr double hopeless = 3;
+constexpr double hopeless = 2;
 /// Up to this p the learner computes which algorithms give the same bits.
 constexpr Rank most_ranks_of_bits = 128;
+
+/// Vectors of so many bytes take much longer than an agreement, across a network and inside a node.
+constexpr Count long_on_network = 8 << 10, long_on_node = 1 << 20;
 
 bool rounds(const CallFacts& facts) { return is_reducing(facts.collective) && !facts.exact_op; }
 
@@ -81,7 +84,7 @@ LearnedCalls::~LearnedCalls() {
 }
 
 Learned LearnedCalls::learned() const {
-  Learned learned{.in_collectives_s = account_.in_collectives_s(), .tried_s = account_.tried_s()};
+  Learned learned{.in_collectives_s = account_.in_collectives_s(), .tried_s = std::max(0.0, account_.tried_s())};
   for (const auto& [kind, one] : groups_) {
     learn::Group group = one.group;
     learn::Account account = account_;
@@ -116,6 +119,45 @@ void LearnedCalls::remember(const mpi::CallShape& shape, const Known& known) {
       if (entry.used) (void)enter(entry);
     }
   }
+}
+
+std::vector<double>& LearnedCalls::times_to_agree_on() {
+  agreement_ = {};
+  for (auto& [kind, one] : groups_) agreement_.add(one.group);
+  agreement_.close(last_agreement_s_);
+  return agreement_.seconds();
+}
+
+int LearnedCalls::begin_agreement(const learn::Group& group, MPI_Comm comm) {
+  if (!group.agreement_due() || group.waits_for_agreement(account_)) return MPI_SUCCESS;
+  const double begin_s = PMPI_Wtime();
+  std::vector<double>& seconds = times_to_agree_on();
+  const int rc = PMPI_Iallreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_MAX,
+                                 comm, &request_);
+  last_agreement_s_ = PMPI_Wtime() - begin_s;
+  return rc;
+}
+
+int LearnedCalls::end_agreement(const learn::Group& group, MPI_Comm comm) {
+  const bool overlaps = request_ != MPI_REQUEST_NULL;
+  if (!overlaps && !(group.agreement_due() && group.waits_for_agreement(account_))) return MPI_SUCCESS;
+  const double begin_s = PMPI_Wtime();
+  int rc = MPI_SUCCESS;
+  if (overlaps) {
+    rc = PMPI_Wait(&request_, MPI_STATUS_IGNORE);
+  } else {
+    std::vector<double>& seconds = times_to_agree_on();
+    rc = PMPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_MAX, comm);
+  }
+  if (rc != MPI_SUCCESS) return rc;
+  last_agreement_s_ = PMPI_Wtime() - begin_s + (overlaps ? last_agreement_s_ : 0);
+  agreement_.end(account_);
+  return MPI_SUCCESS;
+}
+
+void LearnedCalls::clear() noexcept {
+  // Only a call that has failed leaves one. The other ranks have begun it, too.
+  if (request_ != MPI_REQUEST_NULL) (void)PMPI_Wait(&request_, MPI_STATUS_IGNORE);
 }
 
 bool LearnedCalls::enter(const Entry& entry) {
@@ -161,7 +203,7 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
   std::vector<learn::Group::Candidate> expected;
   const auto add = [&](const mpi::InternedChoice* choice, Selection selection, std::string name, double seconds) {
     candidates.push_back({.choice = choice, .selection = std::move(selection), .name = std::move(name)});
-    expected.push_back({.predicted_s = seconds, .prepared = choice->kind == mpi::InternedChoice::Kind::native});
+    expected.push_back({.predicted_s = seconds, .native = choice->kind == mpi::InternedChoice::Kind::native});
   };
   const Decision ranking = model_->decide(facts);
   const double first_s = ranking.candidates.empty() ? 0 : ranking.candidates.front().seconds;
@@ -173,14 +215,18 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
   if ((!rounds(facts) || facts.p == 2) && first != nullptr)
     add(mpi::intern(facts.collective, "native"), {}, "native", 0);
   std::vector<const Algorithm*> tried{first};
+  const auto try_too = [&](const Selection& selection, double seconds) {
+    if (std::find(tried.begin(), tried.end(), selection.algorithm) != tried.end()) return;
+    tried.push_back(selection.algorithm);
+    // The number of segments is found anew for each size of the group.
+    Selection open = selection;
+    open.params.erase("segments");
+    add(choice_of(open), open, open.text(), seconds);
+  };
+  if (const Decision classic = classic_->decide(facts); classic.selection) try_too(*classic.selection, 0);
   for (const Candidate& candidate : ranking.candidates) {
     if (candidates.size() >= most_tried + 2 || candidate.seconds > hopeless * first_s) break;
-    if (std::find(tried.begin(), tried.end(), candidate.selection.algorithm) != tried.end()) continue;
-    tried.push_back(candidate.selection.algorithm);
-    // The number of segments is found anew for each size of the group.
-    Selection open = candidate.selection;
-    open.params.erase("segments");
-    add(choice_of(open), open, open.text(), candidate.seconds);
+    try_too(candidate.selection, candidate.seconds);
   }
   LearnedGroup group{.key = {.ranks = facts.p,
                              .nodes = nodes_of(facts),
@@ -205,7 +251,9 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
     group.candidates.push_back(std::move(candidates[i]));
     expected_of_allowed.push_back(expected[i]);
   }
-  group.group = learn::Group(std::move(expected_of_allowed), known);
+  const Count bytes = least_bytes(group.key.size_class);
+  const bool long_calls = bytes >= (group.key.nodes > 1 ? long_on_network : long_on_node);
+  group.group = learn::Group(std::move(expected_of_allowed), known, long_calls);
   return group;
 }
 
@@ -260,6 +308,7 @@ Learner::Turn Learner::turn(const mpi::Call& call, const mpi::InternedChoice& un
   }
   learn::Account& account = found.calls->account();
   group.group.passed_over(std::exchange(group.granted, 0), account);
+  const int error = found.calls->begin_agreement(group.group, call.comm);
   const learn::Group::Turn turn = group.group.next(account);
   if (!turn.timed) {
     group.granted = group.passing = group.group.quiet();
@@ -270,7 +319,8 @@ Learner::Turn Learner::turn(const mpi::Call& call, const mpi::InternedChoice& un
   return {.choice = allowed ? group.candidates[turn.candidate].choice : &unlearned,
           .calls = found.calls,
           .group = &group,
-          .timed = turn.timed};
+          .timed = turn.timed,
+          .error = error};
 }
 
 const mpi::InternedChoice& Learner::best(const mpi::Call& call, const mpi::InternedChoice& unlearned) {
@@ -281,22 +331,11 @@ const mpi::InternedChoice& Learner::best(const mpi::Call& call, const mpi::Inter
 }
 
 int Learner::ended(const Turn& turn, const mpi::Call& call, double seconds, int error) {
-  learn::Group& group = turn.group->group;
-  if (turn.timed) group.took(seconds);
-  if (!group.agreement_due() || mpi::library::is_failure(error)) return MPI_SUCCESS;
+  if (turn.timed) turn.group->group.took(seconds);
+  if (mpi::library::is_failure(error)) return MPI_SUCCESS;
   // An error handler may have freed the communicator, and with it the results of learning.
   if (error != MPI_SUCCESS && mpi::CommState::last_used(call.comm) == nullptr) return MPI_SUCCESS;
-  std::vector<double> greatest(group.local().begin(), group.local().end());
-  greatest.push_back(turn.calls->last_agreement_s);
-  const double begin_s = PMPI_Wtime();
-  const int rc =
-      PMPI_Allreduce(MPI_IN_PLACE, greatest.data(), static_cast<int>(greatest.size()), MPI_DOUBLE, MPI_MAX, call.comm);
-  if (rc != MPI_SUCCESS) return rc;
-  turn.calls->last_agreement_s = PMPI_Wtime() - begin_s;
-  const double agreement_s = greatest.back();
-  greatest.pop_back();
-  group.agreed(greatest, agreement_s, turn.calls->account());
-  return MPI_SUCCESS;
+  return turn.calls->end_agreement(turn.group->group, call.comm);
 }
 
 }  // namespace circoll::interpose

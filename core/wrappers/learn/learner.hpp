@@ -3,6 +3,8 @@
 // A communicator has groups of calls, and what has been learned of each.
 #pragma once
 
+#include <mpi.h>
+
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -113,11 +115,19 @@ class LearnedCalls final : public mpi::Attachment {
   [[nodiscard]] const std::map<KindOfCalls, LearnedGroup>& groups() const { return groups_; }
   [[nodiscard]] learn::Account& account() { return account_; }
   [[nodiscard]] const learn::Account& account() const { return account_; }
-  double last_agreement_s = 0;
 
-  void clear() noexcept override {}
+  /// Before a call of `group`: begins an agreement for which the group waits, unless it is cheap. Then the call and the
+  /// agreement overlap. Both return an MPI error code.
+  [[nodiscard]] int begin_agreement(const learn::Group& group, MPI_Comm comm);
+  /// After the call: ends that agreement. One that is cheap is made now, because the next call can use it.
+  [[nodiscard]] int end_agreement(const learn::Group& group, MPI_Comm comm);
+
+  void clear() noexcept override;
 
  private:
+  /// All times that the ranks have not agreed on, to be replaced by the greatest.
+  [[nodiscard]] std::vector<double>& times_to_agree_on();
+
   struct Entry {
     mpi::CallShape shape{};
     Known known{};
@@ -138,6 +148,9 @@ class LearnedCalls final : public mpi::Attachment {
   std::vector<Entry> entries_;  ///< a power of two of them, or none yet
   std::map<KindOfCalls, LearnedGroup> groups_;
   learn::Account account_;
+  learn::Agreement agreement_;
+  MPI_Request request_ = MPI_REQUEST_NULL;  ///< of an agreement that overlaps with a call
+  double last_agreement_s_ = 0;
 };
 
 /// Chooses for each call by what was learned from similar calls on the communicator. It learns from blocking calls. The
@@ -151,7 +164,10 @@ class Learner {
  public:
   /// Both must outlive the object. `policy` serves what is not learned about.
   Learner(const Policy& policy, const PolicyOptions& options)
-      : policy_(policy), options_(options), model_(make_policy("model", options)) {}
+      : policy_(policy),
+        options_(options),
+        model_(make_policy("model", options)),
+        classic_(make_policy("classic", options)) {}
 
   /// The best ones of an earlier run, to begin with. The same on all ranks; before the first call.
   void begin_with(Learned known) { known_ = std::move(known); }
@@ -164,6 +180,7 @@ class Learner {
     LearnedCalls* calls = nullptr;  ///< none: the call is not learned from
     LearnedGroup* group = nullptr;
     bool timed = false;  ///< ended() wants the call's time
+    int error = MPI_SUCCESS;
   };
   /// The turn of a blocking call. `unlearned` is its choice without learning. It counts, so that ended() must follow.
   /// Throws Error and std::bad_alloc.
@@ -190,7 +207,8 @@ class Learner {
 
   const Policy& policy_;
   const PolicyOptions& options_;
-  std::unique_ptr<const Policy> model_;  ///< ranks the candidates
+  std::unique_ptr<const Policy> model_;    ///< ranks the candidates
+  std::unique_ptr<const Policy> classic_;  ///< has the first of them
   Learned known_;
   LearnedEverywhere everywhere_;
   std::mutex mutex_;  ///< of the next

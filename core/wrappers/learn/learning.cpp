@@ -74,6 +74,7 @@ void Learning::begin() {
 
 mpi::Outcome Learning::perform(const mpi::Call& call, const mpi::InternedChoice& choice, bool timed) {
   const Learner::Turn turn = learner_.turn(call, choice);
+  if (turn.error != MPI_SUCCESS) return {.error = turn.error, .handled = true};
   const double begin_s = turn.timed ? PMPI_Wtime() : 0;
   mpi::Outcome outcome = Serving::perform(call, *turn.choice, timed);
   if (turn.calls == nullptr) return outcome;
@@ -99,6 +100,11 @@ Learned Learning::gather(MPI_Comm comm) const {
 
 void Learning::keep(const Learned& learned) const {
   if (wish_.learn_file.empty() || wish_.world_rank != 0) return;
+  const std::string too_few = too_few_calls(learned);
+  if (!too_few.empty()) {
+    wish_.warn("CIRCOLL_LEARN: " + too_few + ". Nothing was added to " + wish_.learn_file);
+    return;
+  }
   try {
     store_learned(wish_.learn_file, learned, mpi::own_profile_key());
   } catch (const Error& e) {
