@@ -109,18 +109,23 @@ std::string ask_chart(Sessions& /*sessions*/, const json& question) {
   const double most = question.value("to", 67108864.0);
   const int per_doubling = question.value("per_doubling", 2);
   json sizes = json::array();
+  json best = json::array();
   std::map<std::string, json> series;
   const int points = static_cast<int>(std::lround(std::log2(most / least))) * per_doubling;
   for (int i = 0; i <= points; ++i) {
     const auto bytes = static_cast<Count>(std::llround(least * std::exp2(static_cast<double>(i) / per_doubling)));
     sizes.push_back(bytes);
-    for (const Ranked& ranked : call.ranking(bytes)) {
+    // The ranking breaks ties, so that the chart and the list name the same algorithm.
+    const std::vector<Ranked> ranking = call.ranking(bytes);
+    const bool able = !ranking.empty() && ranking.front().unmet_need.empty();
+    best.push_back(able ? ranking.front().selection.algorithm->name : std::string_view{});
+    for (const Ranked& ranked : ranking) {
       json& row = series[std::string(ranked.selection.algorithm->name)];
       if (row.is_null()) row = json::array();
       row.push_back(ranked.unmet_need.empty() ? json(ranked.time_s) : json(nullptr));
     }
   }
-  return json{{"sizes", sizes}, {"series", series}}.dump();
+  return json{{"sizes", sizes}, {"series", series}, {"best", best}}.dump();
 }
 
 std::string ask_times(Sessions& sessions, const json& question) {

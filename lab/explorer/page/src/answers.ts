@@ -150,6 +150,8 @@ export interface Ranking {
 export interface Chart {
   sizes: number[];
   series: Record<string, (number | null)[]>;
+  /** The first of the ranking at each size; "" where no algorithm can serve the call. */
+  best: string[];
 }
 export interface FailureAnswer {
   outcome: { class: string; pieces: number; copies: number; lost: number; contributed: number; needed: number };

@@ -1,8 +1,10 @@
 // The explorer: choices on the left, pictures in the middle, one panel of answers on the right.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Catalogue, FailureAnswer, Opened, Times, Verdict } from "./answers";
-import { Controls, algorithmOf } from "./controls";
+import { brought } from "./brought";
+import { algorithmOf, Choice, MoreChoices } from "./controls";
 import type { Engine } from "./engine";
+import { Hint } from "./hint";
 import { Legend } from "./legend";
 import { PanelOf, panelNames } from "./panels/panels";
 import { hashOf, panels, type Panel, type Place, placeFrom, type View, views } from "./place";
@@ -88,8 +90,10 @@ const viewNames: Record<View, string> = { circle: "Circle", matrix: "Rounds", ti
 /** The address and the place are the same thing. */
 function usePlace(): [Place, (change: Partial<Place>) => void] {
   const [place, setPlace] = useState<Place>(() => {
-    const meta = document.querySelector<HTMLMetaElement>('meta[name="circoll-place"]')?.content ?? "";
-    return placeFrom(location.hash.length > 1 ? location.hash : meta);
+    const first = location.hash.length > 1 ? placeFrom(location.hash) : placeFrom(brought.place);
+    // A page that brings schedules along opens on them, unless its address asks for something else.
+    const own = brought.schedules !== "" && location.hash.length <= 1;
+    return own ? { ...first, panel: "given", wrong: "given" } : first;
   });
   const last = useRef("");
   useEffect(() => {
@@ -122,7 +126,7 @@ function useTheme(): [string, () => void] {
 export function App({ engine, catalogue }: { engine: Engine; catalogue: Catalogue }) {
   const [place, go] = usePlace();
   const [theme, turn] = useTheme();
-  const [given, setGiven] = useState("");
+  const [given, setGiven] = useState(brought.schedules);
   const [chosen, choose] = useState<Chosen>();
   const [failure, setFailure] = useState<FailureAnswer>();
   const first = useShown(engine, 0, place.id, place, given);
@@ -146,11 +150,15 @@ export function App({ engine, catalogue }: { engine: Engine; catalogue: Catalogu
           Collective algorithms as schedules: every picture, proof and time on this page comes from the library itself,
           which runs in it.
         </p>
+        {brought.version !== "" && <span class="hint">{brought.version}</span>}
+        {brought.home !== "" && <a href={brought.home}>Documentation</a>}
         <button type="button" class="plain" onClick={turn}>{theme === "dark" ? "Light colours" : "Dark colours"}</button>
       </header>
+      <Hint />
       <main class={place.beside !== "" ? "beside" : ""}>
         <div class="left">
-          <Controls catalogue={catalogue} place={place} go={go} />
+          <Choice catalogue={catalogue} place={place} go={go} />
+          <MoreChoices catalogue={catalogue} place={place} go={go} />
         </div>
         <div class="middle">
           <Transport k={k} rounds={rounds} step={step} />
@@ -160,6 +168,7 @@ export function App({ engine, catalogue }: { engine: Engine; catalogue: Catalogu
                 aria-controls="stages" onClick={() => go({ view })}>{viewNames[view]}</button>
             ))}
           </div>
+          {first.scene && <Legend scene={first.scene} theme={theme} cores={place.cores} view={place.view} />}
           <div class="stages" id="stages" role="tabpanel" aria-labelledby={`view-${place.view}`}>
             <Stage {...common} number={0} shown={first} state={firstState} times={firstTimes}
               repair={place.panel === "failures" ? failure?.repair?.messages : undefined} />
@@ -167,7 +176,6 @@ export function App({ engine, catalogue }: { engine: Engine; catalogue: Catalogu
               <Stage {...common} number={1} shown={second} state={secondState} times={secondTimes} chosen={undefined} />
             )}
           </div>
-          {first.scene && <Legend scene={first.scene} theme={theme} cores={place.cores} />}
         </div>
         <div class="right">
           <div class="tabs" role="tablist" aria-label="Answers">

@@ -5,28 +5,16 @@ import type { Chart } from "./answers";
 import { oklch } from "./colours";
 import { inBytes, inSeconds } from "./words";
 
-/** The best algorithm for a range of sizes. */
+/** The best algorithm from a size on. */
 interface Best {
   name: string;
   from: number;
-  to: number;
 }
 
-export function bestOf(chart: Chart): Best[] {
+function bestOf(chart: Chart): Best[] {
   const best: Best[] = [];
-  chart.sizes.forEach((bytes, i) => {
-    let name = "";
-    let least = Infinity;
-    for (const [other, times] of Object.entries(chart.series)) {
-      const time = times[i];
-      if (time !== null && time < least * (1 - 1e-9)) {
-        least = time;
-        name = other;
-      }
-    }
-    const last = best.at(-1);
-    if (last?.name === name) last.to = bytes;
-    else if (name !== "") best.push({ name, from: bytes, to: bytes });
+  chart.best.forEach((name, i) => {
+    if (name !== "" && name !== best.at(-1)?.name) best.push({ name, from: chart.sizes[i] });
   });
   return best;
 }

@@ -64,18 +64,28 @@ export function Params({ algorithm, id, choose }: { algorithm: Algorithm; id: st
   );
 }
 
-export function Controls({ catalogue, place, go }: Props) {
-  const collective = collectiveOf(catalogue, place.id) ?? catalogue.collectives[0];
-  const algorithm = algorithmOf(catalogue, place.id);
-  const chosen = partsOf(place.id);
-  const change = (update: Partial<Place>) => go({ wrong: "", ...update });
+/** What both parts of the form are about. */
+function called({ catalogue, place, go }: Props) {
+  return {
+    collective: collectiveOf(catalogue, place.id) ?? catalogue.collectives[0],
+    algorithm: algorithmOf(catalogue, place.id),
+    change: (update: Partial<Place>) => go({ wrong: "", ...update }),
+  };
+}
+
+/** Collective, algorithm and ranks, which come first on every screen. */
+export function Choice(props: Props) {
+  const { catalogue, place } = props;
+  const { collective, algorithm, change } = called(props);
   const chooseCollective = (name: string) => {
     const next = catalogue.collectives.find((c) => c.name === name)!;
-    const kept = next.algorithms.find((a) => a.name === chosen.algorithm) ?? next.algorithms.find((a) => a.name.startsWith("circulant")) ?? next.algorithms[0];
+    const kept =
+      next.algorithms.find((a) => a.name === partsOf(place.id).algorithm) ?? next.algorithms.find((a) => a.name.startsWith("circulant")) ?? next.algorithms[0];
     change({ id: idOf(name, kept.name, {}), k: 0, beside: "", inPlace: place.inPlace && next.in_place, root: next.rooted ? place.root : 0 });
   };
+  const chooseRanks = (p: number) => change({ p, k: 0, root: Math.min(place.root, p - 1), failed: [] });
   return (
-    <form class="controls" onSubmit={(e) => e.preventDefault()} aria-label="The call">
+    <form class="controls choice" onSubmit={(e) => e.preventDefault()} aria-label="The call">
       <Field label="Collective">
         {(name) => (
           <select id={name} value={collective.name} onChange={(e) => chooseCollective(e.currentTarget.value)}>
@@ -83,16 +93,22 @@ export function Controls({ catalogue, place, go }: Props) {
           </select>
         )}
       </Field>
-      <AlgorithmChoice label="Algorithm" collective={collective} id={place.id}
-        choose={(id) => change({ id, k: 0 })} />
+      <AlgorithmChoice label="Algorithm" collective={collective} id={place.id} choose={(id) => change({ id, k: 0 })} />
       {algorithm && <p class="hint summary">{algorithm.summary}</p>}
-      <NumberField label="Ranks p" least={1} most={2 ** 31 - 1} value={place.p}
-        set={(p) => change({ p, k: 0, root: Math.min(place.root, p - 1), failed: [] })} />
+      <NumberField label="Ranks p" least={1} most={2 ** 31 - 1} value={place.p} set={chooseRanks} />
       <input type="range" aria-label="Ranks p, by slider" min={1} max={128} value={Math.min(place.p, 128)}
-        onInput={(e) => {
-          const p = Number(e.currentTarget.value);
-          change({ p, k: 0, root: Math.min(place.root, p - 1), failed: [] });
-        }} />
+        onInput={(e) => chooseRanks(Number(e.currentTarget.value))} />
+    </form>
+  );
+}
+
+/** Root, parameters, memory, nodes, and a second algorithm. On a narrow screen they stand below the pictures. */
+export function MoreChoices(props: Props) {
+  const { place, go } = props;
+  const { collective, algorithm, change } = called(props);
+  const relabels = partsOf(place.id).params.relabel !== undefined;
+  return (
+    <form class="controls" onSubmit={(e) => e.preventDefault()} aria-label="More of the call">
       {collective.rooted && (
         <NumberField label="Root" least={0} most={place.p - 1} value={place.root} set={(root) => change({ root, k: 0 })} />
       )}
@@ -104,19 +120,15 @@ export function Controls({ catalogue, place, go }: Props) {
         </label>
       )}
       <NumberField label="Ranks on a node" least={1} most={4096} value={place.cores}
-        set={(cores) => {
-          const relabels = partsOf(place.id).params.relabel !== undefined;
-          change({ cores, id: relabels ? withParam(place.id, "relabel", cores, 1) : place.id });
-        }} />
+        set={(cores) => change({ cores, id: relabels ? withParam(place.id, "relabel", cores, 1) : place.id })} />
       {collective.relabels && (
         <label class="check">
-          <input type="checkbox" checked={chosen.params.relabel !== undefined} disabled={place.cores < 2}
+          <input type="checkbox" checked={relabels} disabled={place.cores < 2}
             onChange={(e) => change({ id: withParam(place.id, "relabel", e.currentTarget.checked ? place.cores : 1, 1), k: 0 })} />
           Relabel ranks across nodes
         </label>
       )}
-      <AlgorithmChoice label="Compare with" collective={collective} id={place.beside} none="nothing"
-        choose={(beside) => go({ beside })} />
+      <AlgorithmChoice label="Compare with" collective={collective} id={place.beside} none="nothing" choose={(beside) => go({ beside })} />
     </form>
   );
 }

@@ -1,9 +1,16 @@
-// What the colours mean.
+// What the parts and colours of a picture mean. It stands above the picture.
 import { useMemo } from "preact/hooks";
 import { tintOf } from "./colours";
+import type { Place } from "./place";
 import type { Scene } from "./scene";
 
-export function Legend({ scene, theme, cores }: { scene: Scene; theme: string; cores: number }) {
+const parts: Record<Place["view"], string> = {
+  circle: "A disc is a rank, its slices are blocks, and an arrow is a message of the last round.",
+  matrix: "A row is a rank, a column is a round, and a cell is the message that the rank sends.",
+  time: "A row is a rank, and a bar is one of its steps.",
+};
+
+export function Legend({ scene, theme, cores, view }: { scene: Scene; theme: string; cores: number; view: Place["view"] }) {
   const p = scene.p;
   const dark = theme === "dark";
   const samples = useMemo(() => {
@@ -13,7 +20,8 @@ export function Legend({ scene, theme, cores }: { scene: Scene; theme: string; c
   const half = tintOf([[0, Math.max(0, Math.ceil(p / 2) - 1)]], p, false, dark).fill;
   const all = tintOf([[0, p - 1]], p, true, dark).fill;
   return (
-    <ul class="legend" aria-label="Colours">
+    <ul class="legend" aria-label="Legend">
+      <li>{parts[view]}</li>
       <li>
         <span class="ramp" aria-hidden="true">{samples.map((s) => <i key={s.rank} style={{ background: s.fill }} />)}</span>
         {scene.opened.combines ? "one contribution: the hue is its rank" : "data: the hue is the rank that it comes from"}

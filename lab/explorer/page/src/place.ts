@@ -2,7 +2,7 @@
 
 export const views = ["circle", "matrix", "time"] as const;
 export type View = (typeof views)[number];
-export const panels = ["details", "cost", "failures", "proof", "wrong", "export"] as const;
+export const panels = ["details", "cost", "failures", "proof", "wrong", "given", "export"] as const;
 export type Panel = (typeof panels)[number];
 
 export interface Place {
@@ -25,7 +25,7 @@ export interface Place {
   gamma: number;
   failed: number[];
   keep: string;
-  /** An exhibit of the gallery in place of the algorithm; empty: none. "given": what was pasted. */
+  /** A faulty example in place of the algorithm; empty: none. "given": one's own schedule. */
   wrong: string;
 }
 

@@ -1,5 +1,6 @@
 // Going from round to round: by buttons, by keys, by itself.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { plural } from "./words";
 
 interface Props {
   k: number;
@@ -57,14 +58,14 @@ export function Transport({ k, rounds, step: show }: Props) {
   );
   return (
     <div class="transport" role="group" aria-label="Rounds">
-      {button("To the begin", "|◀", () => step(0), k === 0)}
+      {button("To the beginning", "|◀", () => step(0), k === 0)}
       {button("One round back", "◀", () => step(k - 1), k === 0)}
       <button type="button" class="play" onClick={play} disabled={rounds === 0}>{playing ? "Pause" : "Play"}</button>
       {button("One round on", "▶", () => step(k + 1), k >= rounds)}
       {button("To the end", "▶|", () => step(rounds), k >= rounds)}
       <input type="range" aria-label="Rounds that have ended" min={0} max={rounds} value={k}
-        aria-valuetext={`${k} of ${rounds}`} onInput={(e) => step(Number(e.currentTarget.value))} />
-      <span class="count" role="status">{k === 0 ? `before round 0, of ${rounds}` : `after round ${k - 1}, ${k} of ${rounds}`}</span>
+        aria-valuetext={`${k} of ${plural(rounds, "round")} done`} onInput={(e) => step(Number(e.currentTarget.value))} />
+      <span class="count" role="status">{`${k} of ${plural(rounds, "round")} done`}</span>
       <label class="pace">Pace
         <select value={pace} onChange={(e) => setPace(Number(e.currentTarget.value))}>
           <option value={1600}>slow</option>

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-const panels = ["details", "cost", "failures", "proof", "wrong", "export"];
+const panels = ["details", "cost", "failures", "proof", "wrong", "given", "export"];
 
 for (const colorScheme of ["light", "dark"]) {
   test(`no serious violation, ${colorScheme}`, async () => {
@@ -29,6 +29,17 @@ for (const colorScheme of ["light", "dark"]) {
     await page.context().close();
   });
 }
+
+test("on a phone the choice of the algorithm comes first, and the pictures before all else", async () => {
+  const page = await open(browser, "#id=bcast/binomial&p=8&k=1", { viewport: { width: 390, height: 844 } });
+  const top = (selector) => page.$eval(selector, (element) => element.getBoundingClientRect().top);
+  const tops = [];
+  for (const selector of ['form[aria-label="The call"]', ".transport", "#picture", 'form[aria-label="More of the call"]', "#panel"])
+    tops.push(await top(selector));
+  assert.deepEqual(tops, [...tops].sort((a, b) => a - b));
+  assert.ok(tops[2] < 700, `the picture begins within the first screen, at ${tops[2]}`);
+  await page.context().close();
+});
 
 for (const [width, height] of [[390, 844], [820, 1100]]) {
   test(`${width} pixels are wide enough`, async () => {

@@ -17,7 +17,10 @@ export function launch() {
   });
 }
 
-/** Opens the explorer at a place. What the page loads, and what goes wrong in it, is kept. */
+/**
+ * Opens the explorer at a place: what the page loads, and what goes wrong in it, is kept. With `first` the visit is the
+ * first one, with `empty` there may be no picture.
+ */
 export async function open(browser, hash = "", options = {}) {
   const context = await browser.newContext({ viewport: { width: 1500, height: 1000 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
@@ -27,9 +30,10 @@ export async function open(browser, hash = "", options = {}) {
   page.on("pageerror", (error) => page.wrongs.push(String(error)));
   page.on("console", (message) => message.type() === "error" && page.wrongs.push(message.text()));
   page.on("request", (request) => !/^(file|blob|data):/.test(request.url()) && page.loads.push(request.url()));
+  if (!options.first) await page.addInitScript(() => localStorage.setItem("circoll-explorer-known", "1"));
   await page.goto(pathToFileURL(options.file ?? explorer).href + hash);
   await page.waitForSelector("#picture");
-  await drawn(page);
+  if (!options.empty) await drawn(page);
   return page;
 }
 

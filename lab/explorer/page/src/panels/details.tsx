@@ -42,7 +42,6 @@ function AboutAlgorithm({ algorithm, shown, place }: PanelProps) {
       <h2>{algorithm ? algorithm.name : (scene?.opened.id ?? "Nothing is open")}</h2>
       {algorithm && (
         <>
-          <p>{algorithm.summary}.</p>
           <dl>
             <dt>Family</dt><dd>{algorithm.family}</dd>
             <dt>Source</dt><dd>{algorithm.source}</dd>

@@ -65,8 +65,8 @@ export function ExportPanel(props: PanelProps) {
       </p>
       <p role="status" id="export-status">{said}</p>
       <h3>A link to this place</h3>
-      <p class="hint">The address of the page says all that is chosen, but for a pasted schedule. On the command line:</p>
-      <pre class="formula">circoll explore {place.id} -p {place.p}{place.root > 0 ? ` --root ${place.root}` : ""}{place.inPlace ? " --in-place" : ""}</pre>
+      <p class="hint">The address of the page has all choices, but not your schedule.{place.wrong === "" && " On the command line:"}</p>
+      {place.wrong === "" && <pre class="formula">circoll explore {place.id} -p {place.p}{place.root > 0 ? ` --root ${place.root}` : ""}{place.inPlace ? " --in-place" : ""}</pre>}
     </>
   );
 }

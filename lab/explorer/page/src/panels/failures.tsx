@@ -4,13 +4,14 @@ import { Field } from "../fields";
 import { inSeconds, plural } from "../words";
 import type { PanelProps } from "./panels";
 
-const classes: Record<string, string> = {
-  FULL: "Every block can still be put together from all contributions, those of the failed ranks included.",
-  SURV: "Every block can be put together from the survivors' contributions, and not from all.",
-  BOTH: "Every block can be put together either from all contributions or from the survivors' alone.",
-  MIX: "Every block can be put together, some with the contributions of the failed ranks and others without only.",
-  NONE: "Some block can be put together neither way: the call cannot be repaired from what survivors hold.",
-  UNKNOWN: "The search took too long.",
+/** The classes by their names in `circoll faults`: which result survivors can still make, and what that means. */
+const classes: Record<string, { result: string; means: string }> = {
+  BOTH: { result: "of all ranks, or of survivors only", means: "Every block can be put together either from all contributions or from the survivors' alone." },
+  FULL: { result: "of all ranks", means: "Every block can be put together from all contributions, those of the failed ranks included." },
+  SURV: { result: "of survivors only", means: "Every block can be put together from the survivors' contributions, and some block not from all." },
+  MIX: { result: "of all ranks in some blocks, of survivors in others", means: "Every block can be put together, but some only with the contributions of the failed ranks and others only without." },
+  NONE: { result: "none", means: "Some block can be put together neither way, so nothing that the survivors hold repairs the call." },
+  UNKNOWN: { result: "not known", means: "The search took too long." },
 };
 const keeps: Record<string, string> = {
   live: "what their schedule still reads",
@@ -69,12 +70,15 @@ export function FailuresPanel({ engine, shown, place, go, failure, setFailure }:
               const name = classesAt?.classes[r]?.toUpperCase() ?? "";
               return (
                 <button key={r} type="button" aria-pressed={failed.includes(r)} class={`class-${name.toLowerCase()}`}
-                  title={name} aria-label={`Rank ${r}${name === "" ? "" : `, alone: ${name}`}`} onClick={() => toggle(r)}>{r}</button>
+                  title={classes[name]?.result} aria-label={`Rank ${r}${name === "" ? "" : `, alone, result: ${classes[name].result}`}`} onClick={() => toggle(r)}>{r}</button>
               );
             })}
           </div>
-          <ul class="legend small">
-            {["BOTH", "FULL", "SURV", "MIX", "NONE"].map((name) => <li key={name}><i class={`class-${name.toLowerCase()}`} aria-hidden="true" />{name}</li>)}
+          <p class="hint" id="classes-title">The result that survivors can still make, and its name in <code>circoll faults</code>:</p>
+          <ul class="legend classes" aria-labelledby="classes-title">
+            {["BOTH", "FULL", "SURV", "MIX", "NONE"].map((name) => (
+              <li key={name}><i class={`class-${name.toLowerCase()}`} aria-hidden="true" />{classes[name].result} ({name})</li>
+            ))}
           </ul>
           <Field label="Survivors keep">
             {(id) => (
@@ -88,8 +92,8 @@ export function FailuresPanel({ engine, shown, place, go, failure, setFailure }:
       {error !== "" && <p class="error" role="alert">{error}</p>}
       {outcome && (
         <div id="outcome" role="status">
-          <h3>{outcome.class.toUpperCase()}</h3>
-          <p>{classes[outcome.class.toUpperCase()]}</p>
+          <h3>Result that can still be made: {classes[outcome.class.toUpperCase()].result}</h3>
+          <p>{classes[outcome.class.toUpperCase()].means}</p>
           <dl>
             <dt>Blocks in which data of a failed rank is lost</dt><dd>{outcome.lost} of {outcome.contributed}</dd>
             {outcome.copies >= 0 && <><dt>Survivors that hold such data, at least</dt><dd>{outcome.copies}</dd></>}

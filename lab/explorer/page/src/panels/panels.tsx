@@ -9,6 +9,7 @@ import { CostPanel } from "./cost";
 import { DetailsPanel } from "./details";
 import { ExportPanel } from "./export";
 import { FailuresPanel } from "./failures";
+import { GivenPanel } from "./given";
 import { ProofPanel } from "./proof";
 import { WrongPanel } from "./wrong";
 
@@ -35,7 +36,8 @@ export const panelNames: Record<Panel, string> = {
   cost: "Cost",
   failures: "Failures",
   proof: "Proof",
-  wrong: "Wrong",
+  wrong: "Faulty examples",
+  given: "Your schedule",
   export: "Export",
 };
 
@@ -51,6 +53,8 @@ export function PanelOf(props: PanelProps) {
       return <ProofPanel {...props} />;
     case "wrong":
       return <WrongPanel {...props} />;
+    case "given":
+      return <GivenPanel {...props} />;
     case "export":
       return <ExportPanel {...props} />;
   }

@@ -19,7 +19,7 @@ interface Progress {
   seconds: number;
 }
 
-export function ProofPanel({ place, shown, go }: PanelProps) {
+export function ProofPanel({ place, shown }: PanelProps) {
   const [first, setFirst] = useState(1);
   const [last, setLast] = useState(64);
   const [allRoots, setAllRoots] = useState(false);
@@ -73,7 +73,7 @@ export function ProofPanel({ place, shown, go }: PanelProps) {
             : "What is on show is refuted:"}
         </p>
       )}
-      {verdict?.refutation && scene && <RefutationText refutation={verdict.refutation} go={go} />}
+      {verdict?.refutation && scene && <RefutationText refutation={verdict.refutation} />}
       <h3>For a range of p</h3>
       {place.wrong !== "" ? (
         <p>A range needs an algorithm: choose one on the left.</p>
@@ -99,7 +99,7 @@ export function ProofPanel({ place, shown, go }: PanelProps) {
               </p>
             )}
             {progress?.error !== undefined && progress.error !== "stopped" && <p class="error">{progress.error}</p>}
-            {progress?.refutation && <RefutationText refutation={progress.refutation} go={go} />}
+            {progress?.refutation && <RefutationText refutation={progress.refutation} />}
           </div>
         </>
       )}
@@ -108,10 +108,9 @@ export function ProofPanel({ place, shown, go }: PanelProps) {
 }
 
 /** A refutation in words: the claim, and the smallest evidence against it. */
-export function RefutationText({ refutation, go }: { refutation: Refutation; go: PanelProps["go"] }) {
+export function RefutationText({ refutation }: { refutation: Refutation }) {
   const { claim, rank, step, block, what, p, root } = refutation;
   const where = [rank >= 0 && `rank ${rank}`, step >= 0 && `step ${step}`, block >= 0 && `block ${block}`].filter(Boolean).join(", ");
-  void go;
   return (
     <div class="refutation" id="refutation">
       <p><strong>{claim}</strong>: {claims[claim] ?? ""}</p>

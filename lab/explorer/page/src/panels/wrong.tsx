@@ -1,13 +1,11 @@
-// Wrong schedules: a gallery of instructive faults, and schedules that people paste.
+// A gallery of schedules with one instructive fault each.
 import { useEffect, useState } from "preact/hooks";
 import type { Exhibit } from "../answers";
-import { Field } from "../fields";
 import type { PanelProps } from "./panels";
 import { RefutationText } from "./proof";
 
-export function WrongPanel({ engine, place, go, shown, given, setGiven }: PanelProps) {
+export function WrongPanel({ engine, place, go, shown }: PanelProps) {
   const [gallery, setGallery] = useState<Exhibit[]>([]);
-  const [text, setText] = useState(given);
   useEffect(() => {
     void engine.ask("gallery").then(setGallery);
   }, []);
@@ -16,8 +14,8 @@ export function WrongPanel({ engine, place, go, shown, given, setGiven }: PanelP
   const show = (wrong: string) => go({ wrong, k: 0, beside: "", failed: [] });
   return (
     <>
-      <h2>Wrong schedules</h2>
-      <p>Each has one fault. Step through it, and see where the proof finds it.</p>
+      <h2>Faulty examples</h2>
+      <p>Each schedule has one fault. Step through it, and see where the proof finds it.</p>
       <ul class="gallery">
         {gallery.map((e) => (
           <li key={e.name}>
@@ -29,20 +27,10 @@ export function WrongPanel({ engine, place, go, shown, given, setGiven }: PanelP
         <>
           <h3>{exhibit.title}</h3>
           <p>{exhibit.lesson}</p>
+          {verdict?.refutation && <RefutationText refutation={verdict.refutation} />}
+          <p class="buttons"><button type="button" onClick={() => show("")}>Back to the algorithm</button></p>
         </>
       )}
-      {place.wrong !== "" && verdict && (verdict.proven ? <p id="given-verdict">It is proven: nothing is wrong with it.</p> : <RefutationText refutation={verdict.refutation!} go={go} />)}
-      <h3>Your own</h3>
-      <Field label="Schedules of all ranks, as text, JSON, or XML of MSCCL" hint="The forms that 'circoll show' writes. The panel Export has them for the algorithm on show: change something, and look.">
-        {(id) => (
-          <textarea id={id} rows={8} spellcheck={false} value={text} onInput={(e) => setText(e.currentTarget.value)} />
-        )}
-      </Field>
-      <p class="buttons">
-        <button type="button" disabled={text.trim() === ""} onClick={() => { setGiven(text); show("given"); }}>Prove and show</button>
-        <button type="button" disabled={place.wrong === ""} onClick={() => show("")}>Back to the algorithm</button>
-      </p>
-      {place.wrong === "given" && shown.error !== undefined && <p class="error" role="alert">{shown.error}</p>}
     </>
   );
 }

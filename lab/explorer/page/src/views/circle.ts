@@ -135,16 +135,19 @@ function holdsInWords(scene: Scene, state: State, rank: number): string {
     : `it has ${best.size} of ${scene.opened.blocks} blocks`;
 }
 
-/** Pairs of ranks that exchange messages in any round, as a faint ground. */
+/** Pairs of ranks that exchange messages in any round, as a ground. It is fainter where there are more of them. */
 function drawGraph(g: Painter, d: Drawing, ring: Ring): void {
   const pairs = new Set<number>();
   for (const round of d.scene.rounds) {
     for (const m of round) pairs.add(m.from * d.scene.p + m.to);
     if (pairs.size > 1500) return;
   }
+  // Up to 12 ranks in full, and 20 % from 64 on.
+  const share = Math.min(1, Math.max(0.2, 12.8 / d.scene.p));
+  const strength = Math.round(255 * share).toString(16).padStart(2, "0");
   for (const pair of pairs) {
     const way = wayOf(ring, d.scene.p, Math.floor(pair / d.scene.p), pair % d.scene.p);
-    g.curve(way.a, way.bend, way.b, d.palette.rule, 1);
+    g.curve(way.a, way.bend, way.b, d.palette.rule + strength, 1);
   }
 }
 
