@@ -152,10 +152,10 @@ export interface Chart {
   series: Record<string, (number | null)[]>;
 }
 export interface FailureAnswer {
-  outcome: { class: string; pieces: number; copies: number; lost: number; contributed: number; needed: number };
+  outcome: { class: string; pieces: number | null; copies: number | null; lost: number; contributed: number; needed: number };
   repair?: {
     goal: string;
-    why?: string;
+    why_not?: string;
     rounds?: number;
     sent?: number;
     reduced?: number;
