@@ -17,6 +17,7 @@ import tempfile
 
 import report
 
+LAUNCH = pathlib.Path(__file__).resolve().parents[1] / "dev/launch"
 MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 LIMIT_S = 60  # of one run: a hang
 
@@ -62,13 +63,8 @@ def run(args, preload, report_file=None):
         command = [str(args.build / "bin/circoll"), "run", "--mpi", args.mpi, "--"] + command
         # The programs are short, so the drop-in serves every call from the first one on.
         environment.update(CIRCOLL_SERVE_AFTER="0", CIRCOLL_REPORT=str(report_file), **dict(setting.split("=", 1) for setting in args.env))
-    if args.mpi == "openmpi":
-        if os.geteuid() == 0:
-            environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        launch = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1",
-                  "--mca", "btl", "self,vader", "-np", str(args.np)]
-    else:
-        launch = ["mpiexec.mpich", "-n", str(args.np)]
+    launch = [str(LAUNCH), "crowded", args.mpi, *(["--mca", "btl", "self,vader"] if args.mpi == "openmpi" else []), "-np", str(args.np)]
+    if args.mpi == "mpich":
         shim = args.build / "tests/mpi/libcircoll_yield.so"  # MPICH spins while it waits
         if shim.exists() and args.np > (os.cpu_count() or 1) // 2:
             environment["LD_PRELOAD"] = str(shim)

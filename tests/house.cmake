@@ -26,6 +26,10 @@ endif()
 add_test(NAME quickstart COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/words/quickstart_test.py ${PROJECT_SOURCE_DIR})
 set_tests_properties(quickstart PROPERTIES LABELS house TIMEOUT 60)
 
+# All tests, experiments and examples launch ranks by one script.
+add_test(NAME launch COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/mpi/launch_test.py ${PROJECT_SOURCE_DIR})
+set_tests_properties(launch PROPERTIES LABELS house TIMEOUT 60)
+
 # Recipes for clusters compile, and name things that exist.
 add_test(NAME packaging COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/packaging/packaging_test.py ${PROJECT_SOURCE_DIR})
 set_tests_properties(packaging PROPERTIES LABELS house TIMEOUT 120)

@@ -137,25 +137,6 @@ std::string plain_name(std::string_view name) {
   return plain.starts_with("mpi_") ? plain.substr(4) : plain;
 }
 
-/// The optimal string alignment distance of two words. It counts letters to insert, delete or replace, and neighbours
-/// to swap.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::array<std::vector<std::size_t>, 3> rows;  // of three prefixes of a, the longest last
-  auto& [before, above, row] = rows;
-  for (auto& each : rows) each.resize(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::rotate(rows.begin(), rows.begin() + 1, rows.end());
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({row[j - 1] + 1, above[j] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-  }
-  return row[b.size()];
-}
-
 template <typename Enum, std::size_t count>
 std::vector<std::string> names_of() {
   std::vector<std::string> names;
@@ -240,9 +221,26 @@ std::vector<std::string> other_names(Type type) {
   return names;
 }
 
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::array<std::vector<std::size_t>, 3> rows;  // of three prefixes of a, the longest last
+  auto& [before, above, row] = rows;
+  for (auto& each : rows) each.resize(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::rotate(rows.begin(), rows.begin() + 1, rows.end());
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({row[j - 1] + 1, above[j] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row[b.size()];
+}
+
 std::string suggestion(std::string_view name, std::span<const std::string> candidates) {
   std::vector<std::pair<std::size_t, std::string_view>> ranked;
-  for (const std::string& candidate : candidates) ranked.emplace_back(distance(name, candidate), candidate);
+  for (const std::string& candidate : candidates) ranked.emplace_back(edit_distance(name, candidate), candidate);
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   if (ranked.size() > 3) ranked.resize(3);
   std::string text;
@@ -259,7 +257,7 @@ std::string unknown_name(std::string_view name, std::string_view kind, std::span
   std::vector<std::string> close;
   for (const auto& names : {known, also}) {
     std::copy_if(names.begin(), names.end(), std::back_inserter(close),
-                 [&](const std::string& candidate) { return distance(plain, candidate) <= most; });
+                 [&](const std::string& candidate) { return edit_distance(plain, candidate) <= most; });
   }
   return fmt::format("'{}' is no {}{}; known are {}", name, kind, suggestion(plain, close), fmt::join(known, ", "));
 }

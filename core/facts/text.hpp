@@ -3,6 +3,7 @@
 // Every command, variable and file reads them here, so that what is right in one place is right in all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -40,6 +41,9 @@ inline constexpr std::string_view number_forms = "such as 65536, 64Ki, 64K or 1e
 /// The other names of a type, in lower case and without MPI_: "float", "real", "real4".
 [[nodiscard]] std::vector<std::string> other_names(Type type);
 
+/// The optimal string alignment distance of two words. It counts letters to insert, delete or replace, and neighbours
+/// to swap.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 /// " (did you mean a, b?)", of the up to three candidates that differ least.
 [[nodiscard]] std::string suggestion(std::string_view name, std::span<const std::string> candidates);
 /// "'flaot' is no element type (did you mean float?); known are byte, int8, ...". Only names that are close are

@@ -28,12 +28,6 @@ std::atomic<bool> had_sessions{false};
 /// Seconds that MPI_Init waits in silence for ranks of which nobody knows whether they come.
 constexpr std::chrono::seconds patience{10};
 
-std::optional<int> parse_serve_after(const std::string& text) {
-  const auto calls = parse_number(text);
-  if (!calls || *calls < 0 || *calls > 65535) return std::nullopt;
-  return static_cast<int>(*calls);
-}
-
 void print(const std::string& text) { std::fprintf(stderr, "circoll: %s\n", text.c_str()); }
 
 std::string waiting_text(int rank, const char* function) {
@@ -52,13 +46,6 @@ std::string endless_text(const std::vector<int>& absent) {
          " to run without Circoll, and the ranks of other nodes wait for it in MPI_Init forever. End the job. Load "
          "Circoll on all ranks: " +
          how_to_preload();
-}
-
-/// Calls of a collective on a communicator before one is served.
-int serve_after() {
-  constexpr int usual = 1024;
-  const auto text = environment("CIRCOLL_SERVE_AFTER");
-  return text ? parse_serve_after(*text).value_or(usual) : usual;
 }
 
 }  // namespace
@@ -116,7 +103,7 @@ State::State() : process_(getpid()) {
   PMPI_Comm_rank(mpi::base_world(), &world_rank_);
   if (!progress_.warning().empty()) warn(std::string(progress_.warning()));
   read_choices();
-  mpi::globals().serve_after = serve_after();
+  mpi::globals().serve_after = read_serve_after();
   report_ = report_setting();
   trace_file_ = environment("CIRCOLL_TRACE").value_or("");
   check_placeholders("CIRCOLL_REPORT", report_);
@@ -199,12 +186,19 @@ void State::read_choices() {
   if (const auto cores = environment("CIRCOLL_CORES"); cores && parse_number(*cores).value_or(0) < 1) {
     warn("CIRCOLL_CORES: '" + *cores + "' is not a number of ranks; the names of nodes are used");
   }
-  if (const auto calls = environment("CIRCOLL_SERVE_AFTER"); calls && !parse_serve_after(*calls)) {
-    warn("CIRCOLL_SERVE_AFTER: '" + *calls + "' is not a number of calls up to 65535; 1024 is used");
-  }
   if (const auto bytes = environment("CIRCOLL_CACHE_BYTES"); bytes && !parse_bytes(*bytes)) {
     warn("CIRCOLL_CACHE_BYTES: '" + *bytes + "' is not a number of bytes; 64Mi is used");
   }
+}
+
+int State::read_serve_after() const {
+  constexpr std::int64_t usual = 1024, most = 65535;
+  const auto text = environment("CIRCOLL_SERVE_AFTER");
+  if (!text) return usual;
+  const auto calls = parse_number(*text);
+  if (calls && *calls <= most) return static_cast<int>(*calls);
+  warn("CIRCOLL_SERVE_AFTER: '" + *text + "' is not a number of calls up to 65535; 1024 is used");
+  return usual;
 }
 
 void State::agree() {

@@ -104,6 +104,8 @@ class State {
   void do_without(const std::vector<int>& absent, int size);
   void go_native();
   void read_choices();
+  /// Calls of a collective on a communicator before one is served.
+  [[nodiscard]] int read_serve_after() const;
   /// Why no profile may be used here, alike on all ranks; empty if one may.
   [[nodiscard]] std::string no_profile_because() const;
   /// The policy of the environment; nullptr for "native", and with a warning for a wrong one.

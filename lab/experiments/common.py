@@ -7,8 +7,10 @@ import sys
 os.environ["CIRCOLL_PROFILE"] = "off"  # "auto" is the model's choice here, whatever this machine's owner has tuned
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SLOWER = 0.95  # a ratio below is named
-# Two ranks of one node, each on a core of its own.
-PINNED = {"openmpi": ["mpirun.openmpi", "-np", "2", "--bind-to", "core"], "mpich": ["mpiexec.mpich", "-bind-to", "core", "-n", "2"]}
+MPIS = ("openmpi", "mpich")
+# Two ranks of one node, each on a core of its own, and four that share two processors.
+PINNED = {mpi: [ROOT / "dev/launch", "pinned", mpi, "-np", "2"] for mpi in MPIS}
+CROWDED = {mpi: [ROOT / "dev/launch", "crowded", mpi, "-np", "4"] for mpi in MPIS}
 
 
 def say(text):

@@ -20,8 +20,8 @@ libdir=$(dirname "$(find "$prefix" -name 'libcircoll.*' | head -n 1)")
 # Programs run where their MPI's launcher is installed. One process without a launcher is an MPI program, too.
 launch() {
   case $1 in
-    *openmpi*) OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun.openmpi --oversubscribe -np 2 "$1" ;;
-    *mpich*) mpirun.mpich -np 2 "$1" ;;
+    *openmpi*) "$here/../../dev/launch" crowded openmpi -np 2 "$1" ;;
+    *mpich*) "$here/../../dev/launch" crowded mpich -np 2 "$1" ;;
     *) "$1" ;;
   esac
 }

@@ -295,6 +295,7 @@ TEST(FileName, LinesAreAppended) {
   std::ifstream file(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "one\ntwo\n");
   EXPECT_FALSE(append_line(path + "/missing", "three"));
+  EXPECT_TRUE(append_line("/dev/null", "four")) << "a device is never stored";
   std::remove(path.c_str());
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "circoll/error.hpp"
+#include "faults/faults_json.hpp"
 #include "patterns/composed.hpp"
 #include "repair/cover.hpp"
 
@@ -370,6 +371,20 @@ TEST(Cover, IsWhatTryingAllChoicesFinds) {
     }
   }
   EXPECT_GT(found, 500);
+}
+
+TEST(Faults, JsonIsNullWhereThereIsNoNumber) {
+  const auto unknown = as_json(FailureOutcome{.what = FailureClass::unknown, .lost = 2});
+  EXPECT_EQ(unknown.at("class"), "unknown");
+  EXPECT_TRUE(unknown.at("pieces").is_null());
+  EXPECT_TRUE(unknown.at("copies").is_null());
+  EXPECT_EQ(unknown.at("lost"), 2);
+  EXPECT_EQ(as_json(FailureOutcome{.pieces = 3, .copies = 0}).at("copies"), 0);
+  EXPECT_EQ(as_json(Repair{.why = "no survivor has it"}).dump(), R"({"why_not":"no survivor has it"})");
+  const auto repair = as_json(Repair{.goal = FailureClass::surv, .missing = 1, .cost = {.rounds = 2}});
+  EXPECT_EQ(repair.at("rounds"), 2);
+  EXPECT_EQ(repair.at("missing"), 1);
+  EXPECT_FALSE(repair.contains("why_not"));
 }
 
 TEST(Cover, IsUnknownBeyondItsBounds) {

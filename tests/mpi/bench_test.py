@@ -130,6 +130,11 @@ def compared():
     expect(any("busbw" in line for line in wide) and sum(line.startswith("scatter ") for line in wide) == 2, f"--wide: {wide}")
     usual = plain(2, "--collective", "scatter", "--algorithm", "auto,native,linear", "--bytes", "8", "--reps", "5", "--sync", "barrier")
     expect(sum(line.startswith("scatter ") and line.split()[-2] == "-" for line in usual) == 3, f"no speedup of ranks that leave: {usual}")
+    result, _, text = run(2, "--collective", "scatter,allreduce", "--algorithm", "auto,native", "--bytes", "8", "--reps", "5", "--sync", "barrier")
+    without = [row["collective"] for row in result["rows"] if row["speedup"] is None] if result else None
+    expect(without == ["scatter", "scatter"], f"JSON has no ratio of {without}: {text}")
+    alone, _, _ = run(2, "--collective", "allreduce", "--algorithm", "auto", "--bytes", "8", "--reps", "5", "--sync", "barrier")
+    expect(alone and alone["rows"][0]["speedup"] is None, "JSON has no ratio without a native time")
     for usual in (("--algorithm", "native,auto,all"), ("--algorithm", "auto"), ("--guidelines",)):
         lines = plain(2, "--collective", "bcast,reduce_scatter_block", *usual, "--bytes", "8", "--reps", "3", "--seconds", "0.001")
         rows = [line for line in lines if not line.startswith("#")]

@@ -18,7 +18,7 @@ from launching import end, expect
 
 mpi, np, circoll, bench, shim, program = sys.argv[1:7]
 # The launcher as a user would write it. A rank that waits lets others have the processor.
-LAUNCHER = " ".join([*launching.LAUNCHERS[mpi], launching.NUMBERS[mpi], "{np}", "env",
+LAUNCHER = " ".join([*launching.launcher(mpi, "-np"), "{np}", "env",
                      f"LD_PRELOAD={shim if launching.SPINS[mpi] else ''}"])
 
 

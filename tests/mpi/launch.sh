@@ -1,7 +1,7 @@
 # To be sourced where $mpi, $np and $yield are set. `launch COMMAND...` runs np ranks. $preload is the part of
-# LD_PRELOAD that every run needs. $btl says how Open MPI's ranks reach one another, if not by memory alone. `fail
-# WHAT...` says what is wrong, and sets $failed. $work is a directory that is removed in the end. If the ranks write a
-# report to $work/report.json, its rows are lines of $work/report (report_rows.py).
+# LD_PRELOAD that every run needs. If the ranks do not reach one another by memory alone, $btl says how (dev/launch).
+# `fail WHAT...` says what is wrong, and sets $failed. $work is a directory that is removed in the end. If the ranks
+# write a report to $work/report.json, its rows are lines of $work/report (report_rows.py).
 # shellcheck shell=bash disable=SC2154,SC2034
 launch() {
   rm -f "$work/report" "$work/report.json"
@@ -24,12 +24,10 @@ launch_ranks() {
           # shellcheck disable=SC2016  # expanded by the ranks' shells
           ranks=(sh -c 'exec >>"$0" 2>>"$1"; shift; exec "$@"' "$out" "$err" "$@")
         fi
-        export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-        exec "$(dirname "${BASH_SOURCE[0]}")/mpirun.sh" --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 \
-          --mca btl "${btl:-self,vader}" --mca btl_tcp_if_include lo --mca op ^avx -np "$np" "${ranks[@]}"
+        exec "$(dirname "${BASH_SOURCE[0]}")/../../dev/launch" test openmpi -np "$np" "${ranks[@]}"
       )
       ;;
-    mpich) mpiexec.mpich -n "$np" "$@" ;;
+    mpich) "$(dirname "${BASH_SOURCE[0]}")/../../dev/launch" test mpich -np "$np" "$@" ;;
     *)
       fail "nothing is known to launch ranks of $mpi with"
       return 1

@@ -1,34 +1,31 @@
 """Launches the ranks of a test with each MPI library, and checks their results."""
 import os
+import pathlib
 import re
 import subprocess
 import sys
 
-LAUNCHERS = {"openmpi": [os.path.join(os.path.dirname(__file__), "mpirun.sh"), "--oversubscribe", "--bind-to", "none",
-                         "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "btl_tcp_if_include", "lo",
-                         "--mca", "op", "^avx"],
-             "mpich": ["mpiexec.mpich"]}
-NUMBERS = {"openmpi": "-np", "mpich": "-n"}
+LAUNCH = str(pathlib.Path(__file__).resolve().parents[2] / "dev/launch")
 SPINS = {"openmpi": False, "mpich": True}  # while it waits, unless a shim is preloaded that yields
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 failures = []
 
 
 def launcher(mpi, *options):
-    """The command that launches what processes() gives."""
-    return [*LAUNCHERS[mpi], *options]
+    """The command that launches the ranks of processes()."""
+    return [LAUNCH, "test", mpi, *options]
 
 
 def version(mpi):
     """The version of the launcher, which is the library's: (4, 1, 4)."""
-    said = subprocess.run([LAUNCHERS[mpi][0], "--version"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(launcher(mpi, "--version"), capture_output=True, text=True, check=True).stdout
     number = re.search(r"(?:\((?:Open MPI|OpenRTE)\)|Version:)\s*(\d+(?:\.\d+)*)", said)
     return tuple(map(int, number[1].split(".")))
 
 
-def processes(mpi, np, command):
-    """np ranks of a command."""
-    return [NUMBERS[mpi], str(np), *command]
+def processes(_mpi, np, command):
+    """np ranks of a command. The launchers of all MPI libraries take them alike."""
+    return ["-np", str(np), *command]
 
 
 def on_first_rank(assignment, command):

@@ -34,12 +34,13 @@ Figures figures_of(std::vector<double> seconds) {
   return {median_of_sorted(seconds), seconds.front(), quantile(seconds, 0.95), median_interval(seconds)};
 }
 
-/// Native's median over this one's: above 1 is faster than native. 0 if native was not measured.
-double ratio_to_native(const Cell& cell, const Figures& own) {
+/// Native's median over this one's: above 1 is faster than native. Nothing if native was not measured.
+std::optional<double> ratio_to_native(const Cell& cell, const Figures& own) {
   for (const Series& series : cell.series) {
-    if (series.algorithm == "native" && own.median > 0) return figures_of(series.seconds).median / own.median;
+    if (series.algorithm != "native" || series.seconds.empty() || own.median <= 0) continue;
+    return figures_of(series.seconds).median / own.median;
   }
-  return 0;
+  return std::nullopt;
 }
 
 double algorithm_bandwidth(const Cell& cell, const Figures& own) {
@@ -105,8 +106,7 @@ bool only_leaves(const Cell& cell, Sync sync) {
 std::optional<double> compared_ratio(const Cell& cell, Sync sync) {
   const Series* const served = series_of(cell, "auto");
   if (served == nullptr || served->seconds.empty() || only_leaves(cell, sync)) return std::nullopt;
-  const double ratio = ratio_to_native(cell, figures_of(served->seconds));
-  return ratio > 0 ? std::optional(ratio) : std::nullopt;
+  return ratio_to_native(cell, figures_of(served->seconds));
 }
 
 // The bar of a ratio has a character for each quarter of a doubling. It grows to the right where Circoll is faster.
@@ -288,8 +288,8 @@ std::string table_rows(Form form, const Cell& cell, int size, Sync sync) {
     } else {
       text += fmt::format(" {:>11.2f}", f.median * 1e6);
     }
-    const double ratio = wide || !only_leaves(cell, sync) ? ratio_to_native(cell, f) : 0;
-    text += fmt::format(" {:>7} {:>7}\n", ratio > 0 ? fmt::format("{:.2f}", ratio) : "-", series.correct);
+    const auto ratio = wide || !only_leaves(cell, sync) ? ratio_to_native(cell, f) : std::nullopt;
+    text += fmt::format(" {:>7} {:>7}\n", ratio ? fmt::format("{:.2f}", *ratio) : "-", series.correct);
   }
   for (const Series& series : cell.refused) text += begin(series) + " " + nothing_measured(series, wide) + "\n";
   return text;
@@ -350,6 +350,7 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
     for (const Series& series : cell.series) {
       if (series.seconds.empty()) continue;
       const Figures f = figures_of(series.seconds);
+      const auto ratio = only_leaves(cell, line.sync()) ? std::nullopt : ratio_to_native(cell, f);
       rows.push_back(row_of("collective", to_string(cell.collective), series, size, cell.bytes, f));
       rows.back().update({{"median_low_us", f.interval.low * 1e6},
                           {"median_high_us", f.interval.high * 1e6},
@@ -357,7 +358,7 @@ void write_json(const std::string& path, const std::vector<Cell>& cells, int siz
                           {"p95_us", f.p95 * 1e6},
                           {"algbw_GBps", algorithm_bandwidth(cell, f)},
                           {"busbw_GBps", algorithm_bandwidth(cell, f) * bus_factor(cell.collective, size)},
-                          {"speedup", ratio_to_native(cell, f)},
+                          {"speedup", ratio ? nlohmann::ordered_json(*ratio) : nullptr},
                           {"correct", series.correct}});
     }
   }

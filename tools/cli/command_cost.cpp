@@ -14,6 +14,7 @@
 #include "measured/file_kind.hpp"
 #include "options/ranges.hpp"
 #include "schedule_file.hpp"
+#include "show/values_json.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -52,22 +53,6 @@ std::string described(const Terms& terms, const Machine& on) {
   line("beta_uni", terms.bytes_uni, "bytes one-way", on.beta_s_per_byte * on.f_beta);
   line("gamma", terms.combined, "bytes combined", on.gamma_s_per_byte);
   return text;
-}
-
-ordered_json as_json(const Machine& on) {
-  return {{"alpha_s", on.alpha_s},
-          {"beta_s_per_byte", on.beta_s_per_byte},
-          {"gamma_s_per_byte", on.gamma_s_per_byte},
-          {"f_alpha", on.f_alpha},
-          {"f_beta", on.f_beta}};
-}
-
-ordered_json as_json(const Terms& terms) {
-  return {{"alpha", terms.alpha},
-          {"alpha_uni", terms.alpha_uni},
-          {"bytes", terms.bytes},
-          {"bytes_uni", terms.bytes_uni},
-          {"combined", terms.combined}};
 }
 
 ordered_json as_json(const Selection& selection, const Terms& terms, double time_s) {

@@ -15,6 +15,7 @@
 #include "facts/text.hpp"
 #include "list/list.hpp"
 #include "options/ranges.hpp"
+#include "show/values_json.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -62,14 +63,6 @@ std::vector<Entry> entries_of(const ListOptions& options) {
     for (const Algorithm* a : algorithms_of(collective)) entries.push_back({a, collective});
   }
   return entries;
-}
-
-ordered_json as_json(const Cost& cost) {
-  return {{"rounds", cost.rounds},
-          {"sent", cost.sent},
-          {"received", cost.received},
-          {"reduced", cost.reduced},
-          {"copied", cost.copied}};
 }
 
 /// Counting executes all ranks symbolically: up to this p.

@@ -9,6 +9,7 @@
 
 #include "cli/faults/failures.hpp"
 #include "commands.hpp"
+#include "faults/faults_json.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -82,14 +83,6 @@ Worst worst_of(const std::vector<const Failure*>& round) {
     if (possible) worst.pieces = worst.pieces < 0 || o.pieces < 0 ? -1 : std::max(worst.pieces, o.pieces);
   }
   return worst;
-}
-
-ordered_json as_json(const FailureOutcome& o) {
-  ordered_json json{{"class", to_string(o.what)},   {"pieces", nullptr}, {"copies", nullptr}, {"lost", o.lost},
-                    {"contributed", o.contributed}, {"needed", o.needed}};
-  if (o.pieces >= 0) json["pieces"] = o.pieces;
-  if (o.copies >= 0) json["copies"] = o.copies;
-  return json;
 }
 
 }  // namespace

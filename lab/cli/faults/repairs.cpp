@@ -9,6 +9,7 @@
 #include "cli/faults/failures.hpp"
 #include "commands.hpp"
 #include "facts/text.hpp"
+#include "faults/faults_json.hpp"
 
 namespace circoll::cli {
 namespace {
@@ -107,20 +108,9 @@ std::string ways_on_json(const FailureRequest& request, Count bytes, const Machi
     const Repair& r = way.repair;
     ordered_json entry{
         {"failed", way.failed}, {"k", way.k}, {"gives", to_string(way.repair.goal)}, {"advice", way.advice}};
-    if (r.goal == FailureClass::none) {
-      entry["repair"] = {{"why_not", r.why}};
-    } else {
-      entry["repair"] = {{"time_s", way.repair_s},
-                         {"pieces", r.pieces},
-                         {"missing", r.missing},
-                         {"rounds", r.cost.rounds},
-                         {"sent", r.cost.sent},
-                         {"received", r.cost.received},
-                         {"reduced", r.cost.reduced},
-                         {"copied", r.cost.copied},
-                         {"same_bits", r.guarantees.same_bits},
-                         {"rank_order", r.guarantees.rank_order}};
-    }
+    entry["repair"] = ordered_json::object();
+    if (r.goal != FailureClass::none) entry["repair"]["time_s"] = way.repair_s;
+    entry["repair"].update(as_json(r));
     if (way.restart.empty()) {
       entry["restart"] = {{"why_not", way.no_restart}};
     } else {

@@ -2,6 +2,7 @@
 #include "answers.hpp"
 #include "circoll/collectives.hpp"
 #include "schedule/relabelling.hpp"
+#include "show/values_json.hpp"
 
 namespace circoll::explorer {
 namespace {
@@ -42,15 +43,6 @@ json described(const Algorithm& algorithm, Collective collective) {
           {"reduced", algorithm.formula.reduced},
           {"time", time_formula(algorithm, collective)},
           {"params", params_of(algorithm)}};
-}
-
-/// {"alpha_s": ..., "beta_s_per_byte": ..., "gamma_s_per_byte": ..., "f_alpha": ..., "f_beta": ...}.
-json as_json(const Machine& machine) {
-  return {{"alpha_s", machine.alpha_s},
-          {"beta_s_per_byte", machine.beta_s_per_byte},
-          {"gamma_s_per_byte", machine.gamma_s_per_byte},
-          {"f_alpha", machine.f_alpha},
-          {"f_beta", machine.f_beta}};
 }
 
 }  // namespace

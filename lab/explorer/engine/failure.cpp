@@ -4,7 +4,7 @@
 #include "answers.hpp"
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
-#include "faults/faults.hpp"
+#include "faults/faults_json.hpp"
 
 namespace circoll::explorer {
 namespace {
@@ -21,12 +21,6 @@ FaultAnalysis analysis_of(const Session& session, Keep keep) {
   return {session.ranks(), keep, session.origin().claims.needs.idempotent};
 }
 
-json as_json(const FailureOutcome& outcome) {
-  return {{"class", to_string(outcome.what)},   {"pieces", outcome.pieces},
-          {"copies", outcome.copies},           {"lost", outcome.lost},
-          {"contributed", outcome.contributed}, {"needed", outcome.needed}};
-}
-
 }  // namespace
 
 std::string ask_failure(Sessions& sessions, const json& question) {
@@ -37,15 +31,9 @@ std::string ask_failure(Sessions& sessions, const json& question) {
   json all = {{"outcome", as_json(analysis.after(k, failed))}};
   if (!question.value("repair", false)) return all.dump();
   Repair repair = analysis.repair_after(k, failed);
-  json plan = {{"goal", to_string(repair.goal)}};
-  if (repair.goal == FailureClass::none) {
-    plan["why"] = repair.why;
-  } else {
-    plan["rounds"] = repair.cost.rounds;
-    plan["sent"] = repair.cost.sent;
-    plan["reduced"] = repair.cost.reduced;
-    plan["pieces"] = repair.pieces;
-    plan["missing"] = repair.missing;
+  json plan = as_json(repair);
+  plan["goal"] = to_string(repair.goal);
+  if (repair.goal != FailureClass::none) {
     plan["time_s"] = seconds(terms_of(repair, question.value("bytes", Count{1} << 20)), machine_of(question));
     json messages = json::array();
     for (const Schedule& schedule : repair.ranks) {

@@ -7,6 +7,7 @@
 #include "answers.hpp"
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "show/values_json.hpp"
 #include "symbolic/expressions.hpp"
 
 namespace circoll::explorer {
@@ -75,32 +76,6 @@ void write_contributors(Out out, const Schedule& schedule) {
                    symbolic::contributor(schedule, user_block * schedule.segments));
 }
 
-json params_of(const Params& params) {
-  json all = json::object();
-  for (const auto& [name, value] : params) all[name] = value;
-  return all;
-}
-
-json as_json(const Cost& cost) {
-  return {{"rounds", cost.rounds},
-          {"sent", cost.sent},
-          {"received", cost.received},
-          {"reduced", cost.reduced},
-          {"copied", cost.copied}};
-}
-
-json as_json(const Refutation& refutation) {
-  return {{"claim", to_string(refutation.claim)},
-          {"p", refutation.size},
-          {"root", refutation.root},
-          {"in_place", refutation.in_place},
-          {"params", params_of(refutation.params)},
-          {"rank", refutation.rank},
-          {"step", refutation.step},
-          {"block", refutation.block},
-          {"what", refutation.what}};
-}
-
 /// The shape that a question names, of an algorithm's selection.
 Shape shape_of(const Selection& selection, const json& question) {
   Shape shape{.size = question.at("p").get<Rank>(),
@@ -134,7 +109,7 @@ std::string described(const Session& session) {
                      {"collective", to_string(first.collective)},
                      {"p", session.size()},
                      {"root", first.shape.root},
-                     {"params", params_of(first.shape.params)},
+                     {"params", first.shape.params},
                      {"rounds", session.rounds()},
                      {"blocks", first.blocks()},
                      {"user_blocks", first.user_blocks},

@@ -5,6 +5,7 @@
 #include "answers.hpp"
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "show/values_json.hpp"
 #include "sim/sim.hpp"
 
 namespace circoll::explorer {
@@ -95,9 +96,9 @@ std::string ask_ranking(Sessions& /*sessions*/, const json& question) {
     const std::string unmet = unmet_need(selection, call.p, call.op);
     if (unmet.empty()) {
       const Terms terms = terms_of(selection, call.p, bytes, call.root);
-      all["shown"] = {{"time_s", seconds(terms, call.machine)}, {"alpha", terms.alpha},
-                      {"alpha_uni", terms.alpha_uni},           {"bytes", terms.bytes},
-                      {"bytes_uni", terms.bytes_uni},           {"combined", terms.combined}};
+      json shown = as_json(terms);
+      shown["time_s"] = seconds(terms, call.machine);
+      all["shown"] = std::move(shown);
     }
   }
   return all.dump();

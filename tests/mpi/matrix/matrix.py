@@ -20,6 +20,7 @@ from entries import entries
 MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 BINDINGS = {"C": "C", "MPIF": "mpif.h", "USE_MPI": "use mpi", "USE_MPI_F08": "use mpi_f08"}
 RANKS = 3
+LAUNCH = pathlib.Path(__file__).resolve().parents[3] / "dev/launch"
 # Entry points that the drop-in leaves alone on purpose.
 NOT_INTERCEPTED = {"alltoallw": "per-block datatypes: left to the library"}
 
@@ -47,13 +48,9 @@ def run(arguments, mpi, binding, work):
     work.mkdir()
     program = pathlib.Path(arguments.programs) / f"matrix_{mpi}_{binding}"
     dropin = f"{arguments.dropins}/{mpi}/libcircoll-mpi.so"
-    if mpi == "openmpi":
-        launch = ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "--mca",
-                  "btl", "self,vader", "--mca", "op", "^avx", "-np", str(RANKS), "env", f"LD_PRELOAD={dropin}"]
-    else:
-        launch = ["mpiexec.mpich", "-n", str(RANKS), "env", f"LD_PRELOAD={dropin} {getattr(arguments, 'yield')}"]
+    preload = dropin if mpi == "openmpi" else f"{dropin} {getattr(arguments, 'yield')}"
+    launch = [LAUNCH, "test", mpi, "-np", str(RANKS), "env", f"LD_PRELOAD={preload}"]
     env = {name: value for name, value in os.environ.items() if not name.startswith("CIRCOLL_")}
-    env |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run([*launch, f"CIRCOLL_TRACE={work}/trace", str(program), f"{work}/log"], env=env, timeout=100,
                           capture_output=True, text=True, check=False)
     if done.returncode != 0 or done.stderr:

@@ -3,32 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
-#include <numeric>
 #include <string>
 
 #include "facts/environment.hpp"
+#include "facts/text.hpp"
 #include "processors.hpp"
 
 namespace circoll::cli {
 namespace {
-
-/// The least number of letters to be changed, put in or left out to make one word of another.
-std::size_t distance(const std::string& a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0U : 1U);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, changed});
-    }
-  }
-  return row.back();
-}
 
 std::string word_in(const std::string& path, const std::string& key = "") {
   std::ifstream file(path);
@@ -44,7 +27,7 @@ std::string nearest_variable(const std::string& name) {
   std::string nearest;
   std::size_t least = 4;  // letters that may be wrong
   for (const EnvironmentVariable& variable : environment_variables()) {
-    const std::size_t wrong = distance(name, variable.name);
+    const std::size_t wrong = edit_distance(name, variable.name);
     if (wrong >= least) continue;
     least = wrong;
     nearest = variable.name;

@@ -9,23 +9,12 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
+#include "show/values_json.hpp"
 
 namespace circoll::cli {
 namespace {
 
 using nlohmann::ordered_json;
-
-ordered_json as_json(const Refutation& r) {
-  return {{"claim", to_string(r.claim)},
-          {"p", r.size},
-          {"root", r.root},
-          {"in_place", r.in_place},
-          {"params", r.params},
-          {"rank", r.rank},
-          {"step", r.step},
-          {"block", r.block},
-          {"what", r.what}};
-}
 
 std::string report(const std::vector<VerifyRow>& rows, bool json) {
   if (json) {

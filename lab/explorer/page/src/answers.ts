@@ -154,10 +154,10 @@ export interface Chart {
   best: string[];
 }
 export interface FailureAnswer {
-  outcome: { class: string; pieces: number; copies: number; lost: number; contributed: number; needed: number };
+  outcome: { class: string; pieces: number | null; copies: number | null; lost: number; contributed: number; needed: number };
   repair?: {
     goal: string;
-    why?: string;
+    why_not?: string;
     rounds?: number;
     sent?: number;
     reduced?: number;

@@ -96,8 +96,8 @@ export function FailuresPanel({ engine, shown, place, go, failure, setFailure }:
           <p>{classes[outcome.class.toUpperCase()].means}</p>
           <dl>
             <dt>Blocks in which data of a failed rank is lost</dt><dd>{outcome.lost} of {outcome.contributed}</dd>
-            {outcome.copies >= 0 && <><dt>Survivors that hold such data, at least</dt><dd>{outcome.copies}</dd></>}
-            {outcome.pieces >= 0 && <><dt>Values that a block is put together from, at most</dt><dd>{outcome.pieces}</dd></>}
+            {outcome.copies !== null && <><dt>Survivors that hold such data, at least</dt><dd>{outcome.copies}</dd></>}
+            {outcome.pieces !== null && <><dt>Values that a block is put together from, at most</dt><dd>{outcome.pieces}</dd></>}
           </dl>
         </div>
       )}
@@ -105,7 +105,7 @@ export function FailuresPanel({ engine, shown, place, go, failure, setFailure }:
         <div id="repair">
           <h3>Repair</h3>
           {repair.goal.toUpperCase() === "NONE" ? (
-            <p>There is none: {repair.why}.</p>
+            <p>There is none: {repair.why_not}.</p>
           ) : (
             <>
               <p>A proven schedule by which the survivors get {repair.goal.toUpperCase() === "FULL" ? "the result of all contributions" : "the result of their own contributions"}.
