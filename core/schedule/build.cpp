@@ -35,9 +35,7 @@ Schedule build_schedule(const Algorithm& algorithm, Collective collective, const
   if (!why.empty()) throw Error(ErrorCode::unsupported, algorithm.id(collective) + " " + why);
   for (const auto& [key, value] : shape.params) check_param(algorithm, key, value);
   if (const auto given = shape.params.find(window.name); given != shape.params.end()) {
-    Shape whole = shape;
-    whole.params.erase(whole.params.find(window.name));
-    Schedule schedule = with_window(build_schedule(algorithm, collective, whole), given->second);
+    Schedule schedule = with_window(build_schedule(algorithm, collective, without_window(shape)), given->second);
     schedule.shape.params = shape.params;
     return schedule;
   }
