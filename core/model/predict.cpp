@@ -4,6 +4,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/model.hpp"
+#include "schedule/registry.hpp"
 
 namespace circoll {
 
@@ -22,7 +23,7 @@ Terms terms_of(Collective collective, const CriticalPath& path, const Cost& cost
 Terms terms_of(const Selection& selection, Rank p, Count bytes, Rank root) {
   const Shape shape{.size = p, .root = root, .params = selection.params};
   return terms_of(selection.collective, critical_path(*selection.algorithm, selection.collective, shape),
-                  selection.algorithm->cost(shape), bytes);
+                  cost_of(*selection.algorithm, shape), bytes);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "circoll/collectives.hpp"
 #include "circoll/model.hpp"
+#include "schedule/registry.hpp"
 
 namespace circoll {
 namespace {
@@ -79,7 +80,7 @@ double time_of(const Selection& selection, Rank p, Count bytes, const Machine& m
 
 /// Blocks that a rank copies per block that it sends. The model has no term for them, but they break ties.
 double copied_share(const Selection& selection, Rank p) {
-  const Cost cost = selection.algorithm->cost({.size = p, .params = selection.params});
+  const Cost cost = cost_of(*selection.algorithm, {.size = p, .params = selection.params});
   const auto sent = static_cast<double>(std::max<std::int64_t>(cost.sent, 1));
   return static_cast<double>(cost.copied) / sent;
 }

@@ -4,6 +4,7 @@
 #include "circoll/algorithm.hpp"
 #include "circoll/builder.hpp"
 #include "circoll/error.hpp"
+#include "circoll/transform.hpp"
 #include "schedule/registry.hpp"
 #include "schedule/relabelling.hpp"
 #include "schedule/rotation.hpp"
@@ -33,6 +34,11 @@ Schedule build_schedule(const Algorithm& algorithm, Collective collective, const
   const std::string why = unmet_need(algorithm, shape.size, {.commutative = true, .idempotent = true});
   if (!why.empty()) throw Error(ErrorCode::unsupported, algorithm.id(collective) + " " + why);
   for (const auto& [key, value] : shape.params) check_param(algorithm, key, value);
+  if (const auto given = shape.params.find(window.name); given != shape.params.end()) {
+    Schedule schedule = with_window(build_schedule(algorithm, collective, without_window(shape)), given->second);
+    schedule.shape.params = shape.params;
+    return schedule;
+  }
   if (!shape.params.contains(relabel.name)) {
     Shape written = shape;
     if (algorithm.rotation != Rotation::none) written.rank = 0;

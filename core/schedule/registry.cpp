@@ -60,7 +60,25 @@ std::string Algorithm::id(Collective collective) const {
   return std::string(to_string(collective)) + "/" + std::string(name);
 }
 
+Shape without_window(const Shape& shape) {
+  Shape plain = shape;
+  if (const auto given = plain.params.find(window.name); given != plain.params.end()) plain.params.erase(given);
+  return plain;
+}
+
+Cost cost_of(const Algorithm& algorithm, const Shape& shape) {
+  if (!shape.params.contains(window.name)) return algorithm.cost(shape);
+  Cost cost = algorithm.cost(without_window(shape));
+  cost.rounds *= 2;  // that of a message, and that of its answer
+  return cost;
+}
+
 CriticalPath critical_path(const Algorithm& algorithm, Collective collective, const Shape& shape) {
+  if (shape.params.contains(window.name)) {
+    CriticalPath path = path_of(algorithm, collective, without_window(shape));
+    path.one_way *= 2;
+    return path;
+  }
   CriticalPath path = path_of(algorithm, collective, shape);
   if (algorithm.levels != nullptr) path.levels = algorithm.levels(shape);
   return path;

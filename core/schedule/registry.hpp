@@ -20,6 +20,17 @@ namespace circoll {
 inline constexpr ParamDeclaration relabel{
     .name = "relabel", .minimum = 1, .maximum = 1 << 20, .summary = "ranks on a node"};
 
+/// The most sends, and the most receives, of a rank that are under way: a parameter of every algorithm. Each message is
+/// acknowledged (transform.hpp).
+inline constexpr ParamDeclaration window{
+    .name = "window", .minimum = 1, .maximum = 1 << 20, .summary = "sends, and receives, of a rank under way"};
+
+/// The declared cost of an algorithm with the parameters of the shape, also those of every algorithm.
+[[nodiscard]] Cost cost_of(const Algorithm& algorithm, const Shape& shape);
+
+/// The shape without the parameter "window".
+[[nodiscard]] Shape without_window(const Shape& shape);
+
 /// Throws Error(unknown_name) if the algorithm does not take this parameter, Error(invalid_argument) if not this value.
 void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t value);
 

@@ -62,6 +62,8 @@ void check_param(const Algorithm& algorithm, std::string_view key, std::int64_t 
     if (p.name == key) return check_within(algorithm, p, value);
     names.emplace_back(p.name);
   }
+  if (key == window.name) return check_within(algorithm, window, value);
+  names.emplace_back(window.name);
   if (can_relabel(algorithm.collectives.front())) {
     if (key == relabel.name) return check_within(algorithm, relabel, value);
     names.emplace_back(relabel.name);

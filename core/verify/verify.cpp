@@ -134,7 +134,7 @@ Verdict verify_algorithm(const Algorithm& algorithm, Collective collective, cons
     const Shape declared = labelled(collective, shape);
     return {.needs = needs_of(algorithm, collective, shape.params),
             .guarantees = guarantees_of(algorithm, shape.params),
-            .cost = algorithm.cost(declared),
+            .cost = cost_of(algorithm, declared),
             .path = critical_path(algorithm, collective, declared)};
   };
   std::vector<Schedule> ranks;
