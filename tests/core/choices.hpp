@@ -8,10 +8,10 @@
 
 namespace circoll {
 
-inline constexpr OperatorTraits commutative{.commutative = true, .idempotent = false};
+inline constexpr OperatorTraits commuting{.commutative = true, .idempotent = false};
 inline constexpr OperatorTraits ordered{.commutative = false, .idempotent = false};
 
-inline CallFacts allreduce_of(Rank p, Count bytes, OperatorTraits op = commutative, bool exact = false) {
+inline CallFacts allreduce_of(Rank p, Count bytes, OperatorTraits op = commuting, bool exact = false) {
   return {.collective = Collective::allreduce, .p = p, .bytes = bytes, .op = op, .exact_op = exact};
 }
 

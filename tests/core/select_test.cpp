@@ -157,7 +157,7 @@ TEST(Model, TheLeastTimeOfAllThatMayServe) {
   for (const Collective collective : {Collective::allreduce, Collective::bcast, Collective::allgather}) {
     for (const Rank p : {2, 5, 8}) {
       for (const Count bytes : {8, 5000, 300'000}) {
-        const CallFacts facts{.collective = collective, .p = p, .bytes = bytes, .op = commutative, .exact_op = false};
+        const CallFacts facts{.collective = collective, .p = p, .bytes = bytes, .op = commuting, .exact_op = false};
         const Decision decision = policy->decide(facts);
         ASSERT_TRUE(decision.selection);
         const double own = seconds(terms_of(*decision.selection, p, bytes), options.machine);
@@ -166,7 +166,7 @@ TEST(Model, TheLeastTimeOfAllThatMayServe) {
           // The facts of these calls do not say the nodes.
           const bool for_nodes = std::any_of(algorithm->params.begin(), algorithm->params.end(),
                                              [](const ParamDeclaration& param) { return param.name == "cores"; });
-          const bool usable = unmet_need(*algorithm, p, commutative).empty() && !for_nodes &&
+          const bool usable = unmet_need(*algorithm, p, commuting).empty() && !for_nodes &&
                               (collective != Collective::allreduce || algorithm->guarantees.same_bits);
           const auto out = std::find_if(decision.ruled_out.begin(), decision.ruled_out.end(),
                                         [&](const RuledOut& r) { return r.id == algorithm->id(collective); });
@@ -194,7 +194,7 @@ TEST(Model, TheMachineDecides) {
     options.machine.beta_s_per_byte = beta_s;
     return make_policy("model", options);
   };
-  const CallFacts facts = allreduce_of(16, 10'000, commutative, true);
+  const CallFacts facts = allreduce_of(16, 10'000, commuting, true);
   const Decision few_rounds = policy_of(1, 1e-12)->decide(facts);
   const Decision little_volume = policy_of(1e-12, 1)->decide(facts);
   EXPECT_EQ(few_rounds.selection->algorithm->cost({.size = 16, .params = few_rounds.selection->params}).rounds, 4);
@@ -213,7 +213,7 @@ TEST(Model, RankDivergenceOnlyWhereAllowed) {
   const CallFacts facts = allreduce_of(16, 100'000);
   EXPECT_FALSE(has(strict->decide(facts), "circulant"));
   EXPECT_TRUE(has(loose->decide(facts), "circulant"));
-  EXPECT_TRUE(has(strict->decide(allreduce_of(16, 100'000, commutative, true)), "circulant"));
+  EXPECT_TRUE(has(strict->decide(allreduce_of(16, 100'000, commuting, true)), "circulant"));
 }
 
 TEST(Model, UnknownSizesDecideNothing) {
@@ -228,7 +228,7 @@ TEST(Model, UnknownSizesDecideNothing) {
 TEST(Policies, NativeFixedAndUnknown) {
   EXPECT_FALSE(make_policy("native")->decide(allreduce_of(4, 8)).selection);
   const auto fixed = make_fixed_policy(parse_selection("allreduce/circulant"));
-  EXPECT_EQ(chosen(*fixed, allreduce_of(4, 8, commutative, true)), "circulant");
+  EXPECT_EQ(chosen(*fixed, allreduce_of(4, 8, commuting, true)), "circulant");
   EXPECT_EQ(chosen(*fixed, allreduce_of(4, 8)), "native");  // not the same bits
   EXPECT_EQ(chosen(*fixed, allreduce_of(4, 8, ordered, true)), "native");
   EXPECT_EQ(chosen(*fixed, {.collective = Collective::bcast, .p = 4}), "native");

@@ -2,6 +2,7 @@
 #include <array>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "circoll/local.hpp"  // both executors in one program: overloads must not clash
@@ -31,9 +32,13 @@ TEST_MPI(c_errors) {
          "the check in line " + std::to_string(failed % 10000) + ", choice " + std::to_string(failed / 10000));
 }
 
+bool native_persistent_is_right();  // typed_api_test.cpp
+
 TEST_MPI(c_requests) {
+  const bool native_is_right = native_persistent_is_right();
   for (const int persistent : {0, 1}) {
     for (const char* const choice : {static_cast<const char*>(nullptr), "auto", "native"}) {
+      if (persistent != 0 && !native_is_right && choice != nullptr && choice == std::string_view("native")) continue;
       const int failed = circoll_test_c_requests(choice, persistent);
       expect(failed == 0, "line " + std::to_string(failed / 1000) + " or " + std::to_string(failed % 1000) + " by " +
                               (choice == nullptr ? "NULL" : choice) + (persistent != 0 ? ", persistent" : ""));

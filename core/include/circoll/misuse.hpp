@@ -1,5 +1,5 @@
-// Sentences for calls of circoll/comm.hpp and circoll/values.hpp whose arguments fit none of their functions: an
-// argument is missing, in another place or of another kind.
+// Sentences for calls of the typed API whose arguments fit none of its functions (comm.hpp, values.hpp). An argument is
+// missing, in another place, or of another kind.
 //
 // Each function here takes anything, by a conversion. So the compiler prefers every function that fits. If none fits,
 // the static_assert shows how the call is written. tests/signatures_test.py compares the forms with the declarations.
