@@ -82,7 +82,7 @@ TEST(LearnGroup, AboutAsFastIsNotWorthAChange) {
 
 TEST(LearnGroup, ASlowOneServesOneCallWhereAnAgreementIsCheap) {
   MadeUpKind kind = alike({1e-3, 1.8e-3});
-  kind.long_calls = true;
+  kind.length = Group::Length::much;
   LearningProgram program = program_of(kind);
   program.calls(4000);
   EXPECT_TRUE(program.group().settled());

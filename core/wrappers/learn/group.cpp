@@ -18,16 +18,18 @@ constexpr std::int64_t first_look = 512, last_look = std::int64_t{1} << 20U;
 constexpr double unknown = 1.5;
 /// Times that say more may be those of a delay.
 constexpr double most_expected = 1.9;
+/// Shorter calls are brief.
+constexpr double brief_s = 100e-6;
 /// An agreement that takes a smaller part of a call is cheap.
 constexpr double cheap = 0.05;
 
 }  // namespace
 
-Group::Group(std::vector<Candidate> candidates, std::optional<std::size_t> known, bool long_calls)
+Group::Group(std::vector<Candidate> candidates, std::optional<std::size_t> known, Length length)
     : candidates_(std::move(candidates)),
       tried_(candidates_.size()),
       met_(candidates_.size()),
-      long_calls_(long_calls),
+      length_(length),
       known_before_(known.has_value()),
       best_(known.value_or(0)) {
   require(best_ < candidates_.size(), "the best of a group of calls is one of its candidates");
@@ -38,9 +40,10 @@ Group::Group(std::vector<Candidate> candidates, std::optional<std::size_t> known
   }
 }
 
-bool Group::waits_for_agreement(const Account& account) const {
-  const bool known = best_s_ > 0 && account.agreement_s() > 0;
-  return known ? account.agreement_s() <= cheap * best_s_ : long_calls_;
+Group::Length Group::length(const Account& account) const {
+  if (best_s_ == 0 || account.agreement_s() == 0) return length_;
+  if (account.agreement_s() <= cheap * best_s_) return Length::much;
+  return best_s_ < brief_s ? Length::brief : Length::ordinary;
 }
 
 Group::Turn Group::next(Account& account) {
@@ -146,7 +149,7 @@ void Group::begin_contest(std::size_t challenger, Contest::Kind kind, const Acco
   incumbent_ = best_;
   challenger_ = challenger;
   gain_of_incumbent_ = gain_;
-  contest_ = Contest(kind, waits_for_agreement(account));
+  contest_ = Contest(kind, length(account) == Length::much, length(account) == Length::brief);
 }
 
 void Group::agreed(std::span<const double> greatest_s, double agreement_s, Account& account) {
@@ -188,7 +191,7 @@ void Group::bill(std::size_t candidate, Contest::Side& side, Account& account) {
 void Group::judge(Account& account) {
   due_ = false;
   const bool opening = contest_.kind() == Contest::Kind::opening;
-  const Contest::Verdict verdict = contest_.judge(waits_for_agreement(account));
+  const Contest::Verdict verdict = contest_.judge(length(account) == Length::much);
   const double incumbent_s = contest_.incumbent.typical_s(), challenger_s = contest_.challenger.typical_s();
   const bool ahead =
       verdict == Contest::Verdict::wins || (verdict == Contest::Verdict::open && opening && contest_.ahead());
@@ -210,8 +213,8 @@ void Group::judge(Account& account) {
   } else {
     gain_ = challenger_ == 0 ? std::max(1.0, challenger_s / incumbent_s) : gain_of_incumbent_;
   }
-  // Ten calls are enough to know who serves. The pairs after them must be paid for.
-  if (searches_ == 0 && contest_.begun() >= Contest::opening_pairs) searches_ = 1;
+  // The pairs after these must be paid for.
+  if (searches_ == 0 && contest_.opened()) searches_ = 1;
   if (verdict != Contest::Verdict::open) {
     end_contest(ahead, account);
   } else if (contest_.rests()) {
