@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/learning_program.hpp"
+#include "learning_program.hpp"
 
 using circoll::learn::Account;
 using circoll::learn::Agreement;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/learning_program.hpp"
+#include "learning_program.hpp"
 
 using circoll::learn::Group;
 using circoll::learn::LearningProgram;

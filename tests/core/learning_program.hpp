@@ -142,7 +142,7 @@ class LearningProgram {
     if (uniform() < machine_.tail) noise *= 1 + (machine_.tail_factor - 1) * uniform();
     return noise;
   }
-  /// What the machine does to all candidates of the next call.
+  /// The machine's part in the time of the next call, whichever candidate serves it.
   double next_factor() {
     if (burst_left_ > 0) {
       --burst_left_;

@@ -9,7 +9,7 @@ namespace {
 
 /// A challenger must be faster by so much. A smaller gain is not worth a change.
 constexpr double better = 0.97;
-/// A cold call that takes so many times, and so much longer than the other's, leaves the next ones to the other.
+/// After a cold call that takes so many times, and so much longer, the other side serves for a while.
 constexpr double hopeless = 3, hopeless_s = 10e-3;
 
 }  // namespace

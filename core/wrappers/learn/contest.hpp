@@ -37,7 +37,7 @@ class Contest {
   static constexpr int most_pairs = 17;
 
   Contest() = default;
-  /// If an agreement is cheap beside a call, the ranks agree more `often`. Of `brief` calls it takes more to be warm.
+  /// If an agreement is cheap beside a call, the ranks agree more `often`. It takes more `brief` calls to be warm.
   Contest(Kind kind, bool often, bool brief);
 
   /// A pair begins with the incumbent. Both sides have been asked for so many calls.
@@ -54,14 +54,14 @@ class Contest {
 
   /// True if the times of all pairs up to the stop have come.
   [[nodiscard]] bool complete() const { return static_cast<int>(challenger.samples.size()) == stop_; }
-  /// What the times show. If it is open, the next stop is set, with the new price of an agreement in mind.
+  /// The verdict of the times so far. If it is open, the next stop is set, by the new price of an agreement.
   [[nodiscard]] Verdict judge(bool often);
   /// True if the challenger is ahead, decided or not.
   [[nodiscard]] bool ahead() const;
   /// True if one cold call has been so slow that its side should not serve again soon. It gets one more pair, later.
   [[nodiscard]] bool rests() const;
   [[nodiscard]] Kind kind() const { return kind_; }
-  /// True if there have been so many pairs that it is known who should serve. The opening need not pay for these.
+  /// True after so many pairs that the faster side is known. The opening need not pay for these.
   [[nodiscard]] bool opened() const { return begun_ >= (brief() ? sure_pairs : opening_pairs); }
 
  private:
@@ -69,7 +69,7 @@ class Contest {
   [[nodiscard]] Verdict verdict_later() const;
   /// True if the slower side's fastest call takes so many times as long as the other's slowest warm one.
   [[nodiscard]] bool apart(double ratio) const;
-  /// The median of the challenger's time over the incumbent's, in the warm pairs, or the last cold one if there are none.
+  /// The median of the challenger's time over the incumbent's. Only warm pairs count, if there are any.
   [[nodiscard]] double ratio_of_pairs() const;
   [[nodiscard]] bool brief() const { return challenger.cold > 1; }
   /// The warm pairs, and those in which the challenger was faster.

@@ -93,8 +93,8 @@ Group::Turn Group::timed_turn(std::size_t candidate, Account& account) {
 
 int Group::quiet() const {
   constexpr int most = 64;
-  // The account may be able to pay soon.
-  constexpr int waiting = 4;
+  // The account may be able to pay soon. To ask costs a part of a brief call.
+  const int waiting = best_s_ < brief_s ? 32 : 4;
   if (candidates_.size() == 1) return most;
   if (due_ || !timed_.empty()) return 0;
   if (phase_ == Phase::contest) return contest_.challengers_turn() || searches_ == 0 ? 0 : waiting;
@@ -132,7 +132,7 @@ bool Group::affords_pair(const PairPrice& price, const Account& account) {
   const double paid_s = window_.since(calls_ + 2 - static_cast<std::int64_t>(calls));
   const double fixed_s = price.preparation_s + price.agreement_s;
   const double budget_s = window_budget_s(limits);
-  // What cannot be divided fits into a window where nothing else is paid.
+  // A price that cannot be divided fits into a window where nothing else is paid.
   const bool fits = paid_s + price.calls_s + fixed_s <= budget_s || (paid_s <= 0 && price.calls_s <= budget_s);
   return fits && account.affords(price.calls_s + fixed_s);
 }
@@ -205,7 +205,7 @@ void Group::judge(Account& account) {
   tried = {.median_s = challenger_s,
            .rival_s = incumbent_s,
            .calls = tried.calls + (verdict == Contest::Verdict::open ? 0 : contest_.begun())};
-  // What is saved is counted from the first candidate on.
+  // Savings are counted from the first candidate on.
   if (best_ == 0) {
     gain_ = 1;
   } else if (ahead) {

@@ -39,7 +39,7 @@ class Group {
     std::int64_t calls = 0;
   };
 
-  /// How long calls probably take, until it is known.
+  /// The probable length of calls, until it is known.
   enum class Length : std::uint8_t {
     brief,     ///< an agreement takes as long, and the first calls of an algorithm take several times as long
     ordinary,  ///< an agreement takes about as long
@@ -67,7 +67,7 @@ class Group {
   /// True after a call if the group waits for an agreement of the ranks.
   [[nodiscard]] bool agreement_due() const { return due_; }
   /// If an agreement is cheap beside a call (`much`), it is due at the end of the call. Otherwise it is due at the
-  /// beginning of the next one, so that other groups can take part. Unless calls are `brief`, it overlaps with that one.
+  /// beginning of the next one, so that other groups take part. Unless calls are `brief`, it overlaps with that one.
   [[nodiscard]] Length length(const Account& account) const;
   /// This rank's times since the last agreement; as many on all ranks.
   [[nodiscard]] std::span<const double> local() const { return local_s_; }
@@ -112,8 +112,9 @@ class Group {
     double calls_s = 0, preparation_s = 0, agreement_s = 0;
   };
   [[nodiscard]] PairPrice price_of_pair(const Account& account) const;
-  /// The most that a window may pay, and whether a pair fits into the one that ends with the next calls.
+  /// The most that a window may pay.
   [[nodiscard]] double window_budget_s(const Limits& limits) const;
+  /// True if the next pair fits into its window, and into the whole.
   [[nodiscard]] bool affords_pair(const PairPrice& price, const Account& account);
   void pay(std::int64_t call, double seconds, Account& account);
   /// Replaces expected prices of a side's calls by the real ones.

@@ -1,5 +1,5 @@
-/* LD_PRELOAD in front of the drop-in, or of the MPI library alone: writes the time of each collective call on
- * MPI_COMM_WORLD, the greatest of all ranks, to the file CALL_TIMES. For lab/experiments/learning/run only. */
+/* Times each collective call on MPI_COMM_WORLD: for lab/experiments/learning/run only. LD_PRELOAD names it in front of
+ * the drop-in, or alone. The greatest times of all ranks go to the file CALL_TIMES. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
