@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/learning_program.hpp"
+#include "learning_program.hpp"
 
 using circoll::learn::Account;
 using circoll::learn::Agreement;
@@ -82,7 +82,7 @@ TEST(LearnGroup, AboutAsFastIsNotWorthAChange) {
 
 TEST(LearnGroup, ASlowOneServesOneCallWhereAnAgreementIsCheap) {
   MadeUpKind kind = alike({1e-3, 1.8e-3});
-  kind.long_calls = true;
+  kind.length = Group::Length::much;
   LearningProgram program = program_of(kind);
   program.calls(4000);
   EXPECT_TRUE(program.group().settled());

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/learning_program.hpp"
+#include "learning_program.hpp"
 
+using circoll::learn::Group;
 using circoll::learn::LearningProgram;
 using circoll::learn::MadeUpCall;
 using circoll::learn::MadeUpKind;
@@ -43,7 +44,7 @@ MadeUpKind kind_of(double auto_s, double native_over_auto) {
                          {.predicted_s = auto_s * 1.1},
                          {.predicted_s = auto_s * 1.3},
                          {.predicted_s = auto_s * 1.5}},
-          .long_calls = auto_s > 1e-3};
+          .length = auto_s > 1e-3 ? Group::Length::much : Group::Length::ordinary};
 }
 
 std::vector<LearningProgram> launched(const MadeUpKind& kind, const Machine& machine) {

@@ -22,7 +22,7 @@ namespace circoll::learn {
 struct MadeUpKind {
   std::vector<double> times_s{};
   std::vector<Group::Candidate> candidates{};
-  bool long_calls = false;
+  Group::Length length = Group::Length::ordinary;
   std::optional<std::size_t> known{};
 
   /// The better of auto and native.
@@ -66,7 +66,7 @@ class LearningProgram {
     for (Rank& rank : ranks_) {
       rank.account = Account(limits);
       for (const MadeUpKind& kind : kinds_) {
-        rank.groups.emplace_back(kind.candidates, kind.known, kind.long_calls);
+        rank.groups.emplace_back(kind.candidates, kind.known, kind.length);
       }
     }
     for (const MadeUpKind& kind : kinds_) prepared_.emplace_back(kind.times_s.size());
@@ -77,7 +77,7 @@ class LearningProgram {
 
   /// One call. Both ranks must say the same about it.
   void call(std::size_t kind) {
-    const double overlapped_s = begin_agreement(kind);
+    double agreements_s = begin_agreement(kind);
     const Group::Turn turn = ranks_[0].groups[kind].next(ranks_[0].account);
     const Group::Turn other = ranks_[1].groups[kind].next(ranks_[1].account);
     ASSERT_EQ(other.candidate, turn.candidate);
@@ -90,7 +90,7 @@ class LearningProgram {
     for (Rank& rank : ranks_) {
       if (turn.timed) rank.groups[kind].took(mean_s * noise());
     }
-    const double agreements_s = overlapped_s + end_agreement(kind, overlapped_s > 0);
+    agreements_s += end_agreement(kind);
     calls_[kind].push_back({.served = turn.candidate,
                             .took_s = mean_s + agreements_s,
                             .base_s = is.base_s() * factor,
@@ -142,7 +142,7 @@ class LearningProgram {
     if (uniform() < machine_.tail) noise *= 1 + (machine_.tail_factor - 1) * uniform();
     return noise;
   }
-  /// What the machine does to all candidates of the next call.
+  /// The machine's part in the time of the next call, whichever candidate serves it.
   double next_factor() {
     if (burst_left_ > 0) {
       --burst_left_;
@@ -153,28 +153,36 @@ class LearningProgram {
     const double drift = 1 + machine_.drift * std::sin(2 * std::numbers::pi * (phase_ + moment_ / 700.0));
     return drift * (burst_left_ > 0 ? machine_.burst_factor : 1);
   }
-  /// Before a call. Returns what the program sees of an agreement that overlaps with it.
+  /// As the drop-in does, before a call. Returns what the program sees of it.
   double begin_agreement(std::size_t kind) {
-    if (!due(kind) || waits(kind)) return 0;
+    overlaps_ = false;
+    const Group::Length length = length_of(kind);
+    if (!due(kind) || length == Group::Length::much) return 0;
     agree();
-    return machine_.agreement_s * machine_.overlapped;
+    if (length == Group::Length::brief) return end(machine_.agreement_s);
+    overlaps_ = true;
+    return 0;
   }
   /// After the call.
-  double end_agreement(std::size_t kind, bool overlaps) {
-    if (!overlaps && !(due(kind) && waits(kind))) return 0;
-    if (!overlaps) agree();
-    last_agreement_s_ = machine_.agreement_s * (overlaps ? machine_.overlapped : 1);
+  double end_agreement(std::size_t kind) {
+    if (overlaps_) return end(machine_.agreement_s * machine_.overlapped);
+    if (!due(kind) || length_of(kind) != Group::Length::much) return 0;
+    agree();
+    return end(machine_.agreement_s);
+  }
+  double end(double took_s) {
+    last_agreement_s_ = took_s;
     for (Rank& rank : ranks_) rank.agreement.end(rank.account);
-    return overlaps ? 0 : machine_.agreement_s;
+    return took_s;
   }
   bool due(std::size_t kind) {
     EXPECT_EQ(ranks_[0].groups[kind].agreement_due(), ranks_[1].groups[kind].agreement_due());
     return ranks_[0].groups[kind].agreement_due();
   }
-  bool waits(std::size_t kind) {
-    const bool waits = ranks_[0].groups[kind].waits_for_agreement(ranks_[0].account);
-    EXPECT_EQ(ranks_[1].groups[kind].waits_for_agreement(ranks_[1].account), waits);
-    return waits;
+  Group::Length length_of(std::size_t kind) {
+    const Group::Length length = ranks_[0].groups[kind].length(ranks_[0].account);
+    EXPECT_EQ(ranks_[1].groups[kind].length(ranks_[1].account), length);
+    return length;
   }
   void agree() {
     ++agreements_;
@@ -199,6 +207,7 @@ class LearningProgram {
   double last_agreement_s_ = 0;
   int burst_left_ = 0;
   int agreements_ = 0;
+  bool overlaps_ = false;
 };
 
 }  // namespace circoll::learn

@@ -60,8 +60,10 @@ with tempfile.TemporaryDirectory() as name:
     learning = pathlib.Path(name) / "learning"
     text = run("learning", learning, "--grounds", "openmpi,mpich")
     expect(text.count("Geometric means of native / learn") == 2 and text.count("learn / best") == 2, "learning: a table for each MPI")
-    rows = rows_of(learning / "openmpi.learn.1.json")
-    expect(len(rows) == 16 and all(row["total_s"] > 0 for row in rows), "learning: eight collectives, two sizes")
+    expect(text.count("Last third of the calls over the best fixed choice") == 2 and text.count("of 32 windows") == 2,
+           "learning: the last third, and windows")
+    rows = [row for row in rows_of(learning / "openmpi.random.learn.1.json") if len(row["seconds"]) == 100]
+    expect(len(rows) == 16 and all(second > 0 for row in rows for second in row["seconds"]), "learning: eight collectives, two sizes")
     faults = pathlib.Path(name) / "faults"
     text = run("faults", faults, "--before", build, "--before-launches", 2)
     for program in ("calls", "repairs"):

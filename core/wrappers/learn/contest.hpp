@@ -13,7 +13,7 @@ class Contest {
   /// The opening decides between two algorithms of which nothing is known, so that it is quick in both directions.
   /// Later a challenger is given up soon, and wins only if it is surely faster.
   enum class Kind : std::uint8_t { opening, later };
-  /// A call's agreed time. The first one of each side is cold: it prepares a schedule, or connects.
+  /// A call's agreed time.
   struct Sample {
     std::int64_t call = 0;
     double seconds = 0;
@@ -22,10 +22,14 @@ class Contest {
   struct Side {
     std::vector<Sample> samples{};
     std::size_t billed = 0;  ///< so many have their final price
+    /// The first calls that take longer: schedules are prepared, processes connect, caches are cold.
+    std::size_t cold = 1;
 
-    /// The value in the middle without the cold call, unless that is the only one. Of the two in the middle the smaller
+    /// The value in the middle without the cold calls, unless there are no others. Of the two in the middle the smaller
     /// one: what delays calls only makes them longer.
     [[nodiscard]] double typical_s() const;
+    /// The sum over warm calls.
+    [[nodiscard]] double sum_s() const;
   };
 
   static constexpr int opening_pairs = 5;  ///< after which the one ahead serves: ten calls
@@ -33,8 +37,8 @@ class Contest {
   static constexpr int most_pairs = 17;
 
   Contest() = default;
-  /// If an agreement is cheap beside a call, the ranks agree more often.
-  Contest(Kind kind, bool often) : kind_(kind), often_(often), stop_(first_stop()) {}
+  /// If an agreement is cheap beside a call, the ranks agree more `often`. It takes more `brief` calls to be warm.
+  Contest(Kind kind, bool often, bool brief);
 
   /// A pair begins with the incumbent. Both sides have been asked for so many calls.
   [[nodiscard]] int begun() const { return begun_; }
@@ -50,27 +54,29 @@ class Contest {
 
   /// True if the times of all pairs up to the stop have come.
   [[nodiscard]] bool complete() const { return static_cast<int>(challenger.samples.size()) == stop_; }
-  /// What the times show. If it is open, the next stop is set, with the new price of an agreement in mind.
+  /// The verdict of the times so far. If it is open, the next stop is set, by the new price of an agreement.
   [[nodiscard]] Verdict judge(bool often);
   /// True if the challenger is ahead, decided or not.
   [[nodiscard]] bool ahead() const;
   /// True if one cold call has been so slow that its side should not serve again soon. It gets one more pair, later.
   [[nodiscard]] bool rests() const;
   [[nodiscard]] Kind kind() const { return kind_; }
+  /// True after so many pairs that the faster side is known. The opening need not pay for these.
+  [[nodiscard]] bool opened() const { return begun_ >= (brief() ? sure_pairs : opening_pairs); }
 
  private:
-  [[nodiscard]] int first_stop() const;
   [[nodiscard]] Verdict verdict_of_opening() const;
   [[nodiscard]] Verdict verdict_later() const;
   /// True if the slower side's fastest call takes so many times as long as the other's slowest warm one.
   [[nodiscard]] bool apart(double ratio) const;
-  /// The median of the challenger's time over the incumbent's, without the cold pair unless it is the only one.
+  /// The median of the challenger's time over the incumbent's. Only warm pairs count, if there are any.
   [[nodiscard]] double ratio_of_pairs() const;
-  /// The pairs in which the challenger was faster, without the first one.
+  [[nodiscard]] bool brief() const { return challenger.cold > 1; }
+  /// The warm pairs, and those in which the challenger was faster.
+  [[nodiscard]] int warm() const { return begun_ - static_cast<int>(challenger.cold); }
   [[nodiscard]] int wins() const;
 
   Kind kind_ = Kind::opening;
-  bool often_ = false;
   bool half_ = false;
   int begun_ = 0;
   int stop_ = 0;

@@ -18,16 +18,18 @@ constexpr std::int64_t first_look = 512, last_look = std::int64_t{1} << 20U;
 constexpr double unknown = 1.5;
 /// Times that say more may be those of a delay.
 constexpr double most_expected = 1.9;
+/// Shorter calls are brief.
+constexpr double brief_s = 100e-6;
 /// An agreement that takes a smaller part of a call is cheap.
 constexpr double cheap = 0.05;
 
 }  // namespace
 
-Group::Group(std::vector<Candidate> candidates, std::optional<std::size_t> known, bool long_calls)
+Group::Group(std::vector<Candidate> candidates, std::optional<std::size_t> known, Length length)
     : candidates_(std::move(candidates)),
       tried_(candidates_.size()),
       met_(candidates_.size()),
-      long_calls_(long_calls),
+      length_(length),
       known_before_(known.has_value()),
       best_(known.value_or(0)) {
   require(best_ < candidates_.size(), "the best of a group of calls is one of its candidates");
@@ -38,9 +40,10 @@ Group::Group(std::vector<Candidate> candidates, std::optional<std::size_t> known
   }
 }
 
-bool Group::waits_for_agreement(const Account& account) const {
-  const bool known = best_s_ > 0 && account.agreement_s() > 0;
-  return known ? account.agreement_s() <= cheap * best_s_ : long_calls_;
+Group::Length Group::length(const Account& account) const {
+  if (best_s_ == 0 || account.agreement_s() == 0) return length_;
+  if (account.agreement_s() <= cheap * best_s_) return Length::much;
+  return best_s_ < brief_s ? Length::brief : Length::ordinary;
 }
 
 Group::Turn Group::next(Account& account) {
@@ -90,8 +93,8 @@ Group::Turn Group::timed_turn(std::size_t candidate, Account& account) {
 
 int Group::quiet() const {
   constexpr int most = 64;
-  // The account may be able to pay soon.
-  constexpr int waiting = 4;
+  // The account may be able to pay soon. To ask costs a part of a brief call.
+  const int waiting = best_s_ < brief_s ? 32 : 4;
   if (candidates_.size() == 1) return most;
   if (due_ || !timed_.empty()) return 0;
   if (phase_ == Phase::contest) return contest_.challengers_turn() || searches_ == 0 ? 0 : waiting;
@@ -129,7 +132,7 @@ bool Group::affords_pair(const PairPrice& price, const Account& account) {
   const double paid_s = window_.since(calls_ + 2 - static_cast<std::int64_t>(calls));
   const double fixed_s = price.preparation_s + price.agreement_s;
   const double budget_s = window_budget_s(limits);
-  // What cannot be divided fits into a window where nothing else is paid.
+  // A price that cannot be divided fits into a window where nothing else is paid.
   const bool fits = paid_s + price.calls_s + fixed_s <= budget_s || (paid_s <= 0 && price.calls_s <= budget_s);
   return fits && account.affords(price.calls_s + fixed_s);
 }
@@ -146,7 +149,7 @@ void Group::begin_contest(std::size_t challenger, Contest::Kind kind, const Acco
   incumbent_ = best_;
   challenger_ = challenger;
   gain_of_incumbent_ = gain_;
-  contest_ = Contest(kind, waits_for_agreement(account));
+  contest_ = Contest(kind, length(account) == Length::much, length(account) == Length::brief);
 }
 
 void Group::agreed(std::span<const double> greatest_s, double agreement_s, Account& account) {
@@ -188,7 +191,7 @@ void Group::bill(std::size_t candidate, Contest::Side& side, Account& account) {
 void Group::judge(Account& account) {
   due_ = false;
   const bool opening = contest_.kind() == Contest::Kind::opening;
-  const Contest::Verdict verdict = contest_.judge(waits_for_agreement(account));
+  const Contest::Verdict verdict = contest_.judge(length(account) == Length::much);
   const double incumbent_s = contest_.incumbent.typical_s(), challenger_s = contest_.challenger.typical_s();
   const bool ahead =
       verdict == Contest::Verdict::wins || (verdict == Contest::Verdict::open && opening && contest_.ahead());
@@ -202,7 +205,7 @@ void Group::judge(Account& account) {
   tried = {.median_s = challenger_s,
            .rival_s = incumbent_s,
            .calls = tried.calls + (verdict == Contest::Verdict::open ? 0 : contest_.begun())};
-  // What is saved is counted from the first candidate on.
+  // Savings are counted from the first candidate on.
   if (best_ == 0) {
     gain_ = 1;
   } else if (ahead) {
@@ -210,8 +213,8 @@ void Group::judge(Account& account) {
   } else {
     gain_ = challenger_ == 0 ? std::max(1.0, challenger_s / incumbent_s) : gain_of_incumbent_;
   }
-  // Ten calls are enough to know who serves. The pairs after them must be paid for.
-  if (searches_ == 0 && contest_.begun() >= Contest::opening_pairs) searches_ = 1;
+  // The pairs after these must be paid for.
+  if (searches_ == 0 && contest_.opened()) searches_ = 1;
   if (verdict != Contest::Verdict::open) {
     end_contest(ahead, account);
   } else if (contest_.rests()) {

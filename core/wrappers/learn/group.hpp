@@ -39,9 +39,17 @@ class Group {
     std::int64_t calls = 0;
   };
 
+  /// The probable length of calls, until it is known.
+  enum class Length : std::uint8_t {
+    brief,     ///< an agreement takes as long, and the first calls of an algorithm take several times as long
+    ordinary,  ///< an agreement takes about as long
+    much,      ///< an agreement is cheap beside a call
+  };
+
   /// There is one candidate at least. `known` was the best in an earlier run: calls get it from the first on. It meets
-  /// candidate 0 only, and the others if it loses. `long_calls`: an agreement is probably cheap beside a call.
-  explicit Group(std::vector<Candidate> candidates, std::optional<std::size_t> known = {}, bool long_calls = false);
+  /// candidate 0 only, and the others if it loses.
+  explicit Group(std::vector<Candidate> candidates, std::optional<std::size_t> known = {},
+                 Length length = Length::ordinary);
 
   /// The candidate that serves the next call. To be asked once for each call, in the order of calls.
   [[nodiscard]] Turn next(Account& account);
@@ -58,8 +66,9 @@ class Group {
   void took(double seconds) { local_s_.push_back(seconds); }
   /// True after a call if the group waits for an agreement of the ranks.
   [[nodiscard]] bool agreement_due() const { return due_; }
-  /// True if an agreement is so cheap beside a call, that the next call can wait for it.
-  [[nodiscard]] bool waits_for_agreement(const Account& account) const;
+  /// If an agreement is cheap beside a call (`much`), it is due at the end of the call. Otherwise it is due at the
+  /// beginning of the next one, so that other groups take part. Unless calls are `brief`, it overlaps with that one.
+  [[nodiscard]] Length length(const Account& account) const;
   /// This rank's times since the last agreement; as many on all ranks.
   [[nodiscard]] std::span<const double> local() const { return local_s_; }
   /// Takes the greatest of the ranks' first local times, each by itself, and this group's part of the agreement's time.
@@ -103,8 +112,9 @@ class Group {
     double calls_s = 0, preparation_s = 0, agreement_s = 0;
   };
   [[nodiscard]] PairPrice price_of_pair(const Account& account) const;
-  /// The most that a window may pay, and whether a pair fits into the one that ends with the next calls.
+  /// The most that a window may pay.
   [[nodiscard]] double window_budget_s(const Limits& limits) const;
+  /// True if the next pair fits into its window, and into the whole.
   [[nodiscard]] bool affords_pair(const PairPrice& price, const Account& account);
   void pay(std::int64_t call, double seconds, Account& account);
   /// Replaces expected prices of a side's calls by the real ones.
@@ -130,7 +140,7 @@ class Group {
   Window window_{};
   Contest contest_{};
   Phase phase_ = Phase::quiet;
-  bool long_calls_ = false;
+  Length length_ = Length::ordinary;
   bool due_ = false;
   bool known_before_ = false;  ///< the best was known before the first call, and has met no candidate yet
   std::size_t best_ = 0;

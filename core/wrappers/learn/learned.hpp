@@ -29,7 +29,7 @@ struct LearnedKey {
 /// One algorithm that was tried.
 struct TriedAlgorithm {
   std::string name{};
-  double ratio = 0;  ///< its time over that of the best one then, in its last duel
+  double ratio = 0;  ///< its time over that of the best one then, in its last contest
   std::int64_t calls = 0;
 };
 

@@ -24,7 +24,7 @@ constexpr double hopeless = 2;
 constexpr Rank most_ranks_of_bits = 128;
 
 /// Vectors of so many bytes take much longer than an agreement, across a network and inside a node.
-constexpr Count long_on_network = 8 << 10, long_on_node = 1 << 20;
+constexpr Count much_on_network = 8 << 10, much_on_node = 1 << 20;
 
 bool rounds(const CallFacts& facts) { return is_reducing(facts.collective) && !facts.exact_op; }
 
@@ -129,7 +129,9 @@ std::vector<double>& LearnedCalls::times_to_agree_on() {
 }
 
 int LearnedCalls::begin_agreement(const learn::Group& group, MPI_Comm comm) {
-  if (!group.agreement_due() || group.waits_for_agreement(account_)) return MPI_SUCCESS;
+  const learn::Group::Length length = group.length(account_);
+  if (!group.agreement_due() || length == learn::Group::Length::much) return MPI_SUCCESS;
+  if (length == learn::Group::Length::brief) return agree(comm);
   const double begin_s = PMPI_Wtime();
   std::vector<double>& seconds = times_to_agree_on();
   const int rc = PMPI_Iallreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_MAX,
@@ -139,18 +141,24 @@ int LearnedCalls::begin_agreement(const learn::Group& group, MPI_Comm comm) {
 }
 
 int LearnedCalls::end_agreement(const learn::Group& group, MPI_Comm comm) {
-  const bool overlaps = request_ != MPI_REQUEST_NULL;
-  if (!overlaps && !(group.agreement_due() && group.waits_for_agreement(account_))) return MPI_SUCCESS;
-  const double begin_s = PMPI_Wtime();
-  int rc = MPI_SUCCESS;
-  if (overlaps) {
-    rc = PMPI_Wait(&request_, MPI_STATUS_IGNORE);
-  } else {
-    std::vector<double>& seconds = times_to_agree_on();
-    rc = PMPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_MAX, comm);
+  if (request_ == MPI_REQUEST_NULL) {
+    const bool now = group.agreement_due() && group.length(account_) == learn::Group::Length::much;
+    return now ? agree(comm) : MPI_SUCCESS;
   }
+  const double begin_s = PMPI_Wtime();
+  if (const int rc = PMPI_Wait(&request_, MPI_STATUS_IGNORE); rc != MPI_SUCCESS) return rc;
+  last_agreement_s_ += PMPI_Wtime() - begin_s;
+  agreement_.end(account_);
+  return MPI_SUCCESS;
+}
+
+int LearnedCalls::agree(MPI_Comm comm) {
+  const double begin_s = PMPI_Wtime();
+  std::vector<double>& seconds = times_to_agree_on();
+  const int rc =
+      PMPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_MAX, comm);
   if (rc != MPI_SUCCESS) return rc;
-  last_agreement_s_ = PMPI_Wtime() - begin_s + (overlaps ? last_agreement_s_ : 0);
+  last_agreement_s_ = PMPI_Wtime() - begin_s;
   agreement_.end(account_);
   return MPI_SUCCESS;
 }
@@ -252,8 +260,10 @@ LearnedGroup Learner::group_of(const CallFacts& facts, const mpi::Call& call, co
     expected_of_allowed.push_back(expected[i]);
   }
   const Count bytes = least_bytes(group.key.size_class);
-  const bool long_calls = bytes >= (group.key.nodes > 1 ? long_on_network : long_on_node);
-  group.group = learn::Group(std::move(expected_of_allowed), known, long_calls);
+  using Length = learn::Group::Length;
+  const Length small = group.key.nodes > 1 ? Length::ordinary : Length::brief;
+  const bool much = bytes >= (group.key.nodes > 1 ? much_on_network : much_on_node);
+  group.group = learn::Group(std::move(expected_of_allowed), known, much ? Length::much : small);
   return group;
 }
 

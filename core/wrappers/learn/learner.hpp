@@ -116,10 +116,10 @@ class LearnedCalls final : public mpi::Attachment {
   [[nodiscard]] learn::Account& account() { return account_; }
   [[nodiscard]] const learn::Account& account() const { return account_; }
 
-  /// Before a call of `group`: begins an agreement for which the group waits, unless it is cheap. Then the call and the
-  /// agreement overlap. Both return an MPI error code.
+  /// Before a call of `group`: makes or begins the agreement that is due (learn::Group::Length). Returns an MPI error
+  /// code.
   [[nodiscard]] int begin_agreement(const learn::Group& group, MPI_Comm comm);
-  /// After the call: ends that agreement. One that is cheap is made now, because the next call can use it.
+  /// After the call: ends the agreement that overlaps with it, or makes the one that is due now. Likewise.
   [[nodiscard]] int end_agreement(const learn::Group& group, MPI_Comm comm);
 
   void clear() noexcept override;
@@ -127,6 +127,7 @@ class LearnedCalls final : public mpi::Attachment {
  private:
   /// All times that the ranks have not agreed on, to be replaced by the greatest.
   [[nodiscard]] std::vector<double>& times_to_agree_on();
+  [[nodiscard]] int agree(MPI_Comm comm);
 
   struct Entry {
     mpi::CallShape shape{};

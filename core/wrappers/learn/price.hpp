@@ -22,7 +22,7 @@ class Account {
 
   /// Adds the time of calls, as far as it is known.
   void earn(double seconds) { in_collectives_s_ += seconds; }
-  /// Adds the time that trying takes beyond that of the best known algorithm. A negative one corrects what was expected.
+  /// Adds the time that trying takes beyond the best known algorithm. A negative one corrects an expected price.
   void spend(double seconds) { tried_s_ += seconds; }
   /// The price of the first call of an algorithm, which is prepared in it, and that of an agreement.
   void prepared(double seconds) { preparation_s_ = std::max(preparation_s_ * 0.9, seconds); }
@@ -44,7 +44,7 @@ class Account {
   double agreement_s_ = 0;
 };
 
-/// What the latest calls of one kind have paid for trying.
+/// The prices that the latest calls of one kind have paid for trying.
 class Window {
  public:
   /// A price that call number `call` pays. A later one for the same call adds to it.
