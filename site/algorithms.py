@@ -79,19 +79,15 @@ def proof_of(identifier, entry, verdict):
             "exactly once, the declared costs.\n")
 
 
-def page(root, identifier, entry, verdict, with_explorer):
+def page(root, identifier, entry, verdict):
     about = sections_of_file(root / "core" / "algorithms" / f"{identifier}.cpp")
     anchor = identifier.replace("/", "").lower()
     served = ", ".join(f"`{name}`" for name in entry["collectives"])
     text = f"# {identifier}\n\n{plain(entry['summary'])}\n\n"
     text += f"Serves {served}. Family: {entry['family']}.\n\n"
     text += f"![Rounds on {SHOWN} ranks]({identifier.split('/')[1]}.svg)\n\n"
-    explore = f"circoll explore {identifier} -p {SHOWN} -o page.html"
-    if with_explorer:
-        text += f'<a class="reference internal" href="../../explorer.html#id={identifier}&amp;p={SHOWN}">Step through it in the explorer</a>, '
-        text += f"which `{explore}` writes, too.\n\n"
-    else:
-        text += f"`{explore}` writes a page to step through it ([the explorer](../../docs/lab/explorer.md)).\n\n"
+    text += f'<a class="reference internal" href="../../explorer.html#id={identifier}&amp;p={SHOWN}">Step through it in the explorer</a>, '
+    text += f"which `circoll explore {identifier} -p {SHOWN} -o page.html` writes, too.\n\n"
     text += f"## Idea\n\n{plain(about['Idea'])}\n\n"
     text += "| | |\n|---|---|\n"
     text += "".join(f"| {name} | {plain(about[name])} |\n" for name in ("Shape", "Scratch", "Order", "Source") if name in about)
@@ -110,7 +106,7 @@ def page(root, identifier, entry, verdict, with_explorer):
     return text + f"\n## Every step\n\n{code(f'circoll show {identifier} -p {SHOWN}')}"
 
 
-def lay_out(root, circoll, source, with_explorer):
+def lay_out(root, circoll, source):
     """Writes the pages and their pictures; returns the names and what is wrong."""
     sizes = [word for p in COUNTED for word in ("-p", p)]
     entries = {entry["id"]: entry for entry in json.loads(run(circoll, "list", "--json", *sizes))}
@@ -124,7 +120,7 @@ def lay_out(root, circoll, source, with_explorer):
     for name in problems or identifiers:
         if name not in entries or name not in verdicts:
             continue
-        write_if_new(source / "algorithms" / f"{name}.md", page(root, name, entries[name], verdicts[name], with_explorer))
+        write_if_new(source / "algorithms" / f"{name}.md", page(root, name, entries[name], verdicts[name]))
         write_if_new(source / "algorithms" / f"{name}.svg", run(circoll, "show", name, "-p", SHOWN, "--format", "svg"))
     for collective in collectives:
         mine = [name for name in identifiers if name.startswith(collective + "/")]

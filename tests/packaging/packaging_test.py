@@ -116,6 +116,9 @@ def test_spack():
     expect(f"\nversion: {project}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8"), f"CITATION.cff is not of {project}")
     heading = re.search(r"^## \[([^\]]+)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)[1]
     expect(heading in (project, "Unreleased"), f"the first heading of CHANGELOG.md is {heading}, not {project}")
+    page = re.search('<meta name="circoll-version" content="([^"]*)">', (ROOT / "lab/explorer/explorer.html").read_text(encoding="utf-8"))[1]
+    expect(page == project or heading == "Unreleased",
+           f"lab/explorer/explorer.html is '{page}', not of {project}: ./check explorer builds it anew")
     with tempfile.TemporaryDirectory() as prefix:
         recipe = package()
         pages = pathlib.Path(prefix, "share/doc/circoll/docs")

@@ -24,7 +24,7 @@ LEFT_OUT = {
     "circoll-schedule 1": "a line of a file",
 }
 # Commands that the test runs as they are printed. They need no MPI, and take less than minutes.
-REAL = {"list", "show", "cost", "explain", "export", "faults", "lint", "man", "completion"}
+REAL = {"list", "show", "cost", "explain", "explore", "export", "faults", "lint", "man", "completion"}
 # Exceptions that take too long to run, or whose files no page makes.
 ONLY_READ = [
     r"show .*-p (\d{4,}|\d+Mi)",

@@ -195,10 +195,7 @@ void cost(const CostOptions& o) {
   if (o.size == 0) throw Error(ErrorCode::invalid_argument, "-p, the number of ranks, is needed");
   const auto collective = collective_from_string(o.what);
   const Collective priced = collective ? *collective : parse_selection(o.what).collective;
-  if (o.root >= o.size)
-    throw Error(ErrorCode::invalid_argument, fmt::format("--root lies in 0 .. {} for -p {}", o.size - 1, o.size));
-  if (o.root != 0 && !is_rooted(priced))
-    throw Error(ErrorCode::invalid_argument, fmt::format("{} has no root", to_string(priced)));
+  check_root(o.root, o.size, priced);
   if (o.sizes) {
     if (!collective)
       throw Error(ErrorCode::invalid_argument, "--sizes compares the algorithms of a collective: name it");

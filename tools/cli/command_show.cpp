@@ -44,10 +44,7 @@ Shown shown_algorithm(const ShowOptions& options) {
   if (options.size == 0) misuse("-p, the number of ranks, is needed");
   Selection selection = parse_selection(options.id);
   if (options.bytes) selection = with_segment_count(selection, options.size, *options.bytes);
-  if (options.root >= options.size)
-    misuse(fmt::format("--root lies in 0 .. {} for -p {}", options.size - 1, options.size));
-  if (options.root != 0 && !is_rooted(selection.collective))
-    misuse(fmt::format("{} has no root", to_string(selection.collective)));
+  check_root(options.root, options.size, selection.collective);
   Shape shape{.size = options.size, .root = options.root, .in_place = options.in_place, .params = selection.params};
   if (options.segments) shape.params.insert_or_assign("segments", *options.segments);
   return {options.size, [selection, shape](Rank rank) mutable {

@@ -43,6 +43,7 @@ void add_calibrate(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_execute(CLI::App& app, Context& context);
 void add_explain(CLI::App& app, Context& context);
+void add_explore(CLI::App& app, Context& context);
 void add_export(CLI::App& app, Context& context);
 void add_guidelines(CLI::App& app, Context& context);
 void add_list(CLI::App& app, Context& context);
@@ -57,6 +58,9 @@ void add_verify(CLI::App& app, Context& context);
 
 /// Throws Error(invalid_argument).
 [[noreturn]] void misuse(const std::string& what);
+
+/// Throws Error(invalid_argument) unless the root is a rank of p, and 0 where a collective has none.
+void check_root(Rank root, Rank p, Collective collective);
 
 /// Writes to standard output; throws std::runtime_error if that fails (a full disk, a closed pipe).
 void print(const std::string& text);

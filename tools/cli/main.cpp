@@ -9,6 +9,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "commands.hpp"
 #include "facts/text.hpp"
@@ -17,6 +18,11 @@
 namespace circoll::cli {
 
 void misuse(const std::string& what) { throw Error(ErrorCode::invalid_argument, what); }
+
+void check_root(Rank root, Rank p, Collective collective) {
+  if (root >= p) misuse(fmt::format("--root lies in 0 .. {} for -p {}", p - 1, p));
+  if (root != 0 && !is_rooted(collective)) misuse(fmt::format("{} has no root", to_string(collective)));
+}
 
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {

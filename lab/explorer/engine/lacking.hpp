@@ -35,6 +35,14 @@ template <typename A, typename T>
 constexpr auto find(const A& a, const T& value) {
   return std::find(std::begin(a), std::end(a), value);
 }
+template <typename A, typename T, typename Key>
+constexpr auto find(const A& a, const T& value, Key key) {
+  return std::find_if(std::begin(a), std::end(a), [&](const auto& x) { return std::invoke(key, x) == value; });
+}
+template <typename A, typename F>
+constexpr auto find_if(const A& a, F f) {
+  return std::find_if(std::begin(a), std::end(a), f);
+}
 template <typename A, typename Less>
 void stable_sort(A& a, Less less) {
   std::stable_sort(std::begin(a), std::end(a), less);

@@ -74,8 +74,8 @@ function middle(runs: readonly (readonly [number, number])[], p: number): number
 }
 
 /**
- * The colour of a set of contributions: its hue says where on the ring of ranks they come from, and it darkens as they
- * become more. All of them have a colour of their own.
+ * The colour of a set of contributions: its hue says where on the ring of ranks they come from, and it gets stronger as
+ * they become more. All of them have a colour of their own.
  */
 export function tintOf(runs: readonly (readonly [number, number])[], p: number, complete: boolean, dark: boolean): Tint {
   if (complete) return dark ? { fill: "#3f9d6a", text: "#04140b" } : { fill: "#1f6f4a", text: "#ffffff" };

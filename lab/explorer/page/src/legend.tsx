@@ -28,7 +28,7 @@ export function Legend({ scene, theme, cores, view }: { scene: Scene; theme: str
       </li>
       {scene.opened.combines && (
         <>
-          <li><span class="ramp" aria-hidden="true"><i style={{ background: half }} /></span>several combined: darker</li>
+          <li><span class="ramp" aria-hidden="true"><i style={{ background: half }} /></span>several combined: a stronger colour</li>
           <li><span class="ramp" aria-hidden="true"><i style={{ background: all }} /></span>complete</li>
         </>
       )}

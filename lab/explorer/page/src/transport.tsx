@@ -66,13 +66,11 @@ export function Transport({ k, rounds, step: show }: Props) {
       <input type="range" aria-label="Rounds that have ended" min={0} max={rounds} value={k}
         aria-valuetext={`${k} of ${plural(rounds, "round")} done`} onInput={(e) => step(Number(e.currentTarget.value))} />
       <span class="count" role="status">{`${k} of ${plural(rounds, "round")} done`}</span>
-      <label class="pace">Pace
-        <select value={pace} onChange={(e) => setPace(Number(e.currentTarget.value))}>
-          <option value={1600}>slow</option>
-          <option value={800}>middle</option>
-          <option value={250}>fast</option>
-        </select>
-      </label>
+      <select class="pace" aria-label="Pace" value={pace} onChange={(e) => setPace(Number(e.currentTarget.value))}>
+        <option value={1600}>slow</option>
+        <option value={800}>medium</option>
+        <option value={250}>fast</option>
+      </select>
     </div>
   );
 }

@@ -64,7 +64,7 @@ test("messages of other rounds are faint among many ranks", async () => {
 
 test("it plays by itself, and stops at the end", async () => {
   const page = await open(browser, "#id=allgather/ring&p=4");
-  await page.selectOption(".pace select", { label: "fast" });
+  await page.selectOption(".pace", { label: "fast" });
   await page.click(".play");
   await page.waitForFunction(() => document.querySelector(".count").textContent.includes("3 of 3 rounds done"));
   await page.waitForFunction(() => document.querySelector(".play").textContent === "Play");
@@ -211,7 +211,7 @@ test("a rank that fails: what is lost, and the repair", async () => {
   const page = await open(browser, "#id=allreduce/circulant_optimal&p=8&k=3&panel=failures");
   await page.click('.ranks button:text-is("5")');
   await page.waitForSelector("#repair dl");
-  assert.match(await text(page, "#outcome h3"), /^Result that can still be made: of all ranks/);
+  assert.match(await text(page, "#outcome h3"), /^Result that can still be made: of survivors only$/);
   assert.match(await text(page, ".classes"), /of survivors only \(SURV\)/);
   assert.match(page.url(), /failed=5/);
   await picture(page, "failure");

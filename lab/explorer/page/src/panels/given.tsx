@@ -12,7 +12,7 @@ export function GivenPanel({ place, go, shown, given, setGiven }: PanelProps) {
   return (
     <>
       <h2>Your schedule</h2>
-      <Field label="Schedules of all ranks, as text, JSON, or XML of MSCCL" hint="`circoll show` and the tab Export write these forms. Change something there, and look at it here.">
+      <Field label="Schedules of all ranks, as text, JSON, or XML of MSCCL" hint="'circoll show' and the tab Export write these forms. Change something in one, and see what the proof finds.">
         {(id) => (
           <textarea id={id} rows={12} spellcheck={false} value={text} onInput={(e) => setText(e.currentTarget.value)} />
         )}

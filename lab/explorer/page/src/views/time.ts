@@ -44,11 +44,14 @@ export const drawTime: Draw = (g, d) => {
     c: palette.quiet,
     v: palette.across,
   };
-  let at = left;
-  for (const kind of ["s", "r", "x", "c"]) {
+  const kinds = ["s", "r", "x", "c"];
+  const words = [...kinds.map((kind) => names[kind]), "critical path"].reduce((sum, word) => sum + g.textWidth(word, 11), 0);
+  const gap = Math.min(18, Math.max(3, (d.width - words - 14 * kinds.length - 26) / kinds.length));
+  let at = 2;
+  for (const kind of kinds) {
     g.rect(at, 6, 10, 10, colour[kind], undefined, 1, 2);
     g.text(at + 14, 11.5, names[kind], 11, palette.text);
-    at += 24 + g.textWidth(names[kind], 11) + 8;
+    at += 14 + g.textWidth(names[kind], 11) + gap;
   }
   g.line([[at, 11], [at + 18, 11]], palette.wrong, 2);
   g.text(at + 23, 11.5, "critical path", 11, palette.text);

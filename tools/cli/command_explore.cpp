@@ -7,7 +7,7 @@
 
 #include "circoll/algorithm.hpp"
 #include "circoll/error.hpp"
-#include "cli/lab_commands.hpp"
+#include "commands.hpp"
 #include "options/ranges.hpp"
 #include "select/text_file.hpp"
 
@@ -25,20 +25,34 @@ struct ExploreOptions {
   std::string output = "circoll-explorer.html";
 };
 
-/// The page that was built or installed with this executable.
+/// The build tree or the prefix of this executable.
+fs::path tree() { return fs::read_symlink("/proc/self/exe").parent_path().parent_path(); }
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+/// The page that was built in the tree of this executable, or the one that comes with the sources.
 std::string find_page() {
-  const fs::path here = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
-  const fs::path candidates[] = {here / "lab" / "explorer" / "explorer.html",
-                                 here / "share" / "circoll" / "explorer.html"};
-  for (const fs::path& candidate : candidates) {
-    std::error_code error;
-    if (fs::is_regular_file(candidate, error)) return candidate.string();
+  const fs::path built = tree() / "lab" / "explorer" / "explorer.html";
+  const fs::path shared = tree() / "share" / "circoll" / "explorer.html";
+  for (const fs::path& page : {built, shared}) {
+    if (is_file(page)) return page.string();
   }
   throw Error(ErrorCode::unsupported,
-              fmt::format("the explorer was not built: it is neither {} nor {}. 'cmake -B build/dev "
-                          "-DCIRCOLL_EXPLORER=ON' and 'cmake --build build/dev --target explorer' build it "
-                          "(docs/lab/explorer.md)",
-                          candidates[0].string(), candidates[1].string()));
+              fmt::format("the explorer's page is not at {}, where it is installed. Name it by --page; the sources "
+                          "have it as lab/explorer/explorer.html",
+                          shared.string()));
+}
+
+/// The address of the documentation that is installed or built in this tree; empty if there is none.
+std::string find_documentation() {
+  for (const fs::path& start : {tree() / "share" / "doc" / "circoll" / "html" / "index.html",
+                                tree().parent_path() / "site" / "html" / "index.html"}) {
+    if (is_file(start)) return "file://" + start.string();
+  }
+  return {};
 }
 
 /// The place, as the page's address says it.
@@ -58,18 +72,44 @@ std::string place_of(const ExploreOptions& o) {
   return place;
 }
 
+/// A text as the value of an attribute in HTML.
+std::string quoted(std::string_view text) {
+  std::string value;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        value += "&amp;";
+        break;
+      case '<':
+        value += "&lt;";
+        break;
+      case '"':
+        value += "&quot;";
+        break;
+      default:
+        value += c;
+    }
+  }
+  return value;
+}
+
+/// Fills an empty element <meta> of a page: place, schedules or home (lab/explorer/page/src/brought.ts). False if the
+/// page has no such element.
+bool bring(std::string& page, std::string_view name, std::string_view content) {
+  const std::string head = fmt::format(R"(<meta name="circoll-{}" content=")", name);
+  const std::size_t at = page.find(head + "\">");
+  if (at == std::string::npos) return false;
+  page.insert(at + head.size(), quoted(content));
+  return true;
+}
+
 void explore(const ExploreOptions& o) {
-  constexpr std::string_view slot = R"(<meta name="circoll-place" content="">)";
   const std::string place = place_of(o);
   const std::string path = o.page.empty() ? find_page() : o.page;
   std::string page = select::read_text_file(path);
-  const std::size_t at = page.find(slot);
-  if (at == std::string::npos)
+  if (!bring(page, "place", place))
     throw Error(ErrorCode::parse, fmt::format("'{}' is no page of the explorer: it has no place", path));
-  // This is the only character of a place that means something in HTML.
-  std::string text = place;
-  for (std::size_t i = 0; (i = text.find('&', i)) != std::string::npos; i += 5) text.replace(i, 1, "&amp;");
-  page.replace(at, slot.size(), fmt::format(R"(<meta name="circoll-place" content="{}">)", text));
+  bring(page, "home", find_documentation());
   write_file(o.output, page);
   print(fmt::format("{}: open it in a browser\n", o.output));
 }

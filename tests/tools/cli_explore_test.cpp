@@ -35,7 +35,16 @@ TEST(CliExplore, RefusesWhatIsNoPlace) {
   }
 }
 
-TEST(CliExplore, SaysWhatBuildsThePage) {
+TEST(CliExplore, FindsThePageThatComesWithTheSources) {
+  const TemporaryFile page("", "_page.html");
+  const Outcome outcome = run("explore allgather/ring -p 5 -o " + page.path + " 2>&1");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  const std::string text = content(page.path);
+  EXPECT_TRUE(contains(text, R"(<meta name="circoll-place" content="id=allgather/ring&amp;p=5">)"));
+  EXPECT_TRUE(contains(text, R"(<script type="text/plain" id="wasm">)"));
+}
+
+TEST(CliExplore, RefusesAFileThatIsNoPage) {
   const TemporaryFile other("<html></html>", "_other.html");
   const Outcome outcome = run("explore --page " + other.path + " 2>&1");
   EXPECT_EQ(outcome.exit_code, 2);
