@@ -1,8 +1,9 @@
 // Verdicts by ranks of paired log ratios, with a share of the chance to err for each look.
 //
 // The order of a pair is random. If both kinds are equal, each log ratio has either sign with the same chance, whatever
-// the machine does: the signed-rank test needs nothing else. But it needs 11 pairs for 1 error in 1,000. On a machine
-// that was quiet in all runs, Student's interval may answer after four.
+// the machine does: the signed-rank test needs nothing else. But it needs 11 pairs for 1 error in 1,000 on each side.
+// With fewer pairs Student's interval answers: from four on a machine that was quiet in all runs, else from eight
+// (docs/adr/0031-a-coin-orders-each-pair.md).
 #include "facts/judge.hpp"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ constexpr double alike = 0.1, unlike = 0.25;
 /// Numbers of pairs at which a quiet machine is asked, and the share of `may_err` for each of these looks.
 constexpr std::array<std::size_t, 4> quick{4, 6, 8, 11};
 constexpr double quick_share = 0.08;
+constexpr std::size_t quick_beside_others = 8;  // pairs
 /// The looks by ranks begin here. The number of pairs grows by 1.4 from one to the next.
 constexpr std::size_t first_by_ranks = 12;
 
@@ -44,13 +46,15 @@ bool quiet(std::span<const RunPair> pairs) {
       pairs, [](const RunPair& pair) { return std::max(pair.others_without, pair.others_with) < quiet_share; });
 }
 
-/// True if Student's interval may answer.
-bool may_be_quick(std::span<const RunPair> pairs) {
-  return pairs.size() >= quick.front() && pairs.size() < first_by_ranks && quiet(pairs);
+/// True if Student's interval may answer: the ranks of so few pairs decide nothing. The fewer the pairs, the more it
+/// depends on normal differences, so the first ones must be of a quiet machine.
+bool may_be_quick(std::span<const RunPair> pairs, std::size_t count) {
+  return count < first_by_ranks && count >= (quiet(pairs) ? quick.front() : quick_beside_others);
 }
 
 Shift shift_of(std::span<const RunPair> pairs, std::span<const double> differences, double may_err) {
-  return may_be_quick(pairs) ? student(differences, 1 - may_err) : signed_rank(differences, 1 - may_err);
+  return may_be_quick(pairs, differences.size()) ? student(differences, 1 - may_err)
+                                                 : signed_rank(differences, 1 - may_err);
 }
 
 /// The number of pairs in all that would decide, if the pairs to come are as these.
@@ -81,8 +85,8 @@ Judgement judge_once(std::span<const RunPair> pairs, double may_err, double same
   } else if (shift.interval.high < 0 && shift.middle <= -same) {
     verdict.change = Change::slower;
   } else {
-    const double least = quiet(pairs) ? 8.0 : static_cast<double>(first_by_ranks);
-    const double needed = std::clamp(pairs_needed(differences, shift.middle, same), least, 1e6);
+    const double needed =
+        std::clamp(pairs_needed(differences, shift.middle, same), static_cast<double>(quick_beside_others), 1e6);
     verdict.more_pairs = std::max(2, static_cast<int>(std::ceil(needed)) - verdict.pairs);
   }
   return verdict;
@@ -134,7 +138,7 @@ void Judge::add(const RunPair& pair) {
   const std::size_t count = counted(pairs_).size();
   if (quick_looks_ < quick.size() && count >= quick.at(quick_looks_)) {
     ++quick_looks_;
-    if (may_be_quick(pairs_)) return look(quick_share);
+    if (may_be_quick(pairs_, count)) return look(quick_share);
   }
   if (static_cast<double>(count) < first_by_ranks * std::pow(1.4, static_cast<double>(looks_))) return;
   // Each look takes a quarter of the chance that is left, so that much remains for the last one.

@@ -62,6 +62,9 @@ with tempfile.TemporaryDirectory() as name:
     expect(text.count("Geometric means of native / learn") == 2 and text.count("learn / best") == 2, "learning: a table for each MPI")
     rows = rows_of(learning / "openmpi.learn.1.json")
     expect(len(rows) == 16 and all(row["total_s"] > 0 for row in rows), "learning: eight collectives, two sizes")
+    verdicts = pathlib.Path(name) / "verdicts"
+    text = run("verdicts", verdicts, build / "examples" / "cg_openmpi")
+    expect("| beside four jobs in bursts | cg_openmpi |" in text and (verdicts / "bursts.cg_openmpi.1.json").exists(), "verdicts: a row")
     faults = pathlib.Path(name) / "faults"
     text = run("faults", faults, "--before", build, "--before-launches", 2)
     for program in ("calls", "repairs"):

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -82,15 +83,11 @@ TEST(MachineLoad, TextsThatAreNone) {
   EXPECT_FALSE(processors_from("cpu 1 2 3 4 5 6 7 8", "some total=x", 100)->pressure_s);
 }
 
-// This process keeps a processor busy, and is not one of the others.
 TEST(MachineLoad, ReadsTheKernel) {
   const measured::LoadMeter meter;
   const auto begin = std::chrono::steady_clock::now();
   while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(50)) continue;
-  if (const auto load = meter.load()) {
-    EXPECT_GE(load->others, 0);
-    EXPECT_LE(load->others, 1);
-  }
+  EXPECT_EQ(meter.load().has_value(), std::ifstream("/proc/stat").good());
 }
 
 }  // namespace

@@ -322,7 +322,7 @@ TEST(Comparison, OneAdviceOfWhatIsDecided) {
       compare_runs(runs({10, 10.1, 9.9, 10, 10.2, 10.1}, "native", 5, 0.55),
                    runs({15, 15.1, 14.9, 15, 15.2, 15.1}, "ring", 5, 0.55), 0.03, {.pair_s = 5, .limit_s = 60});
   EXPECT_EQ(busy.verdict().change, Change::undecided);
-  EXPECT_EQ(busy.advice, "about 6 more pairs, 30 s, may decide: --limit 110");
+  EXPECT_EQ(busy.advice, "about 2 more pairs, 10 s, may decide: --limit 80");
   EXPECT_TRUE(mentions(busy.remarks, "other processes took 55 % of the processors"));
   EXPECT_FALSE(mentions(lost.remarks, "other processes"));
   // A judge that looked while the runs were made has the last word.

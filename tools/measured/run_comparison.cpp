@@ -191,14 +191,14 @@ void add_load(RunComparison& all, const Runs& without, const Runs& with) {
   if (others.empty() || usual < noticeable_load) return;
   all.remarks.push_back(fmt::format(
       "other processes took {} of the processors{}; on a quiet machine the ratio may be another", percent(usual),
-      pressure.empty() ? "" : ", and in " + percent(median(pressure)) + " of the time one had to wait"));
+      pressure.empty() ? "" : ", and in " + percent(median(pressure)) + " of the time a process had to wait for one"));
 }
 
 void add_remarks(RunComparison& all, const Runs& without, const Runs& with) {
   add_load(all, without, with);
   if (all.verdict().disturbed > 0) {
     all.remarks.push_back(
-        fmt::format("{} of {} pairs do not count, because others took more of the processors in one of the two runs",
+        fmt::format("left out were {} of {} pairs, because others took more of the processors in one of the two runs",
                     all.verdict().disturbed, all.verdict().disturbed + all.verdict().pairs));
   }
   if (without.size() == 1 || with.size() == 1) {
