@@ -23,7 +23,7 @@ case $FAKE in
 esac
 exit 3
 """
-# Starts one process in place of all ranks, without circoll run. It sleeps less with Circoll, and writes report and trace.
+# Starts one process in place of all ranks, without circoll run. It sleeps, and writes report and trace.
 SLEEPER = """#!/usr/bin/env python3
 import json, os, sys, time
 if "--version" in sys.argv:

@@ -1,4 +1,4 @@
-// How busy other processes keep the processors of this machine, while a program runs.
+// The share of the processors that other processes take while a program runs.
 #pragma once
 
 #include <optional>

@@ -100,12 +100,12 @@ struct RunComparison {
   [[nodiscard]] std::optional<double> share_with() const;  ///< the same with Circoll
   /// The one that counts: of the program's time, or of that in collectives if reports do not have it.
   [[nodiscard]] const Judgement& verdict() const { return program.change == Change::missing ? collectives : program; }
-  /// True if the calls took less than a hundredth of the time in collectives, so that a table leaves them out.
+  /// True if the calls took below 1 % of the time in collectives. A table leaves them out.
   [[nodiscard]] bool is_small(const ComparedCalls& one) const;
 };
 
-/// The pair of one run of each kind, by the program's time, or by that in collectives if a report does not have it.
-/// Nobody knows how busy the machine was in runs that `circoll compare` has not made: then it counts as busy.
+/// The pair of one run of each kind, by the program's time. If a report lacks it, by that in collectives.
+/// Nobody knows how busy the machine was in runs that `circoll compare` has not made. It counts as busy.
 [[nodiscard]] RunPair pair_of(const ProgramReport& without, const ProgramReport& with);
 
 /// Facts about how the runs were made, if `circoll compare` has made them.
@@ -116,8 +116,8 @@ struct RunsMade {
   double limit_s = 0;  ///< of all runs; 0: their number was given
 };
 
-/// Compares runs. Run k without and run k with Circoll are a pair. If there are more runs of one kind, its last ones are
-/// only in the median. `same_within` is that of JudgeOptions. Throws Error(invalid_argument) if there are no runs on a
+/// Compares runs. Run k without and run k with Circoll are a pair. If one kind has more runs, its last ones are only
+/// in the median. `same_within` is that of JudgeOptions. Throws Error(invalid_argument) if there are no runs on a
 /// side, or runs have different numbers of ranks.
 [[nodiscard]] RunComparison compare_runs(const std::vector<ProgramReport>& without,
                                          const std::vector<ProgramReport>& with, double same_within = 0.03,

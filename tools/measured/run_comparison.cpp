@@ -178,7 +178,7 @@ std::int64_t served_calls(const Runs& runs) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
 
-/// How busy others kept the machine.
+/// Says whether others kept the machine busy.
 void add_load(RunComparison& all, const Runs& without, const Runs& with) {
   std::vector<double> others, pressure;
   for (const Runs* const runs : {&without, &with}) {

@@ -31,7 +31,7 @@ struct RunReports {
   RunsMade made{};
 };
 
-/// Starts the program in pairs of a native run and one with Circoll, until a judge has decided, or the time is used up.
+/// Starts the program natively and with Circoll, in pairs, until a judge has decided or the time is up.
 /// A coin decides which one of a pair is first. A run before them warms up, and its trace tells waiting apart. Tells on
 /// standard error what it does. Both kinds run under the drop-in, which measures. The native ones have
 /// CIRCOLL_POLICY=native. Throws Error if a run fails or reports nothing.
