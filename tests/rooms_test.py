@@ -32,7 +32,7 @@ cases = {
     "core/exec/mpi/comm/k.hpp": ("", {}),
     "core/interpose/l.cpp": ('#include "circoll/select.hpp"\n#include "measured/tuning.hpp"\n',
                             {2: "the floor above, tools"}),
-    "core/prepare/m.cpp": ('#include "measured/statistics.hpp"\n', {1: '"measured/statistics.hpp"'}),
+    "core/prepare/m.cpp": ('#include "measured/tuning.hpp"\n', {1: '"measured/tuning.hpp"'}),
     "core/exec/local/n.cpp": ('#include "measured/measurement.hpp"\n', {1: "measurement.hpp"}),
     "tools/cli/o.cpp": ('#include "commands.hpp"\n#include "oracle/oracle.hpp"\n#include "support/xml.hpp"\n'
                   '#include "circoll/mpi.hpp"\n#include "select/policies.hpp"\n',

@@ -52,15 +52,18 @@ def check_comparison(work):
            "every kind of call is compared")
     expect(all(one["calls_without"] == one["calls_with"] for one in found["calls"] if one["mode"] != "persistent"),
            "both made the same calls")
-    expect(found["advice"], "it says what to do next")
-    text = run("compare", reports / "native.1.json", reports / "circoll.1.json").stdout
-    expect("Collectives took" in text and "natively" in text and "What to do next:" in text, "the answer is in words", text)
+    expect(found["advice"] and found["verdict"]["pairs"] == 2, "it says what to do next")
+    expect(0 <= found["waiting"]["itself_s"] <= found["waiting"]["inside_s"] > 0, "waiting is told apart", found["waiting"])
+    expect(all(0 <= report["load"]["others"] <= 1 for report in files["native"]), "the load is kept")
+    text = run("compare", reports / "native.1.json", reports / "circoll.1.json", "--plot").stdout
+    expect(text.splitlines()[-1].startswith("Verdict: not decided: ") and "\nNext: " in text, "the answer is in words", text)
+    expect(all(len(line) <= 80 for line in text.splitlines()) and "|" in text, "80 columns, and dots", text)
     several = run("compare", "--without", f"{reports}/native.1.json,{reports}/native.2.json", "--with",
                   f"{reports}/circoll.1.json,{reports}/circoll.2.json", "--json").stdout
     expect(json.loads(several)["calls"] == found["calls"], "files are compared as runs are")
     again = run("run", "--compare", "--np", np, "--runs", 1, "--launcher", LAUNCHER, "--mpi", mpi, "--reports", work / "again",
                 "--", program, work / "log")
-    expect("Collectives took" in again.stdout, "circoll run --compare does the same", again.stdout)
+    expect("Verdict: not decided" in again.stdout, "circoll run --compare does the same", again.stdout)
 
     run("compare", reports / "native.1.json", code=2)
     failing = run("compare", "--np", 2, "--launcher", LAUNCHER, "--mpi", mpi, "--reports", work / "failing", "--", "false", code=2)
@@ -93,7 +96,8 @@ def check_launching(work):
            re.fullmatch(r"script-\d{8}-\d{6}", kept[1]), "each comparison has a folder", *kept)
     for one in kept:
         expect(f"reports of these runs are in circoll-compare/{one}\n" in told, "the folder is named", told)
-        expect(sorted(file.name for file in (here / "circoll-compare" / one).iterdir()) == ["circoll.1.json", "native.1.json"], "its files")
+        expect(sorted(file.name for file in (here / "circoll-compare" / one).iterdir()) ==
+               ["circoll.1.json", "first.json", "first.trace.json", "native.1.json"], "its files")
     expect("'sh' is linked to no MPI; taking " in told, "the MPI of mpirun is named", told)
     if mpi == "openmpi":
         for words in (("compare", "--np", 4000, "--mpi", mpi, "--", program, work / "log"), ("bench", "--np", 4000, "--mpi", mpi)):

@@ -64,6 +64,9 @@ with tempfile.TemporaryDirectory() as name:
            "learning: the last third, and windows")
     rows = [row for row in rows_of(learning / "openmpi.random.learn.1.json") if len(row["seconds"]) == 100]
     expect(len(rows) == 16 and all(second > 0 for row in rows for second in row["seconds"]), "learning: eight collectives, two sizes")
+    verdicts = pathlib.Path(name) / "verdicts"
+    text = run("verdicts", verdicts, build / "examples" / "cg_openmpi")
+    expect("| beside four jobs in bursts | cg_openmpi |" in text and (verdicts / "bursts.cg_openmpi.1.json").exists(), "verdicts: a row")
     faults = pathlib.Path(name) / "faults"
     text = run("faults", faults, "--before", build, "--before-launches", 2)
     for program in ("calls", "repairs"):

@@ -1,7 +1,9 @@
-"""compare_command_test.py CIRCOLL: circoll compare where no ranks can be started. The last words are the cause and the remedy.
+"""compare_command_test.py CIRCOLL: circoll compare where no ranks can be started. The last words are the cause and the remedy. And programs of
+made-up sleeps: the verdict and its words.
 
 A launcher that starts nothing stands on PATH. It fails in the way that FAKE says.
 """
+import json
 import os
 import pathlib
 import re
@@ -20,6 +22,27 @@ case $FAKE in
   fire) for i in 1 2 3 4 5 6 7 8 9; do echo "line $i"; echo ------; done >&2 ;;
 esac
 exit 3
+"""
+# Starts one process in place of all ranks, without circoll run. It sleeps, and writes report and trace.
+SLEEPER = """#!/usr/bin/env python3
+import json, os, sys, time
+if "--version" in sys.argv:
+    print("mpirun (Open MPI) 4.1.4")
+    sys.exit(0)
+settings = dict(word.split("=", 1) for word in sys.argv if "=" in word)
+begin = time.monotonic()
+time.sleep(0.02 * (float(os.environ["RATIO"]) if "CIRCOLL_POLICY" in settings else 1))
+seconds = time.monotonic() - begin
+row = {"comm_size": 2, "mode": "blocking", "served_by": "native" if "CIRCOLL_POLICY" in settings else "ring", "calls": 8, "bytes": 8,
+       "histogram": []}
+rows = [dict(row, collective=name, mean_s=share * seconds, mean_inside_s=share * seconds) for name, share in (("bcast", 0.5), ("gather", 0.001))]
+json.dump({"circoll_report": 1, "mpi": "none", "ranks": 2, "calls": 16, "native_calls": 16 if "CIRCOLL_POLICY" in settings else 0,
+           "program": {"mean_s": seconds}, "rows": rows}, open(settings["CIRCOLL_REPORT"], "w"))
+if "CIRCOLL_TRACE" in settings:
+    call = {"ph": "X", "args": {"collective": "bcast", "comm_size": 2, "mode": "blocking"}}
+    with open(settings["CIRCOLL_TRACE"], "w") as trace:
+        for rank, begin, length in ((0, 0, 262000), (1, 256000, 6000)):
+            print(json.dumps(dict(call, pid=rank, ts=begin, dur=length)) + ",", file=trace)
 """
 STARTED = re.compile(r"OMPI_COMM_WORLD_|PMI_|PMIX_|SLURM_|PBS_|LSB_|PE_HOSTFILE")
 
@@ -80,6 +103,29 @@ with tempfile.TemporaryDirectory() as directory:
     # Files are compared anywhere.
     code, said, _ = run("compare", "none.json", "none.json", OMPI_COMM_WORLD_SIZE="2", OMPI_COMM_WORLD_RANK="0")
     expect(code == 2 and "leave mpirun out" not in said, f"two files: {code} {said}")
+
+    # Sleeps of a known ratio. On a machine that is too busy the answer may be missing, but it is never the wrong one.
+    for name in ("mpirun", "mpirun.openmpi"):
+        (here / name).write_text(SLEEPER)
+    for ratio, never in (("3", "slower"), ("0.3", "faster")):
+        done = subprocess.run([circoll, "compare", "--limit", "20", "--seed", "7", "--plot", *script], env={**clean, "RATIO": ratio},
+                              capture_output=True, text=True, timeout=60, check=False, cwd=here)
+        lines = done.stdout.splitlines()
+        expect(done.returncode == 0 and lines and lines[-1].startswith("Verdict: ") and f"times {never}" not in lines[-1], f"{ratio}: {done}")
+        expect(all(len(line) <= 80 for line in lines), f"80 columns: {done.stdout}")
+        expect("of 262 ms" not in done.stdout and "of 134 ms in blocking collectives" in done.stdout and "at most 6 ms" in done.stdout,
+               f"waiting: {done.stdout}")
+        expect("and 1 below 1 % of the time in collectives" in done.stdout and "  gather" not in done.stdout, f"folded: {done.stdout}")
+        expect("pair 1: " in done.stderr and "of at most 20 s" in done.stderr and "--seed 7" in done.stderr, f"progress: {done.stderr}")
+    orders = []
+    for _ in range(2):
+        run("compare", "--runs", "3", "--seed", "7", "--reports", "order", *script, RATIO="1")
+        orders.append(sorted((here / "order").iterdir(), key=lambda one: one.stat().st_mtime_ns))
+    expect(orders[0] == orders[1] and len(orders[0]) == 8, f"a seed repeats the order: {orders}")
+    found = subprocess.run([circoll, "compare", "--runs", "3", "--json", *script], env={**clean, "RATIO": "1"}, capture_output=True,
+                           text=True, timeout=60, check=False, cwd=here).stdout
+    found = json.loads(found)
+    expect(found["verdict"]["pairs"] + found["verdict"]["disturbed"] == 3 == len(found["pairs"]), f"JSON: {found}")
 
 print(*wrong, sep="\n")
 print("FAILED" if wrong else "PASS")

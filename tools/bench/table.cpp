@@ -18,7 +18,7 @@
 #include "circoll/error.hpp"
 #include "facts/median.hpp"
 #include "facts/text.hpp"
-#include "measured/statistics.hpp"
+#include "facts/statistics.hpp"
 
 namespace circoll::bench {
 namespace {

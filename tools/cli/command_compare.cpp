@@ -17,7 +17,7 @@ struct CompareOptions {
   std::vector<std::string> without, with;
   bool program = false;
   bool json = false;
-  double least_effect = 0.03;
+  bool plot = false;
   PairedRuns runs;
 };
 
@@ -51,15 +51,19 @@ RunReports reports_of(CompareOptions& options) {
 
 void add_paired_runs(CLI::App& command, PairedRuns& options) {
   command.add_option("--np", options.ranks, "Ranks of the program that is run")->check(options::at_least(1));
-  command.add_option("--runs", options.runs, "Runs of each kind, in turns")
-      ->check(options::at_least(1))
+  command.add_option("--limit", options.limit_s, "Seconds for all runs, which end when it is decided")
+      ->check(options::above_zero())
       ->capture_default_str();
+  command.add_option("--runs", options.runs, "So many runs of each kind, in place of --limit")
+      ->check(options::at_least(1));
+  command.add_option("--seed", options.seed,
+                     "Repeats an order of the runs, which is random; default: another each time");
   command.add_option("--launcher", options.launcher,
                      "Starts the ranks in place of the mpirun on PATH; {np} stands for their number");
   command.add_flag("--oversubscribe", options.oversubscribe, "Run more ranks than there are processors");
   command.add_option("--reports", options.directory,
                      "The directory of the runs' reports; default: circoll-compare/PROGRAM-TIME");
-  command.add_option("--limit", options.limit_s, "Seconds after which a run has failed")
+  command.add_option("--run-limit", options.run_limit_s, "Seconds after which a run has failed")
       ->check(options::above_zero())
       ->capture_default_str();
   command.add_flag("--show-output", options.show_output, "Show what the program prints, on standard error");
@@ -78,23 +82,25 @@ void add_compare(CLI::App& app, Context& /*context*/) {
       ->check(CLI::IsMember({"auto", "openmpi", "mpich"}))
       ->capture_default_str();
   add_paired_runs(*command, options->runs);
-  command->add_option("--least-effect", options->least_effect, "The least difference that counts, as a share")
+  command->add_option("--least-effect", options->runs.same_within, "The least difference that counts, as a share")
       ->check(options::at_least(0))
       ->capture_default_str();
   command->add_flag("--json", options->json, "For programs");
+  command->add_flag("--plot", options->plot, "Show each run as a dot");
   command->footer(
       "Examples:\n"
       "  circoll compare native.json circoll.json     # after: CIRCOLL_POLICY=native CIRCOLL_REPORT=native.json\n"
       "                                               #   mpirun -np 4 circoll run -- ./program; and without\n"
       "                                               #   CIRCOLL_POLICY, into circoll.json\n"
-      "  circoll compare --np 4 -- ./program its arguments     # runs it three times each way\n"
+      "  circoll compare --np 4 -- ./program its arguments     # runs it in pairs, until it is decided\n"
       "  circoll compare --launcher 'srun -n {np}' --np 64 -- ./program\n"
       "Only measured times are compared; docs/user/start.md.");
   command->callback([options] {
     options->program = !options->words.empty() && !options->words.front().ends_with(".json");
     const RunReports reports = reports_of(*options);
-    const RunComparison comparison = compare_runs(reports.without, reports.with, options->least_effect);
-    print(options->json ? comparison_json(comparison) : comparison_text(comparison));
+    const RunComparison comparison =
+        compare_runs(reports.without, reports.with, options->runs.same_within, reports.made);
+    print(options->json ? comparison_json(comparison) : comparison_text(comparison, options->plot));
   });
 }
 

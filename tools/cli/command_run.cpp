@@ -93,7 +93,7 @@ void run_compared(const RunOptions& options) {
   runs.mpi = options.mpi;
   runs.program = options.program;
   const RunReports reports = run_in_turns(runs);
-  print(comparison_text(compare_runs(reports.without, reports.with)));
+  print(comparison_text(compare_runs(reports.without, reports.with, runs.same_within, reports.made)));
 }
 
 void run(const RunOptions& options) {
@@ -130,7 +130,8 @@ void add_run(CLI::App& app, Context& /*context*/) {
       "The environment says which algorithms serve which collectives: see docs/user/environment.md.");
   command->callback([options, command] {
     if (options->compare) return run_compared(*options);
-    for (const char* name : {"--np", "--runs", "--launcher", "--oversubscribe", "--reports", "--limit"}) {
+    for (const char* name :
+         {"--np", "--runs", "--launcher", "--oversubscribe", "--reports", "--limit", "--run-limit", "--seed"}) {
       if (command->count(name) == 0) continue;
       throw Error(ErrorCode::invalid_argument, fmt::format("{} is for --compare; without it mpirun starts 'circoll "
                                                            "run' on every rank: mpirun -np 4 circoll run -- {}",

@@ -9,7 +9,7 @@
 #include "facts/median.hpp"
 #include "measured/cells.hpp"
 #include "measured/guidelines.hpp"
-#include "measured/statistics.hpp"
+#include "facts/statistics.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {

@@ -9,7 +9,7 @@
 #include "circoll/error.hpp"
 #include "facts/median.hpp"
 #include "measured/file_kind.hpp"
-#include "measured/statistics.hpp"
+#include "facts/statistics.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {

@@ -97,6 +97,11 @@ ProgramReport report_from_json(std::string_view json, const std::string& source)
   if (const Json* const program = members.find("program"); program != nullptr && program->object() != nullptr) {
     report.program_s = seconds(Members(*program, source), *program, "mean_s");
   }
+  if (const Json* const load = members.find("load"); load != nullptr && load->object() != nullptr) {
+    const Members shares(*load, source);
+    report.others = seconds(shares, *load, "others");
+    if (shares.find("pressure") != nullptr) report.pressure = seconds(shares, *load, "pressure");
+  }
   const Json& rows = members.at("rows");
   if (rows.array() == nullptr) members.fail(rows, "'rows' is no list");
   for (const Json& entry : *rows.array()) report.rows.push_back(read_report_row(entry, source));

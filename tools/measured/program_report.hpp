@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "circoll/types.hpp"
+#include "facts/judge.hpp"
+#include "measured/waiting.hpp"
 
 namespace circoll {
 
@@ -44,6 +46,8 @@ struct ProgramReport {
   std::int64_t calls = 0;             ///< of all rows
   std::int64_t native_calls = 0;      ///< of these, served by the MPI library
   std::optional<double> program_s{};  ///< from MPI_Init to MPI_Finalize, mean over the ranks; older reports have none
+  std::optional<double> others{};     ///< share of the processors that others took; only of runs of `circoll compare`
+  std::optional<double> pressure{};   ///< share of the time in which a process waited for a processor
   std::vector<ReportedRow> rows{};    ///< in the file's order
 
   /// The time inside of collectives, mean over the ranks.
@@ -62,15 +66,6 @@ struct RunTimes {
   int runs = 0;         ///< 0: nothing was measured
 };
 
-/// An answer to the question which of two times is longer.
-enum class Change {
-  faster,   ///< with Circoll
-  slower,   ///< with Circoll
-  same,     ///< a difference that these runs do not show
-  missing,  ///< one side has no such calls
-};
-[[nodiscard]] std::string_view to_string(Change change);  ///< "faster", "slower", "same", or "-"
-
 /// Calls of one kind, in runs without and with Circoll.
 struct ComparedCalls {
   Collective collective = Collective::barrier;  ///< the one that was called
@@ -81,7 +76,7 @@ struct ComparedCalls {
   std::int64_t native_calls = 0;                ///< of these, native
   RunTimes without{};                           ///< inside the entry points
   RunTimes with{};                              ///< inside the entry points, in a run with
-  Change change = Change::missing;              ///< from without to with
+  Judgement verdict{};                          ///< from without to with
 
   /// Time without over time with; nothing if either is 0.
   [[nodiscard]] std::optional<double> speedup() const;
@@ -89,24 +84,43 @@ struct ComparedCalls {
   [[nodiscard]] double gained_s() const { return without.median_s - with.median_s; }
 };
 
-/// Two kinds of runs of one program, by the medians of the runs of a kind. All times were measured.
+/// Two kinds of runs of one program. All times were measured.
 struct RunComparison {
   RunTimes program_without{}, program_with{};          ///< `runs` is 0 where a report has no such time
   RunTimes collectives_without{}, collectives_with{};  ///< inside the entry points of collectives, mean over the ranks
-  Change program = Change::missing;                    ///< of the program's time
-  Change collectives = Change::missing;                ///< of the time in collectives
+  Judgement program{};                                 ///< of the program's time
+  Judgement collectives{};                             ///< of the time in collectives
   std::vector<ComparedCalls> calls{};                  ///< those that took most without Circoll first
+  std::vector<RunPair> pairs{};                        ///< program's times, or those in collectives if there are none
+  std::optional<Waiting> waiting{};                    ///< in collectives of a run without Circoll
   std::vector<std::string> remarks{};                  ///< sentences about what limits the comparison
-  std::vector<std::string> advice{};                   ///< sentences that say what to do next
+  std::string advice{};                                ///< a sentence that says what to do next
 
   [[nodiscard]] std::optional<double> share_without() const;
   [[nodiscard]] std::optional<double> share_with() const;  ///< the same with Circoll
+  /// The one that counts: of the program's time, or of that in collectives if reports do not have it.
+  [[nodiscard]] const Judgement& verdict() const { return program.change == Change::missing ? collectives : program; }
+  /// True if the calls took below 1 % of the time in collectives. A table leaves them out.
+  [[nodiscard]] bool is_small(const ComparedCalls& one) const;
 };
 
-/// Compares runs. A difference counts from `least_effect` on, and where there are several runs of each kind only if the
-/// worst run of one kind is better than the best of the other. Throws Error(invalid_argument) if there are no runs on a
+/// The pair of one run of each kind, by the program's time. If a report lacks it, by that in collectives.
+/// Nobody knows how busy the machine was in runs that `circoll compare` has not made. It counts as busy.
+[[nodiscard]] RunPair pair_of(const ProgramReport& without, const ProgramReport& with);
+
+/// Facts about how the runs were made, if `circoll compare` has made them.
+struct RunsMade {
+  std::optional<Judgement> verdict{};  ///< of a judge that looked while the runs were made
+  std::optional<Waiting> waiting{};
+  double pair_s = 0;   ///< the time that a pair takes
+  double limit_s = 0;  ///< of all runs; 0: their number was given
+};
+
+/// Compares runs. Run k without and run k with Circoll are a pair. If one kind has more runs, its last ones are only
+/// in the median. `same_within` is that of JudgeOptions. Throws Error(invalid_argument) if there are no runs on a
 /// side, or runs have different numbers of ranks.
 [[nodiscard]] RunComparison compare_runs(const std::vector<ProgramReport>& without,
-                                         const std::vector<ProgramReport>& with, double least_effect = 0.03);
+                                         const std::vector<ProgramReport>& with, double same_within = 0.03,
+                                         const RunsMade& made = {});
 
 }  // namespace circoll

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -18,8 +19,14 @@ using Runs = std::vector<ProgramReport>;
 
 /// Of the run's time. Nobody notices less.
 constexpr double negligible_share = 0.02;
-/// Of the time in collectives: nobody needs to set a variable for less.
+/// Of the time in collectives: nobody needs to see, or to set a variable for, less.
 constexpr double least_loss = 0.01;
+/// The chance that any row is called faster or slower without being so.
+constexpr double rows_may_err = 0.01;
+/// Of the processors: others that take less need no word.
+constexpr double noticeable_load = 0.1;
+/// Nobody waits longer for a verdict.
+constexpr double most_more_s = 3600;
 
 RunTimes times_of(std::vector<double> seconds) {
   if (seconds.empty()) return {};
@@ -43,11 +50,20 @@ RunTimes program_times(const Runs& runs) {
   return times_of(runs, [](const ProgramReport& run) { return *run.program_s; });
 }
 
-Change change_of(const RunTimes& without, const RunTimes& with, double least_effect) {
-  if (without.runs == 0 || with.runs == 0) return Change::missing;
-  if (with.most_s < without.least_s && with.median_s * (1 + least_effect) < without.median_s) return Change::faster;
-  if (without.most_s < with.least_s && without.median_s * (1 + least_effect) < with.median_s) return Change::slower;
-  return Change::same;
+RunPair timed_pair(const ProgramReport& without, const ProgramReport& with, double without_s, double with_s) {
+  return {.without_s = without_s,
+          .with_s = with_s,
+          .others_without = without.others.value_or(1),
+          .others_with = with.others.value_or(1)};
+}
+
+std::vector<RunPair> pairs_of(const Runs& without, const Runs& with,
+                              const std::function<double(const ProgramReport&)>& seconds_of) {
+  std::vector<RunPair> pairs;
+  for (std::size_t i = 0; i < std::min(without.size(), with.size()); ++i) {
+    pairs.push_back(timed_pair(without[i], with[i], seconds_of(without[i]), seconds_of(with[i])));
+  }
+  return pairs;
 }
 
 using Kind = std::tuple<Collective, Rank, std::string>;
@@ -83,17 +99,24 @@ struct Kinds {
     }
     return {};
   }
+  /// The time in run number i; nothing if it has no such calls.
+  [[nodiscard]] std::optional<double> seconds(const Kind& kind, std::size_t i) const {
+    const auto found = runs[i].find(kind);
+    return found == runs[i].end() ? std::nullopt : std::optional(found->second.seconds);
+  }
   /// The times of the runs that have them.
   [[nodiscard]] RunTimes times(const Kind& kind) const {
-    std::vector<double> seconds;
-    for (const auto& run : runs) {
-      if (const auto found = run.find(kind); found != run.end()) seconds.push_back(found->second.seconds);
+    std::vector<double> found;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (const auto one = seconds(kind, i)) found.push_back(*one);
     }
-    return times_of(std::move(seconds));
+    return times_of(std::move(found));
   }
 };
 
-std::vector<ComparedCalls> compare_calls(const Runs& without, const Runs& with, double least_effect) {
+/// The kinds of calls, and in `rows` the pairs of each.
+std::vector<ComparedCalls> compare_calls(const Runs& without, const Runs& with,
+                                         std::vector<std::vector<RunPair>>& rows) {
   const Kinds before(without);
   const Kinds after(with);
   std::map<Kind, bool> all;
@@ -114,38 +137,37 @@ std::vector<ComparedCalls> compare_calls(const Runs& without, const Runs& with, 
                       .native_calls = with_calls.native_calls,
                       .without = before.times(kind),
                       .with = after.times(kind)};
-    one.change = change_of(one.without, one.with, least_effect);
     compared.push_back(std::move(one));
   }
   std::ranges::stable_sort(compared, [](const ComparedCalls& a, const ComparedCalls& b) {
     return std::max(a.without.median_s, a.with.median_s) > std::max(b.without.median_s, b.with.median_s);
   });
+  for (const ComparedCalls& one : compared) {
+    const Kind kind{one.collective, one.comm_size, one.mode};
+    std::vector<RunPair>& row = rows.emplace_back();
+    for (std::size_t i = 0; i < std::min(without.size(), with.size()); ++i) {
+      const auto first = before.seconds(kind, i), second = after.seconds(kind, i);
+      if (first && second) row.push_back(timed_pair(without[i], with[i], *first, *second));
+    }
+  }
   return compared;
 }
 
-/// Collectives whose blocking calls are slower with Circoll, all communicators together, and by how much.
-std::vector<std::pair<Collective, double>> slower_collectives(const std::vector<ComparedCalls>& calls,
-                                                              double least_effect) {
-  struct Total {
-    double without = 0, with = 0;
-    bool slower = false;
-  };
-  std::map<Collective, Total> totals;
-  for (const ComparedCalls& one : calls) {
-    if (one.mode != "blocking" || one.change == Change::missing) continue;
-    Total& total = totals[one.collective];
-    total.without += one.without.median_s;
-    total.with += one.with.median_s;
-    total.slower |= one.change == Change::slower && one.native_calls < one.calls_with;
+/// The collective that loses most by blocking calls that are slower for sure, and the time that it loses.
+std::optional<std::pair<Collective, double>> loser(const RunComparison& all) {
+  std::map<Collective, double> lost;
+  std::map<Collective, bool> sure;
+  for (const ComparedCalls& one : all.calls) {
+    if (one.mode != "blocking" || one.verdict.change == Change::missing) continue;
+    lost[one.collective] -= one.gained_s();
+    sure[one.collective] |= one.verdict.change == Change::slower && one.native_calls < one.calls_with;
   }
-  std::vector<std::pair<Collective, double>> slower;
-  for (const auto& [collective, total] : totals) {
-    if (total.slower && total.with > total.without * (1 + least_effect)) {
-      slower.emplace_back(collective, total.with - total.without);
-    }
+  std::optional<std::pair<Collective, double>> worst;
+  for (const auto& [collective, seconds] : lost) {
+    if (!sure[collective] || seconds < least_loss * all.collectives_with.median_s) continue;
+    if (!worst || seconds > worst->second) worst = {collective, seconds};
   }
-  std::ranges::stable_sort(slower, [](const auto& a, const auto& b) { return a.second > b.second; });
-  return slower;
+  return worst;
 }
 
 std::int64_t served_calls(const Runs& runs) {
@@ -154,10 +176,33 @@ std::int64_t served_calls(const Runs& runs) {
   return served;
 }
 
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+/// Says whether others kept the machine busy.
+void add_load(RunComparison& all, const Runs& without, const Runs& with) {
+  std::vector<double> others, pressure;
+  for (const Runs* const runs : {&without, &with}) {
+    for (const ProgramReport& run : *runs) {
+      if (run.others) others.push_back(*run.others);
+      if (run.pressure) pressure.push_back(*run.pressure);
+    }
+  }
+  const double usual = median(others);
+  if (others.empty() || usual < noticeable_load) return;
+  all.remarks.push_back(fmt::format(
+      "other processes took {} of the processors{}; on a quiet machine the ratio may be another", percent(usual),
+      pressure.empty() ? "" : ", and in " + percent(median(pressure)) + " of the time a process had to wait for one"));
+}
+
 void add_remarks(RunComparison& all, const Runs& without, const Runs& with) {
+  add_load(all, without, with);
+  if (all.verdict().disturbed > 0) {
+    all.remarks.push_back(
+        fmt::format("left out were {} of {} pairs, because others took more of the processors in one of the two runs",
+                    all.verdict().disturbed, all.verdict().disturbed + all.verdict().pairs));
+  }
   if (without.size() == 1 || with.size() == 1) {
-    all.remarks.emplace_back(
-        "one run of a kind does not show what is chance; circoll compare --runs 5 -- ... takes several in turns");
+    all.remarks.emplace_back("one run of a kind does not show what is chance; circoll compare --np N -- PROGRAM does");
   }
   if (served_calls(without) > 0) {
     all.remarks.push_back(fmt::format("{} was not native: Circoll served {} of its calls", without.front().source,
@@ -179,45 +224,40 @@ void add_remarks(RunComparison& all, const Runs& without, const Runs& with) {
   }
 }
 
-void add_advice(RunComparison& all, const std::string& report, double least_effect) {
+std::string tune(const ProgramReport& with) { return fmt::format("circoll tune --for {} -o rules.json", with.source); }
+
+/// The one advice, by facts that are decided.
+std::string advice_of(const RunComparison& all, const ProgramReport& with, const RunsMade& made) {
+  const Judgement& verdict = all.verdict();
+  if (verdict.change == Change::undecided) {
+    if (made.limit_s == 0) return "more pairs of runs: circoll compare --np N -- PROGRAM goes on until it is decided";
+    const double more_s = made.pair_s * verdict.more_pairs;
+    if (more_s > most_more_s) return "compare again when the machine is quieter; here it would take more than an hour";
+    return fmt::format("about {} more pairs, {}, may decide: --limit {:.0f}", verdict.more_pairs, readable_time(more_s),
+                       std::ceil((made.limit_s + 1.5 * more_s) / 10) * 10);
+  }
   const auto shares = {all.share_without(), all.share_with()};
   const bool negligible = std::ranges::all_of(
       shares, [](const std::optional<double>& share) { return share && *share < negligible_share; });
-  if (negligible && all.program == Change::same) {
-    all.advice.push_back(fmt::format(
-        "Nothing: collectives take less than {:g} % of the program's time, and no choice of theirs would be noticed.",
-        100 * negligible_share));
-    return;
+  if (negligible && verdict.change == Change::same) {
+    return fmt::format("nothing: collectives take less than {:g} % of the time, so nobody notices their algorithms",
+                       100 * negligible_share);
   }
-  for (const auto& [collective, lost_s] : slower_collectives(all.calls, least_effect)) {
-    if (lost_s < least_loss * all.collectives_with.median_s) continue;
-    all.advice.push_back(fmt::format("Set {}=native: with Circoll {} took {:.3g} s more.",
-                                     algorithm_variable(collective), to_string(collective), lost_s));
+  if (const auto lost = loser(all)) {
+    return fmt::format("set {}=native, because with Circoll {} took {} more", algorithm_variable(lost->first),
+                       to_string(lost->first), readable_time(lost->second));
   }
-  if (all.share_with().value_or(1) >= negligible_share) {
-    all.advice.push_back(
-        fmt::format("Tune the calls that this program makes: circoll tune --for {} -o rules.json", report));
-  }
-  if (all.collectives == Change::same && all.advice.size() <= 1) {
-    all.advice.emplace_back("If tuning does not help, either, leave the program with the MPI library's own.");
+  switch (verdict.change) {
+    case Change::faster:
+      return "start it with Circoll: mpirun -np N circoll run -- PROGRAM";
+    case Change::slower:
+      return "leave the program with the MPI library's own, or tune its calls: " + tune(with);
+    default:
+      return "tune the calls that this program makes: " + tune(with);
   }
 }
 
 }  // namespace
-
-std::string_view to_string(Change change) {
-  switch (change) {
-    case Change::faster:
-      return "faster";
-    case Change::slower:
-      return "slower";
-    case Change::same:
-      return "same";
-    case Change::missing:
-      break;
-  }
-  return "-";
-}
 
 std::optional<double> ComparedCalls::speedup() const {
   if (without.median_s <= 0 || with.median_s <= 0) return std::nullopt;
@@ -234,9 +274,20 @@ std::optional<double> share(const RunTimes& part, const RunTimes& whole) {
 std::optional<double> RunComparison::share_without() const { return share(collectives_without, program_without); }
 std::optional<double> RunComparison::share_with() const { return share(collectives_with, program_with); }
 
-RunComparison compare_runs(const Runs& without, const Runs& with, double least_effect) {
+bool RunComparison::is_small(const ComparedCalls& one) const {
+  return std::max(one.without.median_s, one.with.median_s) <
+         least_loss * std::max(collectives_without.median_s, collectives_with.median_s);
+}
+
+RunPair pair_of(const ProgramReport& without, const ProgramReport& with) {
+  const bool timed = without.program_s && with.program_s;
+  return timed ? timed_pair(without, with, *without.program_s, *with.program_s)
+               : timed_pair(without, with, without.collectives_s(), with.collectives_s());
+}
+
+RunComparison compare_runs(const Runs& without, const Runs& with, double same_within, const RunsMade& made) {
   require(!without.empty() && !with.empty(), "a comparison takes a run without Circoll and one with it");
-  require(least_effect >= 0, "the least effect must not be negative");
+  require(same_within >= 0, "the least effect must not be negative");
   for (const Runs* const runs : {&without, &with}) {
     for (const ProgramReport& run : *runs) {
       if (run.ranks == without.front().ranks) continue;
@@ -246,16 +297,29 @@ RunComparison compare_runs(const Runs& without, const Runs& with, double least_e
     }
   }
   RunComparison all;
+  all.waiting = made.waiting;
   all.program_without = program_times(without);
   all.program_with = program_times(with);
   const auto in_collectives = [](const ProgramReport& run) { return run.collectives_s(); };
   all.collectives_without = times_of(without, in_collectives);
   all.collectives_with = times_of(with, in_collectives);
-  all.program = change_of(all.program_without, all.program_with, least_effect);
-  all.collectives = change_of(all.collectives_without, all.collectives_with, least_effect);
-  all.calls = compare_calls(without, with, least_effect);
+  std::vector<std::vector<RunPair>> rows{pairs_of(without, with, in_collectives)};
+  all.calls = compare_calls(without, with, rows);
+  const std::vector<Judgement> verdicts = judge_rows(rows, {.may_err = rows_may_err, .same_within = same_within});
+  all.collectives = verdicts.front();
+  for (std::size_t i = 0; i < all.calls.size(); ++i) {
+    all.calls[i].verdict = verdicts[i + 1];
+    if (rows[i + 1].empty()) all.calls[i].verdict.change = Change::missing;
+  }
+  if (all.program_without.runs > 0 && all.program_with.runs > 0) {
+    all.pairs = pairs_of(without, with, [](const ProgramReport& run) { return *run.program_s; });
+    all.program = made.verdict.value_or(judge(all.pairs, {.same_within = same_within}));
+  } else {
+    all.pairs = rows.front();
+    all.program.change = Change::missing;
+  }
   add_remarks(all, without, with);
-  add_advice(all, with.front().source, least_effect);
+  all.advice = advice_of(all, with.front(), made);
   return all;
 }
 

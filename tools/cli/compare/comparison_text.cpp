@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "facts/text.hpp"
 
@@ -13,31 +15,35 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string percent(std::optional<double> share) { return share ? fmt::format("{:.1f} %", 100 * *share) : "-"; }
+constexpr std::size_t columns = 80;
 
-/// "1.23 s (1.20 s to 1.31 s)"
-std::string readable(const RunTimes& times) {
-  if (times.runs == 0) return "-";
-  std::string middle = readable_time(times.median_s);
-  if (times.runs == 1) return middle;
-  return fmt::format("{} ({} to {})", middle, readable_time(times.least_s), readable_time(times.most_s));
+/// Text in lines of at most 80 columns, of which those after the first are indented.
+std::string wrapped(const std::string& text) {
+  std::string lines, line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > columns) {
+      lines += line + "\n";
+      line = " ";
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return lines + line + "\n";
 }
 
-/// "1.41x faster", "same", "1.20x slower"
-std::string verdict(Change change, const RunTimes& without, const RunTimes& with) {
-  if (change == Change::faster && with.median_s > 0) {
-    return fmt::format("{:.2f}x faster", without.median_s / with.median_s);
-  }
-  if (change == Change::slower && without.median_s > 0) {
-    return fmt::format("{:.2f}x slower", with.median_s / without.median_s);
-  }
-  return change == Change::missing ? "-" : std::string(to_string(change));
-}
+std::string seconds(const RunTimes& times) { return times.runs == 0 ? "-" : readable_time(times.median_s); }
 
 std::string row(const std::string& what, const std::string& calls, const std::string& without, const std::string& with,
-                const std::string& answer) {
-  std::string line = fmt::format("{:<32} {:>10}  {:>34}  {:>34}  {}", what, calls, without, with, answer);
+                const std::string& ratio, std::string_view answer) {
+  std::string line = fmt::format("{:<31}{:>9}{:>10}{:>10}{:>7}  {}", what, calls, without, with, ratio, answer);
   return line.erase(line.find_last_not_of(' ') + 1) + "\n";
+}
+
+std::string row(const std::string& what, const std::string& calls, const RunTimes& without, const RunTimes& with,
+                const Judgement& verdict) {
+  const bool missing = verdict.change == Change::missing;
+  return row(what, calls, seconds(without), seconds(with), missing ? "-" : fmt::format("{:.2f}", verdict.ratio),
+             to_string(verdict.change));
 }
 
 std::string name_of(const ComparedCalls& one) {
@@ -45,33 +51,65 @@ std::string name_of(const ComparedCalls& one) {
                      one.comm_size == 0 ? "unknown" : std::to_string(one.comm_size));
 }
 
+/// "1.20 times faster", of a ratio above 1 or below.
+std::string times_as_fast(double ratio) {
+  return ratio >= 1 ? fmt::format("{:.2f} times faster", ratio) : fmt::format("{:.2f} times slower", 1 / ratio);
+}
+
+std::string range(const Interval& of) {
+  if (!std::isfinite(of.high) || of.low <= 0) return "";
+  return fmt::format(" (ratio {:.2f} to {:.2f})", of.low, of.high);
+}
+
 /// The answer in words.
-std::string answer(const RunComparison& all) {
-  std::string text = fmt::format("Collectives took {} natively", readable_time(all.collectives_without.median_s));
-  if (const auto share = all.share_without()) text += fmt::format(", {} of the program's time,", percent(share));
-  text += fmt::format(" and {} with Circoll", readable_time(all.collectives_with.median_s));
-  if (const auto share = all.share_with()) text += fmt::format(", {}", percent(share));
-  text += ".\n";
-  const double gained_s = all.collectives_without.median_s - all.collectives_with.median_s;
-  switch (all.collectives) {
+std::string verdict_in_words(const Judgement& verdict) {
+  const std::string pairs = verdict.pairs == 1 ? "1 pair" : fmt::format("{} pairs", verdict.pairs);
+  const auto agreeing = [&] {
+    return verdict.disagreeing == 0 ? pairs + " agree" : fmt::format("{} of {} disagree", verdict.disagreeing, pairs);
+  };
+  switch (verdict.change) {
     case Change::faster:
-      text += fmt::format("Circoll helped: {} less in collectives", readable_time(gained_s));
-      break;
     case Change::slower:
-      text += fmt::format("Circoll did harm: {} more in collectives", readable_time(-gained_s));
-      break;
+      return fmt::format("{} with Circoll{}; {}", times_as_fast(verdict.ratio), range(verdict.interval), agreeing());
     case Change::same:
-    case Change::missing:
-      text += "These runs show no difference in the time of collectives";
+      return fmt::format("the same{}, by {}", range(verdict.interval), pairs);
+    default:
       break;
   }
-  if (all.program != Change::missing) {
-    const double program_s = all.program_without.median_s - all.program_with.median_s;
-    text += all.program == Change::same ? std::string("; the program's time is the same, as far as these runs show")
-                                        : fmt::format("; the program took {} {}", readable_time(std::abs(program_s)),
-                                                      all.program == Change::faster ? "less" : "more");
+  if (verdict.pairs == 0) return "not decided";
+  return fmt::format(
+      "not decided: probably {}{}; {}",
+      std::abs(std::log(verdict.ratio)) < 0.03 ? "the same within a few percent" : times_as_fast(verdict.ratio),
+      range(verdict.interval), agreeing());
+}
+
+std::string waiting_in_words(const Waiting& waiting) {
+  return fmt::format(
+      "Waiting: natively, of {} in blocking collectives on all ranks at most {} are the collectives; the rest ranks "
+      "wait for one another, which no algorithm changes.",
+      readable_time(waiting.inside_s), readable_time(waiting.itself_s));
+}
+
+/// Two lines of dots, one for each run, over the times from the least to the most.
+std::string dots(const RunComparison& all) {
+  double least = all.pairs.front().with_s, most = least;
+  for (const RunPair& pair : all.pairs) {
+    least = std::min({least, pair.without_s, pair.with_s});
+    most = std::max({most, pair.without_s, pair.with_s});
   }
-  return text + ".\n";
+  constexpr std::size_t width = 60;
+  const auto line = [&](auto time) {
+    std::string text(width, ' ');
+    for (const RunPair& pair : all.pairs) {
+      const double share = most > least ? (pair.*time - least) / (most - least) : 0;
+      char& at = text[static_cast<std::size_t>(std::lround(share * (width - 1)))];
+      at = at == ' ' ? '.' : at == '.' ? ':' : '#';
+    }
+    return text;
+  };
+  return fmt::format(
+      "each run a dot, : are two and # more; from {} to {}\n  without Circoll |{}|\n  with Circoll    |{}|\n",
+      readable_time(least), readable_time(most), line(&RunPair::without_s), line(&RunPair::with_s));
 }
 
 Json json_of(const RunTimes& times) {
@@ -79,34 +117,47 @@ Json json_of(const RunTimes& times) {
   return {{"median_s", times.median_s}, {"least_s", times.least_s}, {"most_s", times.most_s}, {"runs", times.runs}};
 }
 
+Json json_of(const Judgement& verdict) {
+  if (verdict.change == Change::missing || verdict.pairs == 0) return {{"answer", to_string(verdict.change)}};
+  // Infinity is no number of JSON.
+  const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+  return {
+      {"answer", to_string(verdict.change)},   {"ratio", verdict.ratio},          {"low", finite(verdict.interval.low)},
+      {"high", finite(verdict.interval.high)}, {"pairs", verdict.pairs},          {"disagreeing", verdict.disagreeing},
+      {"disturbed", verdict.disturbed},        {"more_pairs", verdict.more_pairs}};
+}
+
 Json or_null(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
 }  // namespace
 
-std::string comparison_text(const RunComparison& comparison) {
-  std::string text = row("", "calls", "without Circoll", "with Circoll", "");
-  text += row("program, MPI_Init to MPI_Finalize", "", readable(comparison.program_without),
-              readable(comparison.program_with),
-              verdict(comparison.program, comparison.program_without, comparison.program_with));
-  text += row("in collectives", "", readable(comparison.collectives_without), readable(comparison.collectives_with),
-              verdict(comparison.collectives, comparison.collectives_without, comparison.collectives_with));
-  text += row("  share of the program's time", "", percent(comparison.share_without()),
-              percent(comparison.share_with()), "");
-  for (const ComparedCalls& one : comparison.calls) {
-    const std::string calls =
-        one.calls == one.calls_with || one.calls_with == 0 ? std::to_string(one.calls) : std::to_string(one.calls_with);
-    std::string last = verdict(one.change, one.without, one.with);
-    if (one.calls_with > 0 && one.native_calls == one.calls_with) last += ", native in both";
-    text += row("  " + name_of(one), calls, readable(one.without), readable(one.with), last);
+std::string comparison_text(const RunComparison& all, bool plot) {
+  std::string text = row("", "calls", "without", "with", "ratio", "");
+  text += row("program", "", all.program_without, all.program_with, all.program);
+  text += row("in collectives", "", all.collectives_without, all.collectives_with, all.collectives);
+  const auto percent = [](std::optional<double> share) { return share ? fmt::format("{:.1f} %", 100 * *share) : "-"; };
+  text += row("  share of the program's time", "", percent(all.share_without()), percent(all.share_with()), "", "");
+  int small = 0;
+  for (const ComparedCalls& one : all.calls) {
+    if (all.is_small(one)) {
+      ++small;
+      continue;
+    }
+    const bool native = one.calls_with > 0 && one.native_calls == one.calls_with;
+    text += row("  " + name_of(one), std::to_string(one.calls_with == 0 ? one.calls : one.calls_with), one.without,
+                one.with, one.verdict);
+    if (native) text.insert(text.size() - 1, ", native");
   }
-  text +=
-      "Times are measured, and means over the ranks" +
-      std::string(comparison.collectives_without.runs > 1 ? "; of several runs the median (least to most).\n" : ".\n");
-  text += "\n" + answer(comparison);
-  for (const std::string& remark : comparison.remarks) text += "Note: " + remark + ".\n";
-  if (!comparison.advice.empty()) text += "\nWhat to do next:\n";
-  for (const std::string& advice : comparison.advice) text += "  " + advice + "\n";
-  return text;
+  if (small > 0) text += fmt::format("  and {} below 1 % of the time in collectives; --json has all\n", small);
+  text += "Times are medians of the runs, and means over the ranks. A ratio is of pairs.\n";
+  if (plot) text += "\n" + dots(all);
+  text += "\n";
+  if (all.waiting && all.waiting->calls > 0 && all.share_without().value_or(1) >= 0.01) {
+    text += wrapped(waiting_in_words(*all.waiting));
+  }
+  for (const std::string& remark : all.remarks) text += wrapped("Note: " + remark + ".");
+  text += wrapped("Next: " + all.advice + ".");
+  return text + wrapped("Verdict: " + verdict_in_words(all.verdict()) + ".");
 }
 
 std::string comparison_json(const RunComparison& comparison) {
@@ -120,23 +171,36 @@ std::string comparison_json(const RunComparison& comparison) {
                      {"native_calls_with", one.native_calls},
                      {"without", json_of(one.without)},
                      {"with", json_of(one.with)},
-                     {"speedup", or_null(one.speedup())},
-                     {"change", to_string(one.change)}});
+                     {"verdict", json_of(one.verdict)}});
   }
-  const Json document{{"circoll_comparison", 1},
-                      {"program",
-                       {{"without", json_of(comparison.program_without)},
-                        {"with", json_of(comparison.program_with)},
-                        {"change", to_string(comparison.program)}}},
-                      {"collectives",
-                       {{"without", json_of(comparison.collectives_without)},
-                        {"with", json_of(comparison.collectives_with)},
-                        {"share_without", or_null(comparison.share_without())},
-                        {"share_with", or_null(comparison.share_with())},
-                        {"change", to_string(comparison.collectives)}}},
-                      {"calls", calls},
-                      {"remarks", comparison.remarks},
-                      {"advice", comparison.advice}};
+  Json pairs = Json::array();
+  for (const RunPair& pair : comparison.pairs) {
+    pairs.push_back({{"without_s", pair.without_s},
+                     {"with_s", pair.with_s},
+                     {"others_without", pair.others_without},
+                     {"others_with", pair.others_with}});
+  }
+  const auto& waiting = comparison.waiting;
+  const Json document{
+      {"circoll_comparison", 2},
+      {"verdict", json_of(comparison.verdict())},
+      {"program",
+       {{"without", json_of(comparison.program_without)},
+        {"with", json_of(comparison.program_with)},
+        {"verdict", json_of(comparison.program)}}},
+      {"collectives",
+       {{"without", json_of(comparison.collectives_without)},
+        {"with", json_of(comparison.collectives_with)},
+        {"share_without", or_null(comparison.share_without())},
+        {"share_with", or_null(comparison.share_with())},
+        {"verdict", json_of(comparison.collectives)}}},
+      {"calls", calls},
+      {"pairs", pairs},
+      {"waiting",
+       waiting ? Json{{"calls", waiting->calls}, {"inside_s", waiting->inside_s}, {"itself_s", waiting->itself_s}}
+               : Json(nullptr)},
+      {"remarks", comparison.remarks},
+      {"advice", comparison.advice}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -5,16 +5,20 @@
 
 #include <fmt/chrono.h>
 #include <algorithm>
-
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
 #include <utility>
 
 #include "circoll/error.hpp"
 #include "commands.hpp"
+#include "facts/files.hpp"
 #include "facts/text.hpp"
 #include "launcher.hpp"
+#include "measured/machine_load.hpp"
 #include "process.hpp"
 #include "select/text_file.hpp"
 
@@ -22,6 +26,8 @@ namespace circoll::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr long most_traced_ranks = 64;
 
 /// The MPI of the program, or the one that the user says.
 ///
@@ -73,13 +79,14 @@ std::vector<std::string> launched(const PairedRuns& options, const MpiLibrary* m
 }
 
 /// Variables, as words for env(1), so that ranks on other nodes have them, too.
-std::vector<std::string> settings(bool native, const std::string& report) {
+std::vector<std::string> settings(bool native, const std::string& report, const std::string& trace) {
   std::vector<std::string> words{"env"};
   if (native) {
     for (const Collective collective : all_collectives)
       words.insert(words.end(), {"-u", algorithm_variable(collective)});
   }
   words.insert(words.end(), {"-u", "CIRCOLL_TRACE", "CIRCOLL_REPORT=" + report});
+  if (!trace.empty()) words.push_back("CIRCOLL_TRACE=" + trace);
   if (native) words.emplace_back("CIRCOLL_POLICY=native");
   return words;
 }
@@ -97,19 +104,37 @@ std::vector<std::string> settings(bool native, const std::string& report) {
   throw Error(ErrorCode::unsupported, begin + (lines.empty() ? "" : "; the last lines that it wrote:" + lines));
 }
 
-ProgramReport run_once(const PairedRuns& options, const MpiLibrary* mpi, bool native, const std::string& report) {
+/// True if the processes of the launcher are this one's descendants, so that the kernel can tell them from others.
+bool starts_children(const PairedRuns& options) {
+  const std::string name = fs::path(options.launcher.substr(0, options.launcher.find(' '))).filename().string();
+  return options.launcher.empty() || name.starts_with("mpi");
+}
+
+/// Writes the load into the report's file, so that it is there when files are compared.
+void add_load(const std::string& report, const measured::Load& load) {
+  auto json = nlohmann::ordered_json::parse(select::read_text_file(report), nullptr, false);
+  if (!json.is_object()) return;  // its reader says what is wrong
+  json["load"] = {{"others", load.others}};
+  if (load.pressure) json["load"]["pressure"] = *load.pressure;
+  replace_file(report, json.dump(1) + "\n");
+}
+
+ProgramReport run_once(const PairedRuns& options, const MpiLibrary* mpi, bool native, const std::string& report,
+                       const std::string& trace = "") {
   std::error_code none;
   fs::remove(report, none);
-  std::vector<std::string> program = settings(native, report);
+  std::vector<std::string> program = settings(native, report, trace);
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   program.insert(program.end(), {self, "run"});
   if (mpi != nullptr) program.insert(program.end(), {"--mpi", std::string(mpi->id)});
   program.emplace_back("--");
   program.insert(program.end(), options.program.begin(), options.program.end());
   Program launch{.arguments = launched(options, mpi, program),
-                 .limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.limit_s * 1000))};
+                 .limit = std::chrono::milliseconds(static_cast<std::int64_t>(options.run_limit_s * 1000))};
   if (options.show_output) launch.on_line = [](std::string_view line) { fmt::print(stderr, "{}\n", line); };
+  const measured::LoadMeter meter;
   const Ending ending = run_program(launch);
+  const std::optional<measured::Load> load = starts_children(options) ? meter.load() : std::nullopt;
   if (!ending.good()) fail(options, native, ending);
   if (!fs::exists(report)) {
     throw Error(ErrorCode::unsupported,
@@ -117,6 +142,7 @@ ProgramReport run_once(const PairedRuns& options, const MpiLibrary* mpi, bool na
                             "is the directory the same on all nodes?{}",
                             report, ending.err.empty() ? "" : "\n" + ending.err));
   }
+  if (load) add_load(report, *load);
   ProgramReport read = report_from_json(select::read_text_file(report), report);
   // A launcher of another MPI starts so many programs of one rank each.
   if (read.ranks != options.ranks) {
@@ -173,20 +199,41 @@ RunReports run_in_turns(const PairedRuns& options) {
   const std::string reports_in = options.directory.empty() ? new_report_directory(options.program) : options.directory;
   fs::create_directories(reports_in);
   const fs::path directory = fs::absolute(reports_in);
-  RunReports reports;
+  const auto file = [&](const std::string& name) { return (directory / name).string(); };
+  const std::uint64_t seed = options.seed.value_or(std::random_device{}());
+  std::mt19937_64 random(seed);
   const Interruptible interruptible;
-  for (int pair = 0; pair < options.runs; ++pair) {
-    for (const bool second : {false, true}) {
-      const bool native = (pair % 2 == 0) != second;
-      const std::string file = fmt::format("{}.{}.json", native ? "native" : "circoll", pair + 1);
-      const ProgramReport report = run_once(options, mpi, native, (directory / file).string());
-      fmt::print(stderr, "{}: {}{}\n", (fs::path(reports_in) / file).string(),
-                 readable_time(report.collectives_s()) + " in collectives",
-                 report.program_s ? " of " + readable_time(*report.program_s) : "");
-      (native ? reports.without : reports.with).push_back(report);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto passed_s = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+
+  RunReports reports{.made = {.limit_s = options.runs > 0 ? 0 : options.limit_s}};
+  // Many ranks make a trace of gigabytes.
+  const bool traced = options.ranks <= most_traced_ranks;
+  (void)run_once(options, mpi, true, file("first.json"), traced ? file("first.trace.json") : "");
+  if (std::ifstream trace(file("first.trace.json")); traced && trace) reports.made.waiting = waiting_of(trace);
+  const double first_s = passed_s();
+
+  Judge judge({.same_within = options.same_within});
+  std::vector<RunPair> pairs;
+  for (int pair = 1; options.runs == 0 || pair <= options.runs; ++pair) {
+    const bool with_first = (random() >> 63U) == 1;
+    for (const bool with : {with_first, !with_first}) {
+      const std::string name = fmt::format("{}.{}.json", with ? "circoll" : "native", pair);
+      (with ? reports.with : reports.without).push_back(run_once(options, mpi, !with, file(name)));
     }
+    pairs.push_back(pair_of(reports.without.back(), reports.with.back()));
+    if (options.runs == 0) judge.add(pairs.back());
+    reports.made.pair_s = (passed_s() - first_s) / pair;
+    fmt::print(stderr, "pair {}{}: {} without Circoll, {} with it; {:.0f} s{}\n", pair,
+               options.runs > 0 ? fmt::format(" of {}", options.runs) : "", readable_time(pairs.back().without_s),
+               readable_time(pairs.back().with_s), passed_s(),
+               options.runs > 0 ? "" : fmt::format(" of at most {:.0f} s", options.limit_s));
+    if (judge.decided() || (options.runs == 0 && passed_s() + reports.made.pair_s > options.limit_s)) break;
   }
-  fmt::print(stderr, "The reports of these runs are in {}\n", reports_in);
+  judge.finish();
+  reports.made.verdict =
+      options.runs > 0 ? circoll::judge(pairs, {.same_within = options.same_within}) : judge.verdict();
+  fmt::print(stderr, "The order of the runs is of --seed {}. The reports of these runs are in {}\n", seed, reports_in);
   return reports;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,21 +15,26 @@ struct PairedRuns {
   std::vector<std::string> program{};
   std::string mpi = "auto";
   long ranks = 2;
-  int runs = 3;                ///< of each kind
-  std::string launcher{};      ///< "srun -n {np}"; empty: the one of the program's MPI
-  std::string directory{};     ///< of the reports; empty: one for this program and time
-  double limit_s = 86400;      ///< of a run
-  bool oversubscribe = false;  ///< there are more ranks than processors
-  bool show_output = false;    ///< of the program, on standard error
+  int runs = 0;                       ///< pairs; 0: until it is decided
+  std::string launcher{};             ///< "srun -n {np}"; empty: the one of the program's MPI
+  std::string directory{};            ///< of the reports; empty: one for this program and time
+  double limit_s = 60;                ///< of all runs, unless their number is given
+  double run_limit_s = 86400;         ///< of a run
+  double same_within = 0.03;          ///< as in JudgeOptions
+  std::optional<std::uint64_t> seed;  ///< of the order; nothing: any
+  bool oversubscribe = false;         ///< there are more ranks than processors
+  bool show_output = false;           ///< of the program, on standard error
 };
 
 struct RunReports {
   std::vector<ProgramReport> without{}, with{};
+  RunsMade made{};
 };
 
-/// Starts the program 2 * runs times, in the order native, Circoll, Circoll, native and so on. A machine that gets
-/// slower or faster meanwhile favours neither. Tells on standard error what it does. Both kinds run under the
-/// drop-in, which measures; the native ones have CIRCOLL_POLICY=native. Throws Error if a run fails or reports nothing.
+/// Starts the program natively and with Circoll, in pairs, until a judge has decided or the time is up.
+/// A coin decides which one of a pair is first. A run before them warms up, and its trace tells waiting apart. Tells on
+/// standard error what it does. Both kinds run under the drop-in, which measures. The native ones have
+/// CIRCOLL_POLICY=native. Throws Error if a run fails or reports nothing.
 [[nodiscard]] RunReports run_in_turns(const PairedRuns& options);
 
 /// True if this process may start ranks, because no launcher has started it as a rank. Otherwise the first rank throws
@@ -43,8 +50,9 @@ void add_paired_runs(CLI::App& command, PairedRuns& options);
 /// The words of a launcher's command with the number of ranks in place of {np}.
 [[nodiscard]] std::vector<std::string> launcher_words(const std::string& text, long ranks);
 
-/// A comparison for people, and for programs.
-[[nodiscard]] std::string comparison_text(const RunComparison& comparison);
+/// A comparison for people, in 80 columns. With `plot` each run is a dot.
+[[nodiscard]] std::string comparison_text(const RunComparison& comparison, bool plot = false);
+/// The same for programs.
 [[nodiscard]] std::string comparison_json(const RunComparison& comparison);
 
 }  // namespace circoll::cli

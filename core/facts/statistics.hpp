@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <span>
 
+#include "facts/median.hpp"
+
 namespace circoll {
 
 struct Interval {
@@ -27,5 +29,21 @@ struct Interval {
 /// The least that mann_whitney can give for samples of these sizes. It is 1 / (n + m choose n), when every value of the
 /// one exceeds all of the other.
 [[nodiscard]] double least_mann_whitney(std::size_t larger, std::size_t smaller);
+
+/// The differences of pairs, judged without looking at the order of the pairs.
+struct Shift {
+  double middle = 0;   ///< the estimate of Hodges and Lehmann: the median of the means of all two differences
+  Interval interval;   ///< of the shift; infinite where there are too few pairs for the confidence
+  double p_value = 1;  ///< two-sided, of the shift 0
+};
+
+/// Wilcoxon's signed-rank test and its interval. A pair whose order a coin has decided has a difference that is as
+/// often positive as negative, if both kinds are equal, whatever the machine does meanwhile. So the interval holds
+/// under load and drift. Up to 30 differences it is exact. Beyond, it is the normal approximation, which is wider.
+[[nodiscard]] Shift signed_rank(std::span<const double> differences, double confidence);
+
+/// Student's interval for the same, which assumes normal differences. It answers with fewer than ten of them, where the
+/// test above never can.
+[[nodiscard]] Shift student(std::span<const double> differences, double confidence);
 
 }  // namespace circoll

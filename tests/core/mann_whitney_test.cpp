@@ -1,5 +1,5 @@
 // The Mann-Whitney test, against published values and against counting all ways.
-#include "measured/statistics.hpp"
+#include "facts/statistics.hpp"
 
 #include <gtest/gtest.h>
 

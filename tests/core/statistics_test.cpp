@@ -1,5 +1,5 @@
 // Medians and their confidence intervals, against published tables and by simulation.
-#include "measured/statistics.hpp"
+#include "facts/statistics.hpp"
 #include "facts/median.hpp"
 
 #include <gtest/gtest.h>

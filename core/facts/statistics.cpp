@@ -1,8 +1,11 @@
-// Quantiles, intervals of medians, and the Mann-Whitney test.
-#include "measured/statistics.hpp"
+// Quantiles, intervals of medians, and the tests of Mann and Whitney, Wilcoxon, and Student.
+#include "facts/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -67,6 +70,40 @@ double approximate(const Ranks& ranks, double n, double m) {
   return std::erfc((u - n * m / 2 - 0.5) / std::sqrt(2 * variance)) / 2;
 }
 
+constexpr std::size_t most_exact_pairs = 30;
+
+/// The chance that the signed ranks of n differences with random signs have a positive sum of at most `sum`.
+double signed_rank_tail(std::size_t n, double sum) {
+  const auto count = static_cast<double>(n);
+  if (n > most_exact_pairs) {
+    const double mean = count * (count + 1) / 4;
+    const double variance = mean * (2 * count + 1) / 6;
+    return std::erfc((mean - sum - 0.5) / std::sqrt(2 * variance)) / 2;
+  }
+  // chances[s]: of the sum s.
+  std::vector<double> chances(n * (n + 1) / 2 + 1, 0.0);
+  chances[0] = 1;
+  for (std::size_t rank = 1; rank <= n; ++rank) {
+    for (std::size_t s = chances.size(); s-- > 0;) chances[s] = (chances[s] + (s >= rank ? chances[s - rank] : 0)) / 2;
+  }
+  double tail = 0;
+  for (std::size_t s = 0; s < chances.size() && static_cast<double>(s) <= sum; ++s) tail += chances[s];
+  return std::min(tail, 1.0);
+}
+
+/// The two-sided chance of |t| or more. It is the finite series for whole degrees of freedom (Abramowitz and Stegun,
+/// 26.7.3 and 26.7.4).
+double student_tails(double t, std::size_t freedom) {
+  const double angle = std::atan(std::abs(t) / std::sqrt(static_cast<double>(freedom)));
+  const double cosine = std::cos(angle), sine = std::sin(angle);
+  double sum = 0, term = freedom % 2 == 0 ? 1 : cosine;
+  for (std::size_t i = freedom % 2; i + 2 <= freedom; i += 2) {
+    sum += term;
+    term *= cosine * cosine * static_cast<double>(i + 1) / static_cast<double>(i + 2);
+  }
+  return freedom % 2 == 0 ? 1 - sine * sum : 1 - 2 / std::numbers::pi * (angle + sine * sum);
+}
+
 }  // namespace
 
 double quantile(std::span<const double> sorted, double q) {
@@ -105,6 +142,53 @@ double least_mann_whitney(std::size_t larger, std::size_t smaller) {
   double least = 1;
   for (std::size_t i = 1; i <= smaller; ++i) least *= static_cast<double>(i) / static_cast<double>(larger + i);
   return least;
+}
+
+Shift signed_rank(std::span<const double> differences, double confidence) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::size_t n = differences.size();
+  if (n == 0) return {.interval = {-infinity, infinity}};
+  std::vector<double> means;
+  means.reserve(n * (n + 1) / 2);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i; j < n; ++j) means.push_back((differences[i] + differences[j]) / 2);
+  }
+  std::ranges::sort(means);
+  const auto below = static_cast<double>(std::ranges::lower_bound(means, 0.0) - means.begin());
+  const auto above = static_cast<double>(means.end() - std::ranges::upper_bound(means, 0.0));
+  const auto zeros = static_cast<double>(means.size()) - below - above;
+  Shift shift{.middle = median_of_sorted(means), .interval = {-infinity, infinity}};
+  shift.p_value = std::min(1.0, 2 * signed_rank_tail(n, std::min(below, above) + zeros));
+  // The shift lies outside the means number k and behind with at most this chance on each side.
+  std::size_t outside = 0, beyond = means.size() / 2;
+  if (2 * signed_rank_tail(n, 0) > 1 - confidence) return shift;
+  while (beyond - outside > 1) {
+    const std::size_t middle = (outside + beyond) / 2;
+    (2 * signed_rank_tail(n, static_cast<double>(middle)) <= 1 - confidence ? outside : beyond) = middle;
+  }
+  shift.interval = {means[outside], means[means.size() - 1 - outside]};
+  return shift;
+}
+
+Shift student(std::span<const double> differences, double confidence) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::size_t n = differences.size();
+  if (n < 2) return {.middle = n == 1 ? differences[0] : 0, .interval = {-infinity, infinity}};
+  const auto count = static_cast<double>(n);
+  const double mean = std::accumulate(differences.begin(), differences.end(), 0.0) / count;
+  double squares = 0;
+  for (const double one : differences) squares += (one - mean) * (one - mean);
+  const double error = std::sqrt(squares / (count - 1) / count);
+  double low = 0, high = 1e6;  // of t
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (student_tails(middle, n - 1) > 1 - confidence ? low : high) = middle;
+  }
+  return {.middle = mean,
+          .interval = {mean - high * error, mean + high * error},
+          .p_value = error > 0   ? student_tails(mean / error, n - 1)
+                     : mean == 0 ? 1.0
+                                 : 0.0};
 }
 
 }  // namespace circoll
