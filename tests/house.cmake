@@ -29,6 +29,8 @@ set_tests_properties(quickstart PROPERTIES LABELS house TIMEOUT 60)
 # Recipes for clusters compile, and name things that exist.
 add_test(NAME packaging COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/packaging/packaging_test.py ${PROJECT_SOURCE_DIR})
 set_tests_properties(packaging PROPERTIES LABELS house TIMEOUT 120)
+add_test(NAME modulefile COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/packaging/modulefile_test.py ${PROJECT_SOURCE_DIR})
+set_tests_properties(modulefile PROPERTIES LABELS house TIMEOUT 120 SKIP_RETURN_CODE 77)
 
 # A list names the C functions that libraries export. Sanitizers add names of their own.
 if(NOT CIRCOLL_SANITIZE)
