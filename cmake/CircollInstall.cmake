@@ -95,7 +95,7 @@ foreach(mpi IN LISTS circoll_built_mpis)
 endforeach()
 
 # The licence and the changes are installed beside the tool. So are all pages, to which messages and manual pages refer,
-# and measured rules as examples.
+# measured rules as examples, and module files to edit.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CITATION.cff
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
@@ -105,6 +105,7 @@ set(CIRCOLL_SITE ${PROJECT_BINARY_DIR}/site/html CACHE PATH "The documentation a
 install(DIRECTORY ${CIRCOLL_SITE}/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/html COMPONENT doc OPTIONAL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/lab/experiments/netbed/rules DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
         COMPONENT tool)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/modulefile DESTINATION ${CMAKE_INSTALL_DATADIR}/circoll COMPONENT tool)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
         PATTERN CMakeLists.txt EXCLUDE)
 

@@ -21,6 +21,11 @@ if(NOT CIRCOLL_SANITIZE)
     set_tests_properties(completions_${shell} PROPERTIES LABELS house TIMEOUT 300 SKIP_RETURN_CODE 77)
   endforeach()
   set_tests_properties(manual_pages PROPERTIES LABELS house TIMEOUT 120 SKIP_RETURN_CODE 77)
+  # The commands of README really run, with two ranks of Open MPI.
+  if(TARGET circoll_dropin_openmpi)
+    add_test(NAME readme_commands COMMAND python3 ${words}/readme_test.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    set_tests_properties(readme_commands PROPERTIES LABELS house TIMEOUT 900 RUN_SERIAL ON SKIP_RETURN_CODE 77)
+  endif()
 endif()
 
 add_test(NAME quickstart COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/words/quickstart_test.py ${PROJECT_SOURCE_DIR})
@@ -33,6 +38,8 @@ set_tests_properties(launch PROPERTIES LABELS house TIMEOUT 60)
 # Recipes for clusters compile, and name things that exist.
 add_test(NAME packaging COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/packaging/packaging_test.py ${PROJECT_SOURCE_DIR})
 set_tests_properties(packaging PROPERTIES LABELS house TIMEOUT 120)
+add_test(NAME modulefile COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/packaging/modulefile_test.py ${PROJECT_SOURCE_DIR})
+set_tests_properties(modulefile PROPERTIES LABELS house TIMEOUT 120 SKIP_RETURN_CODE 77)
 
 # A list names the C functions that libraries export. Sanitizers add names of their own.
 if(NOT CIRCOLL_SANITIZE)

@@ -34,11 +34,11 @@ def marked(ratio):
 
 
 def means(what, ratios):
-    """A line for the ratios of each collective, {collective: ratios}."""
-    everything = [ratio for values in ratios.values() for ratio in values]
-    each = ", ".join(f"{collective} {geometric_mean(values):.2f}" for collective, values in ratios.items())
-    return (f"Geometric means of {what}: {each}; all {geometric_mean(everything):.2f}. "
-            f"Below {SLOWER}: {sum(ratio < SLOWER for ratio in everything)} of {len(everything)}.")
+    """A table of the ratios of each collective, {collective: ratios}, with a line before it."""
+    lines = [f"Geometric means of {what}:", "", f"| collective | mean | below {SLOWER} |", "|---|---|---|"]
+    for collective, values in [*ratios.items(), ("all", [ratio for values in ratios.values() for ratio in values])]:
+        lines.append(f"| {collective} | {marked(geometric_mean(values))} | {sum(ratio < SLOWER for ratio in values)} of {len(values)} |")
+    return "\n".join(lines)
 
 
 def exit_with(main):

@@ -12,7 +12,7 @@ import time
 import common
 
 # Nodes, ranks per node. The paper's machines: Hydra 36x32 and 32x1, Irene 256x1 and 100x48, Theta 150x1 and 128x64.
-GROUNDS = {"36x32": (36, 32), "32x1": (32, 1), "256x1": (256, 1), "150x1": (150, 1), "100x48": (100, 48), "128x64": (128, 64),
+TESTBEDS = {"36x32": (36, 32), "32x1": (32, 1), "256x1": (256, 1), "150x1": (150, 1), "100x48": (100, 48), "128x64": (128, 64),
            "4x4": (4, 4)}
 # Each node has one port of 100 Gbit/s, which its ranks share. Ranks of one node use memory.
 PLATFORM = """<?xml version='1.0'?>

@@ -94,7 +94,7 @@ if [ -x "$prefix/bin/circoll" ]; then
   for file in share/man/man1/circoll-verify.1 share/bash-completion/completions/circoll share/zsh/site-functions/_circoll \
     share/fish/vendor_completions.d/circoll.fish share/doc/circoll/LICENSE share/doc/circoll/docs/user/library.md \
     share/doc/circoll/CHANGELOG.md share/doc/circoll/CITATION.cff share/doc/circoll/examples/rules/p8.json \
-    share/doc/circoll/examples/cg/cg.cpp; do
+    share/doc/circoll/examples/cg/cg.cpp share/circoll/modulefile/circoll share/circoll/modulefile/circoll.lua; do
     [ -s "$prefix/$file" ] || { echo "$file is not installed"; exit 1; }
   done
   CIRCOLL_POLICY=file:$prefix/share/doc/circoll/examples/rules/p8.json \

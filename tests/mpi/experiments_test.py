@@ -45,20 +45,27 @@ def rows_of(file):
 with tempfile.TemporaryDirectory() as name:
     node, netbed = pathlib.Path(name) / "node", pathlib.Path(name) / "netbed"
     text = run("node", node)
-    expect(text.count("Geometric means of native / auto") == 4, "a table for each of four grounds")
-    for ground in ("openmpi", "mpich", "openmpi-crowded", "mpich-crowded"):
-        rows = rows_of(node / f"{ground}.1.json")  # results are compared in the first launch
-        expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), f"{ground}: two collectives, two sizes, twice; all correct")
-        expect(len(rows_of(node / f"{ground}.json")) == 8, f"{ground}: launches put together")
-        expect((node / f"{ground}.json").exists() and (node / f"{ground}.rules.json").exists(), f"{ground}: numbers, and rules")
+    expect(text.count("Geometric means of native / auto") == 4, "a table for each of four testbeds")
+    for testbed in ("openmpi", "mpich", "openmpi-crowded", "mpich-crowded"):
+        rows = rows_of(node / f"{testbed}.1.json")  # results are compared in the first launch
+        expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), f"{testbed}: two collectives, two sizes, twice; all correct")
+        expect(len(rows_of(node / f"{testbed}.json")) == 8, f"{testbed}: launches put together")
+        expect((node / f"{testbed}.json").exists() and (node / f"{testbed}.rules.json").exists(), f"{testbed}: numbers, and rules")
+    expect(text.count("\n| all | ") == 4, "the means of all collectives in each table")
+    manycore = pathlib.Path(name) / "manycore"
+    text = run("manycore", manycore, "--ranks", "2 4096", "--launches", 1, "--minutes", 0.05)
+    expect("4096 ranks are left out" in text, "manycore: no more ranks than cores")
+    summary = (manycore / "summary.txt").read_text(encoding="utf-8").splitlines()
+    expect([line.split(":")[0] for line in summary] == ["openmpi, 2 ranks", "mpich, 2 ranks"] and all("of 4 cells" in line for line in summary),
+           f"manycore: a line for each MPI: {summary}")
     for mpi in ("openmpi", "mpich"):
         guidelines = pathlib.Path(name) / f"guidelines-{mpi}"
-        text = run("guidelines", guidelines, "--ground", mpi)
+        text = run("guidelines", guidelines, "--testbed", mpi)
         expect("under the rules" in text and (guidelines / "rules.json").exists(), f"guidelines, {mpi}: a table, and rules")
         compared = json.loads((guidelines / "second.json").read_text(encoding="utf-8"))["comparisons"]
         expect({row["algorithm"] for row in compared} == {"native", "auto"}, f"guidelines, {mpi}: native and the rules in the second run")
     learning = pathlib.Path(name) / "learning"
-    text = run("learning", learning, "--grounds", "openmpi,mpich")
+    text = run("learning", learning, "--testbeds", "openmpi,mpich")
     expect(text.count("Geometric means of native / learn") == 2 and text.count("learn / best") == 2, "learning: a table for each MPI")
     expect(text.count("Last third of the calls over the best fixed choice") == 2 and text.count("of 32 windows") == 2,
            "learning: the last third, and windows")
@@ -75,7 +82,7 @@ with tempfile.TemporaryDirectory() as name:
     expect(text.count("Geometric means: with the guard") == 1 and text.count("Geometric means: now / before") == 2,
            "faults: the price with the guard, and without")
     if namespaces_are_permitted():
-        text = run("netbed", netbed, "--grounds", "4x4", "--collectives", "allreduce,bcast", "--bytes", "8,4096", "--no-verify")
+        text = run("netbed", netbed, "--testbeds", "4x4", "--collectives", "allreduce,bcast", "--bytes", "8,4096", "--no-verify")
         expect("Geometric means" in text and (netbed / "4x4.json").exists(), "a table and the numbers of the network")
         rows = rows_of(netbed / "4x4.1.json")
         expect(len(rows) == 8 and all(row["correct"] == "yes" for row in rows), "all correct on the network")

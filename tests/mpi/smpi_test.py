@@ -78,15 +78,15 @@ with tempfile.TemporaryDirectory() as name:
     ends = [simulated_end(cluster, options) for options in ((), setup)]
     expect(ends[1] < ends[0], f"and takes less time: {ends}")
     results = directory / "results"
-    done = experiment("smpi", results, "--grounds", "4x4", "--short", "--selectors", "ompi,mpich")
+    done = experiment("smpi", results, "--testbeds", "4x4", "--short", "--selectors", "ompi,mpich")
     expect(done.returncode == 0 and "Geometric means" in done.stdout, "lab/experiments/smpi/run --short")
     expect((results / "summary.md").exists(), "it writes the table")
-    done = experiment("smpi", directory / "one", "--grounds", "4x4", "--collectives", "bcast", "--bytes", "2Ki", "--selectors", "ompi")
+    done = experiment("smpi", directory / "one", "--testbeds", "4x4", "--collectives", "bcast", "--bytes", "2Ki", "--selectors", "ompi")
     lines = [line for line in done.stdout.splitlines() if line.startswith("| ") and not line.startswith("| collective")]
     expect(done.returncode == 0 and len(lines) == 1 and lines[0].startswith("| bcast | 2048 |"), f"one collective, one size: {done.stdout}")
     guidelines = directory / "guidelines"
-    done = experiment("guidelines", guidelines, "--ground", "simulated", "--short")
-    expect(done.returncode == 0 and "under the rules" in done.stdout, "lab/experiments/guidelines/run --ground simulated --short")
+    done = experiment("guidelines", guidelines, "--testbed", "simulated", "--short")
+    expect(done.returncode == 0 and "under the rules" in done.stdout, "lab/experiments/guidelines/run --testbed simulated --short")
     compared = json.loads((guidelines / "second.json").read_text(encoding="utf-8"))["comparisons"] if done.returncode == 0 else []
     expect({row["algorithm"] for row in compared} == {"native", "auto"}, "native and the rules in the second run")
 sys.exit(1 if failures else 0)

@@ -57,7 +57,7 @@ def survive(np, iterations, count, seed, failures, collectives, within_us, *vari
             results[name] += int(number)
 
 
-GROUNDS = [  # ranks, iterations, elements, failures, collectives, within, variables
+TESTBEDS = [  # ranks, iterations, elements, failures, collectives, within, variables
     (4, 300, 100, 1, "a", 20000, "CIRCOLL_FAULTS=finish"),
     (4, 100, 100, 1, "aibgrsvtncxj", 60000, "CIRCOLL_FAULTS=finish"),
     (4, 60, 20000, 1, "aigs", 100000, "CIRCOLL_FAULTS=finish"),
@@ -68,9 +68,9 @@ GROUNDS = [  # ranks, iterations, elements, failures, collectives, within, varia
     (3, 200, 100, 1, "ab", 30000, "CIRCOLL_FAULTS=finish", "CIRCOLL_ALLREDUCE=ring"),
 ]
 if mpi == "mpich":  # a process that ends within its library may leave the library's shared memory broken
-    GROUNDS = [ground for ground in GROUNDS if "CIRCOLL_NODE=off" not in ground]
+    TESTBEDS = [testbed for testbed in TESTBEDS if "CIRCOLL_NODE=off" not in testbed]
 for i in range(int(kills)):
-    np, iterations, count, failures, collectives, within_us, *variables = GROUNDS[i % len(GROUNDS)]
+    np, iterations, count, failures, collectives, within_us, *variables = TESTBEDS[i % len(TESTBEDS)]
     survive(np, iterations, count, i + 1, failures, collectives, within_us, *variables)
 print(results)
 expect(results["full"] + results["survivors"] > 0, "some calls were repaired", results)
