@@ -3,42 +3,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <map>
-#include <numbers>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "circoll/error.hpp"
+#include "show/circle.hpp"
 #include "show/picture.hpp"
+#include "show/scene.hpp"
 
-namespace circoll {
+namespace circoll::picture {
 namespace {
 
 using Out = std::back_insert_iterator<std::string>;
-
-struct Message {
-  Rank from = 0;
-  Rank to = 0;
-  std::int64_t blocks = 0;
-  std::string contents{};  ///< "blocks 3-5, 8"
-};
-
-/// The messages and ranks of one picture.
-struct Scene {
-  Rank size = 1;
-  Rank focus = 0;  ///< the highlighted rank
-  std::vector<std::vector<Message>> rounds;
-  std::map<std::pair<Rank, Rank>, std::vector<std::size_t>> links;  ///< (from, to) -> rounds
-};
-
-struct Point {
-  double x = 0;
-  double y = 0;
-};
 
 /// Lengths in pixels; all that depends on how crowded the picture is.
 struct Metrics {
@@ -47,101 +25,7 @@ struct Metrics {
   double cell;  ///< side of the panel of a round; the panel of the graph has twice that
   static constexpr double margin = 24;
   static constexpr double title = 64;
-  static constexpr double caption = 40;  ///< above the circle, within the panel
 };
-
-/// A circle of ranks in a square panel.
-class Circle {
- public:
-  Circle(Point corner, double side, Rank size)
-      : size_(size),
-        center_{corner.x + side / 2, corner.y + Metrics::caption + (side - Metrics::caption) / 2},
-        radius_((side - Metrics::caption) / 2 - 18) {
-    const double gap = 2 * radius_ * std::sin(std::numbers::pi / static_cast<double>(std::max<Rank>(size, 6)));
-    node_ = std::clamp(gap * 0.36, 1.5, side > 400 ? 13.0 : 10.0);
-    every_ = labels_inside() ? 1 : static_cast<Rank>(std::ceil(15 / gap));
-  }
-
-  [[nodiscard]] Point center() const { return center_; }
-  [[nodiscard]] Rank size() const { return size_; }
-  [[nodiscard]] double radius() const { return radius_; }
-  [[nodiscard]] double node_radius() const { return node_; }
-  [[nodiscard]] bool labels_inside() const { return node_ >= (size_ > 100 ? 10.5 : 8.0); }
-  /// Labels stand outside the circle at every so many ranks if the nodes are too small to hold them.
-  [[nodiscard]] bool has_label(Rank rank) const { return rank % every_ == 0; }
-  [[nodiscard]] Point at(Rank rank, double radial_offset = 0) const {
-    const double angle = 2 * std::numbers::pi * static_cast<double>(rank) / static_cast<double>(size_);
-    const double r = size_ == 1 ? 0 : radius_ + radial_offset;
-    return {center_.x + r * std::sin(angle), center_.y - r * std::cos(angle)};
-  }
-
- private:
-  Rank size_;
-  Point center_;
-  double radius_ = 0;
-  double node_ = 0;
-  Rank every_ = 1;
-};
-
-/// A line, or a bow to the left of its direction. So both directions of an exchange can be seen.
-struct Curve {
-  Point begin;
-  Point bend;
-  Point end;
-  bool bent = false;
-
-  [[nodiscard]] Point at(double t) const {
-    const double a = (1 - t) * (1 - t);
-    const double b = 2 * t * (1 - t);
-    const double c = t * t;
-    return {a * begin.x + b * bend.x + c * end.x, a * begin.y + b * bend.y + c * end.y};
-  }
-};
-
-Point towards(Point from, Point to, double distance) {
-  const double length = std::hypot(to.x - from.x, to.y - from.y);
-  return {from.x + (to.x - from.x) * distance / length, from.y + (to.y - from.y) * distance / length};
-}
-
-/// The shift of the middle of a line between two ranks, towards the center, to be seen beside the nodes.
-double pull(const Circle& circle, Rank from, Rank to) {
-  const Point a = circle.at(from);
-  const Point b = circle.at(to);
-  const Rank around = std::abs(from - to);
-  const Rank apart = std::min(around, circle.size() - around);
-  const double length = std::hypot(b.x - a.x, b.y - a.y);
-  const double depth =
-      circle.radius() *
-      (1 - std::cos(std::numbers::pi * static_cast<double>(apart) / static_cast<double>(circle.size())));
-  const bool hidden = apart == 1 ? length < 2 * circle.node_radius() + 15 : depth < circle.node_radius() + 4;
-  const double wanted = 1.5 * circle.node_radius() + 4 + 2.5 * static_cast<double>(std::min<Rank>(apart, 8));
-  return hidden ? std::max(0.0, wanted - depth) : 0;
-}
-
-Curve curve(const Circle& circle, Rank from, Rank to, bool exchange, double head) {
-  const Point a = circle.at(from);
-  const Point b = circle.at(to);
-  const double length = std::hypot(b.x - a.x, b.y - a.y);
-  const double bow = exchange ? std::min(0.12 * length, 14.0) : 0;
-  Point bend{(a.x + b.x) / 2 + bow * (b.y - a.y) / length, (a.y + b.y) / 2 - bow * (b.x - a.x) / length};
-  const double inwards = pull(circle, from, to);
-  // The middle of the curve moves half as far as the point that bends it.
-  if (inwards > 0) bend = towards(bend, circle.center(), 2 * inwards);
-  return {towards(a, bend, circle.node_radius()), bend, towards(b, bend, circle.node_radius() + head),
-          bow > 0 || inwards > 0};
-}
-
-/// One decimal, and no "-0.0".
-std::string px(double value) {
-  const double rounded = std::round(value * 10) / 10;
-  return fmt::format("{:.1f}", rounded == 0 ? 0.0 : rounded);
-}
-std::string px(Point p) { return px(p.x) + " " + px(p.y); }
-
-std::string path(const Curve& c) {
-  return c.bent ? fmt::format("M{} Q{} {}", px(c.begin), px(c.bend), px(c.end))
-                : fmt::format("M{} L{}", px(c.begin), px(c.end));
-}
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -184,68 +68,6 @@ std::string round_list(const std::vector<std::size_t>& rounds) {
   if (parts.size() < 2) return end;
   parts.pop_back();
   return fmt::format("{} and {}", fmt::join(parts, ", "), end);
-}
-
-/// The blocks of a message in their order: "block 4", "blocks 3–5, 8". It is shortened after eight parts.
-std::string contents_of(const Schedule& s, const Operand& message) {
-  std::vector<std::pair<Block, Block>> parts;  // first and last of those that follow one another
-  Block count = 0;
-  for (const Range& range : s.operand(message)) {
-    const Slot slots = s.buffers[static_cast<std::size_t>(range.buffer)].slots;
-    for (Slot i = 0; i < range.count; ++i, ++count) {
-      const Block block = s.block_of(range.buffer, (range.first + i) % slots);
-      if (parts.empty() || parts.back().second + 1 != block) {
-        if (parts.size() > 8) continue;
-        parts.emplace_back(block, block);
-      } else {
-        parts.back().second = block;
-      }
-    }
-  }
-  std::string text = count == 1 ? "block" : "blocks";
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto [first, last] = parts[i];
-    if (i == 8) return text + ", …";
-    text += fmt::format("{}{}", i == 0 ? " " : ", ", first);
-    if (last > first) text += fmt::format("–{}", last);
-  }
-  return count == 0 ? "no blocks" : text;
-}
-
-Scene scene_of(std::span<const Schedule> ranks) {
-  require(!ranks.empty(), "a picture needs the schedules of all ranks");
-  const Schedule& first = ranks.front();
-  Scene scene;
-  scene.size = first.shape.size;
-  scene.focus = first.shape.root;
-  require(static_cast<Rank>(ranks.size()) == scene.size, "a picture needs the schedules of all ranks");
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const Schedule& s = ranks[i];
-    check_structure(s);
-    require(s.shape.rank == static_cast<Rank>(i), "a picture needs the schedules in the order of ranks");
-    require(
-        s.shape.size == scene.size && s.shape.root == first.shape.root && s.id == first.id && s.rounds == first.rounds,
-        "the schedules of a picture differ in size, root, id or number of rounds");
-  }
-  std::set<std::size_t> used;
-  for (const Schedule& s : ranks) {
-    for (const Step& step : s.steps) {
-      if (step.kind == StepKind::send) used.insert(step.round);
-    }
-  }
-  const std::size_t rounds = used.empty() ? 0 : *used.rbegin() + 1;
-  // A number in a schedule that was read from a file must not by itself cost memory.
-  require(rounds <= 16 * used.size() + 1024, "a picture of so many empty rounds would be too large");
-  scene.rounds.resize(rounds);
-  for (const Schedule& s : ranks) {
-    for (const Step& step : s.steps) {
-      if (step.kind != StepKind::send) continue;
-      scene.rounds[step.round].push_back({s.shape.rank, step.peer, s.count(step.left), contents_of(s, step.left)});
-      auto& link = scene.links[{s.shape.rank, step.peer}];
-      if (link.empty() || link.back() != step.round) link.push_back(step.round);
-    }
-  }
-  return scene;
 }
 
 /// "out" from the highlighted rank, "in" to it, "" otherwise.
@@ -407,9 +229,7 @@ text { fill: #e6edf3; }
 </style>
 )";
 
-}  // namespace
-
-std::string to_svg(std::span<const Schedule> ranks) {
+std::string draw(std::span<const Schedule> ranks) {
   const Scene scene = scene_of(ranks);
   const Schedule& first = ranks.front();
   const Metrics metrics(scene.size);
@@ -463,4 +283,7 @@ std::string to_svg(std::span<const Schedule> ranks) {
   return text;
 }
 
-}  // namespace circoll
+}  // namespace
+}  // namespace circoll::picture
+
+std::string circoll::to_svg(std::span<const Schedule> ranks) { return picture::draw(ranks); }
