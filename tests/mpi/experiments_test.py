@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as name:
     text = run("manycore", manycore, "--ranks", "2 4096", "--launches", 1, "--minutes", 0.05)
     expect("4096 ranks are left out" in text, "manycore: no more ranks than cores")
     summary = (manycore / "summary.txt").read_text(encoding="utf-8").splitlines()
-    expect([line.split(":")[0] for line in summary] == ["openmpi, 2 ranks", "mpich, 2 ranks"] and all("of 4 cells" in line for line in summary),
+    expect([line.split(":")[0] for line in summary] == ["openmpi, 2 ranks", "mpich, 2 ranks"] and all(" of 4 cells" in line for line in summary),
            f"manycore: a line for each MPI: {summary}")
     for mpi in ("openmpi", "mpich"):
         guidelines = pathlib.Path(name) / f"guidelines-{mpi}"
