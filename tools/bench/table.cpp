@@ -17,8 +17,8 @@
 #include "circoll/collectives.hpp"
 #include "circoll/error.hpp"
 #include "facts/median.hpp"
-#include "facts/text.hpp"
 #include "facts/statistics.hpp"
+#include "facts/text.hpp"
 
 namespace circoll::bench {
 namespace {

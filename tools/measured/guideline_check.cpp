@@ -7,9 +7,9 @@
 #include "circoll/error.hpp"
 #include "circoll/select.hpp"
 #include "facts/median.hpp"
+#include "facts/statistics.hpp"
 #include "measured/cells.hpp"
 #include "measured/guidelines.hpp"
-#include "facts/statistics.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {

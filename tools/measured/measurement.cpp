@@ -8,8 +8,8 @@
 
 #include "circoll/error.hpp"
 #include "facts/median.hpp"
-#include "measured/file_kind.hpp"
 #include "facts/statistics.hpp"
+#include "measured/file_kind.hpp"
 #include "select/text_file.hpp"
 
 namespace circoll {

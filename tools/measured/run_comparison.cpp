@@ -243,7 +243,10 @@ std::string advice_of(const RunComparison& all, const ProgramReport& with, const
     return fmt::format("nothing: collectives take less than {:g} % of the time, so nobody notices their algorithms",
                        100 * negligible_share);
   }
-  if (const auto lost = loser(all)) {
+  // A collective's loss is worth a variable, unless it explains little of what the program loses.
+  const double program_lost_s = all.program_with.median_s - all.program_without.median_s;
+  const auto lost = loser(all);
+  if (lost && (verdict.change != Change::slower || lost->second >= program_lost_s / 2)) {
     return fmt::format("set {}=native, because with Circoll {} took {} more", algorithm_variable(lost->first),
                        to_string(lost->first), readable_time(lost->second));
   }
