@@ -76,14 +76,14 @@ class LearnedDirectory : public testing::Test {
 TEST(Learned, TooFewCallsAreSaidSoUnlessOneKindHasSettled) {
   Learned learned;
   EXPECT_EQ(too_few_calls(learned),
-            "too few calls to learn from: 0, at most 0 of a kind; a kind takes 200 to 2000 calls");
+            "too few calls to learn from: 0, at most 0 of a kind; a kind takes hundreds, brief ones thousands");
   LearnedRow row = row_of("native", 40);
   row.settled = false;
   learned.add(key_of(Collective::bcast, 2, 8), row);
   row.calls = 20;
   learned.add(key_of(Collective::bcast, 2, 1000), row);
   EXPECT_EQ(too_few_calls(learned),
-            "too few calls to learn from: 60, at most 40 of a kind; a kind takes 200 to 2000 calls");
+            "too few calls to learn from: 60, at most 40 of a kind; a kind takes hundreds, brief ones thousands");
   const std::vector<std::string> lines = report_lines(learned);
   ASSERT_GT(lines.size(), 1U);
   EXPECT_EQ(lines[1], "learned: " + too_few_calls(learned));

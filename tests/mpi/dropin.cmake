@@ -133,7 +133,7 @@ function(dropin_tests)
 
   # Calls from which the drop-in learns.
   mpi_program(learning)
-  mpi_test(dropin_${name}_learning 400 SERIAL COMMAND python3 ${here}/learning_test.py ${name}
+  mpi_test(dropin_${name}_learning 900 SERIAL COMMAND python3 ${here}/learning_test.py ${name}
            ${dropin} ${yield} $<TARGET_FILE:learning_${name}>)
 
   # Memory that only a device touches, on some ranks.

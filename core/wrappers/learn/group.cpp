@@ -18,6 +18,8 @@ constexpr std::int64_t first_look = 512, last_look = std::int64_t{1} << 20U;
 constexpr double unknown = 1.5;
 /// Times that say more may be those of a delay.
 constexpr double most_expected = 1.9;
+/// A preparation that takes longer has been delayed.
+constexpr double most_preparation_s = 500e-6;
 /// Shorter calls are brief.
 constexpr double brief_s = 100e-6;
 /// An agreement that takes a smaller part of a call is cheap.
@@ -178,12 +180,14 @@ void Group::bill(std::size_t candidate, Contest::Side& side, Account& account) {
   const double typical_s = side.typical_s();
   for (; side.billed < side.samples.size(); ++side.billed) {
     const Contest::Sample& sample = side.samples[side.billed];
-    // Delays that hold up a call now and then have nothing to do with the algorithm. A cold call really takes longer.
-    const double took_s = side.billed == 0 ? sample.seconds : std::min(sample.seconds, 2 * typical_s);
+    // Delays that hold up a call now and then have nothing to do with the algorithm. A cold call prepares a schedule.
+    double most_s = 2 * typical_s;
+    if (side.billed == 0 && !candidates_[candidate].native) most_s += most_preparation_s;
+    const double took_s = std::min(sample.seconds, most_s);
     const double extra_s = candidate == best_ ? 0 : std::max(0.0, took_s - best_s_);
     pay(sample.call, extra_s - sample.charged, account);
     if (side.billed == 0 && candidate == challenger_ && !candidates_[candidate].native && side.samples.size() > 1) {
-      account.prepared(std::max(0.0, sample.seconds - typical_s));
+      account.prepared(std::max(0.0, took_s - typical_s));
     }
   }
 }
@@ -284,9 +288,8 @@ void Agreement::add(Group& group) {
 }
 
 void Agreement::end(Account& account) {
-  const double agreement_s = seconds_.back();
-  account.agreed(agreement_s);
-  const double share_s = agreement_s / static_cast<double>(parts_.size());
+  account.agreed(seconds_.back());
+  const double share_s = account.agreement_s() / static_cast<double>(parts_.size());
   std::size_t at = 0;
   for (const Part& part : parts_) {
     part.group->agreed(std::span<const double>(seconds_).subspan(at, part.count), share_s, account);

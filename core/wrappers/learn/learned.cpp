@@ -110,8 +110,9 @@ std::string too_few_calls(const Learned& learned) {
     calls += row.calls;
     most = std::max(most, row.calls);
   }
-  return fmt::format("too few calls to learn from: {}, at most {} of a kind; a kind takes 200 to 2000 calls", calls,
-                     most);
+  return fmt::format(
+      "too few calls to learn from: {}, at most {} of a kind; a kind takes hundreds, brief ones thousands", calls,
+      most);
 }
 
 std::string serialised(const Learned& learned) { return to_json(learned).dump(); }

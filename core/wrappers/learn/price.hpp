@@ -26,7 +26,12 @@ class Account {
   void spend(double seconds) { tried_s_ += seconds; }
   /// The price of the first call of an algorithm, which is prepared in it, and that of an agreement.
   void prepared(double seconds) { preparation_s_ = std::max(preparation_s_ * 0.9, seconds); }
-  void agreed(double seconds) { agreement_s_ = seconds; }
+  /// Delays that hold up an agreement now and then are no part of its price.
+  void agreed(double seconds) {
+    if (seconds <= 0) return;
+    least_agreement_s_ = least_agreement_s_ > 0 ? std::min(least_agreement_s_, seconds) : seconds;
+    agreement_s_ = std::min(seconds, 3 * least_agreement_s_);
+  }
 
   /// True if so much may be spent now.
   [[nodiscard]] bool affords(double seconds) const { return tried_s_ + seconds <= limits_.share * in_collectives_s_; }
@@ -42,6 +47,7 @@ class Account {
   double tried_s_ = 0;
   double preparation_s_ = 50e-6;  ///< until one is known, that of a short schedule
   double agreement_s_ = 0;
+  double least_agreement_s_ = 0;
 };
 
 /// The prices that the latest calls of one kind have paid for trying.
