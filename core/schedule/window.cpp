@@ -1,4 +1,4 @@
-// Windows: messages of a rank that wait until earlier ones have been acknowledged, so that few are under way at a time.
+// Windows: few messages of a rank are under way at a time, until their receivers acknowledge them.
 #include <cstddef>
 #include <utility>
 #include <vector>

@@ -33,7 +33,7 @@ void append_reversed(Builder& builder, const Schedule& forward, Reversal kind, c
 /// do so whatever the others do. O(steps + accesses), but for scratch that is used very often.
 [[nodiscard]] Schedule combined_on_arrival(const Schedule& schedule, const std::function<bool(Rank)>& from);
 
-/// The same steps, of which at most `window` sends and `window` receives of a rank are under way at a time, in program
+/// The same steps with at most `window` sends and receives of a rank under way at a time. They begin in program
 /// order. A message is under way until its receiver has acknowledged it by an empty message, because MPI ends a send
 /// when the bytes are in a buffer of the system. The network then carries long messages one after the other, instead of
 /// sharing itself among them, and the first one arrives first. A step waits for messages of earlier rounds only, so no

@@ -1,5 +1,5 @@
-/* Few calls on each communicator: 3 on MPI_COMM_WORLD, 6 and 2 on its first three ranks, where one rank alone makes two
- * wrong calls, 5 that do not block on its first two, and 3 on one rank alone. Knows nothing of Circoll. */
+/* Few calls on each communicator: 3 on MPI_COMM_WORLD, 6 and 2 on its first three ranks, 5 that do not block on its
+ * first two, and 3 on one rank alone. One of the three ranks also makes two wrong calls. Knows nothing of Circoll. */
 #include <mpi.h>
 #include <stdio.h>
 
