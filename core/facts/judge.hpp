@@ -36,8 +36,9 @@ struct JudgeOptions {
 
 struct Judgement {
   Change change = Change::undecided;
-  double ratio = 1;     ///< the time without over the time with: above 1 is faster
-  Interval interval{};  ///< of `ratio`, with the confidence that the answer has; {0, infinity} if nothing is known
+  double ratio = 1;  ///< the time without over the time with: above 1 is faster
+  ConfidenceInterval
+      interval{};       ///< of `ratio`, with the confidence that the answer has; {0, infinity} if nothing is known
   int pairs = 0;        ///< that count
   int disagreeing = 0;  ///< of these, that lie on the other side of 1 than `ratio`
   int disturbed = 0;    ///< pairs that do not count

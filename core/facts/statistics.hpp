@@ -8,7 +8,8 @@
 
 namespace circoll {
 
-struct Interval {
+/// The ends of a confidence interval; they belong to it.
+struct ConfidenceInterval {
   double low = 0;
   double high = 0;
 };
@@ -18,7 +19,7 @@ struct Interval {
 /// A confidence interval of the median of the distribution that the values are a sample of. It is the narrowest pair of
 /// values, symmetric by rank, with at least this confidence. It is the extreme ones where there are too few values
 /// (fewer than 6 for 95 %). From the order statistics: the number of values below the median is binomial.
-[[nodiscard]] Interval median_interval(std::span<const double> sorted, double confidence = 0.95);
+[[nodiscard]] ConfidenceInterval median_interval(std::span<const double> sorted, double confidence = 0.95);
 
 /// The Mann-Whitney U test, one-sided. It gives the probability that ranks of `larger` are as high as these, or higher,
 /// if both samples come of one distribution. Values that are equal share their ranks. Up to 60 values in all it is
@@ -32,9 +33,9 @@ struct Interval {
 
 /// The differences of pairs, judged without looking at the order of the pairs.
 struct Shift {
-  double middle = 0;   ///< the estimate of Hodges and Lehmann: the median of the means of all two differences
-  Interval interval;   ///< of the shift; infinite where there are too few pairs for the confidence
-  double p_value = 1;  ///< two-sided, of the shift 0
+  double middle = 0;            ///< the estimate of Hodges and Lehmann: the median of the means of all two differences
+  ConfidenceInterval interval;  ///< of the shift; infinite where there are too few pairs for the confidence
+  double p_value = 1;           ///< two-sided, of the shift 0
 };
 
 /// Wilcoxon's signed-rank test and its interval. A pair whose order a coin has decided has a difference that is as

@@ -83,7 +83,7 @@ TEST(SignedRank, HoldsUnderDriftAndHeavyTails) {
         const double drift = 0.5 * i + draw(random);
         differences.push_back(random() % 2 == 0 ? drift : -drift);
       }
-      const Interval interval = signed_rank(differences, 0.95).interval;
+      const ConfidenceInterval interval = signed_rank(differences, 0.95).interval;
       if (interval.low > 0 || interval.high < 0) ++outside;
     }
     EXPECT_LE(outside, trials * 6 / 100) << n;

@@ -62,7 +62,7 @@ std::string with_own_name(const std::string& directory) {
 
 TEST_F(Here, WritesAProfileThatIsFound) {
   with_own_name(bin_.path());
-  const Outcome outcome = run(quick_);
+  const CommandResult outcome = run(quick_);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "times as fast as native")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "written to " + profile())) << outcome.out;
@@ -79,7 +79,7 @@ TEST_F(Here, WritesAProfileThatIsFound) {
   const auto spread = nlohmann::json::parse(run("explain bcast -p 2 --bytes 4Ki --json").out);
   EXPECT_TRUE(spread.at("reason").get<std::string>().starts_with("least predicted time")) << spread;
   // A run with more ranks is merged into the profile.
-  const Outcome more = run("tune --here --quick --mpi openmpi -p 3 2>&1");
+  const CommandResult more = run("tune --here --quick --mpi openmpi -p 3 2>&1");
   ASSERT_EQ(more.exit_code, 0) << more.out;
   EXPECT_EQ(select::read_profile_head(content(profile()), profile()).measured.size(), 2U);
 }
@@ -102,7 +102,7 @@ TEST_F(Here, GoesOnWhereItWas) {
   }
   ASSERT_EQ(run(keeping).exit_code, 0);
   const long before = launches();
-  const Outcome again = run(keeping);
+  const CommandResult again = run(keeping);
   ASSERT_EQ(again.exit_code, 0) << again.out;
   EXPECT_EQ(launches(), before);  // everything was there
   // A file that is damaged is measured anew.
@@ -115,7 +115,7 @@ TEST_F(Here, GoesOnWhereItWas) {
 
 TEST_F(Here, SaysInASentenceWhatIsMissing) {
   const auto says = [&](const std::string& command, const std::string& sentence) {
-    const Outcome outcome = run(command);
+    const CommandResult outcome = run(command);
     EXPECT_NE(outcome.exit_code, 0) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, sentence)) << outcome.out;
     EXPECT_TRUE(no_profile());
@@ -189,7 +189,7 @@ TEST_F(Here, DoctorSaysWhatAutoGoesBy) {
   EXPECT_TRUE(library.at("auto")[0].at("reason").get<std::string>().starts_with("profile ")) << library;
   EXPECT_TRUE(contains(run("doctor --mpi openmpi -p 5").out, "has nothing for 5 ranks")) << library;
   config_.write("circoll/profiles/zz.json", "{");
-  const Outcome damaged = run(doctor);
+  const CommandResult damaged = run(doctor);
   EXPECT_EQ(damaged.exit_code, 1);
   EXPECT_EQ(
       finding(nlohmann::json::parse(damaged.out).at("libraries")[0].at("findings"), "profile", "damaged").at("weight"),
@@ -222,14 +222,14 @@ TEST_F(Here, DoctorFindsWhatIsWrong) {
   with_own_name(bin_.path());
   {
     const Variable misspelt("CIRCOLL_PROFLIE", "off");
-    const Outcome outcome = run("doctor --mpi openmpi");
+    const CommandResult outcome = run("doctor --mpi openmpi");
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_TRUE(contains(outcome.out, "CIRCOLL_PROFLIE is set and is not one of Circoll's\n")) << outcome.out;
     EXPECT_TRUE(contains(outcome.out, "-> unset it, or was CIRCOLL_PROFILE meant?\n")) << outcome.out;
   }
   {
     const Variable failing("FAKE", "fail");
-    const Outcome outcome = run("doctor --mpi openmpi");
+    const CommandResult outcome = run("doctor --mpi openmpi");
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_TRUE(contains(outcome.out, "ended with exit code 3: the fabric is on fire")) << outcome.out;
   }
@@ -238,7 +238,7 @@ TEST_F(Here, DoctorFindsWhatIsWrong) {
     EXPECT_TRUE(contains(run("doctor --mpi openmpi").out, "since CIRCOLL_PROFILE is off"));
   }
   const Variable empty("PATH", kept_.path());
-  const Outcome outcome = run("doctor");
+  const CommandResult outcome = run("doctor");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_TRUE(contains(outcome.out, "no launcher of Open MPI or MPICH is on PATH\n")) << outcome.out;
 }

@@ -66,7 +66,7 @@ std::vector<RunPair> pairs_of(const Runs& without, const Runs& with,
   return pairs;
 }
 
-using Kind = std::tuple<Collective, Rank, std::string>;
+using CallKind = std::tuple<Collective, Rank, std::string>;
 
 struct Calls {
   std::int64_t calls = 0;
@@ -74,8 +74,8 @@ struct Calls {
   double seconds = 0;
 };
 
-std::map<Kind, Calls> calls_of(const ProgramReport& run) {
-  std::map<Kind, Calls> kinds;
+std::map<CallKind, Calls> calls_of(const ProgramReport& run) {
+  std::map<CallKind, Calls> kinds;
   for (const ReportedRow& row : run.rows) {
     Calls& calls = kinds[{row.collective, row.comm_size, row.mode}];
     calls.calls += row.calls;
@@ -86,26 +86,26 @@ std::map<Kind, Calls> calls_of(const ProgramReport& run) {
 }
 
 struct Kinds {
-  std::vector<std::map<Kind, Calls>> runs;
+  std::vector<std::map<CallKind, Calls>> runs;
 
   explicit Kinds(const Runs& all) {
     runs.reserve(all.size());
     for (const ProgramReport& run : all) runs.push_back(calls_of(run));
   }
   /// The calls of the first run that has them, or none.
-  [[nodiscard]] Calls first(const Kind& kind) const {
+  [[nodiscard]] Calls first(const CallKind& kind) const {
     for (const auto& run : runs) {
       if (const auto found = run.find(kind); found != run.end()) return found->second;
     }
     return {};
   }
   /// The time in run number i; nothing if it has no such calls.
-  [[nodiscard]] std::optional<double> seconds(const Kind& kind, std::size_t i) const {
+  [[nodiscard]] std::optional<double> seconds(const CallKind& kind, std::size_t i) const {
     const auto found = runs[i].find(kind);
     return found == runs[i].end() ? std::nullopt : std::optional(found->second.seconds);
   }
   /// The times of the runs that have them.
-  [[nodiscard]] RunTimes times(const Kind& kind) const {
+  [[nodiscard]] RunTimes times(const CallKind& kind) const {
     std::vector<double> found;
     for (std::size_t i = 0; i < runs.size(); ++i) {
       if (const auto one = seconds(kind, i)) found.push_back(*one);
@@ -119,7 +119,7 @@ std::vector<ComparedCalls> compare_calls(const Runs& without, const Runs& with,
                                          std::vector<std::vector<RunPair>>& rows) {
   const Kinds before(without);
   const Kinds after(with);
-  std::map<Kind, bool> all;
+  std::map<CallKind, bool> all;
   for (const Kinds* const kinds : {&before, &after}) {
     for (const auto& run : kinds->runs) {
       for (const auto& [kind, calls] : run) all[kind] = true;
@@ -143,7 +143,7 @@ std::vector<ComparedCalls> compare_calls(const Runs& without, const Runs& with,
     return std::max(a.without.median_s, a.with.median_s) > std::max(b.without.median_s, b.with.median_s);
   });
   for (const ComparedCalls& one : compared) {
-    const Kind kind{one.collective, one.comm_size, one.mode};
+    const CallKind kind{one.collective, one.comm_size, one.mode};
     std::vector<RunPair>& row = rows.emplace_back();
     for (std::size_t i = 0; i < std::min(without.size(), with.size()); ++i) {
       const auto first = before.seconds(kind, i), second = after.seconds(kind, i);

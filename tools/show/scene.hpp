@@ -13,7 +13,7 @@
 
 namespace circoll::picture {
 
-struct Message {
+struct Arrow {
   Rank from = 0;
   Rank to = 0;
   std::int64_t blocks = 0;
@@ -24,7 +24,7 @@ struct Message {
 struct Scene {
   Rank size = 1;
   Rank focus = 0;  ///< the highlighted rank
-  std::vector<std::vector<Message>> rounds;
+  std::vector<std::vector<Arrow>> rounds;
   std::map<std::pair<Rank, Rank>, std::vector<std::size_t>> links;  ///< (from, to) -> rounds
 };
 

@@ -56,7 +56,7 @@ std::string times_as_fast(double ratio) {
   return ratio >= 1 ? fmt::format("{:.2f} times faster", ratio) : fmt::format("{:.2f} times slower", 1 / ratio);
 }
 
-std::string range(const Interval& of) {
+std::string range(const ConfidenceInterval& of) {
   if (!std::isfinite(of.high) || of.low <= 0) return "";
   return fmt::format(" (ratio {:.2f} to {:.2f})", of.low, of.high);
 }

@@ -133,8 +133,8 @@ int CommState::make_carrier() {
   range_.take(carrier_, TagLayout::context_units);
   range_.set_agreed();
   tags_ = Tags::open;
-  std::vector<Whereabouts> ranks;
-  rc = gather_whereabouts(carrier_->comm(), static_cast<int>(rank_), static_cast<int>(size_), &ranks);
+  std::vector<RankLocation> ranks;
+  rc = gather_locations(carrier_->comm(), static_cast<int>(rank_), static_cast<int>(size_), &ranks);
   if (rc != MPI_SUCCESS) return rc;
   placement_ = shared_placement(placement_from(ranks));
   return carrier_->find_neighbours(static_cast<int>(rank_), ranks);
@@ -281,8 +281,8 @@ int CommState::reserve(int units, TagRange* range) {
 
 Route CommState::route(const TagRange& range, int units) const { return route_of(range, units * tag_layout().unit); }
 
-void CommState::spoil_tags() {
-  if (tags_ != Tags::none) range_.spoil();
+void CommState::retire_tags() {
+  if (tags_ != Tags::none) range_.retire();
 }
 
 }  // namespace circoll::mpi

@@ -107,7 +107,7 @@ int CommState::forget(MPI_Comm comm, int /*keyval*/, void* value, void* /*extra*
     while (state->asking_.exchange(true)) sched_yield();
     // Other ranks may have sent messages in calls that this rank has not made.
     const bool failed = state->usable() ? library::failure_of(comm) != MPI_SUCCESS : state->failure() != MPI_SUCCESS;
-    if (failed) state->spoil_tags();
+    if (failed) state->retire_tags();
   }
   state->user_comm_ = base_world();
   state->release();

@@ -122,8 +122,8 @@ Service serve(const Call& call, const InternedChoice& choice, RequestKind kind) 
       return native(call, choice, kind, why);
   }
   CommState::bury_released();
-  const Meaning meaning(call, choice, *found.state);
-  return serve_on(*found.state, meaning.call(), meaning.choice(), kind);
+  const RewrittenCall rewritten(call, choice, *found.state);
+  return serve_on(*found.state, rewritten.call(), rewritten.choice(), kind);
 }
 
 /// Waits until no nonblocking or persistent call is under way on a communicator.
