@@ -62,7 +62,7 @@ struct RulesOf {
   std::optional<Rule> otherwise;  ///< for calls that no rule covers
 };
 
-/// What rules are for.
+/// The programs that rules are for.
 enum class RulesFor {
   all,      ///< all programs; an error if there are rules for single ones only
   machine,  ///< all programs, in a profile, which may have none

@@ -177,7 +177,7 @@ TEST(Profile, RulesForAProgramComeFirst) {
   spread.cores = 2;
   spread.nodes = 2;
   EXPECT_EQ(cg->decide(spread).selection->text(), "recursive_doubling");
-  // What they leave to "auto" is the machine's, and then the model's.
+  // Calls that they leave to "auto" go to the machine's rules, and then to the model.
   EXPECT_EQ(cg->decide(on_one_node(2, 1000)).reason, other->decide(on_one_node(2, 1000)).reason);
   EXPECT_EQ(cg->decide(on_one_node(3, 1000)).reason, other->decide(on_one_node(3, 1000)).reason);
   // The MPI library need not give all ranks the same bits.

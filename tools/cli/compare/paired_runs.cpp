@@ -73,8 +73,19 @@ std::vector<std::string> launched(const PairedRuns& options, const MpiLibrary* m
 }
 
 /// Variables, as words for env(1), so that ranks on other nodes have them, too.
-std::vector<std::string> settings(bool native, const std::string& report) {
+std::vector<std::string> settings(const PairedRuns& options, bool native, const std::string& report) {
   std::vector<std::string> words{"env"};
+  if (!options.profile_with.empty()) {
+    return {"env",
+            "-u",
+            "CIRCOLL_TRACE",
+            "-u",
+            "CIRCOLL_POLICY",
+            "-u",
+            "CIRCOLL_LEARN",
+            "CIRCOLL_REPORT=" + report,
+            "CIRCOLL_PROFILE=" + (native ? options.profile_without : options.profile_with)};
+  }
   if (native) {
     for (const Collective collective : all_collectives)
       words.insert(words.end(), {"-u", algorithm_variable(collective)});
@@ -88,8 +99,8 @@ std::vector<std::string> settings(bool native, const std::string& report) {
 /// last lines of the launcher and the ranks.
 [[noreturn]] void fail(const PairedRuns& options, bool native, const Ending& ending) {
   constexpr std::size_t most_lines = 8;
-  const std::string begin =
-      fmt::format("the run {} {}", native ? "without Circoll" : "with Circoll", how_ended(ending));
+  const std::string begin = fmt::format("the run {} {} {}", native ? "without" : "with",
+                                        options.profile_with.empty() ? "Circoll" : "the rules", how_ended(ending));
   const std::string cause = cause_and_remedy(
       {.words = ending.err + ending.out, .ranks = options.ranks, .slots = openmpi_slots(), .custom = options.launcher});
   if (!cause.empty()) throw Error(ErrorCode::unsupported, begin + ": " + cause);
@@ -100,7 +111,7 @@ std::vector<std::string> settings(bool native, const std::string& report) {
 ProgramReport run_once(const PairedRuns& options, const MpiLibrary* mpi, bool native, const std::string& report) {
   std::error_code none;
   fs::remove(report, none);
-  std::vector<std::string> program = settings(native, report);
+  std::vector<std::string> program = settings(options, native, report);
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   program.insert(program.end(), {self, "run"});
   if (mpi != nullptr) program.insert(program.end(), {"--mpi", std::string(mpi->id)});
@@ -150,24 +161,6 @@ std::string new_report_directory(const std::vector<std::string>& program) {
   return directory;
 }
 
-std::vector<std::string> launcher_words(const std::string& text, long ranks) {
-  std::vector<std::string> words;
-  std::string word;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && text[i] != ' ') {
-      word += text[i];
-      continue;
-    }
-    if (const std::size_t at = word.find("{np}"); at != std::string::npos) word.replace(at, 4, std::to_string(ranks));
-    if (!word.empty()) words.push_back(std::exchange(word, {}));
-  }
-  if (words.empty() || text.find("{np}") == std::string::npos) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("the launcher '{}' does not say where the number of ranks stands: 'srun -n {{np}}'", text));
-  }
-  return words;
-}
-
 RunReports run_in_turns(const PairedRuns& options) {
   const MpiLibrary* const mpi = mpi_of(options);
   const std::string reports_in = options.directory.empty() ? new_report_directory(options.program) : options.directory;
@@ -178,7 +171,10 @@ RunReports run_in_turns(const PairedRuns& options) {
   for (int pair = 0; pair < options.runs; ++pair) {
     for (const bool second : {false, true}) {
       const bool native = (pair % 2 == 0) != second;
-      const std::string file = fmt::format("{}.{}.json", native ? "native" : "circoll", pair + 1);
+      const std::string kind = !options.profile_with.empty() ? (native ? "before" : "rules")
+                               : native                      ? "native"
+                                                             : "circoll";
+      const std::string file = fmt::format("{}.{}.json", kind, pair + 1);
       const ProgramReport report = run_once(options, mpi, native, (directory / file).string());
       fmt::print(stderr, "{}: {}{}\n", (fs::path(reports_in) / file).string(),
                  readable_time(report.collectives_s()) + " in collectives",

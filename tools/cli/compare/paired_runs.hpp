@@ -13,10 +13,12 @@ struct PairedRuns {
   std::vector<std::string> program{};
   std::string mpi = "auto";
   long ranks = 2;
-  int runs = 3;                ///< of each kind
-  std::string launcher{};      ///< "srun -n {np}"; empty: the one of the program's MPI
-  std::string directory{};     ///< of the reports; empty: one for this program and time
-  double limit_s = 86400;      ///< of a run
+  int runs = 3;             ///< of each kind
+  std::string launcher{};   ///< "srun -n {np}"; empty: the one of the program's MPI
+  std::string directory{};  ///< of the reports; empty: one for this program and time
+  double limit_s = 86400;   ///< of a run
+  /// Profiles. If they are named, both kinds run with Circoll, the one by the first and the other by the second.
+  std::string profile_without{}, profile_with{};
   bool oversubscribe = false;  ///< there are more ranks than processors
   bool show_output = false;    ///< of the program, on standard error
 };
@@ -39,9 +41,6 @@ struct RunReports {
 
 /// The options of runs, of a command that has them.
 void add_paired_runs(CLI::App& command, PairedRuns& options);
-
-/// The words of a launcher's command with the number of ranks in place of {np}.
-[[nodiscard]] std::vector<std::string> launcher_words(const std::string& text, long ranks);
 
 /// A comparison for people, and for programs.
 [[nodiscard]] std::string comparison_text(const RunComparison& comparison);

@@ -22,8 +22,8 @@ struct SharedProfile {
 };
 
 /// Finds a profile at rank 0 and hands it to all. No other rank opens one, so that files that differ among nodes do no
-/// harm. Collective: a broadcast of some bytes, and one of the text if there is a profile. Text and program make a policy with
-/// these options, which are the same at all ranks.
+/// harm. Collective: a broadcast of some bytes, and one of the text if there is a profile. Text and program make a
+/// policy with these options, which are the same at all ranks.
 [[nodiscard]] SharedProfile share_profile(MPI_Comm comm, const PolicyOptions& options);
 
 }  // namespace circoll::mpi
